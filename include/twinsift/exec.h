@@ -1,0 +1,46 @@
+/* exec.h — who runs the loops: one thread, POSIX threads, or OpenMP.
+ *
+ * A loop over n items is cut into pieces, and workers take pieces in order until none is left. Each item
+ * writes its own place and each worker its own scratch, so the result is the same whoever ran it. */
+#ifndef TWINSIFT_EXEC_H
+#define TWINSIFT_EXEC_H
+
+#include <twinsift/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TWIN_EXEC_MAX_WORKERS = 1024 };
+
+typedef enum twin_executor {
+    TWIN_EXEC_SERIAL,
+    TWIN_EXEC_PTHREADS,
+    TWIN_EXEC_OPENMP,
+} twin_executor;
+
+/* A plain value: nothing runs between two loops. Serial always has one worker. */
+typedef struct twin_exec {
+    twin_executor kind;
+    int workers; /* 1 .. TWIN_EXEC_MAX_WORKERS */
+} twin_exec;
+
+/* Does items begin .. end-1. `worker` is 0 .. workers-1, and no two calls with one number overlap. */
+typedef void twin_exec_body(void *context, size_t begin, size_t end, int worker);
+
+/* Fills `out`; workers = 0 means one for each processor this process may use. TWIN_EUNSUPPORTED when the
+ * executor is not in this build. */
+TWIN_API twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers);
+
+/* "serial", "pthreads", "openmp". From a name: TWIN_EINVAL when there is no such executor. */
+TWIN_API const char *twin_executor_name(twin_executor kind);
+TWIN_API twin_status twin_executor_from_name(twin_executor *out, const char *name);
+
+/* Runs body over 0 .. n-1 in pieces of `piece` items (at least 1), handed out in increasing order, and
+ * returns when all are done. When the system refuses a thread, those already running do the rest. */
+TWIN_API void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

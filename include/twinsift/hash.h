@@ -1,0 +1,56 @@
+/* hash.h — families of hash functions.
+ *
+ * A twin_hash is one member of a family, chosen by its seed; it is a plain value and costs nothing to
+ * copy. One member gives the same 64 bits for the same bytes on every machine.
+ *
+ * xxh3, farm and jenkins are for input that means no harm. Against input made to collide use sip with a
+ * secret random key: a secret seed does not protect the others. */
+#ifndef TWINSIFT_HASH_H
+#define TWINSIFT_HASH_H
+
+#include <twinsift/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum twin_hash_family {
+    TWIN_HASH_XXH3,    /* XXH3, 64 bits, seeded: the default */
+    TWIN_HASH_FARM,    /* FarmHash Fingerprint64, mixed with the seed */
+    TWIN_HASH_JENKINS, /* Jenkins one-at-a-time, two 32-bit halves: slow and weak, for comparison */
+    TWIN_HASH_SIP,     /* SipHash-1-3 under a 128-bit key */
+} twin_hash_family;
+
+typedef struct twin_hash {
+    twin_hash_family family;
+    uint64_t seed;   /* xxh3, farm, jenkins: which member */
+    uint64_t key[2]; /* sip: the key; 128 random bits when the input is hostile */
+} twin_hash;
+
+typedef struct twin_digest {
+    uint64_t low, high;
+} twin_digest;
+
+/* The member of `family` numbered `seed`; for sip the key is drawn from the seed. */
+TWIN_API twin_hash twin_hash_member(twin_hash_family family, uint64_t seed);
+
+/* "xxh3", "farm", "jenkins", "sip". From a name: TWIN_EINVAL when there is no such family. */
+TWIN_API const char *twin_hash_family_name(twin_hash_family family);
+TWIN_API twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name);
+
+TWIN_API uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length);
+
+/* Hashes the `count` windows of `width` bytes that start at bytes[0], bytes[1], …: out[i] is
+ * twin_hash_bytes(hash, bytes + i, width). `bytes` holds count + width - 1 bytes. */
+TWIN_API void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count);
+
+/* 128 bits that stand for the bytes: equal digests are taken to mean equal bytes. */
+TWIN_API twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length);
+
+/* Mixes 64 bits so that every bit of x moves about half the bits of the result; one to one. */
+TWIN_API uint64_t twin_hash_mix(uint64_t x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,50 @@
+/* shingle.h — documents become sets.
+ *
+ * A shingle is a short piece of a text; a text is the set of its shingles' hashes. A text shorter than
+ * one shingle has none. A shingler never changes once created, so threads may share it freely. */
+#ifndef TWINSIFT_SHINGLE_H
+#define TWINSIFT_SHINGLE_H
+
+#include <twinsift/hash.h>
+#include <twinsift/set.h>
+#include <twinsift/text.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TWIN_SHINGLE_MAX_WIDTH = 1024 };
+
+typedef enum twin_shingle_kind {
+    TWIN_SHINGLE_CHAR, /* every window of `width` Unicode characters */
+    TWIN_SHINGLE_BYTE, /* every window of `width` bytes */
+    TWIN_SHINGLE_WORD, /* every window of `width` words; words are what blanks part */
+    TWIN_SHINGLE_STOP, /* each stop word with the width-1 words that follow it */
+} twin_shingle_kind;
+
+typedef struct twin_shingle_options {
+    twin_shingle_kind kind;
+    size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH */
+    twin_hash hash;
+    const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP */
+    size_t stop_word_count;
+} twin_shingle_options;
+
+typedef struct twin_shingler twin_shingler;
+
+/* Reads "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out` alone. */
+TWIN_API twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule);
+
+/* Makes a shingler, which copies its stop words; release it with twin_shingler_free(). */
+TWIN_API twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options);
+TWIN_API void twin_shingler_free(twin_shingler *shingler);
+
+/* Replaces `out` by the hashes of the text's shingles, in the order of the text, repeats and all. The text
+ * is well-formed UTF-8 unless the kind is BYTE, and has single blanks between its words or any ASCII white
+ * space. */
+TWIN_API twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

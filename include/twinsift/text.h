@@ -1,0 +1,45 @@
+/* text.h — bytes become text: UTF-8 checked, Unicode normalised, blanks folded.
+ *
+ * Two writings of one text become the same bytes: compatibility characters are resolved (NFKC), case is
+ * folded, every run of white space becomes one blank and none is left at either end. */
+#ifndef TWINSIFT_TEXT_H
+#define TWINSIFT_TEXT_H
+
+#include <twinsift/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes that someone else owns; not ended by a zero. */
+typedef struct twin_text {
+    const char *bytes;
+    size_t length;
+} twin_text;
+
+/* A run of bytes that grows; begin with {0} and end with twin_buffer_clear(). */
+typedef struct twin_buffer {
+    char *bytes;
+    size_t length, capacity;
+} twin_buffer;
+
+/* Makes room for `more` bytes past `length`. */
+TWIN_API twin_status twin_buffer_reserve(twin_buffer *buffer, size_t more);
+TWIN_API twin_status twin_buffer_append(twin_buffer *buffer, const void *bytes, size_t length);
+TWIN_API void twin_buffer_clear(twin_buffer *buffer);
+
+typedef enum twin_normal {
+    TWIN_NORMAL_FOLD,  /* UTF-8 checked, NFKC, case folded, white space folded: the default */
+    TWIN_NORMAL_CHECK, /* UTF-8 checked, nothing else */
+    TWIN_NORMAL_BYTES, /* as they are */
+} twin_normal;
+
+/* Writes the text into `out`, replacing what was there. Each maximal run of bytes that cannot be part of
+ * a character (Unicode's "maximal subpart") becomes one U+FFFD; their number is added to `replaced` unless
+ * that is NULL. Re-entrant. */
+TWIN_API twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text text, twin_normal normal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* kernels.c — the best row this machine can run is chosen once. */
+#include "kernels.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <twinsift/cpu.h>
+
+static const struct kernels table[TWIN_CPU_LEVELS] = {
+    [TWIN_CPU_SCALAR] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
+    [TWIN_CPU_AVX2] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
+    [TWIN_CPU_AVX512] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
+};
+
+static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };
+
+/* -1 until somebody asks; choosing twice gives the same answer, so a race does no harm. */
+static atomic_int chosen = -1;
+
+twin_cpu twin_cpu_best(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vbmi"))
+        return TWIN_CPU_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        return TWIN_CPU_AVX2;
+#endif
+    return TWIN_CPU_SCALAR;
+}
+
+twin_cpu twin_cpu_level(void)
+{
+    int level = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (level < 0) {
+        level = (int)twin_cpu_best();
+        atomic_store_explicit(&chosen, level, memory_order_relaxed);
+    }
+    return (twin_cpu)level;
+}
+
+twin_status twin_cpu_use(twin_cpu level)
+{
+    if (level > twin_cpu_best())
+        return TWIN_EUNSUPPORTED;
+    atomic_store_explicit(&chosen, (int)level, memory_order_relaxed);
+    return TWIN_OK;
+}
+
+const struct kernels *twin__kernels(void)
+{
+    return &table[twin_cpu_level()];
+}
+
+const char *twin_cpu_name(twin_cpu level)
+{
+    return names[level];
+}
+
+twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
+{
+    for (int level = 0; level < TWIN_CPU_LEVELS; level++)
+        if (strcmp(name, names[level]) == 0) {
+            *out = (twin_cpu)level;
+            return TWIN_OK;
+        }
+    return TWIN_EINVAL;
+}

@@ -1,0 +1,24 @@
+#include <twinsift/twinsift.h>
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *twin_status_text(twin_status status)
+{
+    switch (status) {
+    case TWIN_OK: return "no error";
+    case TWIN_EINVAL: return "an option or argument is outside its range";
+    case TWIN_ENOMEM: return "memory ran out";
+    case TWIN_EIO: return "the system could not open, read or write";
+    case TWIN_EFORMAT: return "the data are damaged or of another kind";
+    case TWIN_EUNSUPPORTED: return "not in this build or not on this machine";
+    case TWIN_ELIMIT: return "more than the format can hold";
+    case TWIN_ESTOPPED: return "stopped on request";
+    }
+    return "unknown status";
+}
+
+const char *twin_version(void)
+{
+    return VERSION_TEXT(TWINSIFT_VERSION_MAJOR, TWINSIFT_VERSION_MINOR, TWINSIFT_VERSION_PATCH);
+}
