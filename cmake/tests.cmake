@@ -18,7 +18,7 @@ foreach(file ${FUZZERS})
   string(REPLACE fuzz_ "" name ${target})
   add_executable(${target} ${file})
   target_include_directories(${target} PRIVATE src src/kernels fuzz)
-  target_compile_options(${target} PRIVATE -Wno-missing-prototypes) # LLVMFuzzerTestOneInput has no header
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes) # no header has the entry
   target_link_libraries(${target} PRIVATE settings static)
   if(TWIN_FUZZ)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)

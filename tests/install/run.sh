@@ -49,7 +49,7 @@ cmake --build cmake >build.log || fail "the CMake project: $(cat build.log)"
 [ -s prefix/share/doc/twinsift/LICENSE ] || fail "no LICENSE"
 
 page=prefix/share/man/man1/twinsift.1
-groff -mandoc -Kutf8 -Tutf8 -ww "$page" >page.txt 2>page.err || fail "groff cannot read the manual page"
+groff -mandoc -Kutf8 -Tutf8 -ww -P-cbou "$page" >page.txt 2>page.err || fail "groff cannot read the manual page"
 [ ! -s page.err ] || fail "groff complains about the manual page: $(cat page.err)"
 for heading in NAME SYNOPSIS COMMANDS 'EXIT STATUS'; do
     grep -q "$heading" page.txt || fail "the manual page has no $heading"
