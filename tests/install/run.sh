@@ -51,8 +51,8 @@ cmake --build cmake >build.log || fail "the CMake project: $(cat build.log)"
 page=prefix/share/man/man1/twinsift.1
 groff -mandoc -Kutf8 -Tutf8 -ww -P-cbou "$page" >page.txt 2>page.err || fail "groff cannot read the manual page"
 [ ! -s page.err ] || fail "groff complains about the manual page: $(cat page.err)"
-for heading in NAME SYNOPSIS COMMANDS 'EXIT STATUS'; do
-    grep -q "$heading" page.txt || fail "the manual page has no $heading"
+for words in NAME SYNOPSIS COMMANDS 'EXIT STATUS' --version; do # two hyphens, not a dash
+    grep -q -e "$words" page.txt || fail "the manual page has no $words"
 done
 
 if [ -d "$root/cli" ]; then
