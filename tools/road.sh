@@ -3,29 +3,41 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The rooms in the order of the road. A file src/ROOM.c, src/ROOM_part.c or include/twinsift/ROOM.h may include
-# headers of its own room and of those before it.
+# The rooms in the order of the road, one a line: its public header, then private files that belong to it. A file
+# src/ROOM.c, src/ROOM_part.c or include/twinsift/ROOM.h may include headers of its own room and of those before it.
 road=(
-    # the ground: results, instruction sets and their loops, the seeded stream, who runs
-    status cpu kernels random exec
-    # tools: they know numbers and bytes, nothing of documents
-    hash plan bloom
+    # the ground: results, instruction sets and their loops, small private tools, who runs
+    "status fail"
+    "cpu kernels"
+    "random grow sort"
+    "exec"
+    # tools of the road: numbers and bytes, nothing of documents
+    "hash"
+    "plan"
+    "text buffer"
+    "bloom"
     # documents
-    text buffer document
+    "document folder json source unpack"
     # sets
-    set shingle
-    # signatures; embed is the second door: edit distance becomes hash vectors
-    minhash edit embed
+    "set"
+    "shingle"
+    # signatures; embed is the second door, where edit distance becomes hash vectors
+    "minhash"
+    "edit"
+    "embed"
     # documents, sets and signatures of a whole input, held together
-    collection
+    "collection"
     # candidates
-    bands forest
+    "bands"
+    "forest"
     # the similar, and groups of them
-    similar cluster
+    "similar"
+    "cluster"
     # at the end, only looking back
-    index mail
+    "index"
+    "mail"
     # the umbrella includes them all
-    twinsift
+    "twinsift"
 )
 
 failed=0
@@ -38,7 +50,9 @@ complain()
 # place NAME: the number of the room that NAME, without folder and suffix, belongs to; nothing if it has none.
 declare -A number
 for i in "${!road[@]}"; do
-    number[${road[i]}]=$i
+    for name in ${road[i]}; do
+        number[$name]=$i
+    done
 done
 place()
 {
@@ -77,7 +91,7 @@ for file in include/twinsift/*.h src/*.c src/*.cc src/*.h src/kernels/*.[ch]; do
         if [ -z "$there" ]; then
             complain "$file includes $header, which has no place on the road"
         elif [ "$there" -gt "$here" ]; then
-            complain "$file includes $header, which comes later: ${road[here]} .. ${road[there]}"
+            complain "$file includes $header, which comes later: ${road[here]%% *} .. ${road[there]%% *}"
         fi
     done < <(includes "$file")
 done
