@@ -24,7 +24,6 @@ install(FILES ${PROJECT_BINARY_DIR}/twinsiftConfig.cmake ${PROJECT_BINARY_DIR}/t
 
 # pkg-config: `--libs` for the shared library, `--static --libs` for the other.
 string(REGEX REPLACE "[^/]+" ".." PC_TO_PREFIX ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-list(TRANSFORM STATIC_NEEDS PREPEND -l OUTPUT_VARIABLE PC_NEEDS)
-list(JOIN PC_NEEDS " " PC_NEEDS)
+list(JOIN STATIC_NEEDS " " PC_NEEDS)
 configure_file(cmake/twinsift.pc.in twinsift.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/twinsift.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
