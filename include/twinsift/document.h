@@ -85,6 +85,7 @@ TWIN_API void twin_reading_clear(twin_reading *reading);
 TWIN_API twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count,
                                      twin_input_options options, twin_error *error);
 TWIN_API void twin_input_free(twin_input *input);
+TWIN_API twin_input_format twin_input_format_of(const twin_input *input);
 
 /* The number of pieces, at least one for each input that is not empty; the bytes there are to read in one
  * of them, for progress (a folder's piece: the number of its files). */
