@@ -115,7 +115,7 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
 #ifdef TWIN_OPENMP
         run_openmp(&loop, workers);
 #else
-        assert(!"twin_exec_make() refuses OpenMP in this build");
+        assert(false && "twin_exec_make() refuses OpenMP in this build");
 #endif
         break;
     }

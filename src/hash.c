@@ -136,7 +136,7 @@ uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length)
     case TWIN_HASH_JENKINS: return jenkins(bytes, length, hash.seed);
     case TWIN_HASH_SIP: return sip13(bytes, length, hash.key);
     }
-    assert(!"no such hash family");
+    assert(false && "no such hash family");
     return 0;
 }
 
