@@ -24,6 +24,8 @@ struct kernels {
 const struct kernels *twin__kernels(void);
 
 size_t twin__find_string_end_scalar(const char *p, size_t n);
+size_t twin__find_string_end_avx2(const char *p, size_t n);
+size_t twin__find_string_end_avx512(const char *p, size_t n);
 size_t twin__fold_ascii_scalar(char *out, size_t *written, _Bool *after_blank, const char *p, size_t n);
 
 #endif
