@@ -16,7 +16,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
     },
 #if defined(__x86_64__)
     [TWIN_CPU_AVX2] = {
-        .find_string_end = twin__find_string_end_scalar,
+        .find_string_end = twin__find_string_end_avx2,
         .fold_ascii = twin__fold_ascii_scalar,
         .fast_round = twin__fast_round_avx2,
         .linear_minima = twin__linear_minima_avx2,
@@ -24,7 +24,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .is_ascii = twin__is_ascii_scalar,
     },
     [TWIN_CPU_AVX512] = {
-        .find_string_end = twin__find_string_end_scalar,
+        .find_string_end = twin__find_string_end_avx512,
         .fold_ascii = twin__fold_ascii_scalar,
         .fast_round = twin__fast_round_avx512,
         .linear_minima = twin__linear_minima_avx512,

@@ -47,6 +47,8 @@ static inline uint64_t twin__sketch_mix(uint64_t item, uint64_t seed)
 }
 
 size_t twin__find_string_end_scalar(const char *p, size_t n);
+size_t twin__find_string_end_avx2(const char *p, size_t n);
+size_t twin__find_string_end_avx512(const char *p, size_t n);
 size_t twin__fold_ascii_scalar(char *out, size_t *written, _Bool *after_blank, const char *p, size_t n);
 void twin__fast_round_scalar(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                              uint32_t round);
