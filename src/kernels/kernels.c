@@ -7,8 +7,10 @@
 
 static const struct kernels table[TWIN_CPU_LEVELS] = {
     [TWIN_CPU_SCALAR] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
-    [TWIN_CPU_AVX2] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
-    [TWIN_CPU_AVX512] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
+#if defined(__x86_64__)
+    [TWIN_CPU_AVX2] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_avx2 },
+    [TWIN_CPU_AVX512] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_avx512 },
+#endif
 };
 
 static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };

@@ -25,5 +25,7 @@ const struct kernels *twin__kernels(void);
 
 size_t twin__find_string_end_scalar(const char *p, size_t n);
 size_t twin__fold_ascii_scalar(char *out, size_t *written, _Bool *after_blank, const char *p, size_t n);
+size_t twin__fold_ascii_avx2(char *out, size_t *written, _Bool *after_blank, const char *p, size_t n);
+size_t twin__fold_ascii_avx512(char *out, size_t *written, _Bool *after_blank, const char *p, size_t n);
 
 #endif
