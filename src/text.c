@@ -13,18 +13,16 @@
 
 /* ---- UTF-8 ---- */
 
-static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+static inline bool is_tail(unsigned char byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
 
 struct point {
     uint32_t value; /* U+FFFD for bytes that are no character */
     uint16_t length;
     bool bad;
 };
-
-static inline bool is_tail(unsigned char byte)
-{
-    return (byte & 0xC0) == 0x80;
-}
 
 /* Any lead byte, well-formed or not, by table 3-7 of the Unicode standard: the second byte has a narrower
  * range after some leads, which keeps out overlong forms, surrogates and what lies past U+10FFFF. */
@@ -54,16 +52,28 @@ static struct point decode_any(const unsigned char *p, size_t n)
     return (struct point){ value, length, false };
 }
 
-/* The character at p, which has at least one byte. The common forms first. */
-static inline struct point decode(const unsigned char *p, size_t n)
+/* Reads the character at *at, which is before the end, and steps over it; U+FFFD for bytes that are no
+ * character. The common forms come first, each with its own step, so that the next read need not wait for
+ * the length of this one. */
+static inline uint32_t take(const unsigned char **at, const unsigned char *end, uint64_t *bad)
 {
-    if (p[0] < 0x80)
-        return (struct point){ p[0], 1, false };
-    if (n >= 2 && p[0] >= 0xC2 && p[0] < 0xE0 && is_tail(p[1]))
-        return (struct point){ (p[0] & 0x1Fu) << 6 | (p[1] & 0x3F), 2, false };
-    if (n >= 3 && p[0] > 0xE0 && p[0] < 0xED && is_tail(p[1]) && is_tail(p[2]))
-        return (struct point){ (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3F), 3, false };
-    return decode_any(p, n);
+    const unsigned char *p = *at;
+    if (p[0] < 0x80) {
+        *at = p + 1;
+        return p[0];
+    }
+    if (p[0] >= 0xC2 && p[0] < 0xE0 && end - p >= 2 && is_tail(p[1])) {
+        *at = p + 2;
+        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3F);
+    }
+    if (p[0] > 0xE0 && p[0] < 0xED && end - p >= 3 && is_tail(p[1]) && is_tail(p[2])) {
+        *at = p + 3;
+        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3F);
+    }
+    struct point any = decode_any(p, (size_t)(end - p));
+    *at = p + any.length;
+    *bad += any.bad;
+    return any.value;
 }
 
 /* Writes 1 to 4 bytes and returns where they end. */
@@ -190,6 +200,8 @@ static inline bool is_simple(uint32_t folded)
 struct folding {
     twin_buffer *out;
     const unsigned char *p, *end; /* what is still to be read */
+    const unsigned char *last;    /* where the last character was read, if a mark may join it; else NULL */
+    size_t last_length;           /* of `out` before it */
     uint64_t bad;
     bool after_blank;
     twin_buffer points; /* scratch: the code points of a piece, as int32_t */
@@ -205,46 +217,38 @@ static twin_status make_room(const struct folding *f)
     return twin_buffer_reserve(f->out, left + 3 * (left < RUN ? left : RUN) + SLACK);
 }
 
-/* Reads ASCII up to another character or the end. If that character may join, the letter before it is given back;
- * a blank joins with nothing. */
+/* Reads ASCII up to another character or the end. */
 static void fold_ascii(struct folding *f, const struct kernels *kernels)
 {
     size_t written;
     size_t read = kernels->fold_ascii(f->out->bytes + f->out->length, &written, &f->after_blank, (const char *)f->p,
                                       (size_t)(f->end - f->p));
+    if (read == 0)
+        return;
     f->p += read;
     f->out->length += written;
-    if (f->p == f->end)
-        return;
-
-    pthread_once(&table_once, fill_table);
-    if (read > 0 && !f->after_blank && fold_point(decode(f->p, (size_t)(f->end - f->p)).value) == JOINS) {
-        f->p--;
-        f->out->length--;
-    }
+    f->last = f->after_blank ? NULL : f->p - 1;
+    f->last_length = f->out->length - 1;
 }
 
 /* Reads simple characters, RUN bytes at most, and leaves off where ASCII begins that is worth the kernel.
  * True if it stopped before a piece for utf8proc. */
 static bool fold_simple(struct folding *f)
 {
-    const unsigned char *p = f->p, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
-    char *o = f->out->bytes + f->out->length;
-    bool blank = f->after_blank, stuck = false;
-    struct point at = decode(p, (size_t)(end - p));
-    uint32_t folded = fold_point(at.value);
-    while (p < stop && !(at.value < 0x80 && end - p >= 8 && eight_ascii(p))) {
-        struct point next = { 0 };
-        uint32_t next_folded = 0;
-        if (p + at.length < end) {
-            next = decode(p + at.length, (size_t)(end - p) - at.length);
-            next_folded = fold_point(next.value);
-        }
-        stuck = !is_simple(folded) || next_folded == JOINS;
-        if (stuck)
+    const unsigned char *p = f->p, *last = f->last, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
+    char *o = f->out->bytes + f->out->length, *last_o = f->out->bytes + f->last_length;
+    bool blank = f->after_blank;
+    uint32_t folded = 0;
+    while (p < stop && !(*p < 0x80 && end - p >= 8 && eight_ascii(p))) {
+        const unsigned char *next = p;
+        uint64_t bad = 0;
+        folded = fold_point(take(&next, end, &bad));
+        if (!is_simple(folded))
             break;
-        f->bad += at.bad;
-        p += at.length;
+        f->bad += bad;
+        last = p;
+        last_o = o;
+        p = next;
         if (folded == ' ') {
             *o = ' ';
             o += !blank;
@@ -253,13 +257,13 @@ static bool fold_simple(struct folding *f)
             o = encode(o, folded);
             blank = false;
         }
-        at = next;
-        folded = next_folded;
     }
     f->p = p;
-    f->after_blank = blank;
+    f->last = blank ? NULL : last;
+    f->last_length = (size_t)(last_o - f->out->bytes);
     f->out->length = (size_t)(o - f->out->bytes);
-    return stuck;
+    f->after_blank = blank;
+    return !is_simple(folded);
 }
 
 /* Puts marks in order of their class, those of one class as they stood. Counting, since a sender may write a
@@ -338,22 +342,37 @@ static twin_status write_points(struct folding *f, const int32_t *points, size_t
     return TWIN_OK;
 }
 
+/* What the next character becomes, without reading it. */
+static uint32_t peek(const struct folding *f)
+{
+    const unsigned char *p = f->p;
+    uint64_t unused = 0;
+    return fold_point(take(&p, f->end, &unused));
+}
+
+/* Unreads the last character. */
+static void give_back(struct folding *f)
+{
+    uint64_t counted = 0;
+    f->p = f->last;
+    f->out->length = f->last_length;
+    take(&f->last, f->end, &counted);
+    f->bad -= counted;
+}
+
 /* Reads one character and all that may join it, and lets utf8proc fold them. */
 static twin_status fold_piece(struct folding *f)
 {
     twin_status status;
-    struct point at = decode(f->p, (size_t)(f->end - f->p));
+    if (f->last && peek(f) == JOINS)
+        give_back(f);
+    f->last = NULL;
     f->points.length = 0;
     do {
-        status = add_parts(&f->points, (int32_t)at.value);
+        status = add_parts(&f->points, (int32_t)take(&f->p, f->end, &f->bad));
         if (status != TWIN_OK)
             return status;
-        f->bad += at.bad;
-        f->p += at.length;
-        if (f->p == f->end)
-            break;
-        at = decode(f->p, (size_t)(f->end - f->p));
-    } while (fold_point(at.value) == JOINS);
+    } while (f->p < f->end && peek(f) == JOINS);
 
     size_t count = f->points.length / sizeof(int32_t);
     status = twin_buffer_reserve(&f->points, f->points.length);
@@ -376,7 +395,10 @@ static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
         if (status != TWIN_OK)
             break;
         fold_ascii(&f, kernels);
-        if (f.p < f.end && fold_simple(&f))
+        if (f.p == f.end)
+            break;
+        pthread_once(&table_once, fill_table);
+        if (fold_simple(&f))
             status = fold_piece(&f);
     }
     if (out->length > 0 && f.after_blank)
@@ -388,20 +410,20 @@ static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
 
 /* ---- checking ---- */
 
-/* The first character at or after p that is ill-formed, or end. */
-static const unsigned char *find_bad(struct point *bad, const unsigned char *p, const unsigned char *end)
+/* Steps to the end or past the first ill-formed character, and returns where the well-formed ones end. */
+static const unsigned char *skip_good(const unsigned char **at, const unsigned char *end, uint64_t *bad)
 {
-    while (p < end) {
+    const unsigned char *p = *at, *good = p;
+    uint64_t before = *bad;
+    while (p < end && *bad == before) {
         while (end - p >= 8 && eight_ascii(p))
             p += 8;
-        if (p == end)
-            break;
-        *bad = decode(p, (size_t)(end - p));
-        if (bad->bad)
-            break;
-        p += bad->length;
+        good = p;
+        if (p < end)
+            take(&p, end, bad);
     }
-    return p;
+    *at = p;
+    return *bad == before ? end : good;
 }
 
 static twin_status check(twin_buffer *out, uint64_t *bad, twin_text text)
@@ -409,14 +431,12 @@ static twin_status check(twin_buffer *out, uint64_t *bad, twin_text text)
     const unsigned char *p = (const unsigned char *)text.bytes, *end = p + text.length;
     twin_status status = twin_buffer_reserve(out, text.length);
     while (p < end && status == TWIN_OK) {
-        struct point at = { 0 };
-        const unsigned char *stop = find_bad(&at, p, end);
-        status = twin_buffer_append(out, p, (size_t)(stop - p));
-        if (stop < end && status == TWIN_OK) {
-            status = twin_buffer_append(out, replacement, strlen(replacement));
-            ++*bad;
-        }
-        p = stop + at.length;
+        const unsigned char *begin = p;
+        uint64_t before = *bad;
+        const unsigned char *good = skip_good(&p, end, bad);
+        status = twin_buffer_append(out, begin, (size_t)(good - begin));
+        if (status == TWIN_OK && *bad > before)
+            status = twin_buffer_append(out, "\xEF\xBF\xBD", 3); /* U+FFFD */
     }
     return status;
 }
