@@ -6,8 +6,8 @@
 
 #include "collection_parts.h"
 #include "fail.h"
-#include "input.h"
 #include "sort.h"
+#include "source.h"
 
 static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
 
@@ -121,17 +121,18 @@ static twin_status check_run(struct id_check *check, const struct order *order, 
 /* A document without an id goes by its line number, which another may have for an id. */
 static twin_status hash_line_ids(twin_collection *collection)
 {
-    twin_buffer id = { 0 };
+    twin_buffer room = { 0 };
+    twin_text id;
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < collection->count && status == TWIN_OK; i++) {
         struct twin__entry *entry = &collection->entries[i];
         if (entry->has_id)
             continue;
-        status = twin__input_line_id(&id, collection->input, entry->place);
+        status = twin__name_by_line(&id, collection->input, &room, entry->place);
         if (status == TWIN_OK)
-            entry->id = twin__id_hash((twin_text){ id.bytes, id.length });
+            entry->id = twin__id_hash(id);
     }
-    twin_buffer_clear(&id);
+    twin_buffer_clear(&room);
     return status;
 }
 

@@ -234,6 +234,11 @@ static bool is_inside(const twin_input *input, twin_place place)
     return place.offset >= source->begin && place.offset <= source->end && place.length <= source->end - place.offset;
 }
 
+twin_input_format twin_input_format_of(const twin_input *input)
+{
+    return input->options.format;
+}
+
 twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_place place)
 {
     out->length = 0;
@@ -643,8 +648,7 @@ static twin_status look_again(struct record *out, const twin_input *input, twin_
     return status == TWIN_OK ? status : twin__fail_memory(error);
 }
 
-/* A document without an id is called by its line, behind its input's name when there are several. */
-static twin_status name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_place place)
+twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_place place)
 {
     char line[24];
     snprintf(line, sizeof line, "%" PRIu64, place.line);
@@ -675,7 +679,7 @@ twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_r
     if (record.what != RECORD_DOCUMENT || !is_whole)
         return not_there(input, place, error);
 
-    if (!record.document.id.bytes && name_by_line(&record.document.id, input, &reading->id, place) != TWIN_OK)
+    if (!record.document.id.bytes && twin__name_by_line(&record.document.id, input, &reading->id, place) != TWIN_OK)
         return twin__fail_memory(error);
     record.document.place = place;
     *out = record.document;

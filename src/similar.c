@@ -1,22 +1,15 @@
 /* similar.c — candidates are checked, and the similar stay. */
-#include <twinsift/similar.h>
-
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fail.h"
 #include "grow.h"
+#include "similar_parts.h"
 #include "sort.h"
 #include "union_find.h"
-
-struct twin_similar {
-    const twin_collection *collection;
-    twin_match *matches;
-    size_t count, capacity;
-    twin_similar_counts counts;
-};
 
 static double seconds(void)
 {

@@ -25,4 +25,8 @@ void twin__source_close(struct source *source);
 /* Reads up to `length` bytes at `offset`, fewer only at the end of the file. -1 and errno on failure. */
 ssize_t twin__read_at(int fd, void *out, size_t length, uint64_t offset);
 
+/* A document without an id is called by its line, behind its input's name when there are several. The name lies in
+ * `room`. */
+twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_place place);
+
 #endif

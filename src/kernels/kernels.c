@@ -17,7 +17,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
 #if defined(__x86_64__)
     [TWIN_CPU_AVX2] = {
         .find_string_end = twin__find_string_end_avx2,
-        .fold_ascii = twin__fold_ascii_scalar,
+        .fold_ascii = twin__fold_ascii_avx2,
         .fast_round = twin__fast_round_avx2,
         .linear_minima = twin__linear_minima_avx2,
         .agree = twin__agree_avx2,
@@ -25,7 +25,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
     },
     [TWIN_CPU_AVX512] = {
         .find_string_end = twin__find_string_end_avx512,
-        .fold_ascii = twin__fold_ascii_scalar,
+        .fold_ascii = twin__fold_ascii_avx512,
         .fast_round = twin__fast_round_avx512,
         .linear_minima = twin__linear_minima_avx512,
         .agree = twin__agree_avx512,

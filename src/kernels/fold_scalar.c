@@ -1,4 +1,4 @@
-/* text_scalar.c — the loops over text: the specification. */
+/* fold_scalar.c — ASCII in lower case, its white space folded: the specification. */
 #include "kernels.h"
 
 #include <stdbool.h>
