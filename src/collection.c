@@ -8,6 +8,7 @@
 #include "collection_parts.h"
 #include "fail.h"
 #include "grow.h"
+#include "source.h"
 
 void twin_scratch_clear(twin_scratch *scratch)
 {
@@ -69,11 +70,17 @@ static bool visit_document(void *context, const twin_document *document)
         return false;
     twin_minhash_sign(finding->signatures + finding->entry_count * collection->slots, collection->hasher,
                       scratch->items.items, scratch->items.count);
+    size_t id = finding->ids.length;
+    finding->status = twin_buffer_append(&finding->ids, document->id.bytes, document->id.length);
+    if (finding->status != TWIN_OK)
+        return false;
     finding->entries[finding->entry_count++] = (struct twin__entry){
         .place = document->place,
         .digest = twin_hash_digest(collection->hash, scratch->text.bytes, scratch->text.length),
-        .id = document->id.bytes ? twin__id_hash(document->id) : 0,
+        .id = id,
+        .id_length = (uint32_t)document->id.length,
         .has_id = document->id.bytes != NULL,
+        .is_number = document->id_is_number,
         .is_empty = scratch->items.count == 0,
     };
     finding->bytes += document->text.length;
@@ -97,7 +104,7 @@ static void read_piece(void *context, size_t piece, int worker)
 {
     struct reader *reader = context;
     struct twin__finding *finding = &reader->findings[worker];
-    finding->entry_count = finding->row_count = finding->names.length = finding->problem_count = 0;
+    finding->entry_count = finding->row_count = finding->ids.length = finding->problem_count = 0;
     finding->lines = finding->replaced = finding->bytes = finding->too_short = 0;
     finding->status = TWIN_OK;
     if (atomic_load_explicit(&reader->stop, memory_order_relaxed))
@@ -107,6 +114,36 @@ static void read_piece(void *context, size_t piece, int worker)
                                          visitor, &finding->error);
     if (finding->status == TWIN_OK)
         finding->status = status;
+}
+
+/* A document without an id is called by its line. */
+static twin_status name_by_line(twin_collection *collection, struct twin__entry *entry, twin_buffer *room)
+{
+    twin_text name;
+    twin_status status = twin__name_by_line(&name, collection->input, room, entry->place);
+    entry->id = collection->ids.length;
+    entry->id_length = (uint32_t)name.length;
+    return status == TWIN_OK ? twin_buffer_append(&collection->ids, name.bytes, name.length) : status;
+}
+
+/* Takes over the entries of a finding: their lines and ids are now those of the whole collection. */
+static twin_status join_entries(twin_collection *collection, const struct twin__finding *finding, uint64_t line_base)
+{
+    size_t ids = collection->ids.length;
+    twin_buffer room = { 0 };
+    twin_status status = twin_buffer_append(&collection->ids, finding->ids.bytes, finding->ids.length);
+    for (size_t i = 0; i < finding->entry_count && status == TWIN_OK; i++) {
+        struct twin__entry *entry = &collection->entries[collection->count + i];
+        *entry = finding->entries[i];
+        entry->id += ids;
+        if (entry->place.line)
+            entry->place.line += line_base;
+        if (!entry->has_id)
+            status = name_by_line(collection, entry, &room);
+    }
+    twin_buffer_clear(&room);
+    collection->count += finding->entry_count;
+    return status;
 }
 
 static twin_status join_documents(twin_collection *collection, const struct twin__finding *finding,
@@ -121,13 +158,7 @@ static twin_status join_documents(twin_collection *collection, const struct twin
         return TWIN_ENOMEM;
     if (more)
         memcpy(collection->signatures + count * slots, finding->signatures, more * slots * sizeof(uint32_t));
-    for (size_t i = 0; i < more; i++) {
-        collection->entries[count + i] = finding->entries[i];
-        if (finding->entries[i].place.line)
-            collection->entries[count + i].place.line += line_base;
-    }
-    collection->count += more;
-    return TWIN_OK;
+    return join_entries(collection, finding, line_base);
 }
 
 twin_status twin__add_problem(twin_collection *collection, const twin_problem *problem)
@@ -209,7 +240,7 @@ static void free_findings(struct twin__finding *findings, int workers)
 {
     for (int i = 0; i < workers; i++) {
         twin_scratch_clear(&findings[i].scratch);
-        twin_buffer_clear(&findings[i].names);
+        twin_buffer_clear(&findings[i].ids);
         free(findings[i].entries);
         free(findings[i].signatures);
         free(findings[i].rows);
@@ -282,6 +313,7 @@ void twin_collection_free(twin_collection *collection)
     twin_shingler_free(collection->shingler);
     twin_minhash_free(collection->hasher);
     free(collection->entries);
+    twin_buffer_clear(&collection->ids);
     free(collection->signatures);
     free(collection->problems);
     free(collection->firsts);
@@ -359,20 +391,10 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
     return status == TWIN_OK ? TWIN_OK : fail_if_silent(error, status);
 }
 
-twin_status twin_collection_id(twin_text *out, bool *is_number, const twin_collection *collection,
-                               twin_scratch *scratch, uint32_t document, twin_error *error)
+twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document)
 {
-    *is_number = false;
-    if (collection->rows) {
-        *out = twin__rows_name(collection->rows, document);
-        return TWIN_OK;
-    }
-    twin_document found;
-    twin_status status =
-        twin_input_fetch(&found, collection->input, &scratch->reading, collection->entries[document].place, error);
-    if (status != TWIN_OK)
-        return status;
-    *out = found.id;
-    *is_number = found.id_is_number;
-    return TWIN_OK;
+    const struct twin__entry *entry = &collection->entries[document];
+    if (is_number)
+        *is_number = entry->is_number;
+    return (twin_text){ collection->ids.bytes + entry->id, entry->id_length };
 }

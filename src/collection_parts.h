@@ -10,9 +10,11 @@
 struct twin__entry {
     twin_place place;
     twin_digest digest; /* of the normalised text; of the set, for rows */
-    uint64_t id;        /* the id's hash */
-    bool has_id;        /* false: its line number is its id */
-    bool is_empty;      /* too short: no shingles */
+    size_t id;          /* where its id begins among the ids */
+    uint32_t id_length;
+    bool has_id;    /* false: its line number is its id */
+    bool is_number; /* the id was written as a JSON number */
+    bool is_empty;  /* too short: no shingles */
 };
 
 struct twin__rows; /* sets that came as rows, kept whole */
@@ -29,6 +31,7 @@ struct twin_collection {
     struct twin__entry *entries;
     uint32_t *signatures; /* `slots` numbers an entry */
     size_t count, entry_capacity, signature_capacity;
+    twin_buffer ids; /* one behind the other */
     twin_problem *problems;
     size_t problem_count, problem_capacity;
 
@@ -38,7 +41,7 @@ struct twin_collection {
     twin_collection_counts counts;
 };
 
-/* A row as a worker found it; its name lies in the finding's names. */
+/* A row as a worker found it; its name lies among the finding's ids. */
 struct twin__row {
     uint64_t name_hash, element;
     size_t name;
@@ -54,7 +57,7 @@ struct twin__finding {
     size_t entry_count, entry_capacity, signature_capacity;
     struct twin__row *rows;
     size_t row_count, row_capacity;
-    twin_buffer names;
+    twin_buffer ids;
     twin_problem *problems;
     size_t problem_count, problem_capacity;
     uint64_t lines, replaced, bytes, too_short;
@@ -78,7 +81,6 @@ twin_status twin__add_problem(twin_collection *collection, const twin_problem *p
 /* rows.c */
 twin_status twin__read_rows(twin_collection *collection, const twin_collection_options *options, twin_error *error);
 twin_set twin__rows_set(const struct twin__rows *rows, uint32_t set);
-twin_text twin__rows_name(const struct twin__rows *rows, uint32_t set);
 void twin__rows_free(struct twin__rows *rows);
 
 /* copies.c */

@@ -7,7 +7,6 @@
 #include "collection_parts.h"
 #include "fail.h"
 #include "sort.h"
-#include "source.h"
 
 static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
 
@@ -57,83 +56,43 @@ static size_t run_end(const struct order *order, size_t begin)
 
 /* ---- ids that repeat ---- */
 
-struct id_check {
-    twin_collection *collection;
-    twin_scratch mine, theirs;
-    bool *dropped;
-    twin_error *error;
-};
-
-static twin_status same_id(bool *out, struct id_check *check, uint32_t a, uint32_t b)
+static bool same_id(const twin_collection *collection, uint32_t a, uint32_t b)
 {
-    twin_text id_a, id_b;
-    bool number;
-    twin_status status = twin_collection_id(&id_a, &number, check->collection, &check->mine, a, check->error);
-    if (status == TWIN_OK)
-        status = twin_collection_id(&id_b, &number, check->collection, &check->theirs, b, check->error);
-    if (status == TWIN_OK)
-        *out = id_a.length == id_b.length && memcmp(id_a.bytes, id_b.bytes, id_a.length) == 0;
-    return status;
+    twin_text x = twin_collection_id(NULL, collection, a), y = twin_collection_id(NULL, collection, b);
+    return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0;
 }
 
-static twin_status report_repeat(struct id_check *check, uint32_t first, uint32_t again)
+static twin_status report_repeat(twin_collection *collection, uint32_t first, uint32_t again)
 {
-    const struct twin__entry *entries = check->collection->entries;
-    twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .place = entries[again].place };
-    twin_place before = entries[first].place;
-    twin_text id;
-    bool number;
-    twin_status status = twin_collection_id(&id, &number, check->collection, &check->mine, again, check->error);
-    if (status != TWIN_OK)
-        return status;
+    twin_place before = collection->entries[first].place;
+    twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .place = collection->entries[again].place };
+    twin_text id = twin_collection_id(NULL, collection, again);
     int shown = id.length > 60 ? 60 : (int)id.length;
     if (before.source == problem.place.source && before.line)
         snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of line %" PRIu64, shown,
                  id.bytes, before.line);
     else
-        snprintf(problem.message, sizeof problem.message,
-                 "the id \"%.*s\" repeats that of a document of an earlier input", shown, id.bytes);
-    check->dropped[again] = true;
-    return twin__add_problem(check->collection, &problem);
+        snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of an earlier input", shown,
+                 id.bytes);
+    return twin__add_problem(collection, &problem);
 }
 
 /* Within a run of equal hash halves, each document is compared with those before it that were kept. */
-static twin_status check_run(struct id_check *check, const struct order *order, size_t begin, size_t end)
+static twin_status check_run(twin_collection *collection, bool *dropped, const struct order *order, size_t begin,
+                             size_t end)
 {
-    const struct twin__entry *entries = check->collection->entries;
     for (size_t i = begin + 1; i < end; i++)
         for (size_t j = begin; j < i; j++) {
             uint32_t a = order_document(order, j), b = order_document(order, i);
-            bool same = false;
-            if (check->dropped[a] || entries[a].id != entries[b].id)
+            if (dropped[a] || !same_id(collection, a, b))
                 continue;
-            twin_status status = same_id(&same, check, a, b);
-            if (status == TWIN_OK && same)
-                status = report_repeat(check, a, b);
+            dropped[b] = true;
+            twin_status status = report_repeat(collection, a, b);
             if (status != TWIN_OK)
                 return status;
-            if (same)
-                break;
+            break;
         }
     return TWIN_OK;
-}
-
-/* A document without an id goes by its line number, which another may have for an id. */
-static twin_status hash_line_ids(twin_collection *collection)
-{
-    twin_buffer room = { 0 };
-    twin_text id;
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < collection->count && status == TWIN_OK; i++) {
-        struct twin__entry *entry = &collection->entries[i];
-        if (entry->has_id)
-            continue;
-        status = twin__name_by_line(&id, collection->input, &room, entry->place);
-        if (status == TWIN_OK)
-            entry->id = twin__id_hash(id);
-    }
-    twin_buffer_clear(&room);
-    return status;
 }
 
 static int by_place(const void *a, const void *b)
@@ -165,16 +124,15 @@ static void close_ranks(twin_collection *collection, const bool *dropped)
     qsort(collection->problems, collection->problem_count, sizeof *collection->problems, by_place);
 }
 
-static twin_status find_repeats(struct id_check *check, struct order *order)
+static twin_status find_repeats(twin_collection *collection, bool *dropped, struct order *order)
 {
-    twin_collection *collection = check->collection;
-    twin_status status = hash_line_ids(collection);
+    twin_status status = TWIN_OK;
     for (size_t i = 0; i < collection->count; i++)
-        order_add(order, collection->entries[i].id, i);
+        order_add(order, twin__id_hash(twin_collection_id(NULL, collection, (uint32_t)i)), i);
     twin__sort_by_high_half(order->keys, order->spare, order->count);
     for (size_t begin = 0, end; begin < order->count && status == TWIN_OK; begin = end) {
         end = run_end(order, begin);
-        status = check_run(check, order, begin, end);
+        status = check_run(collection, dropped, order, begin, end);
     }
     return status;
 }
@@ -183,24 +141,21 @@ twin_status twin__drop_repeated_ids(twin_collection *collection, twin_error *err
 {
     if (collection->rows)
         return TWIN_OK; /* a name that repeats is the same set */
-    struct id_check check = { .collection = collection, .error = error };
     struct order order = { 0 };
     size_t problems = collection->problem_count;
-    check.dropped = calloc(collection->count + 1, sizeof *check.dropped);
+    bool *dropped = calloc(collection->count + 1, sizeof *dropped);
     twin_status status = order_init(&order, collection->count);
-    if (!check.dropped)
+    if (!dropped)
         status = TWIN_ENOMEM;
     if (status == TWIN_OK)
-        status = find_repeats(&check, &order);
+        status = find_repeats(collection, dropped, &order);
     if (status == TWIN_OK && collection->problem_count > problems) {
-        close_ranks(collection, check.dropped);
+        close_ranks(collection, dropped);
         if (collection->strict)
             status = twin__fail_problem(error, collection, &collection->problems[0]);
     }
     order_clear(&order);
-    free(check.dropped);
-    twin_scratch_clear(&check.mine);
-    twin_scratch_clear(&check.theirs);
+    free(dropped);
     return status;
 }
 

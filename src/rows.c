@@ -7,11 +7,13 @@
 #include "grow.h"
 
 struct twin__rows {
-    /* The names of the sets in the order in which they first appear, one behind the other. */
-    twin_buffer names;
-    size_t *name_end;
-    uint64_t *name_hash;
-    size_t count, end_capacity, hash_capacity;
+    /* The sets, numbered as they first appear; their names are the collection's ids. */
+    struct name {
+        uint64_t hash;
+        size_t begin;
+        uint32_t length;
+    } * names;
+    size_t count, name_capacity;
     uint32_t *table; /* open addressing by name hash: a set's number plus one, or 0 */
     size_t table_size;
 
@@ -22,12 +24,6 @@ struct twin__rows {
     size_t *start, *size;
 };
 
-twin_text twin__rows_name(const struct twin__rows *rows, uint32_t set)
-{
-    size_t begin = set ? rows->name_end[set - 1] : 0;
-    return (twin_text){ rows->names.bytes + begin, rows->name_end[set] - begin };
-}
-
 twin_set twin__rows_set(const struct twin__rows *rows, uint32_t set)
 {
     return (twin_set){ rows->element + rows->start[set], rows->size[set] };
@@ -37,9 +33,7 @@ void twin__rows_free(struct twin__rows *rows)
 {
     if (!rows)
         return;
-    twin_buffer_clear(&rows->names);
-    free(rows->name_end);
-    free(rows->name_hash);
+    free(rows->names);
     free(rows->table);
     free(rows->row_set);
     free(rows->element);
@@ -55,8 +49,8 @@ static bool visit_row(void *context, const twin_document *row)
     finding->status = TWIN_ENOMEM;
     if (!twin__grow(&finding->rows, &finding->row_capacity, finding->row_count, 1, sizeof *finding->rows))
         return false;
-    size_t name = finding->names.length;
-    finding->status = twin_buffer_append(&finding->names, row->id.bytes, row->id.length);
+    size_t name = finding->ids.length;
+    finding->status = twin_buffer_append(&finding->ids, row->id.bytes, row->id.length);
     if (finding->status != TWIN_OK)
         return false;
     finding->rows[finding->row_count++] = (struct twin__row){
@@ -69,14 +63,13 @@ static bool visit_row(void *context, const twin_document *row)
     return true;
 }
 
-static size_t place_of(const struct twin__rows *rows, uint64_t hash, twin_text name)
+static size_t place_of(const struct twin__rows *rows, const char *ids, uint64_t hash, twin_text name)
 {
     size_t mask = rows->table_size - 1, place = hash & mask;
     for (; rows->table[place]; place = (place + 1) & mask) {
-        uint32_t set = rows->table[place] - 1;
-        twin_text known = twin__rows_name(rows, set);
-        if (rows->name_hash[set] == hash && known.length == name.length &&
-            memcmp(known.bytes, name.bytes, name.length) == 0)
+        const struct name *known = &rows->names[rows->table[place] - 1];
+        if (known->hash == hash && known->length == name.length &&
+            memcmp(ids + known->begin, name.bytes, name.length) == 0)
             break;
     }
     return place;
@@ -91,7 +84,7 @@ static twin_status grow_table(struct twin__rows *rows)
     if (!table)
         return TWIN_ENOMEM;
     for (size_t set = 0; set < rows->count; set++) {
-        size_t place = rows->name_hash[set] & (size - 1);
+        size_t place = rows->names[set].hash & (size - 1);
         while (table[place])
             place = (place + 1) & (size - 1);
         table[place] = (uint32_t)set + 1;
@@ -103,26 +96,26 @@ static twin_status grow_table(struct twin__rows *rows)
 }
 
 /* The number of the set with this name, which is given one if it is new. */
-static twin_status number_of(uint32_t *out, struct twin__rows *rows, uint64_t hash, twin_text name)
+static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_t hash, twin_text name)
 {
+    struct twin__rows *rows = collection->rows;
     twin_status status = grow_table(rows);
     if (status != TWIN_OK)
         return status;
-    size_t place = place_of(rows, hash, name);
+    size_t place = place_of(rows, collection->ids.bytes, hash, name);
     if (rows->table[place]) {
         *out = rows->table[place] - 1;
         return TWIN_OK;
     }
     if (rows->count == UINT32_MAX - 1)
         return TWIN_ELIMIT;
-    if (!twin__grow(&rows->name_end, &rows->end_capacity, rows->count, 1, sizeof *rows->name_end) ||
-        !twin__grow(&rows->name_hash, &rows->hash_capacity, rows->count, 1, sizeof *rows->name_hash))
+    if (!twin__grow(&rows->names, &rows->name_capacity, rows->count, 1, sizeof *rows->names))
         return TWIN_ENOMEM;
-    status = twin_buffer_append(&rows->names, name.bytes, name.length);
+    size_t begin = collection->ids.length;
+    status = twin_buffer_append(&collection->ids, name.bytes, name.length);
     if (status != TWIN_OK)
         return status;
-    rows->name_end[rows->count] = rows->names.length;
-    rows->name_hash[rows->count] = hash;
+    rows->names[rows->count] = (struct name){ hash, begin, (uint32_t)name.length };
     *out = (uint32_t)rows->count++;
     rows->table[place] = *out + 1;
     return TWIN_OK;
@@ -139,8 +132,8 @@ static twin_status join_rows(twin_collection *collection, const struct twin__fin
         return TWIN_ENOMEM;
     for (size_t i = 0; i < finding->row_count; i++) {
         const struct twin__row *row = &finding->rows[i];
-        twin_text name = { finding->names.bytes + row->name, row->name_length };
-        twin_status status = number_of(&rows->row_set[rows->row_count], rows, row->name_hash, name);
+        twin_text name = { finding->ids.bytes + row->name, row->name_length };
+        twin_status status = number_of(&rows->row_set[rows->row_count], collection, row->name_hash, name);
         if (status != TWIN_OK)
             return status;
         rows->element[rows->row_count++] = row->element;
@@ -195,7 +188,10 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
         }
         rows->size[s] = set.count;
         twin_minhash_sign(collection->signatures + s * collection->slots, collection->hasher, set.items, set.count);
-        collection->entries[s] = (struct twin__entry){ .digest = twin_set_digest(set), .has_id = true };
+        collection->entries[s] = (struct twin__entry){ .digest = twin_set_digest(set),
+                                                       .id = rows->names[s].begin,
+                                                       .id_length = rows->names[s].length,
+                                                       .has_id = true };
     }
 }
 

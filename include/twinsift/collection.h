@@ -1,7 +1,7 @@
 /* collection.h — a collection: documents, each with its signature; sets on demand.
  *
  * Reading a collection takes every document of an input through text, shingles and signature, and keeps the
- * signature, the place and a few numbers: about 600 bytes a document at 128 slots. Texts and sets are not kept;
+ * signature, the id, the place and a few numbers: about 600 bytes a document at 128 slots. Texts and sets are not kept;
  * the few that need an exact answer are read again. (The sets of rows are kept: there is no text.)
  *
  * Documents are numbered in the order of the input. Bad ones are left out and told as problems. Documents whose
@@ -72,9 +72,9 @@ TWIN_API size_t twin_collection_distinct(const uint32_t **out, const twin_collec
 TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
                                          uint32_t document, twin_error *error);
 
-/* The id of a document, and whether it was written as a JSON number. It lives until `scratch` is used again. */
-TWIN_API twin_status twin_collection_id(twin_text *out, bool *is_number, const twin_collection *collection,
-                                        twin_scratch *scratch, uint32_t document, twin_error *error);
+/* The id of a document, which lives as long as the collection, and, unless `is_number` is NULL, whether it was
+ * written as a JSON number. */
+TWIN_API twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document);
 
 #ifdef __cplusplus
 }

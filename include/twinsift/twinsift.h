@@ -11,6 +11,7 @@
 #define TWINSIFT_VERSION_MINOR 1
 #define TWINSIFT_VERSION_PATCH 0
 
+#include <twinsift/audit.h>
 #include <twinsift/bands.h>
 #include <twinsift/cluster.h>
 #include <twinsift/collection.h>
