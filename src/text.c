@@ -114,8 +114,9 @@ static const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF
  *   JOINS  it may combine or change places with what stands before it;
  *   MARK   it never combines, but marks stand in order of their combining class;
  *   PARTS  it becomes several characters.
- * A text may be cut before every character that is neither JOINS nor MARK, and the pieces normalised one by one:
- * such a one begins with a character of combining class 0 that is not the second of any composition. */
+ * A text may be cut before every character that is neither JOINS nor MARK, and the pieces normalised one by one,
+ * since such a character decomposes to one of combining class 0 that is not the second of any composition, and
+ * whatever else. */
 enum { PLANE = 0x10000, JOINS = 0xFDD0, MARK, PARTS, LONGEST = 32 };
 static uint16_t table[PLANE];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
@@ -187,8 +188,8 @@ static void fill_table(void)
         table[value] = fold_alone(value);
 }
 
-/* Past the first plane, symbols (emoji) and ideographs stand for themselves; of the rest, which is rare, we claim
- * nothing. */
+/* Past the first plane, symbols (emoji) and ideographs stand for themselves. Of the rest, which is rare, nothing is
+ * claimed: Unicode 16 has letters there that are seconds of compositions. */
 static uint32_t fold_high(uint32_t value)
 {
     int32_t part;
@@ -296,9 +297,9 @@ static void sort_marks(int32_t *marks, int32_t *spare, size_t count)
     size_t place[256] = { 0 }, sum = 0;
     for (size_t i = 0; i < count; i++)
         place[combining_class(marks[i]) & 0xFF]++;
-    for (size_t class = 0; class < 256; class ++) {
-        size_t here = place[class];
-        place[class] = sum;
+    for (size_t i = 0; i < 256; i++) {
+        size_t here = place[i];
+        place[i] = sum;
         sum += here;
     }
     memcpy(spare, marks, count * sizeof *marks);

@@ -401,14 +401,15 @@ static void threads_may_fold_at_the_same_time(void **unused)
     (void)unused;
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
+    void *results[THREADS];
     twin_buffer out[THREADS] = { 0 }, expected = { 0 };
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, fold_prose, &out[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], &results[i]), 0);
     slow_fold(&expected, prose[1], strlen(prose[1]));
     for (int i = 0; i < THREADS; i++) {
-        void *result;
-        assert_int_equal(pthread_join(threads[i], &result), 0);
-        assert_ptr_equal(result, &out[i]);
+        assert_ptr_equal(results[i], &out[i]);
         assert_same(&out[i], &expected);
         twin_buffer_clear(&out[i]);
     }
