@@ -16,6 +16,7 @@ struct command {
     const char *summary;
 };
 
+int cmd_pairs(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 
 /* ---- report.c: what goes to standard error */
@@ -85,7 +86,7 @@ struct common_options {
     /* documents */
     twin_input_options input;     /* --sets, --id-field, --text-field */
     twin_shingle_options shingle; /* --shingle; its hash is the member of --hash numbered --seed */
-    twin_normal normal;           /* --raw: only checked */
+    twin_normal normal;           /* --raw: only checked, and with byte:N not even that */
     const char *stop_words;       /* a file; NULL: the built-in list */
     bool strict;
 
@@ -93,14 +94,14 @@ struct common_options {
     twin_minhash_options minhash; /* --sketch, --hashes or --error, --seed */
     double threshold;
     size_t bands, rows; /* 0, 0: to be planned */
-    uint64_t buckets;   /* 0: a bucket for each band hash */
+    uint32_t buckets;   /* 0: a bucket for each band hash */
 
     /* similar */
     twin_measure measure; /* when edit is false */
     bool edit;            /* --measure edit */
-    const char *verify;   /* "exact", "estimate", "none" */
-    const char *copies;   /* "first", "all", "none" */
-    uint64_t audit;       /* documents to compare with all others; 0: none */
+    twin_verify verify;
+    twin_copies copies;
+    uint64_t audit; /* documents to compare with all others; 0: none */
 
     /* manners */
     bool json, quiet, stats;
@@ -141,6 +142,12 @@ void join_options(struct option out[OPTION_TABLE_ROOM], const struct option *own
 struct common_options common_defaults(void);
 bool common_option(struct common_options *common, int option, const char *value);
 bool common_finish(struct common_options *common);
+
+/* ---- words.c: lists of words */
+
+/* The words of a file, one a line, blank lines left out. Both are to be freed, also on false; the trouble is then
+ * told. */
+bool read_words(char **file, twin_text **words, size_t *count, const char *path);
 
 /* ---- json_out.c: names of documents in what is printed */
 

@@ -66,7 +66,7 @@ const char common_help[] =
     "  --text-field F        the field that holds its text (text)\n"
     "  --sets[=SEPARATOR]    the input is lines of set, separator, element; a tab unless given\n"
     "  --raw                 take text as it is: no folding of case, white space or Unicode forms\n"
-    "  --shingle RULE        char:N, word:N, stop:N or byte:N (word:5)\n"
+    "  --shingle RULE        char:N, word:N, stop:N or byte:N (char:9)\n"
     "  --stop-words FILE     the words that stop:N starts at; a hundred English ones unless given\n"
     "  --strict              end at the first bad document instead of skipping it\n"
     "\n"
@@ -79,7 +79,7 @@ const char common_help[] =
     "how it is searched:\n"
     "  --hashes K            the slots of a signature (128), or\n"
     "  --error E             the error of an estimate, for K = 1/E\302\262 of them\n"
-    "  --bands B --rows R    overrule the plan that follows from the threshold\n"
+    "  --bands B --rows R    overrule the plan that follows from the threshold; one gives the other\n"
     "  --buckets N           fold band hashes into so many buckets\n"
     "  --hash FAMILY         xxh3, farm, jenkins or sip (xxh3)\n"
     "  --sketch KIND         fast or classic (fast)\n"
@@ -109,11 +109,9 @@ struct common_options common_defaults(void)
     return (struct common_options){
         .executor = TWIN_EXEC_PTHREADS,
         .seed = 1,
-        .shingle = { .kind = TWIN_SHINGLE_WORD, .width = 5 },
+        .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },
         .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128 },
         .threshold = 0.8,
-        .verify = "exact",
-        .copies = "first",
     };
 }
 
@@ -128,21 +126,21 @@ static bool read_size(size_t *out, const char *name, const char *value, uint64_t
     return true;
 }
 
+static bool read_buckets(uint32_t *out, const char *value)
+{
+    uint64_t number;
+    if (!read_count(&number, "--buckets", value, 1, UINT32_MAX))
+        return false;
+    *out = (uint32_t)number;
+    return true;
+}
+
 static bool read_threads(int *out, const char *value)
 {
     uint64_t number;
     if (!read_count(&number, "--threads", value, 1, TWIN_EXEC_MAX_WORKERS))
         return false;
     *out = (int)number;
-    return true;
-}
-
-static bool read_name(const char **out, const char *name, const char *value, const char *const *names, size_t count)
-{
-    size_t choice;
-    if (!read_choice(&choice, name, value, names, count))
-        return false;
-    *out = names[choice];
     return true;
 }
 
@@ -178,6 +176,30 @@ static bool read_shingle(struct common_options *common, const char *value)
     trouble("--shingle: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", value,
             (int)TWIN_SHINGLE_MAX_WIDTH);
     return false;
+}
+
+static bool read_verify(twin_verify *out, const char *value)
+{
+    static const char *const names[] = {
+        [TWIN_VERIFY_EXACT] = "exact", [TWIN_VERIFY_ESTIMATE] = "estimate", [TWIN_VERIFY_NONE] = "none"
+    };
+    size_t choice;
+    if (!read_choice(&choice, "--verify", value, names, LENGTH(names)))
+        return false;
+    *out = (twin_verify)choice;
+    return true;
+}
+
+static bool read_copies(twin_copies *out, const char *value)
+{
+    static const char *const names[] = {
+        [TWIN_COPIES_FIRST] = "first", [TWIN_COPIES_ALL] = "all", [TWIN_COPIES_NONE] = "none"
+    };
+    size_t choice;
+    if (!read_choice(&choice, "--copies", value, names, LENGTH(names)))
+        return false;
+    *out = (twin_copies)choice;
+    return true;
 }
 
 static bool read_measure(struct common_options *common, const char *value)
@@ -227,8 +249,6 @@ static bool read_field(const char **out, const char *name, const char *value)
 
 bool common_option(struct common_options *common, int option, const char *value)
 {
-    static const char *const verifies[] = { "exact", "estimate", "none" }, *const copies[] = { "first", "all",
-                                                                                               "none" };
     switch (option) {
     case THREADS: return read_threads(&common->threads, value);
     case EXECUTOR: return read_executor(&common->executor, value);
@@ -239,16 +259,16 @@ bool common_option(struct common_options *common, int option, const char *value)
     case THRESHOLD: return read_fraction(&common->threshold, "--threshold", value);
     case BANDS: return read_size(&common->bands, "--bands", value, TWIN_MINHASH_MAX_SLOTS);
     case ROWS: return read_size(&common->rows, "--rows", value, TWIN_MINHASH_MAX_SLOTS);
-    case BUCKETS: return read_count(&common->buckets, "--buckets", value, 1, UINT64_MAX);
+    case BUCKETS: return read_buckets(&common->buckets, value);
     case HASH: return read_hash(&common->family, value);
     case MEASURE: return read_measure(common, value);
-    case VERIFY: return read_name(&common->verify, "--verify", value, verifies, LENGTH(verifies));
+    case VERIFY: return read_verify(&common->verify, value);
     case SKETCH: return read_sketch(&common->minhash.sketch, value);
     case JSON: return common->json = true;
     case 'q': return common->quiet = true;
     case STATS: return common->stats = true;
     case AUDIT: return read_count(&common->audit, "--audit", value, 1, UINT32_MAX);
-    case COPIES: return read_name(&common->copies, "--copies", value, copies, LENGTH(copies));
+    case COPIES: return read_copies(&common->copies, value);
     case ID_FIELD: return read_field(&common->input.id_field, "--id-field", value);
     case TEXT_FIELD: return read_field(&common->input.text_field, "--text-field", value);
     case SETS: return read_sets(&common->input, value);
@@ -265,20 +285,25 @@ static const char *contradiction(const struct common_options *common)
     bool sets = common->input.format == TWIN_INPUT_ROWS;
     if (common->hashes && common->error > 0)
         return "--hashes and --error exclude each other, for either gives the other";
-    if (!common->bands != !common->rows)
-        return common->bands ? "--bands needs --rows" : "--rows needs --bands";
     if (sets && (common->shingle_given || common->stop_words))
         return "--sets: the rows are sets already, so --shingle and --stop-words have nothing to do";
     if (sets && (common->input.id_field || common->input.text_field))
         return "--sets: rows have no fields, so --id-field and --text-field have nothing to do";
     if (sets && common->edit)
         return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (common->measure == TWIN_CONTAINMENT && common->verify != TWIN_VERIFY_EXACT)
+        return "--measure containment needs --verify exact, for signatures estimate Jaccard similarity only";
+    if (common->audit && common->verify == TWIN_VERIFY_NONE)
+        return "--audit asks which pairs reach the threshold, so --verify none cannot be used";
+    if (!(common->threshold > 0))
+        return "--threshold 0 would make every pair similar; give one above 0";
     if (common->stop_words && common->shingle.kind != TWIN_SHINGLE_STOP)
         return "--stop-words needs --shingle stop:N";
     return NULL;
 }
 
-/* --hashes, or what --error asks, or what --bands and --rows need, or the default. */
+/* --hashes, or what --error asks, or what --bands and --rows need, or the default. One of --bands and --rows gives
+ * the other, as far as the hashes go. */
 static bool choose_slots(struct common_options *common)
 {
     size_t banded = common->bands * common->rows;
@@ -288,6 +313,15 @@ static bool choose_slots(struct common_options *common)
         common->minhash.slots = twin_plan_slots(common->error);
     else if (banded > common->minhash.slots && banded <= TWIN_MINHASH_MAX_SLOTS)
         common->minhash.slots = banded;
+    if (common->rows && !common->bands)
+        common->bands = common->minhash.slots / common->rows;
+    else if (common->bands && !common->rows)
+        common->rows = common->minhash.slots / common->bands;
+    if ((common->rows || common->bands) && !(common->rows && common->bands)) {
+        trouble("%zu %s do not fit into %zu hashes", common->rows ? common->rows : common->bands,
+                common->rows ? "rows" : "bands", common->minhash.slots);
+        return false;
+    }
     if (banded <= common->minhash.slots)
         return true;
     trouble("%zu bands of %zu rows need %zu hashes, but a signature has %zu", common->bands, common->rows, banded,
@@ -308,6 +342,8 @@ bool common_finish(struct common_options *common)
         trouble("--executor: %s is not in this build", twin_executor_name(common->executor));
         return false;
     }
+    if (common->normal == TWIN_NORMAL_CHECK && common->shingle.kind == TWIN_SHINGLE_BYTE)
+        common->normal = TWIN_NORMAL_BYTES;
     common->minhash.seed = common->seed;
     common->shingle.hash = twin_hash_member(common->family, common->seed);
     return true;

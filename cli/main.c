@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static const struct command commands[] = {
+    { "pairs", cmd_pairs, "find all similar documents, or sets, in a collection" },
     { "plan", cmd_plan, "parameters from the error you accept, with the curve" },
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

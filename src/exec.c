@@ -120,3 +120,40 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
         break;
     }
 }
+
+struct queue {
+    twin_exec_step *work, *hand_in;
+    void *context;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    size_t next; /* the item whose turn it is */
+};
+
+/* Items are taken in increasing order, so the one whose turn it is has always been taken and nobody waits for
+ * work that no one does. */
+static void work_and_queue(void *context, size_t begin, size_t end, int worker)
+{
+    struct queue *queue = context;
+    for (size_t item = begin; item < end; item++) {
+        queue->work(queue->context, item, worker);
+        pthread_mutex_lock(&queue->lock);
+        while (queue->next != item)
+            pthread_cond_wait(&queue->moved, &queue->lock);
+        queue->hand_in(queue->context, item, worker);
+        queue->next = item + 1;
+        pthread_cond_broadcast(&queue->moved);
+        pthread_mutex_unlock(&queue->lock);
+    }
+}
+
+void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in, void *context)
+{
+    struct queue queue = { .work = work,
+                           .hand_in = hand_in,
+                           .context = context,
+                           .lock = PTHREAD_MUTEX_INITIALIZER,
+                           .moved = PTHREAD_COND_INITIALIZER };
+    twin_exec_for(exec, n, 1, work_and_queue, &queue);
+    pthread_cond_destroy(&queue.moved);
+    pthread_mutex_destroy(&queue.lock);
+}
