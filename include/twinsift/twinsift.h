@@ -11,6 +11,7 @@
 #define TWINSIFT_VERSION_MINOR 1
 #define TWINSIFT_VERSION_PATCH 0
 
+#include <twinsift/bloom.h>
 #include <twinsift/cluster.h>
 #include <twinsift/cpu.h>
 #include <twinsift/document.h>

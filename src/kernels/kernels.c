@@ -6,9 +6,20 @@
 #include <twinsift/cpu.h>
 
 static const struct kernels table[TWIN_CPU_LEVELS] = {
-    [TWIN_CPU_SCALAR] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
-    [TWIN_CPU_AVX2] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
-    [TWIN_CPU_AVX512] = { .find_string_end = twin__find_string_end_scalar, .fold_ascii = twin__fold_ascii_scalar },
+    [TWIN_CPU_SCALAR] = { .find_string_end = twin__find_string_end_scalar,
+                          .fold_ascii = twin__fold_ascii_scalar,
+                          .bloom_test = twin__bloom_test_scalar,
+                          .bloom_add = twin__bloom_add_scalar },
+#if defined(__x86_64__)
+    [TWIN_CPU_AVX2] = { .find_string_end = twin__find_string_end_scalar,
+                        .fold_ascii = twin__fold_ascii_scalar,
+                        .bloom_test = twin__bloom_test_avx2,
+                        .bloom_add = twin__bloom_add_avx2 },
+    [TWIN_CPU_AVX512] = { .find_string_end = twin__find_string_end_scalar,
+                          .fold_ascii = twin__fold_ascii_scalar,
+                          .bloom_test = twin__bloom_test_avx512,
+                          .bloom_add = twin__bloom_add_avx512 },
+#endif
 };
 
 static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };
