@@ -60,6 +60,22 @@ twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
     return TWIN_OK;
 }
 
+twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom)
+{
+    twin_status status = twin__bloom_make(out, bloom->shape);
+    if (status != TWIN_OK)
+        return status;
+    twin_bloom *copy = *out;
+    memcpy(copy->words, bloom->words, twin_bloom_bytes(bloom->shape));
+    copy->hash = bloom->hash;
+    copy->planned_items = bloom->planned_items;
+    copy->planned_rate = bloom->planned_rate;
+    copy->added = bloom->added;
+    copy->fresh = bloom->fresh;
+    copy->removed = bloom->removed;
+    return TWIN_OK;
+}
+
 void twin_bloom_free(twin_bloom *bloom)
 {
     if (!bloom)
@@ -70,6 +86,11 @@ void twin_bloom_free(twin_bloom *bloom)
         close(bloom->lock);
     free(bloom->path);
     free(bloom);
+}
+
+twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom)
+{
+    return bloom->shape;
 }
 
 /* ---- where an item stands ---- */
@@ -280,13 +301,12 @@ bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length)
 
 /* ---- many items ---- */
 
-/* Hashes a batch and asks for its cache lines. `writing` is a constant where this is inlined. */
-static inline __attribute__((always_inline)) void probe_batch(struct bloom_probe *probes, const twin_bloom *bloom,
-                                                              const twin_text *items, size_t n, const int writing)
+/* Hashes a batch and asks for its cache lines. */
+static void probe_batch(struct bloom_probe *probes, const twin_bloom *bloom, const twin_text *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         probes[i] = probe_of(bloom, items[i].bytes, items[i].length);
-        __builtin_prefetch(bloom->words + 8 * probes[i].block, writing);
+        __builtin_prefetch(bloom->words + 8 * probes[i].block);
     }
 }
 
@@ -297,7 +317,7 @@ static void prefetch_cells(uint64_t *cells, const twin_bloom *bloom, const twin_
     for (size_t i = 0; i < n; i++, cells += functions) {
         find_cells(cells, bloom, items[i].bytes, items[i].length);
         for (unsigned j = 0; j < functions; j++)
-            __builtin_prefetch(place_of(bloom, cells[j]).word, 1);
+            __builtin_prefetch(place_of(bloom, cells[j]).word);
     }
 }
 
@@ -305,7 +325,7 @@ static size_t add_batch(bool *fresh, twin_bloom *bloom, const twin_text *items, 
 {
     if (is_bit_blocks(bloom)) {
         struct bloom_probe probes[BATCH];
-        probe_batch(probes, bloom, items, n, 1);
+        probe_batch(probes, bloom, items, n);
         return twin__kernels()->bloom_add(fresh, bloom->words, probes, n);
     }
     size_t news = 0;
@@ -322,7 +342,7 @@ static size_t test_batch(bool *found, const twin_bloom *bloom, const twin_text *
 {
     if (is_bit_blocks(bloom)) {
         struct bloom_probe probes[BATCH];
-        probe_batch(probes, bloom, items, n, 0);
+        probe_batch(probes, bloom, items, n);
         return twin__kernels()->bloom_test(found, bloom->words, probes, n);
     }
     size_t hits = 0;

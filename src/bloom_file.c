@@ -306,36 +306,28 @@ static twin_status open_mapped(twin_bloom **out, int file, const char *path, twi
 /* Turns a mapped filter into one in memory that can be changed. */
 static twin_status copy_out(twin_bloom **bloom, const char *path, twin_error *error)
 {
-    twin_bloom *mapped = *bloom, *copy;
-    twin_status status = twin__bloom_make(&copy, mapped->shape);
+    twin_bloom *copy;
+    twin_status status = twin_bloom_copy(&copy, *bloom);
     if (status != TWIN_OK)
         return fail(error, status, 0, "%s: %s", path, twin_status_text(status));
-
-    memcpy(copy->words, mapped->words, twin_bloom_bytes(mapped->shape));
-    copy->hash = mapped->hash;
-    copy->planned_items = mapped->planned_items;
-    copy->planned_rate = mapped->planned_rate;
-    copy->added = mapped->added;
-    copy->fresh = mapped->fresh;
-    copy->removed = mapped->removed;
-    twin_bloom_free(mapped);
+    twin_bloom_free(*bloom);
     *bloom = copy;
     return TWIN_OK;
 }
 
-/* Opens the file at `path` and locks it as its writer. A writer puts a new file under the name, so the lock
+/* Opens the file at `path`, called `name` in messages, and locks it as its writer. A writer puts a new file under the name, so the lock
  * counts only if the name still leads to the file that was locked. */
-static twin_status open_locked(int *out, const char *path, twin_error *error)
+static twin_status open_locked(int *out, const char *path, const char *name, twin_error *error)
 {
     for (;;) {
         struct stat locked, named;
         int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (file < 0)
-            return fail_system(error, path, "opened");
+            return fail_system(error, name, "opened");
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             bool busy = errno == EWOULDBLOCK;
-            twin_status status = busy ? fail(error, TWIN_EBUSY, 0, "%s: is being written by another process", path)
-                                      : fail_system(error, path, "locked");
+            twin_status status = busy ? fail(error, TWIN_EBUSY, 0, "%s: is being written by another process", name)
+                                      : fail_system(error, name, "locked");
             close(file);
             return status;
         }
@@ -355,7 +347,7 @@ static twin_status open_to_write(twin_bloom **out, const char *path, twin_bloom_
     char *target = realpath(path, NULL); /* so that a link is followed, not replaced */
     if (!target)
         return fail_system(error, path, "opened");
-    twin_status status = open_locked(&lock, target, error);
+    twin_status status = open_locked(&lock, target, path, error);
     if (status == TWIN_OK)
         status = open_mapped(out, lock, path, options, false, error);
     if (status == TWIN_OK)
@@ -544,7 +536,7 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
     if (!target) /* new, or of no matter */
         return write_and_name(NULL, bloom, path, replace, error);
 
-    twin_status status = open_locked(&lock, target, error);
+    twin_status status = open_locked(&lock, target, path, error);
     if (status == TWIN_OK)
         status = write_and_name(NULL, bloom, target, true, error);
     if (lock >= 0)

@@ -90,6 +90,11 @@ TWIN_API uint64_t twin_bloom_bytes(twin_bloom_shape shape);
 TWIN_API twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options);
 TWIN_API void twin_bloom_free(twin_bloom *bloom);
 
+/* Makes a filter that holds the same and may be changed, of one that is mapped, too. */
+TWIN_API twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom);
+
+TWIN_API twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom);
+
 /* Adds an item and tells whether it was new, which an item is that the filter did not confirm before. */
 TWIN_API bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length);
 
