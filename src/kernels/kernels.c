@@ -13,6 +13,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .fast_round = twin__fast_round_scalar,
         .linear_minima = twin__linear_minima_scalar,
         .agree = twin__agree_scalar,
+        .bloom_test = twin__bloom_test_scalar,
+        .bloom_add = twin__bloom_add_scalar,
         .is_ascii = twin__is_ascii_scalar,
     },
 #if defined(__x86_64__)
@@ -23,6 +25,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .fast_round = twin__fast_round_avx2,
         .linear_minima = twin__linear_minima_avx2,
         .agree = twin__agree_avx2,
+        .bloom_test = twin__bloom_test_avx2,
+        .bloom_add = twin__bloom_add_avx2,
         .is_ascii = twin__is_ascii_scalar,
     },
     [TWIN_CPU_AVX512] = {
@@ -32,6 +36,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .fast_round = twin__fast_round_avx512,
         .linear_minima = twin__linear_minima_avx512,
         .agree = twin__agree_avx512,
+        .bloom_test = twin__bloom_test_avx512,
+        .bloom_add = twin__bloom_add_avx512,
         .is_ascii = twin__is_ascii_scalar,
     },
 #endif
