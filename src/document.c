@@ -383,11 +383,11 @@ static twin_status deliver(struct visit *v, struct record *record, twin_place pl
     return go_on ? TWIN_OK : TWIN_ESTOPPED;
 }
 
-/* Appends `length` bytes of the file to the block, which keeps room for one more. */
+/* Appends `length` bytes of the file to the block, which keeps room for a line end. */
 static twin_status read_more(const struct source *source, twin_buffer *block, uint64_t offset, size_t length,
                              twin_error *error)
 {
-    if (twin_buffer_reserve(block, length + 1) != TWIN_OK)
+    if (twin_buffer_reserve(block, length + 2) != TWIN_OK)
         return twin__fail_memory(error);
     ssize_t got = twin__read_at(source->fd, block->bytes + block->length, length, offset);
     if (got < 0)
@@ -638,6 +638,7 @@ static twin_status look_again(struct record *out, const twin_input *input, twin_
     status = read_more(source, block, place.offset, place.length, error);
     if (status != TWIN_OK)
         return status;
+    block->bytes[block->length++] = '\r'; /* so that one which belongs to the line is not taken off it */
     block->bytes[block->length++] = '\n';
     status = look_at_line(out, input, reading, block->bytes, block->bytes + block->length);
     return status == TWIN_OK ? status : twin__fail_memory(error);
