@@ -231,7 +231,7 @@ static bool is_inside(const twin_input *input, twin_place place)
     const struct source *source = &input->sources[place.source];
     if (source->is_folder)
         return place.offset < source->folder.count;
-    return place.offset >= source->begin && place.offset <= source->end && place.length <= source->end - place.offset;
+    return place.offset >= source->begin && place.offset < source->end;
 }
 
 twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_place place)
@@ -524,7 +524,9 @@ static twin_status look_at_open_file(struct record *out, const twin_input *input
     struct stat about;
     bool too_long;
     twin_status status = TWIN_OK;
-    if (fstat(fd, &about) == 0 && !S_ISREG(about.st_mode))
+    if (fstat(fd, &about) != 0)
+        is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
+    else if (!S_ISREG(about.st_mode))
         is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "is not a regular file any more");
     else if (!read_whole(&reading->block, &too_long, &status, fd, (uint64_t)about.st_size, input->options.max_bytes))
         is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
@@ -634,6 +636,8 @@ static twin_status look_again(struct record *out, const twin_input *input, twin_
         status = look_at_file(out, input, reading, source, place.offset);
         return status == TWIN_OK ? status : fail_file(source, status, error);
     }
+    if (place.length > source->end - place.offset)
+        return not_there(input, place, error);
     block->length = 0;
     status = read_more(source, block, place.offset, place.length, error);
     if (status != TWIN_OK)

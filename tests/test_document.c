@@ -547,6 +547,11 @@ static void a_line_far_past_the_limit_is_not_kept(void **unused)
     assert_int_equal(log.count, 3);
     assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_TOO_LONG);
     assert_int_equal(log.seen[2].place.line, 3);
+    twin_buffer words = { 0 };
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].place), TWIN_OK);
+    assert_non_null(strstr(words.bytes, "long.jsonl: line 2"));
+    twin_buffer_clear(&words);
+    check_fetching(input, &log);
     clear_log(&log);
     twin_input_free(input);
 }
