@@ -9,8 +9,9 @@
 #include "edit_core.h"
 
 enum {
-    /* An alignment with up to this many edits keeps all diagonals, 1 MB; a longer one is cut in two. */
-    TRACED_EDITS = 511,
+    /* An alignment with up to this many edits keeps all diagonals, 16 KB; a longer one is cut in two, which costs
+     * about as much as the distance did. */
+    TRACED_EDITS = 63,
     /* What is no UTF-8 counts as a character past the last one, one for each byte. */
     BAD_BYTE = 0x110000,
 };
@@ -260,7 +261,8 @@ static void fill_rows(int32_t *rows, struct twin__pair pair, int64_t distance)
     for (int64_t d = 1; d <= distance; d++)
         for (int64_t c = -d; c <= d; c++) {
             twin_edit_kind kind;
-            int64_t i = c < -pair.n || c > pair.m ? -1 : step_onto(&kind, rows, pair, d, c);
+            bool useless = c < -pair.n || c > pair.m || llabs(pair.m - pair.n - c) > distance - d;
+            int64_t i = useless ? -1 : step_onto(&kind, rows, pair, d, c);
             if (i >= 0)
                 i += twin__edit_prefix(twin__edit_part(pair, i, pair.n - i, i + c, pair.m - i - c));
             *reach(rows, d, c) = i < 0 ? INT32_MIN / 2 : (int32_t)i;

@@ -269,7 +269,7 @@ static void far_texts_align_too(void **state)
         draw(&f->b, &f->state, LONG - 100, 26, wide);
         twin_text a = text_of(&f->a), b = text_of(&f->b);
         size_t truth = textbook(f->a.symbols, f->a.count, f->b.symbols, f->b.count, true);
-        assert_true(truth > 2 * 511);
+        assert_true(truth > 4 * 63);
         assert_int_equal(twin_edit_align(&f->spans, &distance, &f->scratch, a, b, TWIN_EDIT_CHARS, truth), TWIN_OK);
         assert_int_equal(distance, truth);
         check_spans(&f->spans, a, b, true, truth);
