@@ -1,4 +1,4 @@
-/* bench_edit.c — verifying one pair, beside edlib, and hash vectors, beside tan().
+/* bench_edit.c — verifying one pair, beside edlib.
  *
  *     cmake --preset release && cmake --build --preset release --target bench_edit && build/release/bench_edit
  *
