@@ -315,7 +315,7 @@ static twin_status merge_last(twin_forest *forest)
 static twin_status flush(twin_forest *forest)
 {
     struct run merged;
-    const struct run nothing = { 0 };
+    const struct run nothing = { .rows = forest->row };
     assert(forest->run_count < MAX_RUNS);
     twin_status status = merge(&merged, forest, &forest->fresh, &nothing);
     if (status != TWIN_OK)
@@ -332,7 +332,7 @@ static twin_status flush(twin_forest *forest)
 
 twin_status twin_forest_pack(twin_forest *forest)
 {
-    const struct run nothing = { 0 };
+    const struct run nothing = { .rows = forest->row };
     twin_status status = flush(forest);
     while (status == TWIN_OK && forest->run_count >= 2)
         status = merge_last(forest);
@@ -581,19 +581,41 @@ static void look_after(struct cursor *cursor, const twin_forest *forest)
                         : shared(cursor->rows + cursor->end * forest->stride, cursor->labels, forest->options.depth);
 }
 
+/* Finds the place of the query in all trees of a run at once: the trees take turns at halving, so that each waits
+ * for memory while the others look at theirs. */
+static void find_places(struct cursor *cursors, const twin_forest *forest, size_t count)
+{
+    const size_t trees = forest->options.trees, stride = forest->stride, depth = forest->options.depth;
+    while (count > 0) {
+        size_t half = (count + 1) / 2, next = (count - half + 1) / 2;
+        for (size_t tree = 0; tree < trees; tree++) {
+            struct cursor *cursor = &cursors[tree];
+            bool below = memcmp(cursor->rows + (cursor->begin + half - 1) * stride, cursor->labels, depth) < 0;
+            cursor->begin += below ? half : 0;
+            if (next > 0)
+                __builtin_prefetch(cursor->rows + (cursor->begin + next - 1) * stride);
+        }
+        count -= half;
+    }
+}
+
 static void place_cursors(struct search *search, const struct run *run, const uint8_t *rows)
 {
     const twin_forest *forest = search->forest;
-    for (size_t tree = 0; tree < forest->options.trees && run->count > 0; tree++) {
-        struct cursor *cursor = &search->cursors[search->cursor_count++];
-        *cursor = (struct cursor){ .rows = tree_of(forest, run, tree),
-                                   .labels = rows + tree * forest->stride,
-                                   .count = run->count };
-        cursor->begin = cursor->end =
-            lower_bound(cursor->rows, run->count, forest->stride, cursor->labels, forest->options.depth);
-        look_before(cursor, forest);
-        look_after(cursor, forest);
+    struct cursor *cursors = search->cursors + search->cursor_count;
+    if (run->count == 0)
+        return;
+    for (size_t tree = 0; tree < forest->options.trees; tree++)
+        cursors[tree] = (struct cursor){ .rows = tree_of(forest, run, tree),
+                                         .labels = rows + tree * forest->stride,
+                                         .count = run->count };
+    find_places(cursors, forest, run->count);
+    for (size_t tree = 0; tree < forest->options.trees; tree++) {
+        cursors[tree].end = cursors[tree].begin;
+        look_before(&cursors[tree], forest);
+        look_after(&cursors[tree], forest);
     }
+    search->cursor_count += forest->options.trees;
 }
 
 static twin_status begin_search(struct search *search, const twin_forest *forest, twin_forest_scratch *scratch,

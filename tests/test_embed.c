@@ -394,7 +394,8 @@ static void like_lengths_share_a_class(void **state_unused)
             for (size_t i = 0; i < count; i++)
                 assert_in_range(x, classes[i].shortest, classes[i].longest);
             /* Not everything is in one class: a class ends before the square of the ratio or so. */
-            assert_true(classes[0].longest <= ratios[r] * (1.0625 * ratios[r] * (double)classes[0].shortest + 1));
+            assert_true((double)classes[0].longest <=
+                        ratios[r] * (1.0625 * ratios[r] * (double)classes[0].shortest + 1));
         }
         assert_int_equal(twin_embed_length_classes(classes, 0, ratios[r]), 0);
     }

@@ -14,7 +14,10 @@
 #include <twinsift/cluster.h>
 #include <twinsift/cpu.h>
 #include <twinsift/document.h>
+#include <twinsift/edit.h>
+#include <twinsift/embed.h>
 #include <twinsift/exec.h>
+#include <twinsift/forest.h>
 #include <twinsift/hash.h>
 #include <twinsift/minhash.h>
 #include <twinsift/plan.h>
