@@ -144,8 +144,8 @@ enum {
     FIRST_LOOK = 16,         /* edits after which, and after each doubling, the rate is looked at */
     /* Edits per this many symbols up to which diagonals are faster than strips: measured by bench_edit, see
      * docs/decisions/0040-edit-distance.md. */
-    DIAGONAL_RATE = 32,
-    INDEL_RATE = 32,
+    DIAGONAL_RATE = 24,
+    INDEL_RATE = 20,
 };
 
 /* Extends far[] by one edit on the diagonals low, low + step, … high, and returns the furthest row of all. */

@@ -10,7 +10,6 @@
  * members, until it is merged. */
 #include <twinsift/forest.h>
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/hash.h>
@@ -316,17 +315,20 @@ static twin_status flush(twin_forest *forest)
 {
     struct run merged;
     const struct run nothing = { .rows = forest->row };
-    assert(forest->run_count < MAX_RUNS);
+    if (forest->fresh.count == 0)
+        return TWIN_OK;
+    if (forest->run_count == MAX_RUNS && merge_last(forest) != TWIN_OK)
+        return TWIN_ENOMEM;
     twin_status status = merge(&merged, forest, &forest->fresh, &nothing);
     if (status != TWIN_OK)
         return status;
     forest->fresh.count = 0;
     forest->runs[forest->run_count++] = merged;
-    /* If memory runs out here, the runs are fine as they are; but there may be no place for one more. */
+    /* If memory runs out here, the runs are fine as they are. */
     while (forest->run_count >= 2 &&
            forest->runs[forest->run_count - 2].count < RUN_RATIO * forest->runs[forest->run_count - 1].count)
         if (merge_last(forest) != TWIN_OK)
-            return forest->run_count < MAX_RUNS ? TWIN_OK : TWIN_ENOMEM;
+            break;
     return TWIN_OK;
 }
 
@@ -338,7 +340,7 @@ twin_status twin_forest_pack(twin_forest *forest)
         status = merge_last(forest);
     if (status != TWIN_OK || forest->dead == 0)
         return status;
-    struct run merged;
+    struct run merged; /* one run, with dead that no merge has met */
     status = merge(&merged, forest, &forest->runs[0], &nothing);
     if (status != TWIN_OK)
         return status;
