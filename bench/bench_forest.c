@@ -2,9 +2,9 @@
  *
  *     cmake --preset release && cmake --build --preset release --target bench_forest && build/release/bench_forest
  *
- * Entries come in families of ten whose labels agree with probability 0.85, as those of texts 1 % apart do, and
- * strangers' with 0.28: what the default embedding makes of texts (docs/decisions/0041-embedding.md). A query is one
- * more of a family. Times are thread time. */
+ * Entries come in families of ten whose labels agree with probability 0.87, as those of texts 1 % apart do, and
+ * strangers' with 0.31: about what the default embedding makes of texts (docs/decisions/0041-embedding.md). A query
+ * is one more of a family. Times are thread time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,15 +69,15 @@ static int time_vectors(size_t n)
     return 0;
 }
 
-/* Labels of member number `member` of a family: each is the family's own, or one of its own. A label is one of three
- * or four that are common to all, as a bucket of a projection is. */
+/* Labels of member number `member` of a family: nine in ten are the family's, the others are its own. A label is one
+ * of a few that are common to all, as a bucket of a projection is. */
 static void draw_labels(uint32_t *out, uint64_t family, uint64_t member)
 {
     uint64_t own = twin__mix(family + 1), other = twin__mix((family + 1) * FAMILY * 2 + member) | 1;
     for (size_t i = 0; i < LABELS; i++) {
         uint64_t a = twin__random_next(&own), b = twin__random_next(&other);
         uint64_t chosen = b % 100 < 90 ? a : twin__mix(b);
-        /* Probabilities 1/2, 1/8, 1/16, …: their squares sum to 0.28. */
+        /* Probabilities 1/2, 1/8, 3/16, 3/32, 3/64, …: their squares sum to 0.3125. */
         uint64_t coin = chosen >> 8;
         out[i] = coin & 1 ? 0 : (uint32_t)(1 + __builtin_ctzll((coin >> 1) | 1ull << 40) + (coin >> 50) % 2);
     }
