@@ -1,7 +1,5 @@
-#include <twinsift/twinsift.h>
-
-#define TEXT_OF(x) #x
-#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+/* status.c — a few words for each status. */
+#include <twinsift/status.h>
 
 const char *twin_status_text(twin_status status)
 {
@@ -17,9 +15,4 @@ const char *twin_status_text(twin_status status)
     case TWIN_EBUSY: return "someone else is at work on it";
     }
     return "unknown status";
-}
-
-const char *twin_version(void)
-{
-    return VERSION_TEXT(TWINSIFT_VERSION_MAJOR, TWINSIFT_VERSION_MINOR, TWINSIFT_VERSION_PATCH);
 }

@@ -40,6 +40,14 @@ TWIN_API twin_status twin_executor_from_name(twin_executor *out, const char *nam
  * returns when all are done. When the system refuses a thread, those already running do the rest. */
 TWIN_API void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context);
 
+/* One item at a time, by the worker that has it in hand. */
+typedef void twin_exec_step(void *context, size_t item, int worker);
+
+/* Runs `work` over 0 .. n-1 side by side, and `hand_in` behind it by the same worker, but one at a time and in
+ * increasing order: what was worked out in the worker's scratch is gathered as if one worker had done it all. */
+TWIN_API void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in,
+                                 void *context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@
 #ifndef TWINSIFT_SET_H
 #define TWINSIFT_SET_H
 
-#include <twinsift/status.h>
+#include <twinsift/hash.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +32,7 @@ TWIN_API twin_status twin_items_reserve(twin_items *items, size_t more);
 TWIN_API void twin_items_clear(twin_items *items);
 
 /* Sorts the hashes, drops repeats, and returns the set they are; it lives as long as `items` is left
- * alone. The hashes should be well mixed: the sort deals them out by their leading bits. `scratch` is
+ * alone. Quickest when the hashes are well mixed. `scratch` is
  * room that grows with need and may be kept for the next call. */
 TWIN_API twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch);
 
@@ -47,7 +47,7 @@ TWIN_API double twin_set_similarity(twin_set a, twin_set b, twin_measure measure
 TWIN_API double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure, double threshold);
 
 /* 128 bits that stand for the set: equal digests are taken to mean equal sets. */
-TWIN_API void twin_set_digest(uint64_t out[2], twin_set set);
+TWIN_API twin_digest twin_set_digest(twin_set set);
 
 #ifdef __cplusplus
 }

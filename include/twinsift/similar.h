@@ -1,8 +1,14 @@
-/* similar.h — candidates are checked, and the similar stay. (Being written.) */
+/* similar.h — candidates are checked, and the similar stay.
+ *
+ * A candidate passes three gates, cheapest first: enough equal slots (a bound four standard errors below the
+ * threshold, so that one true pair in thirty thousand at the threshold is lost here), sizes that allow the
+ * threshold, and the exact similarity of the two sets, read again from the input. What comes out is true;
+ * what is missing, bands did not find. */
 #ifndef TWINSIFT_SIMILAR_H
 #define TWINSIFT_SIMILAR_H
 
-#include <twinsift/status.h>
+#include <twinsift/bands.h>
+#include <twinsift/collection.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,6 +19,69 @@ typedef struct twin_match {
     uint32_t a, b;
     double similarity;
 } twin_match;
+
+typedef enum twin_verify {
+    TWIN_VERIFY_EXACT,    /* the exact similarity, at least the threshold */
+    TWIN_VERIFY_ESTIMATE, /* the share of equal slots, at least the threshold; Jaccard only */
+    TWIN_VERIFY_NONE,     /* every candidate, with the share of equal slots */
+} twin_verify;
+
+/* Which pairs to tell where documents have equal sets. */
+typedef enum twin_copies {
+    TWIN_COPIES_FIRST, /* each copy once, with the first of its kind; pairs of different sets between firsts */
+    TWIN_COPIES_ALL,   /* every pair of documents */
+    TWIN_COPIES_NONE,  /* only pairs of different sets, between firsts */
+} twin_copies;
+
+typedef struct twin_similar_options {
+    twin_measure measure;
+    twin_verify verify;
+    double threshold; /* in (0, 1] */
+    twin_band_options bands;
+    twin_exec exec;
+    twin_progress progress; /* hears "pairing" and "verifying" */
+} twin_similar_options;
+
+typedef struct twin_similar_counts {
+    uint64_t candidates; /* pairs that share a band */
+    uint64_t verified;   /* pairs whose sets were compared */
+    uint64_t similar;    /* pairs that stay */
+    double pairing_seconds, verifying_seconds;
+} twin_similar_counts;
+
+/* The similar pairs of a collection. */
+typedef struct twin_similar twin_similar;
+
+/* Finds the similar pairs among the distinct documents of a collection, which must outlive the result; release
+ * with twin_similar_free(). */
+TWIN_API twin_status twin_similar_find(twin_similar **out, const twin_collection *collection,
+                                       twin_similar_options options, twin_error *error);
+TWIN_API void twin_similar_free(twin_similar *similar);
+
+TWIN_API twin_similar_counts twin_similar_count(const twin_similar *similar);
+
+/* The pairs of distinct documents, sorted by a, then b. */
+TWIN_API size_t twin_similar_matches(const twin_match **out, const twin_similar *similar);
+
+/* Tells the pairs, copies included as asked, sorted by a, then b, without storing them. The visit returns false
+ * to stop; the call then returns TWIN_ESTOPPED. */
+typedef bool twin_match_visit(void *context, twin_match match);
+TWIN_API twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
+                                       void *context);
+
+/* Matches that grow; begin with {0} and end with twin_matches_clear(). */
+typedef struct twin_matches {
+    twin_match *items;
+    size_t count, capacity;
+} twin_matches;
+TWIN_API void twin_matches_clear(twin_matches *matches);
+
+/* Replaces `out` by the distinct documents of the collection that are similar to one more set, most similar first;
+ * `b` is the document and `a` is 0. `bands` holds the collection's buckets, `signature` is that of the set. Threads
+ * may ask at once, each with a scratch of its own. */
+TWIN_API twin_status twin_similar_to(twin_matches *out, const twin_collection *collection, const twin_bands *bands,
+                                     twin_similar_options options, const uint32_t *signature, twin_set set,
+                                     twin_scratch *scratch, twin_error *error);
 
 #ifdef __cplusplus
 }

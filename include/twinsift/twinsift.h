@@ -11,8 +11,11 @@
 #define TWINSIFT_VERSION_MINOR 1
 #define TWINSIFT_VERSION_PATCH 0
 
+#include <twinsift/audit.h>
+#include <twinsift/bands.h>
 #include <twinsift/bloom.h>
 #include <twinsift/cluster.h>
+#include <twinsift/collection.h>
 #include <twinsift/cpu.h>
 #include <twinsift/document.h>
 #include <twinsift/exec.h>

@@ -6,19 +6,40 @@
 #include <twinsift/cpu.h>
 
 static const struct kernels table[TWIN_CPU_LEVELS] = {
-    [TWIN_CPU_SCALAR] = { .find_string_end = twin__find_string_end_scalar,
-                          .fold_ascii = twin__fold_ascii_scalar,
-                          .bloom_test = twin__bloom_test_scalar,
-                          .bloom_add = twin__bloom_add_scalar },
+    [TWIN_CPU_SCALAR] = {
+        .find_string_end = twin__find_string_end_scalar,
+        .fold_ascii = twin__fold_ascii_scalar,
+        .xxh3_windows = twin__xxh3_windows_scalar,
+        .fast_round = twin__fast_round_scalar,
+        .linear_minima = twin__linear_minima_scalar,
+        .agree = twin__agree_scalar,
+        .bloom_test = twin__bloom_test_scalar,
+        .bloom_add = twin__bloom_add_scalar,
+        .is_ascii = twin__is_ascii_scalar,
+    },
 #if defined(__x86_64__)
-    [TWIN_CPU_AVX2] = { .find_string_end = twin__find_string_end_scalar,
-                        .fold_ascii = twin__fold_ascii_scalar,
-                        .bloom_test = twin__bloom_test_avx2,
-                        .bloom_add = twin__bloom_add_avx2 },
-    [TWIN_CPU_AVX512] = { .find_string_end = twin__find_string_end_scalar,
-                          .fold_ascii = twin__fold_ascii_scalar,
-                          .bloom_test = twin__bloom_test_avx512,
-                          .bloom_add = twin__bloom_add_avx512 },
+    [TWIN_CPU_AVX2] = {
+        .find_string_end = twin__find_string_end_avx2,
+        .fold_ascii = twin__fold_ascii_avx2,
+        .xxh3_windows = twin__xxh3_windows_avx2,
+        .fast_round = twin__fast_round_avx2,
+        .linear_minima = twin__linear_minima_avx2,
+        .agree = twin__agree_avx2,
+        .bloom_test = twin__bloom_test_avx2,
+        .bloom_add = twin__bloom_add_avx2,
+        .is_ascii = twin__is_ascii_scalar,
+    },
+    [TWIN_CPU_AVX512] = {
+        .find_string_end = twin__find_string_end_avx512,
+        .fold_ascii = twin__fold_ascii_avx512,
+        .xxh3_windows = twin__xxh3_windows_avx512,
+        .fast_round = twin__fast_round_avx512,
+        .linear_minima = twin__linear_minima_avx512,
+        .agree = twin__agree_avx512,
+        .bloom_test = twin__bloom_test_avx512,
+        .bloom_add = twin__bloom_add_avx512,
+        .is_ascii = twin__is_ascii_scalar,
+    },
 #endif
 };
 

@@ -1,15 +1,7 @@
-/* text_scalar.c — the loops over text: the specification. */
+/* fold_scalar.c — ASCII in lower case, its white space folded: the specification. */
 #include "kernels.h"
 
 #include <stdbool.h>
-
-size_t twin__find_string_end_scalar(const char *p, size_t n)
-{
-    size_t i = 0;
-    while (i < n && p[i] != '"' && p[i] != '\\' && (unsigned char)p[i] >= 0x20)
-        i++;
-    return i;
-}
 
 static bool is_blank(char c)
 {

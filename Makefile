@@ -1,0 +1,49 @@
+# The front door. Each target is a line or two over CMake and tools/.
+PREFIX ?= /usr/local
+SECONDS ?= 60
+TESTED = dev asan tsan
+
+.PHONY: help deps build demo test bench lint fuzz lab install clean
+
+help:
+	@echo 'make demo      build, and show what it does on samples/'
+	@echo 'make test      build and test: plain, address+undefined sanitizers, thread sanitizer'
+	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
+	@echo 'make fuzz      run each fuzz target for SECONDS=60'
+	@echo 'make bench     run the benchmarks'
+	@echo 'make lab       run the experiments; data sets are found in $$TWINSIFT_DATA'
+	@echo 'make build     build/release/twinsift, libtwinsift.a, libtwinsift.so'
+	@echo 'make install   into PREFIX=/usr/local (and below DESTDIR)'
+	@echo 'make deps      install the Debian packages of tools/packages.txt'
+	@echo 'make clean     remove build/'
+
+deps:
+	@tools/deps.sh
+
+build:
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build --preset release
+
+demo: deps build
+	@tools/demo.sh
+
+test: deps
+	@tools/test.sh $(TESTED)
+
+bench: build
+	@tools/bench.sh
+
+lint:
+	@tools/lint.sh
+
+fuzz:
+	@tools/fuzz.sh $(SECONDS)
+
+lab: build
+	build/release/twinsift-lab all --out build/lab
+
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install build/release
+
+clean:
+	rm -rf build

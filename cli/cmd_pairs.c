@@ -1,0 +1,354 @@
+/* cmd_pairs.c — twinsift pairs: find all similar documents, or sets, in a collection. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static const char help_begin[] =
+    "twinsift pairs finds all similar documents, or sets, in a collection, and checks each pair exactly.\n"
+    "\n"
+    "usage: twinsift pairs [OPTION]... INPUT...\n"
+    "\n"
+    "An INPUT is a folder (each file below it is a document), a file .jsonl, .jsonl.gz or .jsonl.zst with an object\n"
+    "a line (\"id\" and \"text\"), or - for such lines on standard input. Prints a line for each pair: the first "
+    "id,\n"
+    "the second, and their similarity, parted by tabs, in the order of the input.\n"
+    "\n";
+static const char help_end[] =
+    "\n"
+    "Exit status: 0 when done, whether or not there are pairs; 2 in trouble. A bad document is named and skipped.\n"
+    "\n"
+    "examples:\n"
+    "  twinsift pairs articles/\n"
+    "  twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
+    "  twinsift pairs --audit 1000 corpus.jsonl > pairs.tsv\n"
+    "  twinsift pairs --sets --threshold 0.6 u.data\n"
+    "  zcat dump.gz | twinsift pairs --json --text-field body -\n";
+
+/* A run and what it leaves behind. */
+struct run {
+    struct common_options options;
+    twin_plan plan;
+    twin_input *input;
+    twin_collection *collection;
+    twin_similar *similar;
+    char *stop_file;
+    twin_text *stop_words;
+    double started, opened, read, found, written, audited;
+    uint64_t lines;
+    twin_audit audit;
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_clear(struct run *run)
+{
+    twin_similar_free(run->similar);
+    twin_collection_free(run->collection);
+    twin_input_free(run->input);
+    free(run->stop_file);
+    free(run->stop_words);
+}
+
+/* ---- the plan ---- */
+
+/* Recall wanted of a pair that just reaches the threshold. */
+static const double RECALL = 0.999;
+
+/* Containment has no Jaccard similarity of its own: a small set may lie in a large one. One row a band finds the
+ * lowest similarity that the slots can find. */
+static bool choose_plan(struct run *run)
+{
+    const struct common_options *options = &run->options;
+    run->plan = (twin_plan){ options->bands, options->rows };
+    if (options->bands)
+        return true;
+    if (options->measure == TWIN_CONTAINMENT) {
+        run->plan = (twin_plan){ options->minhash.slots, 1 };
+        return true;
+    }
+    twin_plan_point accept = { options->threshold < 1 ? options->threshold : 0.9999, RECALL };
+    if (twin_plan_from_slots(&run->plan, accept, options->minhash.slots) != TWIN_OK) {
+        trouble("no bands and rows could be planned for the threshold %g", options->threshold);
+        return false;
+    }
+    double reached = twin_plan_probability(run->plan, options->threshold);
+    if (reached < RECALL && !options->quiet)
+        warn("%zu hashes find a pair at the threshold with probability %.4f only; --hashes with more would raise it",
+             options->minhash.slots, reached);
+    return true;
+}
+
+/* ---- opening and reading ---- */
+
+static bool load_stop_words(struct run *run)
+{
+    const char *path = run->options.stop_words;
+    if (!path)
+        return true;
+    struct common_options *options = &run->options;
+    size_t count;
+    if (!read_words(&run->stop_file, &run->stop_words, &count, path))
+        return false;
+    options->shingle.stop_words = run->stop_words;
+    options->shingle.stop_word_count = count;
+    return true;
+}
+
+/* Bad documents are named, but a file of another kind must not fill the screen. */
+enum { MOST_NAMED = 20 };
+
+static void tell_problems(const struct run *run)
+{
+    const twin_problem *problems;
+    size_t count = twin_collection_problems(&problems, run->collection);
+    twin_buffer where = { 0 };
+    for (size_t i = 0; i < count && i < MOST_NAMED; i++)
+        if (twin_input_describe(&where, run->input, problems[i].place) == TWIN_OK)
+            warn("%s: %s; skipped", where.bytes, problems[i].message);
+    if (count > MOST_NAMED)
+        warn("%zu more documents were skipped", count - MOST_NAMED);
+    twin_buffer_clear(&where);
+    uint64_t replaced = twin_collection_count(run->collection).replaced;
+    if (replaced && !run->options.quiet)
+        warn("%" PRIu64 " stretches of bytes that are not UTF-8 were replaced by U+FFFD", replaced);
+}
+
+static bool read_collection(struct run *run, const char *const *paths, size_t count, twin_progress progress)
+{
+    struct common_options *options = &run->options;
+    twin_error error = { 0 };
+    options->input.temp_folder = getenv("TMPDIR");
+    options->input.progress = progress;
+    twin_status status = twin_input_open(&run->input, paths, count, options->input, &error);
+    run->opened = seconds();
+    if (status == TWIN_OK)
+        status = twin_collection_read(&run->collection, run->input,
+                                      (twin_collection_options){ .normal = options->normal,
+                                                                 .shingle = options->shingle,
+                                                                 .minhash = options->minhash,
+                                                                 .exec = options->exec,
+                                                                 .strict = options->strict,
+                                                                 .progress = progress },
+                                      &error);
+    run->read = seconds();
+    progress_clear();
+    if (status != TWIN_OK) {
+        trouble_status("the input", status, &error);
+        return false;
+    }
+    tell_problems(run);
+    twin_collection_counts counts = twin_collection_count(run->collection);
+    if (counts.documents == 0 && counts.problems) {
+        trouble("no document could be read");
+        return false;
+    }
+    return true;
+}
+
+static bool find_similar(struct run *run, twin_progress progress)
+{
+    const struct common_options *options = &run->options;
+    twin_error error = { 0 };
+    twin_status status = twin_similar_find(&run->similar, run->collection,
+                                           (twin_similar_options){ .measure = options->measure,
+                                                                   .verify = options->verify,
+                                                                   .threshold = options->threshold,
+                                                                   .bands = { run->plan, options->buckets },
+                                                                   .exec = options->exec,
+                                                                   .progress = progress },
+                                           &error);
+    run->found = seconds();
+    progress_clear();
+    if (status != TWIN_OK)
+        trouble_status("searching", status, &error);
+    return status == TWIN_OK;
+}
+
+/* ---- what is told ---- */
+
+static void print_json_id(const struct run *run, uint32_t document)
+{
+    bool is_number;
+    twin_text id = twin_collection_id(&is_number, run->collection, document);
+    if (is_number)
+        fwrite(id.bytes, 1, id.length, stdout);
+    else
+        json_string(stdout, id.bytes, id.length);
+}
+
+static bool print_json(void *context, twin_match match)
+{
+    struct run *run = context;
+    fputs("{\"a\":", stdout);
+    print_json_id(run, match.a);
+    fputs(",\"b\":", stdout);
+    print_json_id(run, match.b);
+    printf(",\"similarity\":%.4f}\n", match.similarity);
+    run->lines++;
+    return !ferror(stdout);
+}
+
+static bool print_line(void *context, twin_match match)
+{
+    struct run *run = context;
+    twin_text a = twin_collection_id(NULL, run->collection, match.a);
+    twin_text b = twin_collection_id(NULL, run->collection, match.b);
+    tsv_field(stdout, a.bytes, a.length);
+    putchar('\t');
+    tsv_field(stdout, b.bytes, b.length);
+    printf("\t%.4f\n", match.similarity);
+    run->lines++;
+    return !ferror(stdout);
+}
+
+/* A write that failed is told by main(). */
+static bool print_pairs(struct run *run)
+{
+    twin_status status =
+        twin_similar_each(run->similar, run->options.copies, run->options.json ? print_json : print_line, run);
+    run->written = seconds();
+    if (status == TWIN_OK || status == TWIN_ESTOPPED)
+        return true;
+    trouble_status("writing", status, NULL);
+    return false;
+}
+
+static bool audit_run(struct run *run, twin_progress progress)
+{
+    const struct common_options *options = &run->options;
+    twin_error error = { 0 };
+    twin_status status = twin_audit_run(&run->audit, run->collection, run->similar,
+                                        (twin_audit_options){ .documents = options->audit,
+                                                              .seed = options->seed,
+                                                              .measure = options->measure,
+                                                              .threshold = options->threshold,
+                                                              .exec = options->exec,
+                                                              .progress = progress },
+                                        &error);
+    run->audited = seconds();
+    progress_clear();
+    if (status != TWIN_OK)
+        trouble_status("the audit", status, &error);
+    return status == TWIN_OK;
+}
+
+static void print_audit(const struct run *run)
+{
+    twin_audit audit = run->audit;
+    if (audit.similar == 0)
+        fprintf(stderr,
+                "audit: %" PRIu64
+                " documents compared with all others; none has a lookalike, so nothing can be said\n",
+                audit.documents);
+    else
+        fprintf(stderr,
+                "audit: %" PRIu64 " documents compared with all others; %" PRIu64 " of %" PRIu64
+                " similar pairs found: recall %.4f (95 %%: %.4f to %.4f)\n",
+                audit.documents, audit.found, audit.similar, audit.recall, audit.low, audit.high);
+    if (audit.wrong)
+        fprintf(stderr, "audit: %" PRIu64 " pairs were told that are not similar\n", audit.wrong);
+    if (run->options.json)
+        printf("{\"audit\":{\"documents\":%" PRIu64 ",\"similar\":%" PRIu64 ",\"found\":%" PRIu64
+               ",\"wrong\":%" PRIu64 ",\"recall\":%.6f,\"low\":%.6f,\"high\":%.6f}}\n",
+               audit.documents, audit.similar, audit.found, audit.wrong, audit.recall, audit.low, audit.high);
+}
+
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+static void print_stats_json(const struct run *run)
+{
+    twin_collection_counts documents = twin_collection_count(run->collection);
+    twin_similar_counts pairs = twin_similar_count(run->similar);
+    fprintf(stderr,
+            "{\"stats\":{\"documents\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"too_short\":%" PRIu64
+            ",\"copies\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"bands\":%zu,\"rows\":%zu,\"candidates\":%" PRIu64
+            ",\"verified\":%" PRIu64 ",\"similar\":%" PRIu64 ",\"lines\":%" PRIu64
+            ",\"seconds\":{\"opening\":%.3f,\"reading\":%.3f,"
+            "\"pairing\":%.3f,\"verifying\":%.3f,\"writing\":%.3f,\"total\":%.3f},\"peak_bytes\":%" PRIu64 "}}\n",
+            documents.documents, documents.bytes, documents.too_short, documents.copies, documents.problems,
+            run->plan.bands, run->plan.rows, pairs.candidates, pairs.verified, pairs.similar, run->lines,
+            run->opened - run->started, run->read - run->opened, pairs.pairing_seconds, pairs.verifying_seconds,
+            run->written - run->found, seconds() - run->started, peak_bytes());
+}
+
+static void print_stats(const struct run *run)
+{
+    twin_collection_counts documents = twin_collection_count(run->collection);
+    twin_similar_counts pairs = twin_similar_count(run->similar);
+    double total = seconds() - run->started, megabytes = (double)documents.bytes / 1e6;
+    uint64_t peak = peak_bytes();
+    fprintf(stderr, "documents     %12" PRIu64 "   %.1f MB of text\n", documents.documents, megabytes);
+    fprintf(stderr, "  skipped     %12" PRIu64 "   bad ones, named above\n", documents.problems);
+    fprintf(stderr, "  too short   %12" PRIu64 "   no shingle, never similar\n", documents.too_short);
+    fprintf(stderr, "  copies      %12" PRIu64 "   same set as an earlier document\n", documents.copies);
+    fprintf(stderr, "candidates    %12" PRIu64 "   pairs that share one of %zu bands of %zu rows\n", pairs.candidates,
+            run->plan.bands, run->plan.rows);
+    fprintf(stderr, "  verified    %12" PRIu64 "   pairs whose sets were compared\n", pairs.verified);
+    fprintf(stderr, "  similar     %12" PRIu64 "   pairs of different sets\n", pairs.similar);
+    fprintf(stderr, "lines         %12" PRIu64 "   printed\n", run->lines);
+    fprintf(stderr, "seconds       %12.3f   opening %.3f, reading %.3f, pairing %.3f, verifying %.3f, writing %.3f\n",
+            total, run->opened - run->started, run->read - run->opened, pairs.pairing_seconds,
+            pairs.verifying_seconds, run->written - run->found);
+    fprintf(stderr, "peak memory   %12.1f   MB", (double)peak / 1e6);
+    if (documents.documents)
+        fprintf(stderr, ", %.0f bytes a document", (double)peak / (double)documents.documents);
+    fputc('\n', stderr);
+}
+
+static int run_pairs(struct run *run, const char *const *paths, size_t count)
+{
+    twin_progress progress = progress_begin(run->options.quiet);
+    run->started = seconds();
+    bool done = load_stop_words(run) && choose_plan(run) && read_collection(run, paths, count, progress) &&
+                find_similar(run, progress) && print_pairs(run) && (!run->options.audit || audit_run(run, progress));
+    progress_end();
+    if (!done)
+        return TROUBLE;
+    if (run->options.audit)
+        print_audit(run);
+    if (run->options.stats && run->options.json)
+        print_stats_json(run);
+    else if (run->options.stats)
+        print_stats(run);
+    return FOUND;
+}
+
+static int print_pairs_help(void)
+{
+    fputs(help_begin, stdout);
+    fputs(common_help, stdout);
+    return print_help(help_end);
+}
+
+int cmd_pairs(int argc, char **argv)
+{
+    struct run run = { .options = common_defaults() };
+    for (int option; (option = next_option(argc, argv, common_table)) != -1;) {
+        if (option == OPTION_HELP)
+            return print_pairs_help();
+        if (!common_option(&run.options, option, optarg))
+            return TROUBLE;
+    }
+    if (!common_finish(&run.options))
+        return TROUBLE;
+    if (run.options.edit)
+        return trouble("--measure edit is not built yet; jaccard and containment are");
+    if (optind == argc)
+        return trouble("no input; give a folder, a .jsonl file, or - for standard input");
+    int result = run_pairs(&run, (const char *const *)argv + optind, (size_t)(argc - optind));
+    run_clear(&run);
+    return result;
+}

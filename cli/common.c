@@ -1,0 +1,350 @@
+/* common.c — the options that pairs, dedup and index share. */
+#include "cli.h"
+
+#include <string.h>
+
+enum {
+    THREADS = OPTION_COMMON,
+    EXECUTOR,
+    SEED,
+    SHINGLE,
+    HASHES,
+    ERROR,
+    THRESHOLD,
+    BANDS,
+    ROWS,
+    BUCKETS,
+    HASH,
+    MEASURE,
+    VERIFY,
+    SKETCH,
+    JSON,
+    STATS,
+    AUDIT,
+    COPIES,
+    ID_FIELD,
+    TEXT_FIELD,
+    SETS,
+    RAW,
+    STRICT,
+    STOP_WORDS,
+};
+
+const struct option common_table[] = {
+    { "threads", required_argument, NULL, THREADS },
+    { "executor", required_argument, NULL, EXECUTOR },
+    { "seed", required_argument, NULL, SEED },
+    { "shingle", required_argument, NULL, SHINGLE },
+    { "hashes", required_argument, NULL, HASHES },
+    { "error", required_argument, NULL, ERROR },
+    { "threshold", required_argument, NULL, THRESHOLD },
+    { "bands", required_argument, NULL, BANDS },
+    { "rows", required_argument, NULL, ROWS },
+    { "buckets", required_argument, NULL, BUCKETS },
+    { "hash", required_argument, NULL, HASH },
+    { "measure", required_argument, NULL, MEASURE },
+    { "verify", required_argument, NULL, VERIFY },
+    { "sketch", required_argument, NULL, SKETCH },
+    { "json", no_argument, NULL, JSON },
+    { "quiet", no_argument, NULL, 'q' },
+    { "stats", no_argument, NULL, STATS },
+    { "audit", required_argument, NULL, AUDIT },
+    { "copies", required_argument, NULL, COPIES },
+    { "id-field", required_argument, NULL, ID_FIELD },
+    { "text-field", required_argument, NULL, TEXT_FIELD },
+    { "sets", optional_argument, NULL, SETS },
+    { "raw", no_argument, NULL, RAW },
+    { "strict", no_argument, NULL, STRICT },
+    { "stop-words", required_argument, NULL, STOP_WORDS },
+    { "help", no_argument, NULL, OPTION_HELP },
+    { 0 },
+};
+
+const char common_help[] =
+    "what a document is:\n"
+    "  --id-field F          the field of a JSON line that names the document (id)\n"
+    "  --text-field F        the field that holds its text (text)\n"
+    "  --sets[=SEPARATOR]    the input is lines of set, separator, element; a tab unless given\n"
+    "  --raw                 take text as it is: no folding of case, white space or Unicode forms\n"
+    "  --shingle RULE        char:N, word:N, stop:N or byte:N (char:9)\n"
+    "  --stop-words FILE     the words that stop:N starts at; a hundred English ones unless given\n"
+    "  --strict              end at the first bad document instead of skipping it\n"
+    "\n"
+    "what is similar:\n"
+    "  --threshold T         the least similarity, 0 to 1 (0.8)\n"
+    "  --measure M           jaccard, containment or edit (jaccard)\n"
+    "  --verify HOW          exact, estimate or none (exact)\n"
+    "  --copies WHICH        of documents with equal sets print first, all or none (first)\n"
+    "\n"
+    "how it is searched:\n"
+    "  --hashes K            the slots of a signature (128), or\n"
+    "  --error E             the error of an estimate, for K = 1/E\302\262 of them\n"
+    "  --bands B --rows R    overrule the plan that follows from the threshold; one gives the other\n"
+    "  --buckets N           fold band hashes into so many buckets\n"
+    "  --hash FAMILY         xxh3, farm, jenkins or sip (xxh3)\n"
+    "  --sketch KIND         fast or classic (fast)\n"
+    "  --seed N              one seed gives one answer, on every machine (1)\n"
+    "  --threads N           workers (one for each processor)\n"
+    "  --executor WHO        serial, pthreads or openmp (pthreads)\n"
+    "\n"
+    "what is told:\n"
+    "  --json                one JSON object a line\n"
+    "  --audit N             compare N documents with all others and tell the recall of the run\n"
+    "  --stats               tell counts, seconds and memory at the end\n"
+    "  -q, --quiet           no progress and no remarks\n"
+    "  -h, --help            this text\n";
+
+void join_options(struct option out[OPTION_TABLE_ROOM], const struct option *own)
+{
+    size_t count = 0;
+    for (const struct option *row = common_table; row->name; row++)
+        out[count++] = *row;
+    for (; own->name && count < OPTION_TABLE_ROOM - 1; own++)
+        out[count++] = *own;
+    out[count] = (struct option){ 0 };
+}
+
+struct common_options common_defaults(void)
+{
+    return (struct common_options){
+        .executor = TWIN_EXEC_PTHREADS,
+        .seed = 1,
+        .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },
+        .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128 },
+        .threshold = 0.8,
+    };
+}
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static bool read_size(size_t *out, const char *name, const char *value, uint64_t most)
+{
+    uint64_t number;
+    if (!read_count(&number, name, value, 1, most))
+        return false;
+    *out = (size_t)number;
+    return true;
+}
+
+static bool read_buckets(uint32_t *out, const char *value)
+{
+    uint64_t number;
+    if (!read_count(&number, "--buckets", value, 1, UINT32_MAX))
+        return false;
+    *out = (uint32_t)number;
+    return true;
+}
+
+static bool read_threads(int *out, const char *value)
+{
+    uint64_t number;
+    if (!read_count(&number, "--threads", value, 1, TWIN_EXEC_MAX_WORKERS))
+        return false;
+    *out = (int)number;
+    return true;
+}
+
+static bool read_executor(twin_executor *out, const char *value)
+{
+    if (twin_executor_from_name(out, value) == TWIN_OK)
+        return true;
+    trouble("--executor: \"%s\" is not one of serial, pthreads, openmp", value);
+    return false;
+}
+
+static bool read_hash(twin_hash_family *out, const char *value)
+{
+    if (twin_hash_family_from_name(out, value) == TWIN_OK)
+        return true;
+    trouble("--hash: \"%s\" is not one of xxh3, farm, jenkins, sip", value);
+    return false;
+}
+
+static bool read_sketch(twin_sketch *out, const char *value)
+{
+    if (twin_sketch_from_name(out, value) == TWIN_OK)
+        return true;
+    trouble("--sketch: \"%s\" is not one of fast, classic", value);
+    return false;
+}
+
+static bool read_shingle(struct common_options *common, const char *value)
+{
+    common->shingle_given = true;
+    if (twin_shingle_parse(&common->shingle, value) == TWIN_OK)
+        return true;
+    trouble("--shingle: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", value,
+            (int)TWIN_SHINGLE_MAX_WIDTH);
+    return false;
+}
+
+static bool read_verify(twin_verify *out, const char *value)
+{
+    static const char *const names[] = {
+        [TWIN_VERIFY_EXACT] = "exact", [TWIN_VERIFY_ESTIMATE] = "estimate", [TWIN_VERIFY_NONE] = "none"
+    };
+    size_t choice;
+    if (!read_choice(&choice, "--verify", value, names, LENGTH(names)))
+        return false;
+    *out = (twin_verify)choice;
+    return true;
+}
+
+static bool read_copies(twin_copies *out, const char *value)
+{
+    static const char *const names[] = {
+        [TWIN_COPIES_FIRST] = "first", [TWIN_COPIES_ALL] = "all", [TWIN_COPIES_NONE] = "none"
+    };
+    size_t choice;
+    if (!read_choice(&choice, "--copies", value, names, LENGTH(names)))
+        return false;
+    *out = (twin_copies)choice;
+    return true;
+}
+
+static bool read_measure(struct common_options *common, const char *value)
+{
+    static const char *const names[] = { [TWIN_JACCARD] = "jaccard", [TWIN_CONTAINMENT] = "containment", "edit" };
+    size_t choice;
+    if (!read_choice(&choice, "--measure", value, names, LENGTH(names)))
+        return false;
+    common->edit = choice > TWIN_CONTAINMENT;
+    common->measure = common->edit ? TWIN_JACCARD : (twin_measure)choice;
+    return true;
+}
+
+/* The error whose slots are the most there can be is 1/256. */
+static bool read_error(double *out, const char *value)
+{
+    if (!read_fraction(out, "--error", value))
+        return false;
+    size_t slots = twin_plan_slots(*out);
+    if (slots > 0 && slots <= TWIN_MINHASH_MAX_SLOTS)
+        return true;
+    trouble("--error: %s would need more than %d hashes; the least error is 0.0040", value,
+            (int)TWIN_MINHASH_MAX_SLOTS);
+    return false;
+}
+
+static bool read_sets(twin_input_options *out, const char *value)
+{
+    out->format = TWIN_INPUT_ROWS;
+    if (value && strcmp(value, "\\t") == 0)
+        value = "\t";
+    out->separator = value ? value[0] : '\t';
+    if (!value || (strlen(value) == 1 && value[0] != '\n'))
+        return true;
+    trouble("--sets: \"%s\" is not a single byte to part a set from its element", value);
+    return false;
+}
+
+static bool read_field(const char **out, const char *name, const char *value)
+{
+    *out = value;
+    if (*value)
+        return true;
+    trouble("%s: a field needs a name", name);
+    return false;
+}
+
+bool common_option(struct common_options *common, int option, const char *value)
+{
+    switch (option) {
+    case THREADS: return read_threads(&common->threads, value);
+    case EXECUTOR: return read_executor(&common->executor, value);
+    case SEED: return read_seed(&common->seed, "--seed", value);
+    case SHINGLE: return read_shingle(common, value);
+    case HASHES: return read_count(&common->hashes, "--hashes", value, 1, TWIN_MINHASH_MAX_SLOTS);
+    case ERROR: return read_error(&common->error, value);
+    case THRESHOLD: return read_fraction(&common->threshold, "--threshold", value);
+    case BANDS: return read_size(&common->bands, "--bands", value, TWIN_MINHASH_MAX_SLOTS);
+    case ROWS: return read_size(&common->rows, "--rows", value, TWIN_MINHASH_MAX_SLOTS);
+    case BUCKETS: return read_buckets(&common->buckets, value);
+    case HASH: return read_hash(&common->family, value);
+    case MEASURE: return read_measure(common, value);
+    case VERIFY: return read_verify(&common->verify, value);
+    case SKETCH: return read_sketch(&common->minhash.sketch, value);
+    case JSON: return common->json = true;
+    case 'q': return common->quiet = true;
+    case STATS: return common->stats = true;
+    case AUDIT: return read_count(&common->audit, "--audit", value, 1, UINT32_MAX);
+    case COPIES: return read_copies(&common->copies, value);
+    case ID_FIELD: return read_field(&common->input.id_field, "--id-field", value);
+    case TEXT_FIELD: return read_field(&common->input.text_field, "--text-field", value);
+    case SETS: return read_sets(&common->input, value);
+    case RAW: common->normal = TWIN_NORMAL_CHECK; return true;
+    case STRICT: return common->strict = true;
+    case STOP_WORDS: return read_field(&common->stop_words, "--stop-words", value);
+    default: return false; /* next_option() has told */
+    }
+}
+
+/* The first contradiction among the options as a sentence; NULL when there is none. */
+static const char *contradiction(const struct common_options *common)
+{
+    bool sets = common->input.format == TWIN_INPUT_ROWS;
+    if (common->hashes && common->error > 0)
+        return "--hashes and --error exclude each other, for either gives the other";
+    if (sets && (common->shingle_given || common->stop_words))
+        return "--sets: the rows are sets already, so --shingle and --stop-words have nothing to do";
+    if (sets && (common->input.id_field || common->input.text_field))
+        return "--sets: rows have no fields, so --id-field and --text-field have nothing to do";
+    if (sets && common->edit)
+        return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (common->measure == TWIN_CONTAINMENT && common->verify != TWIN_VERIFY_EXACT)
+        return "--measure containment needs --verify exact, for signatures estimate Jaccard similarity only";
+    if (common->audit && common->verify == TWIN_VERIFY_NONE)
+        return "--audit asks which pairs reach the threshold, so --verify none cannot be used";
+    if (!(common->threshold > 0))
+        return "--threshold 0 would make every pair similar; give one above 0";
+    if (common->stop_words && common->shingle.kind != TWIN_SHINGLE_STOP)
+        return "--stop-words needs --shingle stop:N";
+    return NULL;
+}
+
+/* --hashes, or what --error asks, or what --bands and --rows need, or the default. One of --bands and --rows gives
+ * the other, as far as the hashes go. */
+static bool choose_slots(struct common_options *common)
+{
+    size_t banded = common->bands * common->rows;
+    if (common->hashes)
+        common->minhash.slots = (size_t)common->hashes;
+    else if (common->error > 0)
+        common->minhash.slots = twin_plan_slots(common->error);
+    else if (banded > common->minhash.slots && banded <= TWIN_MINHASH_MAX_SLOTS)
+        common->minhash.slots = banded;
+    if (common->rows && !common->bands)
+        common->bands = common->minhash.slots / common->rows;
+    else if (common->bands && !common->rows)
+        common->rows = common->minhash.slots / common->bands;
+    if ((common->rows || common->bands) && !(common->rows && common->bands)) {
+        trouble("%zu %s do not fit into %zu hashes", common->rows ? common->rows : common->bands,
+                common->rows ? "rows" : "bands", common->minhash.slots);
+        return false;
+    }
+    if (banded <= common->minhash.slots)
+        return true;
+    trouble("%zu bands of %zu rows need %zu hashes, but a signature has %zu", common->bands, common->rows, banded,
+            common->minhash.slots);
+    return false;
+}
+
+bool common_finish(struct common_options *common)
+{
+    const char *sentence = contradiction(common);
+    if (sentence) {
+        trouble("%s", sentence);
+        return false;
+    }
+    if (!choose_slots(common))
+        return false;
+    if (twin_exec_make(&common->exec, common->executor, common->threads) != TWIN_OK) {
+        trouble("--executor: %s is not in this build", twin_executor_name(common->executor));
+        return false;
+    }
+    if (common->normal == TWIN_NORMAL_CHECK && common->shingle.kind == TWIN_SHINGLE_BYTE)
+        common->normal = TWIN_NORMAL_BYTES;
+    common->minhash.seed = common->seed;
+    common->shingle.hash = twin_hash_member(common->family, common->seed);
+    return true;
+}

@@ -1,0 +1,149 @@
+/* progress.c — one line on the terminal, redrawn at most ten times a second.
+ *
+ * Workers call tell() all the time, so all but a few calls end at two atomic loads and a look at the clock. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE = 1000, PAUSE = 100 }; /* milliseconds before the first line, and between two */
+
+static struct {
+    atomic_int_least64_t due;          /* when the next line may be drawn */
+    _Atomic(const char *) heard_stage; /* the stage last heard, so that a new one is noticed at once */
+    pthread_mutex_t lock;              /* for all that follows */
+    bool running, visible;
+    const char *stage;
+    int64_t stage_start;
+    uint64_t stage_first, most; /* done when the stage was first heard, and at most since */
+} line = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void put(const char *text)
+{
+    (void)!write(STDERR_FILENO, text, strlen(text)); /* a lost line of progress is no loss */
+}
+
+static void hide(void)
+{
+    if (line.visible)
+        put("\r\033[K");
+    line.visible = false;
+}
+
+/* "1.2 M/s" */
+static void write_rate(char *out, size_t room, double rate)
+{
+    static const char *const suffixes[] = { "", " K", " M", " G" };
+    size_t power = 0;
+    for (; rate >= 1000 && power < 3; power++)
+        rate /= 1000;
+    snprintf(out, room, "%.*f%s/s", rate < 10 ? 1 : 0, rate, suffixes[power]);
+}
+
+/* "0:07 left", "1:02:03 left" */
+static void write_left(char *out, size_t room, double seconds)
+{
+    uint64_t s = seconds < 1e6 ? (uint64_t)(seconds + 0.5) : 1000000;
+    if (s < 3600)
+        snprintf(out, room, "%" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
+    else
+        snprintf(out, room, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left", s / 3600, s / 60 % 60, s % 60);
+}
+
+static size_t columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+        return size.ws_col;
+    return 80;
+}
+
+static void draw(uint64_t done, uint64_t total, int64_t time)
+{
+    char text[256], part[32];
+    double seconds = (double)(time - line.stage_start) / 1000;
+    double rate = seconds > 0 ? (double)(done - line.stage_first) / seconds : 0;
+    int used = snprintf(text, 128, "%s", line.stage);
+    used = used < 128 ? used : 127;
+    if (total > 0)
+        used += snprintf(text + used, 32, "  %3.0f %%", 100 * (double)(done < total ? done : total) / (double)total);
+    if (rate > 0) {
+        write_rate(part, sizeof part, rate);
+        used += snprintf(text + used, 40, "  %s", part);
+    }
+    if (rate > 0 && total > done) {
+        write_left(part, sizeof part, (double)(total - done) / rate);
+        snprintf(text + used, 40, "  %s", part);
+    }
+    char whole[sizeof text + 8];
+    size_t room = columns() - 1; /* the last column would wrap */
+    snprintf(whole, sizeof whole, "\r%.*s\033[K", room < sizeof text ? (int)room : (int)sizeof text, text);
+    put(whole);
+    line.visible = true;
+}
+
+static void tell(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+    (void)context;
+    int64_t time = now();
+    bool same = atomic_load_explicit(&line.heard_stage, memory_order_relaxed) == stage;
+    if (same && time < atomic_load_explicit(&line.due, memory_order_relaxed))
+        return;
+    if (pthread_mutex_trylock(&line.lock) != 0)
+        return; /* somebody else is drawing */
+    if (!line.stage || strcmp(line.stage, stage) != 0) {
+        line.stage = stage;
+        line.stage_start = time;
+        line.stage_first = line.most = done;
+    }
+    atomic_store_explicit(&line.heard_stage, stage, memory_order_relaxed);
+    if (done > line.most)
+        line.most = done; /* workers may overtake each other; the line only goes forward */
+    if (line.running && time >= atomic_load_explicit(&line.due, memory_order_relaxed)) {
+        atomic_store_explicit(&line.due, time + PAUSE, memory_order_relaxed);
+        draw(line.most, total, time);
+    }
+    pthread_mutex_unlock(&line.lock);
+}
+
+twin_progress progress_begin(bool quiet)
+{
+    const char *terminal = getenv("TERM");
+    if (quiet || !isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0)
+        return (twin_progress){ NULL, NULL };
+    pthread_mutex_lock(&line.lock);
+    line.running = true;
+    line.stage = NULL;
+    atomic_store(&line.heard_stage, NULL);
+    atomic_store(&line.due, now() + PATIENCE);
+    pthread_mutex_unlock(&line.lock);
+    return (twin_progress){ tell, NULL };
+}
+
+void progress_clear(void)
+{
+    pthread_mutex_lock(&line.lock);
+    hide();
+    pthread_mutex_unlock(&line.lock);
+}
+
+void progress_end(void)
+{
+    pthread_mutex_lock(&line.lock);
+    hide();
+    line.running = false;
+    pthread_mutex_unlock(&line.lock);
+}

@@ -1,0 +1,93 @@
+# Everything CTest runs. A file in the right folder is a test; nothing is listed here by name.
+
+set(SCRATCH ${PROJECT_BINARY_DIR}/scratch)
+set(IN_SCRATCH bash ${PROJECT_SOURCE_DIR}/tools/in_scratch.sh)
+
+# checked(NAME COMMAND...): a test with the environment that the sanitizers of this build want.
+function(checked name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
+    "ASAN_OPTIONS=detect_leaks=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/lsan.supp:print_suppressions=0;UBSAN_OPTIONS=print_stacktrace=1")
+endfunction()
+
+# ---- fuzz targets: for libFuzzer, or over their corpus as part of the suite
+
+file(GLOB FUZZERS CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+foreach(file ${FUZZERS})
+  get_filename_component(target ${file} NAME_WE)
+  string(REPLACE fuzz_ "" name ${target})
+  add_executable(${target} ${file})
+  target_include_directories(${target} PRIVATE src src/kernels fuzz)
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes) # no header has the entry
+  target_link_libraries(${target} PRIVATE settings static)
+  if(TWIN_FUZZ)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE fuzz/driver.c)
+  endif()
+endforeach()
+if(TWIN_FUZZ)
+  return()
+endif()
+
+enable_testing()
+foreach(file ${FUZZERS})
+  get_filename_component(target ${file} NAME_WE)
+  string(REPLACE fuzz_ "" name ${target})
+  checked(${target} ${target} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
+endforeach()
+
+# ---- modules: cmocka programs, which may also see what is private
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+file(GLOB TESTS CONFIGURE_DEPENDS tests/test_*.c)
+foreach(file ${TESTS})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(${name} ${file})
+  target_include_directories(${name} PRIVATE src src/kernels tests)
+  target_link_libraries(${name} PRIVATE settings static PkgConfig::CMOCKA)
+  checked(${name} ${name})
+endforeach()
+
+# ---- examples: whole programs that run without arguments
+
+file(GLOB EXAMPLES CONFIGURE_DEPENDS examples/*.c)
+foreach(file ${EXAMPLES})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(example_${name} ${file})
+  target_link_libraries(example_${name} PRIVATE settings static)
+  checked(example_${name} example_${name})
+endforeach()
+
+# ---- the program: scripts, each in an empty folder of its own
+
+if(TARGET program)
+  file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/cli/*.sh)
+  foreach(file ${SCRIPTS})
+    get_filename_component(name ${file} NAME_WE)
+    checked(cli_${name} ${IN_SCRATCH} ${SCRATCH}/cli_${name} env
+      TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} bash ${file})
+  endforeach()
+endif()
+
+# ---- headers: each alone, twice, in strict C and C++, without our own settings
+
+foreach(file ${HEADERS})
+  get_filename_component(name ${file} NAME)
+  set(text "#include <twinsift/${name}>\n#include <twinsift/${name}>\nextern int not_empty;\n")
+  foreach(suffix c cc)
+    file(CONFIGURE OUTPUT headers/${name}.${suffix} CONTENT "${text}" @ONLY)
+    list(APPEND HEADER_TESTS ${PROJECT_BINARY_DIR}/headers/${name}.${suffix})
+  endforeach()
+endforeach()
+add_library(headers OBJECT ${HEADER_TESTS})
+target_include_directories(headers PRIVATE include)
+target_compile_options(headers PRIVATE -Wall -Wextra -Wpedantic -Werror)
+
+# ---- what is exported and what is installed
+
+checked(exports bash ${PROJECT_SOURCE_DIR}/tests/exports.sh $<TARGET_FILE:shared> ${PROJECT_SOURCE_DIR})
+if(NOT TWIN_SANITIZE)
+  checked(install ${IN_SCRATCH} ${SCRATCH}/install env CC=${CMAKE_C_COMPILER}
+    bash ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
+endif()

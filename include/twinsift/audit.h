@@ -1,0 +1,39 @@
+/* audit.h — a run measures its own recall.
+ *
+ * Some documents, drawn at random, are compared exactly with all others, without signatures or bands; how many
+ * of their similar pairs the run had found is its recall, with an interval. */
+#ifndef TWINSIFT_AUDIT_H
+#define TWINSIFT_AUDIT_H
+
+#include <twinsift/similar.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct twin_audit_options {
+    size_t documents; /* how many to draw; all when there are no more */
+    uint64_t seed;
+    twin_measure measure;
+    double threshold;
+    twin_exec exec;
+    twin_progress progress; /* hears "auditing" */
+} twin_audit_options;
+
+typedef struct twin_audit {
+    uint64_t documents; /* drawn */
+    uint64_t similar;   /* pairs of theirs that are similar in truth */
+    uint64_t found;     /* of these, pairs that the run had found */
+    uint64_t wrong;     /* pairs of theirs that the run had told but are not similar */
+    double recall;      /* found / similar; 1 when there is none to find */
+    double low, high;   /* the 95 % interval of the recall (Wilson's) */
+} twin_audit;
+
+/* Audits the pairs of distinct documents that twin_similar_find() found in `collection`. */
+TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                                    twin_audit_options options, twin_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* bands.h — signatures become candidates.
+ *
+ * The slots of a signature are cut into b bands of r rows; documents that agree in all rows of a band are
+ * candidates. With similarity J that happens with probability 1 - (1 - J^r)^b. A bucket is what agrees in a
+ * band: found by sorting, band after band, so that memory is two numbers a document and worker. */
+#ifndef TWINSIFT_BANDS_H
+#define TWINSIFT_BANDS_H
+
+#include <twinsift/exec.h>
+#include <twinsift/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Signatures that someone else owns: row d, of `slots` numbers, is that of document d; only the documents
+ * listed, in increasing order, take part. */
+typedef struct twin_signatures {
+    const uint32_t *rows;
+    size_t slots;
+    const uint32_t *documents;
+    size_t count;
+} twin_signatures;
+
+typedef struct twin_band_options {
+    twin_plan plan;
+    uint32_t buckets; /* 0: equal rows make a bucket. Else so many buckets a band, which unequal rows share by
+                         chance, as textbooks have it. */
+} twin_band_options;
+
+/* Hears of a candidate pair, a < b. */
+typedef void twin_pair_visit(void *context, uint32_t a, uint32_t b, int worker);
+
+/* Visits every candidate pair once, in no certain order, from all workers of `exec`. TWIN_EINVAL when the plan
+ * needs more slots than there are. */
+TWIN_API twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                                      twin_pair_visit *visit, void *context, twin_progress progress);
+
+/* The buckets of a collection, kept to ask for the candidates of one more document: eight bytes a band and
+ * document. It borrows the signatures. Threads may query at once. */
+typedef struct twin_bands twin_bands;
+TWIN_API twin_status twin_bands_create(twin_bands **out, twin_signatures signatures, twin_band_options options,
+                                       twin_exec exec);
+TWIN_API void twin_bands_free(twin_bands *bands);
+
+/* Hears of each candidate of a signature once; returns false to stop. */
+typedef bool twin_candidate_visit(void *context, uint32_t document);
+TWIN_API void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_candidate_visit *visit,
+                               void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* collection.h — a collection: documents, each with its signature; sets on demand.
+ *
+ * Reading a collection takes every document of an input through text, shingles and signature, and keeps the
+ * signature, the id, the place and a few numbers: about 600 bytes a document at 128 slots. Texts and sets are not kept;
+ * the few that need an exact answer are read again. (The sets of rows are kept: there is no text.)
+ *
+ * Documents are numbered in the order of the input. Bad ones are left out and told as problems. Documents whose
+ * sets are equal are copies, and every copy knows the first of its kind.
+ * A collection never changes once read, so threads may share it, each with a twin_scratch of its own. */
+#ifndef TWINSIFT_COLLECTION_H
+#define TWINSIFT_COLLECTION_H
+
+#include <twinsift/document.h>
+#include <twinsift/exec.h>
+#include <twinsift/minhash.h>
+#include <twinsift/shingle.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct twin_collection_options {
+    twin_normal normal;
+    twin_shingle_options shingle; /* for rows only its hash is used */
+    twin_minhash_options minhash;
+    twin_exec exec;
+    bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
+    twin_progress progress; /* hears "reading" */
+} twin_collection_options;
+
+typedef struct twin_collection twin_collection;
+
+typedef struct twin_collection_counts {
+    uint64_t documents; /* good ones, too short or not */
+    uint64_t too_short; /* with an empty set */
+    uint64_t copies;    /* whose set is that of an earlier document */
+    uint64_t problems;  /* bad documents, left out */
+    uint64_t replaced;  /* ill-formed stretches of UTF-8 that became U+FFFD */
+    uint64_t bytes;     /* of text, as it stood in the input */
+} twin_collection_counts;
+
+/* The room one worker needs to read documents again; begin with {0}, end with twin_scratch_clear(). */
+typedef struct twin_scratch {
+    twin_reading reading;
+    twin_buffer text;
+    twin_items items, spare;
+} twin_scratch;
+TWIN_API void twin_scratch_clear(twin_scratch *scratch);
+
+/* Reads all documents of `input`, which must outlive the collection; release with twin_collection_free(). */
+TWIN_API twin_status twin_collection_read(twin_collection **out, const twin_input *input,
+                                          twin_collection_options options, twin_error *error);
+TWIN_API void twin_collection_free(twin_collection *collection);
+
+TWIN_API twin_collection_counts twin_collection_count(const twin_collection *collection);
+
+/* The problems in the order of the input; they live as long as the collection. */
+TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_collection *collection);
+
+/* The signatures, one after the other, `slots` numbers each; and the number of slots. */
+TWIN_API const uint32_t *twin_collection_signatures(const twin_collection *collection);
+TWIN_API size_t twin_collection_slots(const twin_collection *collection);
+
+/* For each document the first of its copies: itself, if it is the first or the only one. */
+TWIN_API const uint32_t *twin_collection_firsts(const twin_collection *collection);
+
+/* The documents worth comparing, in increasing order: firsts whose set is not empty. */
+TWIN_API size_t twin_collection_distinct(const uint32_t **out, const twin_collection *collection);
+
+/* The set of a document. It lives until `scratch` is used again. TWIN_EFORMAT when the document has changed or
+ * gone since it was read. */
+TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
+                                         uint32_t document, twin_error *error);
+
+/* The id of a document, which lives as long as the collection, and, unless `is_number` is NULL, whether it was
+ * written as a JSON number. */
+TWIN_API twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,86 @@
+/* fold_avx2.c — 32 bytes at a time. Most blocks are stored as they are; only those with a blank too many are
+ * squeezed. */
+#include "kernels.h"
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { BLOCK = 32 };
+
+struct block {
+    __m256i folded;
+    uint32_t blanks, high; /* a bit for each byte */
+};
+
+static inline __m256i between(__m256i v, char above, char below)
+{
+    return _mm256_and_si256(_mm256_cmpgt_epi8(v, _mm256_set1_epi8(above)),
+                            _mm256_cmpgt_epi8(_mm256_set1_epi8(below), v));
+}
+
+static inline struct block fold_block(__m256i v)
+{
+    const __m256i blank = _mm256_set1_epi8(' ');
+    __m256i blanks = _mm256_or_si256(_mm256_cmpeq_epi8(v, blank), between(v, 8, 14));
+    __m256i capitals = between(v, 'A' - 1, 'Z' + 1);
+    __m256i lower = _mm256_or_si256(v, _mm256_and_si256(capitals, _mm256_set1_epi8(0x20)));
+    return (struct block){
+        .folded = _mm256_blendv_epi8(lower, blank, blanks),
+        .blanks = (uint32_t)_mm256_movemask_epi8(blanks),
+        .high = (uint32_t)_mm256_movemask_epi8(v),
+    };
+}
+
+/* Writes the kept bytes of a block. Runs of them are copied whole, as there are few in a block. */
+static inline char *squeeze(char *o, __m256i v, uint32_t kept)
+{
+    char bytes[2 * BLOCK] = { 0 };
+    _mm256_storeu_si256((void *)bytes, v);
+    while (kept) {
+        uint32_t begin = _tzcnt_u32(kept);
+        _mm256_storeu_si256((void *)o, _mm256_loadu_si256((const void *)(bytes + begin)));
+        o += _tzcnt_u32(~(kept >> begin));
+        kept &= kept + (kept & -kept); /* without its lowest run of ones */
+    }
+    return o;
+}
+
+/* The last bytes of the text, and then bytes that stop the loop. */
+static inline __m256i load_end(const char *p, size_t n)
+{
+    char bytes[BLOCK];
+    memset(bytes, 0x80, sizeof bytes);
+    memcpy(bytes, p, n);
+    return _mm256_loadu_si256((const void *)bytes);
+}
+
+size_t twin__fold_ascii_avx2(char *out, size_t *written, bool *after_blank, const char *p, size_t n)
+{
+    uint32_t blank = *after_blank;
+    char *o = out;
+    size_t i = 0;
+    while (i < n) {
+        struct block block =
+            fold_block(n - i < BLOCK ? load_end(p + i, n - i) : _mm256_loadu_si256((const void *)(p + i)));
+        uint32_t dropped = block.blanks & (block.blanks << 1 | blank);
+        _mm256_storeu_si256((void *)o, block.folded);
+        if ((dropped | block.high) == 0) {
+            blank = block.blanks >> (BLOCK - 1);
+            o += BLOCK;
+            i += BLOCK;
+            continue;
+        }
+        uint32_t valid = ~block.high & (block.high - 1); /* the bits below the first high one */
+        unsigned count = (unsigned)_mm_popcnt_u32(valid);
+        o = dropped & valid ? squeeze(o, block.folded, valid & ~dropped) : o + count;
+        i += count;
+        if (count > 0)
+            blank = block.blanks >> (count - 1) & 1;
+        if (block.high)
+            break;
+    }
+    *after_blank = blank;
+    *written = (size_t)(o - out);
+    return i;
+}

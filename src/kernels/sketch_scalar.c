@@ -1,0 +1,49 @@
+/* sketch_scalar.c — dealing items into slots, and comparing slots: the specification. */
+#include "kernels.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+void twin__fast_round_scalar(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
+                             uint32_t round)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = twin__sketch_mix(items[i], seed);
+        size_t slot = (size_t)((x >> 32) * slots >> 32);
+        uint32_t value = round | (uint32_t)x >> 2;
+        out[slot] = value < out[slot] ? value : out[slot];
+    }
+}
+
+void twin__linear_minima_scalar(uint32_t *out, const uint32_t *factor, const uint32_t *offset, size_t slots,
+                                const uint64_t *items, size_t n, uint64_t seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = (uint32_t)(twin__sketch_mix(items[i], seed) >> 32);
+        for (size_t slot = 0; slot < slots; slot++) {
+            uint32_t value = factor[slot] * x + offset[slot];
+            out[slot] = value < out[slot] ? value : out[slot];
+        }
+    }
+}
+
+size_t twin__agree_scalar(const uint32_t *a, const uint32_t *b, size_t n)
+{
+    size_t equal = 0;
+    for (size_t i = 0; i < n; i++)
+        equal += a[i] == b[i];
+    return equal;
+}
+
+bool twin__is_ascii_scalar(const char *p, size_t n)
+{
+    uint64_t any = 0, word;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        memcpy(&word, p + i, 8);
+        any |= word;
+    }
+    for (; i < n; i++)
+        any |= (uint64_t)(unsigned char)p[i];
+    return (any & 0x8080808080808080u) == 0;
+}

@@ -1,0 +1,483 @@
+/* text.c — bytes become text.
+ *
+ * ASCII goes through a kernel. Other characters are looked up in a table, which knows the answer for every
+ * character of the first plane that folds to a single one. utf8proc sees only what is left: a character that
+ * falls apart, or one followed by characters that may join it. */
+#include <twinsift/text.h>
+
+#include <pthread.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "kernels/kernels.h"
+
+/* ---- UTF-8 ---- */
+
+static inline bool is_tail(unsigned char byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
+struct point {
+    uint32_t value; /* U+FFFD for bytes that are no character */
+    uint16_t length;
+    bool bad;
+};
+
+/* Any lead byte, well-formed or not, by table 3-7 of the Unicode standard: the second byte has a narrower
+ * range after some leads, which keeps out overlong forms, surrogates and what lies past U+10FFFF. */
+static struct point decode_any(const unsigned char *p, size_t n)
+{
+    unsigned lead = p[0], low = 0x80, high = 0xBF;
+    uint16_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (lead < 0xC2 || lead > 0xF4)
+        return (struct point){ 0xFFFD, 1, true };
+    if (lead == 0xE0)
+        low = 0xA0;
+    else if (lead == 0xED)
+        high = 0x9F;
+    else if (lead == 0xF0)
+        low = 0x90;
+    else if (lead == 0xF4)
+        high = 0x8F;
+
+    uint32_t value = lead & (0x7Fu >> length);
+    for (uint16_t i = 1; i < length; i++) {
+        if (i == n || p[i] < low || p[i] > high)
+            return (struct point){ 0xFFFD, i, true };
+        value = value << 6 | (p[i] & 0x3F);
+        low = 0x80;
+        high = 0xBF;
+    }
+    return (struct point){ value, length, false };
+}
+
+/* Reads the character at *at, which is before the end, and steps over it; U+FFFD for bytes that are no
+ * character. The common forms come first, each with its own step, so that the next read need not wait for
+ * the length of this one. */
+static inline uint32_t take(const unsigned char **at, const unsigned char *end, uint64_t *bad)
+{
+    const unsigned char *p = *at;
+    if (p[0] < 0x80) {
+        *at = p + 1;
+        return p[0];
+    }
+    if (p[0] >= 0xC2 && p[0] < 0xE0 && end - p >= 2 && is_tail(p[1])) {
+        *at = p + 2;
+        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3F);
+    }
+    if (p[0] > 0xE0 && p[0] < 0xED && end - p >= 3 && is_tail(p[1]) && is_tail(p[2])) {
+        *at = p + 3;
+        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3F);
+    }
+    struct point any = decode_any(p, (size_t)(end - p));
+    *at = p + any.length;
+    *bad += any.bad;
+    return any.value;
+}
+
+/* Writes 1 to 4 bytes and returns where they end. */
+static inline char *encode(char *o, uint32_t value)
+{
+    if (value < 0x80) {
+        *o++ = (char)value;
+        return o;
+    }
+    if (value < 0x800) {
+        *o++ = (char)(0xC0 | value >> 6);
+    } else {
+        if (value < 0x10000) {
+            *o++ = (char)(0xE0 | value >> 12);
+        } else {
+            *o++ = (char)(0xF0 | value >> 18);
+            *o++ = (char)(0x80 | (value >> 12 & 0x3F));
+        }
+        *o++ = (char)(0x80 | (value >> 6 & 0x3F));
+    }
+    *o++ = (char)(0x80 | (value & 0x3F));
+    return o;
+}
+
+static inline bool eight_ascii(const unsigned char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return (word & 0x8080808080808080u) == 0;
+}
+
+/* ---- the table of simple characters ---- */
+
+static const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD;
+
+/* What a character of the first plane becomes when nothing joins it, or one of three code points that are no
+ * characters:
+ *   JOINS  it may combine or change places with what stands before it;
+ *   MARK   it never combines, but marks stand in order of their combining class;
+ *   PARTS  it becomes several characters.
+ * A text may be cut before every character that is neither JOINS nor MARK, and the pieces normalised one by one,
+ * since such a character decomposes to one of combining class 0 that is not the second of any composition, and
+ * whatever else. */
+enum { PLANE = 0x10000, JOINS = 0xFDD0, MARK, PARTS, LONGEST = 32 };
+static uint16_t table[PLANE];
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+static inline bool is_simple(uint32_t folded)
+{
+    return folded < JOINS || folded > PARTS;
+}
+
+static inline bool is_attached(uint32_t folded)
+{
+    return folded == JOINS || folded == MARK;
+}
+
+/* White_Space of the Unicode character database; the set has not changed since Unicode 6.3. */
+static bool is_blank(int32_t value)
+{
+    return value == ' ' || (value >= 0x09 && value <= 0x0D) || value == 0x85 || value == 0xA0 || value == 0x1680 ||
+           (value >= 0x2000 && value <= 0x200A) || value == 0x2028 || value == 0x2029 || value == 0x202F ||
+           value == 0x205F || value == 0x3000;
+}
+
+static int combining_class(int32_t value)
+{
+    return utf8proc_get_property(value)->combining_class;
+}
+
+static size_t decompose(int32_t *out, size_t room, int32_t value, utf8proc_option_t how)
+{
+    int boundclass = 0; /* wants a place, but only grapheme breaks use it */
+    utf8proc_ssize_t count = utf8proc_decompose_char(value, out, (utf8proc_ssize_t)room, how, &boundclass);
+    return count < 0 ? 0 : (size_t)count;
+}
+
+/* The seconds of all compositions, Hangul too, are the last parts of canonical decompositions. */
+static void find_seconds(void)
+{
+    for (int32_t value = 0; value < 2 * PLANE; value++) {
+        int32_t parts[LONGEST];
+        size_t count = decompose(parts, LONGEST, value, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+        if (count > 1 && count <= LONGEST && parts[count - 1] < PLANE)
+            table[parts[count - 1]] = JOINS;
+    }
+    /* A vowel, one before the first final consonant: utf8proc 2.8 lets it join a syllable, which swallows it. */
+    table[0x11A7] = JOINS;
+}
+
+static uint16_t fold_alone(int32_t value)
+{
+    int32_t parts[LONGEST];
+    size_t count = decompose(parts, LONGEST, value, options);
+    if (count == 0 || count > LONGEST)
+        return JOINS;
+    if (parts[0] >= PLANE || table[parts[0]] == JOINS)
+        return JOINS;
+    if (combining_class(parts[0]) != 0)
+        return count == 1 && parts[0] == value ? MARK : JOINS;
+    if (utf8proc_normalize_utf32(parts, (utf8proc_ssize_t)count, options) != 1 || parts[0] >= PLANE ||
+        !is_simple((uint32_t)parts[0]))
+        return PARTS;
+    return is_blank(parts[0]) ? ' ' : (uint16_t)parts[0];
+}
+
+/* Takes two milliseconds, once, and only when a text is not all ASCII. */
+static void fill_table(void)
+{
+    find_seconds();
+    for (int32_t value = 0; value < PLANE; value++)
+        table[value] = fold_alone(value);
+}
+
+/* Past the first plane, symbols (emoji) and ideographs stand for themselves. Of the rest, which is rare, nothing is
+ * claimed: Unicode 16 has letters there that are seconds of compositions. */
+static uint32_t fold_high(uint32_t value)
+{
+    int32_t part;
+    utf8proc_category_t category = utf8proc_category((int32_t)value);
+    bool symbol = category >= UTF8PROC_CATEGORY_SM && category <= UTF8PROC_CATEGORY_SO;
+    bool ideograph = value >= 0x20000 && value < 0x40000 && category == UTF8PROC_CATEGORY_LO;
+    if ((symbol || ideograph) && decompose(&part, 1, (int32_t)value, options) == 1 && part == (int32_t)value)
+        return value;
+    return JOINS;
+}
+
+static inline uint32_t fold_point(uint32_t value)
+{
+    return value < PLANE ? table[value] : fold_high(value);
+}
+
+/* ---- folding ---- */
+
+struct folding {
+    twin_buffer *out;
+    const unsigned char *p, *end; /* what is still to be read */
+    const unsigned char *last;    /* where the last character was read, if a mark may join it; else NULL */
+    size_t last_length;           /* of `out` before it */
+    int last_class;               /* of the last mark after it, 0 when there is none */
+    uint64_t bad;
+    bool after_blank;
+    twin_buffer points; /* scratch: the code points of a piece, as int32_t */
+};
+
+/* Room that every step finds: for the bytes to come if they were ASCII, what the kernel may overwrite, and
+ * RUN bytes that grow threefold, as ill-formed ones do. */
+enum { RUN = 1024, SLACK = 64 };
+
+static twin_status make_room(const struct folding *f)
+{
+    size_t left = (size_t)(f->end - f->p);
+    return twin_buffer_reserve(f->out, left + 3 * (left < RUN ? left : RUN) + SLACK);
+}
+
+/* Reads ASCII up to another character or the end. */
+static void fold_ascii(struct folding *f, const struct kernels *kernels)
+{
+    size_t written;
+    size_t read = kernels->fold_ascii(f->out->bytes + f->out->length, &written, &f->after_blank, (const char *)f->p,
+                                      (size_t)(f->end - f->p));
+    if (read == 0)
+        return;
+    f->p += read;
+    f->out->length += written;
+    f->last = f->after_blank ? NULL : f->p - 1;
+    f->last_length = f->out->length - 1;
+    f->last_class = 0;
+}
+
+/* Whether a character may be written as it is because it is a mark in its place. Those before it need not be
+ * looked at again: a mark that never combines hinders none of a higher class, and follows those of a lower. */
+static bool is_in_place(struct folding *f, uint32_t value, uint32_t folded)
+{
+    if (folded != MARK || !f->last || combining_class((int32_t)value) < f->last_class)
+        return false;
+    f->last_class = combining_class((int32_t)value);
+    return true;
+}
+
+/* Reads simple characters, RUN bytes at most, and leaves off where ASCII begins that is worth the kernel.
+ * True if it stopped before a piece for utf8proc. */
+static bool fold_simple(struct folding *f)
+{
+    const unsigned char *p = f->p, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
+    char *o = f->out->bytes + f->out->length;
+    bool stuck = false;
+    while (p < stop && !(*p < 0x80 && end - p >= 8 && eight_ascii(p))) {
+        const unsigned char *begin = p;
+        uint64_t bad = 0;
+        uint32_t value = take(&p, end, &bad), folded = fold_point(value);
+        if (folded == ' ') {
+            *o = ' ';
+            o += !f->after_blank;
+            f->after_blank = true;
+            f->last = NULL;
+        } else if (is_simple(folded)) {
+            f->bad += bad;
+            f->last = begin;
+            f->last_length = (size_t)(o - f->out->bytes);
+            f->last_class = 0;
+            f->after_blank = false;
+            o = encode(o, folded);
+        } else if (is_in_place(f, value, folded)) {
+            o = encode(o, value);
+        } else {
+            p = begin;
+            stuck = true;
+            break;
+        }
+    }
+    f->p = p;
+    f->out->length = (size_t)(o - f->out->bytes);
+    return stuck;
+}
+
+/* Puts marks in order of their class, those of one class as they stood. Counting, since a sender may write a
+ * million of them. `spare` has room for as many. */
+static void sort_marks(int32_t *marks, int32_t *spare, size_t count)
+{
+    size_t place[256] = { 0 }, sum = 0;
+    for (size_t i = 0; i < count; i++)
+        place[combining_class(marks[i]) & 0xFF]++;
+    for (size_t i = 0; i < 256; i++) {
+        size_t here = place[i];
+        place[i] = sum;
+        sum += here;
+    }
+    memcpy(spare, marks, count * sizeof *marks);
+    for (size_t i = 0; i < count; i++)
+        marks[place[combining_class(spare[i]) & 0xFF]++] = spare[i];
+}
+
+static void sort_few_marks(int32_t *marks, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        int32_t mark = marks[i];
+        size_t j = i;
+        for (; j > 0 && combining_class(marks[j - 1]) > combining_class(mark); j--)
+            marks[j] = marks[j - 1];
+        marks[j] = mark;
+    }
+}
+
+/* Canonical order; utf8proc has it too, but takes quadratic time. */
+static void put_in_order(int32_t *points, int32_t *spare, size_t count)
+{
+    enum { FEW = 16 };
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = i;
+        while (i < count && combining_class(points[i]) != 0)
+            i++;
+        if (i - begin > FEW)
+            sort_marks(points + begin, spare, i - begin);
+        else if (i - begin > 1)
+            sort_few_marks(points + begin, i - begin);
+    }
+}
+
+/* Decomposes one character onto the end of the scratch. */
+static twin_status add_parts(twin_buffer *points, int32_t value)
+{
+    size_t room, count = LONGEST;
+    do {
+        room = count;
+        twin_status status = twin_buffer_reserve(points, room * sizeof value);
+        if (status != TWIN_OK)
+            return status;
+        count = decompose((int32_t *)(void *)(points->bytes + points->length), room, value, options);
+    } while (count > room);
+    points->length += count * sizeof value;
+    return TWIN_OK;
+}
+
+static twin_status write_points(struct folding *f, const int32_t *points, size_t count)
+{
+    twin_status status = twin_buffer_reserve(f->out, 4 * count);
+    if (status != TWIN_OK)
+        return status;
+    char *o = f->out->bytes + f->out->length;
+    for (size_t i = 0; i < count; i++) {
+        bool blank = is_blank(points[i]);
+        if (!blank)
+            o = encode(o, (uint32_t)points[i]);
+        else if (!f->after_blank)
+            *o++ = ' ';
+        f->after_blank = blank;
+    }
+    f->out->length = (size_t)(o - f->out->bytes);
+    return TWIN_OK;
+}
+
+/* What the next character becomes, without reading it. */
+static uint32_t peek(const struct folding *f)
+{
+    const unsigned char *p = f->p;
+    uint64_t unused = 0;
+    return fold_point(take(&p, f->end, &unused));
+}
+
+/* Unreads the last character and its marks. */
+static void give_back(struct folding *f)
+{
+    uint64_t counted = 0;
+    f->p = f->last;
+    f->out->length = f->last_length;
+    take(&f->last, f->end, &counted);
+    f->bad -= counted;
+}
+
+/* Reads one character and all that may join it, and lets utf8proc fold them. */
+static twin_status fold_piece(struct folding *f)
+{
+    twin_status status;
+    if (f->last && is_attached(peek(f)))
+        give_back(f);
+    f->last = NULL;
+    f->points.length = 0;
+    do {
+        status = add_parts(&f->points, (int32_t)take(&f->p, f->end, &f->bad));
+        if (status != TWIN_OK)
+            return status;
+    } while (f->p < f->end && is_attached(peek(f)));
+
+    size_t count = f->points.length / sizeof(int32_t);
+    status = twin_buffer_reserve(&f->points, f->points.length);
+    if (status != TWIN_OK)
+        return status;
+    int32_t *points = (int32_t *)(void *)f->points.bytes;
+    put_in_order(points, points + count, count);
+    utf8proc_ssize_t left = utf8proc_normalize_utf32(points, (utf8proc_ssize_t)count, options);
+    return write_points(f, points, (size_t)left);
+}
+
+static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
+{
+    const unsigned char *bytes = (const unsigned char *)text.bytes;
+    struct folding f = { .out = out, .p = bytes, .end = bytes + text.length, .after_blank = true };
+    const struct kernels *kernels = twin__kernels();
+    twin_status status = TWIN_OK;
+    while (f.p < f.end && status == TWIN_OK) {
+        status = make_room(&f);
+        if (status != TWIN_OK)
+            break;
+        fold_ascii(&f, kernels);
+        if (f.p == f.end)
+            break;
+        pthread_once(&table_once, fill_table);
+        if (fold_simple(&f))
+            status = fold_piece(&f);
+    }
+    if (out->length > 0 && f.after_blank)
+        out->length--;
+    *bad = f.bad;
+    twin_buffer_clear(&f.points);
+    return status;
+}
+
+/* ---- checking ---- */
+
+/* Steps to the end or past the first ill-formed character, and returns where the well-formed ones end. */
+static const unsigned char *skip_good(const unsigned char **at, const unsigned char *end, uint64_t *bad)
+{
+    const unsigned char *p = *at, *good = p;
+    uint64_t before = *bad;
+    while (p < end && *bad == before) {
+        while (end - p >= 8 && eight_ascii(p))
+            p += 8;
+        good = p;
+        if (p < end)
+            take(&p, end, bad);
+    }
+    *at = p;
+    return *bad == before ? end : good;
+}
+
+static twin_status check(twin_buffer *out, uint64_t *bad, twin_text text)
+{
+    const unsigned char *p = (const unsigned char *)text.bytes, *end = p + text.length;
+    twin_status status = twin_buffer_reserve(out, text.length);
+    while (p < end && status == TWIN_OK) {
+        const unsigned char *begin = p;
+        uint64_t before = *bad;
+        const unsigned char *good = skip_good(&p, end, bad);
+        status = twin_buffer_append(out, begin, (size_t)(good - begin));
+        if (status == TWIN_OK && *bad > before)
+            status = twin_buffer_append(out, "\xEF\xBF\xBD", 3); /* U+FFFD */
+    }
+    return status;
+}
+
+twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text text, twin_normal normal)
+{
+    uint64_t bad = 0;
+    twin_status status = TWIN_EINVAL;
+    out->length = 0;
+    if (text.length == 0)
+        return TWIN_OK;
+    switch (normal) {
+    case TWIN_NORMAL_FOLD: status = fold(out, &bad, text); break;
+    case TWIN_NORMAL_CHECK: status = check(out, &bad, text); break;
+    case TWIN_NORMAL_BYTES: status = twin_buffer_append(out, text.bytes, text.length); break;
+    }
+    if (replaced)
+        *replaced += bad;
+    return status;
+}

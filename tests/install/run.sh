@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# run.sh ROOT BUILD VERSION: installs BUILD below the current folder, then uses it as a stranger would: plain
+# cc with pkg-config, CMake with find_package, the manual page, the program. $CC compiles.
+set -euo pipefail
+root=$1
+build=$2
+version=$3
+: "${CC:=cc}"
+
+fail()
+{
+    echo "install: $1"
+    exit 1
+}
+
+# through PREFIX FLAGS...: builds and runs the examples with what pkg-config tells of PREFIX.
+through()
+{
+    local prefix=$1 pc flags name
+    shift
+    pc=$(dirname "$(find "$prefix" -name twinsift.pc)")
+    flags=$(PKG_CONFIG_PATH=$pc pkg-config "$@" --cflags --libs twinsift)
+    [ "$(PKG_CONFIG_PATH=$pc pkg-config --modversion twinsift)" = "$version" ] || fail "twinsift.pc has another version"
+    for file in "$root"/examples/*.c; do
+        name=$prefix/$(basename "$file" .c)
+        # shellcheck disable=SC2086 # flags are words
+        "$CC" -std=c17 -Wall -Werror "$file" -o "$name" $flags
+        LD_LIBRARY_PATH=$(dirname "$pc") "$name" >/dev/null || fail "$name failed"
+    done
+}
+
+DESTDIR='' cmake --install "$build" --prefix "$PWD/prefix" >install.log
+through "$PWD/prefix"
+
+# A copy in another place, without the shared library: shows that the tree may be moved, and makes
+# -ltwinsift mean the static one.
+cp -a prefix moved
+find moved -name 'libtwinsift.so*' -delete
+through "$PWD/moved" --static
+for file in "$root"/examples/*.c; do
+    ! ldd "moved/$(basename "$file" .c)" | grep -q libtwinsift || fail "the static example needs the shared library"
+done
+
+cmake -S "$root/tests/install" -B cmake -DCMAKE_C_COMPILER="$CC" -DCMAKE_PREFIX_PATH="$PWD/prefix" -DWANTED="$version" \
+    -DEXAMPLES="$root/examples" >cmake.log || fail "find_package: $(cat cmake.log)"
+cmake --build cmake >build.log || fail "the CMake project: $(cat build.log)"
+(cd cmake && ctest --output-on-failure >test.log) || fail "the CMake project's programs: $(cat cmake/test.log)"
+
+[ -s prefix/share/doc/twinsift/LICENSE ] || fail "no LICENSE"
+
+page=prefix/share/man/man1/twinsift.1
+groff -mandoc -Kutf8 -Tutf8 -ww -P-cbou "$page" >page.txt 2>page.err || fail "groff cannot read the manual page"
+[ ! -s page.err ] || fail "groff complains about the manual page: $(cat page.err)"
+for words in NAME SYNOPSIS COMMANDS 'EXIT STATUS' --version; do # two hyphens, not a dash
+    grep -q -e "$words" page.txt || fail "the manual page has no $words"
+done
+
+if [ -d "$root/cli" ]; then
+    prefix/bin/twinsift --version | grep -qF "$version" || fail "the program has another version"
+fi

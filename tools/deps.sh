@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs what tools/packages.txt lists. Says nothing and is quick when all is there.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+list=$(sed 's/#.*//' packages.txt | xargs -n 1)
+needed=$(grep -v '?$' <<<"$list")
+wished=$(grep '?$' <<<"$list" | tr -d '?')
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "deps: no apt here, so nothing was checked; twinsift needs what these Debian packages hold:" $needed >&2
+    exit 0
+fi
+
+# missing NAME...: those that are not installed.
+missing()
+{
+    comm -23 <(printf '%s\n' "$@" | sort) \
+        <(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort)
+}
+
+as_root()
+{
+    if [ "$(id -u)" = 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    fi
+}
+
+absent=$(missing $needed)
+[ -n "$absent" ] || exit 0
+
+if [ "$(id -u)" != 0 ] && ! { command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; }; then
+    echo "deps: neither root nor sudo here; have someone who may run: apt-get install" $absent >&2
+    exit 1
+fi
+echo "deps: installing" $absent
+as_root apt-get update -qq
+for name in $(missing $wished); do
+    ! apt-cache show "$name" >/dev/null 2>&1 || absent+=" $name"
+done
+as_root apt-get install -y -qq --no-install-recommends $absent

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Formatting, clang-tidy, cppcheck, and the direction of includes. Prints what is wrong and fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folders=()
+for folder in include src cli lab server bench fuzz examples tests; do
+    [ ! -d "$folder" ] || folders+=("$folder")
+done
+mapfile -t files < <(find "${folders[@]}" -name '*.[ch]' -o -name '*.cc' | sort)
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -v '\.h$')
+
+echo "== road"
+tools/road.sh
+
+echo "== clang-format"
+clang-format --dry-run -Werror "${files[@]}"
+
+# Uninitialised variables are left to clang-tidy and the compilers: cppcheck takes a loop that may run zero times, or
+# an array handed over to be filled, for a mistake. readdir is thread-safe in glibc, and readdir_r is no more.
+echo "== cppcheck"
+cppcheck --quiet --enable=warning,performance,portability --error-exitcode=1 --inline-suppr --std=c17 --std=c++17 \
+    --suppress=uninitvar --suppress=legacyUninitvar --suppress=readdirCalled -D__x86_64__ \
+    -Iinclude -Isrc -Isrc/kernels -j "$(nproc)" "${sources[@]}"
+
+echo "== clang-tidy"
+cmake --preset dev >/dev/null
+printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p build/dev \
+    2> >(grep -v 'warnings\? generated\.$' >&2) # it counts what system headers have, too
