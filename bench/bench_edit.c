@@ -137,7 +137,7 @@ static double time_of(size_t *sum, measure *f, void *context, size_t n, size_t c
 /* One line: our distance, indels and spans, and edlib's distance. False when the two distances differ. */
 static bool compare(twin_edit_scratch *scratch, bool beside, size_t n, double rate, double share)
 {
-    size_t cut = share < 1 ? (size_t)(share * (double)n) : SIZE_MAX, sum, other, ignored;
+    size_t cut = share < 1 ? (size_t)(share * (double)n) : SIZE_MAX, sum, other = 0, ignored;
     double us = time_of(&sum, ours, scratch, n, cut), them = 0;
     if (beside)
         them = time_of(&other, theirs, NULL, n, cut);
