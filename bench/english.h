@@ -80,17 +80,18 @@ static inline bool make_word(char *out, uint64_t *state, uint64_t most)
     static const char *const codas[] = { "",  "",  "",   "n",  "r",  "s",  "t",  "l",
                                          "m", "d", "nd", "st", "ck", "ng", "rt", "ss" };
     static const char *const endings[] = { "", "", "", "", "s", "ed", "ing", "er", "ly", "tion", "ment", "al" };
-    char word[64] = "";
+    char word[64];
+    int length = 0;
     for (uint64_t syllables = 1 + twin__random_below(state, most); syllables > 0; syllables--) {
-        strcat(word, piece(state, onsets, sizeof onsets / sizeof onsets[0]));
-        strcat(word, piece(state, vowels, sizeof vowels / sizeof vowels[0]));
-        strcat(word, piece(state, codas, sizeof codas / sizeof codas[0]));
+        const char *onset = piece(state, onsets, sizeof onsets / sizeof onsets[0]);
+        const char *vowel = piece(state, vowels, sizeof vowels / sizeof vowels[0]);
+        const char *coda = piece(state, codas, sizeof codas / sizeof codas[0]);
+        length += sprintf(word + length, "%s%s%s", onset, vowel, coda);
     }
-    strcat(word, piece(state, endings, sizeof endings / sizeof endings[0]));
-    size_t length = strlen(word);
+    length += sprintf(word + length, "%s", piece(state, endings, sizeof endings / sizeof endings[0]));
     if (length > LONGEST_WORD)
         return false;
-    memcpy(out, word, length + 1);
+    memcpy(out, word, (size_t)length + 1);
     return true;
 }
 
@@ -108,12 +109,10 @@ static inline void make_vocabulary(struct english *english, uint64_t *state)
     };
     enum { FUNCTION_WORDS = sizeof function_words / sizeof function_words[0] };
     for (size_t i = 0; i < VOCABULARY; i++) {
-        char word[LONGEST_WORD + 1];
-        if (i < FUNCTION_WORDS)
-            strcpy(word, function_words[i]);
-        else
-            while (!make_word(word, state, i < 1000 ? 1 : i < 5000 ? 2 : 3))
-                ;
+        char made[LONGEST_WORD + 1];
+        const char *word = i < FUNCTION_WORDS ? function_words[i] : made;
+        while (word == made && !make_word(made, state, i < 1000 ? 1 : i < 5000 ? 2 : 3))
+            ;
         english->words[i].length = (uint8_t)strlen(word);
         memcpy(english->words[i].bytes, word, english->words[i].length);
     }

@@ -276,9 +276,9 @@ enum { TOKEN_ROOM = 64, LINE_ROOM = 64 };
 
 static char *put(char *p, const char *text)
 {
-    size_t length = strlen(text);
-    memcpy(p, text, length);
-    return p + length;
+    while (*text)
+        *p++ = *text++;
+    return p;
 }
 
 static char *put_word(char *p, const struct english *english, token one, bool escaped)

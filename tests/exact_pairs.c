@@ -76,10 +76,11 @@ static char *read_string(const char **at)
         }
         p++;
         if (*p == 'u') {
-            unsigned code;
-            if (sscanf(p + 1, "%4x", &code) != 1)
+            char digits[5] = "";
+            strncpy(digits, p + 1, 4);
+            if (strspn(digits, "0123456789abcdef") != 4)
                 broken("\\u without digits");
-            out = put_character(out, code);
+            out = put_character(out, (unsigned)strtoul(digits, NULL, 16));
             p += 4;
         } else {
             *out++ = *p == 'n' ? '\n' : *p;
@@ -206,7 +207,7 @@ static const char *unit_end(const char *p, bool words)
 static void make_set(struct document *document, struct shingles *shingles, uint32_t stamp, bool words, size_t width)
 {
     const char *first = document->text, *last = first;
-    document->set = allocated(malloc((strlen(first) + 1) * sizeof *document->set));
+    document->set = allocated(calloc(strlen(first) + 1, sizeof *document->set));
     if (*first == '\0')
         return;
     for (size_t i = 1; i < width && last; i++)
