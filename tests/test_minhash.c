@@ -67,7 +67,7 @@ struct trial {
     size_t size, slots, seeds;
 };
 
-enum { SCALE = SANITIZED ? 50 : 1 };
+enum { SCALE = SANITIZED ? 25 : 1 };
 
 static const struct trial fast_trials[] = {
     { 10, 128, 31250 / SCALE },    { 100, 128, 31250 / SCALE },    { 1000, 128, 31250 / SCALE },
