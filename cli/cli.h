@@ -16,6 +16,7 @@ struct command {
     const char *summary;
 };
 
+int cmd_bloom(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 

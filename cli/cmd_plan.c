@@ -265,10 +265,12 @@ static void write_script(FILE *script, const struct answer *answer, const struct
                     "set terminal svg size 800,520 dynamic noenhanced font 'sans-serif,14' background rgb 'white'\n");
     fprintf(script, "set title '%zu bands of %zu rows, %zu hashes'\n", answer->plan.bands, answer->plan.rows,
             answer->hashes);
-    fprintf(script, "set xlabel 'Jaccard similarity J'\nset ylabel 'probability of becoming a candidate'\n"
-                    "set xrange [0:1]\nset yrange [0:1.04]\nset xtics 0.1\nset ytics 0.1\nset border 3\n"
-                    "set tics nomirror out\nset grid lc rgb '#e4e4e4' lt 1\n"
-                    "set key left top Left reverse width 2 opaque\n");
+    fprintf(script,
+            "set xlabel 'Jaccard similarity J'\nset ylabel 'probability of becoming a candidate'\n"
+            "set xrange [0:1]\nset yrange [0:1.04]\nset xtics 0.1\nset ytics 0.1\nset border 3\n"
+            "set tics nomirror out\nset grid lc rgb '#e4e4e4' lt 1\n"
+            "set key %s Left reverse opaque\n",
+            answer->half_way < 0.5 ? "right bottom" : "left top"); /* where the curve is not */
     fprintf(script, "$curve << END\n");
     for (int i = 0; i <= FINE; i++)
         fprintf(script, "%.4f %.8f\n", (double)i / FINE, twin_plan_probability(answer->plan, (double)i / FINE));

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "hash_farm.h"
+#include "kernels/kernels.h"
 #include "random.h"
 
 static const char *const family_names[] = {
@@ -150,30 +151,12 @@ twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length)
     return (twin_digest){ digest.low64, digest.high64 };
 }
 
-/* A width known to the compiler turns XXH3 into a dozen instructions. */
-static inline __attribute__((always_inline)) void xxh3_windows(uint64_t *out, uint64_t seed, const char *bytes,
-                                                               size_t width, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = XXH3_64bits_withSeed(bytes + i, width, seed);
-}
-
 void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count)
 {
     const char *p = bytes;
-    if (hash.family != TWIN_HASH_XXH3) {
+    if (hash.family == TWIN_HASH_XXH3)
+        twin__kernels()->xxh3_windows(out, p, width, count, hash.seed);
+    else
         for (size_t i = 0; i < count; i++)
             out[i] = twin_hash_bytes(hash, p + i, width);
-        return;
-    }
-    switch (width) {
-    case 4: xxh3_windows(out, hash.seed, p, 4, count); break;
-    case 5: xxh3_windows(out, hash.seed, p, 5, count); break;
-    case 8: xxh3_windows(out, hash.seed, p, 8, count); break;
-    case 9: xxh3_windows(out, hash.seed, p, 9, count); break;
-    case 10: xxh3_windows(out, hash.seed, p, 10, count); break;
-    case 12: xxh3_windows(out, hash.seed, p, 12, count); break;
-    case 16: xxh3_windows(out, hash.seed, p, 16, count); break;
-    default: xxh3_windows(out, hash.seed, p, width, count); break;
-    }
 }

@@ -6,34 +6,50 @@
 
 enum { DIGIT_BITS = 11, MOST_DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
 
-/* Sorts by the `bits` bits from `shift` up, stably, into `to`. */
-static void sort_by_digit(uint64_t *to, const uint64_t *from, size_t n, unsigned shift, unsigned bits)
-{
+/* A digit: which bits of a number it is, and where its values go. */
+struct digit {
+    unsigned shift;
+    size_t mask;
     size_t start[1 << DIGIT_BITS];
-    size_t mask = ((size_t)1 << bits) - 1, sum = 0;
-    memset(start, 0, (mask + 1) * sizeof start[0]);
+};
+
+/* Counts the digits of all items in one pass; each start is then where the items with that digit begin. */
+static void count_digits(struct digit *digits, unsigned count, const uint64_t *items, size_t n)
+{
+    for (unsigned d = 0; d < count; d++)
+        memset(digits[d].start, 0, (digits[d].mask + 1) * sizeof digits[d].start[0]);
     for (size_t i = 0; i < n; i++)
-        start[from[i] >> shift & mask]++;
-    for (size_t digit = 0; digit <= mask; digit++) {
-        size_t count = start[digit];
-        start[digit] = sum;
-        sum += count;
+        for (unsigned d = 0; d < count; d++)
+            digits[d].start[items[i] >> digits[d].shift & digits[d].mask]++;
+    for (unsigned d = 0; d < count; d++) {
+        size_t sum = 0;
+        for (size_t value = 0; value <= digits[d].mask; value++) {
+            size_t here = digits[d].start[value];
+            digits[d].start[value] = sum;
+            sum += here;
+        }
     }
-    for (size_t i = 0; i < n; i++)
-        to[start[from[i] >> shift & mask]++] = from[i];
 }
 
-/* Sorts by the leading `digits` digits of `bits` bits each. */
-static void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n, unsigned digits, unsigned bits)
+/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. */
+static void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n, unsigned count, unsigned bits)
 {
-    for (unsigned digit = digits; digit-- > 0;) {
-        unsigned top = 64 - digit * bits, low = top > bits ? top - bits : 0;
-        sort_by_digit(spare, items, n, low, top - low);
+    struct digit digits[MOST_DIGITS];
+    for (unsigned d = 0; d < count; d++) {
+        unsigned top = 64 - (count - 1 - d) * bits, low = top > bits ? top - bits : 0;
+        digits[d].shift = low;
+        digits[d].mask = ((size_t)1 << (top - low)) - 1;
+    }
+    count_digits(digits, count, items, n);
+    for (unsigned d = 0; d < count; d++) {
+        struct digit *digit = &digits[d];
+        for (size_t i = 0; i < n; i++)
+            spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
         uint64_t *other = items;
         items = spare;
         spare = other;
     }
-    if (digits & 1)
+    if (count & 1)
         memcpy(spare, items, n * sizeof *items);
 }
 

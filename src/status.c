@@ -12,6 +12,7 @@ const char *twin_status_text(twin_status status)
     case TWIN_EUNSUPPORTED: return "not in this build or not on this machine";
     case TWIN_ELIMIT: return "more than the format can hold";
     case TWIN_ESTOPPED: return "stopped on request";
+    case TWIN_EBUSY: return "someone else is at work on it";
     }
     return "unknown status";
 }

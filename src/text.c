@@ -109,14 +109,27 @@ static inline bool eight_ascii(const unsigned char *p)
 
 static const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD;
 
-/* What a character of the first plane becomes. JOINS: it may combine or change places with what stands before
- * it. PARTS: it does not, but becomes several characters. Both marks are code points that are no characters.
- *
- * A text may be cut before every character that does not join, and the pieces normalised one by one: its
- * decomposition begins with a character of combining class 0 that is not the second of any composition. */
-enum { PLANE = 0x10000, JOINS = 0xFFFE, PARTS = 0xFFFF, LONGEST = 32 };
+/* What a character of the first plane becomes when nothing joins it, or one of three code points that are no
+ * characters:
+ *   JOINS  it may combine or change places with what stands before it;
+ *   MARK   it never combines, but marks stand in order of their combining class;
+ *   PARTS  it becomes several characters.
+ * A text may be cut before every character that is neither JOINS nor MARK, and the pieces normalised one by one,
+ * since such a character decomposes to one of combining class 0 that is not the second of any composition, and
+ * whatever else. */
+enum { PLANE = 0x10000, JOINS = 0xFDD0, MARK, PARTS, LONGEST = 32 };
 static uint16_t table[PLANE];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+static inline bool is_simple(uint32_t folded)
+{
+    return folded < JOINS || folded > PARTS;
+}
+
+static inline bool is_attached(uint32_t folded)
+{
+    return folded == JOINS || folded == MARK;
+}
 
 /* White_Space of the Unicode character database; the set has not changed since Unicode 6.3. */
 static bool is_blank(int32_t value)
@@ -131,56 +144,59 @@ static int combining_class(int32_t value)
     return utf8proc_get_property(value)->combining_class;
 }
 
-/* Vowels and final consonants of the Hangul Jamo join the syllable before them. */
-static bool is_late_jamo(int32_t value)
-{
-    return (value >= 0x1160 && value <= 0x11FF) || (value >= 0xD7B0 && value <= 0xD7FF);
-}
-
-/* Second characters of compositions are marks or late Jamo; all marks are taken for such. */
-static bool may_join(int32_t value)
-{
-    utf8proc_category_t category = utf8proc_category(value);
-    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME ||
-           combining_class(value) != 0 || is_late_jamo(value);
-}
-
-static size_t decompose(int32_t *out, size_t room, int32_t value)
+static size_t decompose(int32_t *out, size_t room, int32_t value, utf8proc_option_t how)
 {
     int boundclass = 0; /* wants a place, but only grapheme breaks use it */
-    utf8proc_ssize_t count = utf8proc_decompose_char(value, out, (utf8proc_ssize_t)room, options, &boundclass);
+    utf8proc_ssize_t count = utf8proc_decompose_char(value, out, (utf8proc_ssize_t)room, how, &boundclass);
     return count < 0 ? 0 : (size_t)count;
+}
+
+/* The seconds of all compositions, Hangul too, are the last parts of canonical decompositions. */
+static void find_seconds(void)
+{
+    for (int32_t value = 0; value < 2 * PLANE; value++) {
+        int32_t parts[LONGEST];
+        size_t count = decompose(parts, LONGEST, value, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+        if (count > 1 && count <= LONGEST && parts[count - 1] < PLANE)
+            table[parts[count - 1]] = JOINS;
+    }
+    /* A vowel, one before the first final consonant: utf8proc 2.8 lets it join a syllable, which swallows it. */
+    table[0x11A7] = JOINS;
 }
 
 static uint16_t fold_alone(int32_t value)
 {
     int32_t parts[LONGEST];
-    size_t count = decompose(parts, LONGEST, value);
+    size_t count = decompose(parts, LONGEST, value, options);
     if (count == 0 || count > LONGEST)
-        return PARTS;
-    if (may_join(parts[0]))
         return JOINS;
-    if (utf8proc_normalize_utf32(parts, (utf8proc_ssize_t)count, options) != 1 || parts[0] >= JOINS)
+    if (parts[0] >= PLANE || table[parts[0]] == JOINS)
+        return JOINS;
+    if (combining_class(parts[0]) != 0)
+        return count == 1 && parts[0] == value ? MARK : JOINS;
+    if (utf8proc_normalize_utf32(parts, (utf8proc_ssize_t)count, options) != 1 || parts[0] >= PLANE ||
+        !is_simple((uint32_t)parts[0]))
         return PARTS;
     return is_blank(parts[0]) ? ' ' : (uint16_t)parts[0];
 }
 
-/* Takes about a millisecond, once, and only when a text is not all ASCII. */
+/* Takes two milliseconds, once, and only when a text is not all ASCII. */
 static void fill_table(void)
 {
+    find_seconds();
     for (int32_t value = 0; value < PLANE; value++)
         table[value] = fold_alone(value);
 }
 
-/* Past the first plane, symbols (emoji) and ideographs stand for themselves; of the rest, which is rare, we claim
- * nothing. */
+/* Past the first plane, symbols (emoji) and ideographs stand for themselves. Of the rest, which is rare, nothing is
+ * claimed: Unicode 16 has letters there that are seconds of compositions. */
 static uint32_t fold_high(uint32_t value)
 {
     int32_t part;
     utf8proc_category_t category = utf8proc_category((int32_t)value);
     bool symbol = category >= UTF8PROC_CATEGORY_SM && category <= UTF8PROC_CATEGORY_SO;
     bool ideograph = value >= 0x20000 && value < 0x40000 && category == UTF8PROC_CATEGORY_LO;
-    if ((symbol || ideograph) && decompose(&part, 1, (int32_t)value) == 1 && part == (int32_t)value)
+    if ((symbol || ideograph) && decompose(&part, 1, (int32_t)value, options) == 1 && part == (int32_t)value)
         return value;
     return JOINS;
 }
@@ -190,11 +206,6 @@ static inline uint32_t fold_point(uint32_t value)
     return value < PLANE ? table[value] : fold_high(value);
 }
 
-static inline bool is_simple(uint32_t folded)
-{
-    return folded != JOINS && folded != PARTS;
-}
-
 /* ---- folding ---- */
 
 struct folding {
@@ -202,6 +213,7 @@ struct folding {
     const unsigned char *p, *end; /* what is still to be read */
     const unsigned char *last;    /* where the last character was read, if a mark may join it; else NULL */
     size_t last_length;           /* of `out` before it */
+    int last_class;               /* of the last mark after it, 0 when there is none */
     uint64_t bad;
     bool after_blank;
     twin_buffer points; /* scratch: the code points of a piece, as int32_t */
@@ -229,41 +241,53 @@ static void fold_ascii(struct folding *f, const struct kernels *kernels)
     f->out->length += written;
     f->last = f->after_blank ? NULL : f->p - 1;
     f->last_length = f->out->length - 1;
+    f->last_class = 0;
+}
+
+/* Whether a character may be written as it is because it is a mark in its place. Those before it need not be
+ * looked at again: a mark that never combines hinders none of a higher class, and follows those of a lower. */
+static bool is_in_place(struct folding *f, uint32_t value, uint32_t folded)
+{
+    if (folded != MARK || !f->last || combining_class((int32_t)value) < f->last_class)
+        return false;
+    f->last_class = combining_class((int32_t)value);
+    return true;
 }
 
 /* Reads simple characters, RUN bytes at most, and leaves off where ASCII begins that is worth the kernel.
  * True if it stopped before a piece for utf8proc. */
 static bool fold_simple(struct folding *f)
 {
-    const unsigned char *p = f->p, *last = f->last, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
-    char *o = f->out->bytes + f->out->length, *last_o = f->out->bytes + f->last_length;
-    bool blank = f->after_blank;
-    uint32_t folded = 0;
+    const unsigned char *p = f->p, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
+    char *o = f->out->bytes + f->out->length;
+    bool stuck = false;
     while (p < stop && !(*p < 0x80 && end - p >= 8 && eight_ascii(p))) {
-        const unsigned char *next = p;
+        const unsigned char *begin = p;
         uint64_t bad = 0;
-        folded = fold_point(take(&next, end, &bad));
-        if (!is_simple(folded))
-            break;
-        f->bad += bad;
-        last = p;
-        last_o = o;
-        p = next;
+        uint32_t value = take(&p, end, &bad), folded = fold_point(value);
         if (folded == ' ') {
             *o = ' ';
-            o += !blank;
-            blank = true;
-        } else {
+            o += !f->after_blank;
+            f->after_blank = true;
+            f->last = NULL;
+        } else if (is_simple(folded)) {
+            f->bad += bad;
+            f->last = begin;
+            f->last_length = (size_t)(o - f->out->bytes);
+            f->last_class = 0;
+            f->after_blank = false;
             o = encode(o, folded);
-            blank = false;
+        } else if (is_in_place(f, value, folded)) {
+            o = encode(o, value);
+        } else {
+            p = begin;
+            stuck = true;
+            break;
         }
     }
     f->p = p;
-    f->last = blank ? NULL : last;
-    f->last_length = (size_t)(last_o - f->out->bytes);
     f->out->length = (size_t)(o - f->out->bytes);
-    f->after_blank = blank;
-    return !is_simple(folded);
+    return stuck;
 }
 
 /* Puts marks in order of their class, those of one class as they stood. Counting, since a sender may write a
@@ -273,9 +297,9 @@ static void sort_marks(int32_t *marks, int32_t *spare, size_t count)
     size_t place[256] = { 0 }, sum = 0;
     for (size_t i = 0; i < count; i++)
         place[combining_class(marks[i]) & 0xFF]++;
-    for (size_t class = 0; class < 256; class ++) {
-        size_t here = place[class];
-        place[class] = sum;
+    for (size_t i = 0; i < 256; i++) {
+        size_t here = place[i];
+        place[i] = sum;
         sum += here;
     }
     memcpy(spare, marks, count * sizeof *marks);
@@ -318,7 +342,7 @@ static twin_status add_parts(twin_buffer *points, int32_t value)
         twin_status status = twin_buffer_reserve(points, room * sizeof value);
         if (status != TWIN_OK)
             return status;
-        count = decompose((int32_t *)(void *)(points->bytes + points->length), room, value);
+        count = decompose((int32_t *)(void *)(points->bytes + points->length), room, value, options);
     } while (count > room);
     points->length += count * sizeof value;
     return TWIN_OK;
@@ -350,7 +374,7 @@ static uint32_t peek(const struct folding *f)
     return fold_point(take(&p, f->end, &unused));
 }
 
-/* Unreads the last character. */
+/* Unreads the last character and its marks. */
 static void give_back(struct folding *f)
 {
     uint64_t counted = 0;
@@ -364,7 +388,7 @@ static void give_back(struct folding *f)
 static twin_status fold_piece(struct folding *f)
 {
     twin_status status;
-    if (f->last && peek(f) == JOINS)
+    if (f->last && is_attached(peek(f)))
         give_back(f);
     f->last = NULL;
     f->points.length = 0;
@@ -372,7 +396,7 @@ static twin_status fold_piece(struct folding *f)
         status = add_parts(&f->points, (int32_t)take(&f->p, f->end, &f->bad));
         if (status != TWIN_OK)
             return status;
-    } while (f->p < f->end && peek(f) == JOINS);
+    } while (f->p < f->end && is_attached(peek(f)));
 
     size_t count = f->points.length / sizeof(int32_t);
     status = twin_buffer_reserve(&f->points, f->points.length);

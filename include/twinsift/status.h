@@ -28,6 +28,7 @@ typedef enum twin_status {
     TWIN_EUNSUPPORTED = -5, /* known, but not in this build or on this machine */
     TWIN_ELIMIT = -6,       /* more than the format or the type can hold */
     TWIN_ESTOPPED = -7,     /* a caller's callback asked to stop */
+    TWIN_EBUSY = -8,        /* someone else is at work on it; try again later */
 } twin_status;
 
 /* What went wrong, where. `message` is one whole sentence without a full stop or a line end. */

@@ -13,6 +13,7 @@
 
 #include <twinsift/audit.h>
 #include <twinsift/bands.h>
+#include <twinsift/bloom.h>
 #include <twinsift/cluster.h>
 #include <twinsift/collection.h>
 #include <twinsift/cpu.h>

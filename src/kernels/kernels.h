@@ -22,6 +22,9 @@ typedef size_t twin__fold_ascii_fn(char *out, size_t *written, bool *after_blank
 /* Whether all n bytes are below 128. */
 typedef bool twin__is_ascii_fn(const char *p, size_t n);
 
+/* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
+typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
+
 /* One round of fast similarity sketching: deals each item, mixed with the seed, to one slot of `slots` and
  * keeps the smaller of what is there and round | 30 bits of value. */
 typedef void twin__fast_round_fn(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
@@ -35,13 +38,30 @@ typedef void twin__linear_minima_fn(uint32_t *out, const uint32_t *factor, const
 /* The number of i below n with a[i] == b[i]. */
 typedef size_t twin__agree_fn(const uint32_t *a, const uint32_t *b, size_t n);
 
+/* Where an item stands in a Bloom filter of 512-bit blocks: its block, and its bit in each of the 8 lanes of
+ * 64 bits, six bits a lane from the lowest up. */
+struct bloom_probe {
+    uint64_t block, lanes;
+};
+
+/* found[i] tells whether all eight bits of probes[i] are set in the blocks at `words`, which are aligned to
+ * 64 bytes; the number found is returned. Other threads may be setting bits meanwhile. */
+typedef size_t twin__bloom_test_fn(bool *found, const uint64_t *words, const struct bloom_probe *probes, size_t n);
+
+/* Sets the bits of one probe after the other; fresh[i] tells whether one of probes[i] was not set before;
+ * the number of fresh ones is returned. */
+typedef size_t twin__bloom_add_fn(bool *fresh, uint64_t *words, const struct bloom_probe *probes, size_t n);
+
 struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
     twin__is_ascii_fn *is_ascii;
+    twin__xxh3_windows_fn *xxh3_windows;
     twin__fast_round_fn *fast_round;
     twin__linear_minima_fn *linear_minima;
     twin__agree_fn *agree;
+    twin__bloom_test_fn *bloom_test;
+    twin__bloom_add_fn *bloom_add;
 };
 
 /* The row in use. */
@@ -61,8 +81,11 @@ static inline uint64_t twin__sketch_mix(uint64_t item, uint64_t seed)
 twin__find_string_end_fn twin__find_string_end_scalar, twin__find_string_end_avx2, twin__find_string_end_avx512;
 twin__fold_ascii_fn twin__fold_ascii_scalar, twin__fold_ascii_avx2, twin__fold_ascii_avx512;
 twin__is_ascii_fn twin__is_ascii_scalar;
+twin__xxh3_windows_fn twin__xxh3_windows_scalar, twin__xxh3_windows_avx2, twin__xxh3_windows_avx512;
 twin__fast_round_fn twin__fast_round_scalar, twin__fast_round_avx2, twin__fast_round_avx512;
 twin__linear_minima_fn twin__linear_minima_scalar, twin__linear_minima_avx2, twin__linear_minima_avx512;
 twin__agree_fn twin__agree_scalar, twin__agree_avx2, twin__agree_avx512;
+twin__bloom_test_fn twin__bloom_test_scalar, twin__bloom_test_avx2, twin__bloom_test_avx512;
+twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add_avx512;
 
 #endif

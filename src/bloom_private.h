@@ -1,0 +1,49 @@
+/* bloom_private.h — what a filter is made of, for bloom.c, bloom_plan.c and bloom_file.c. */
+#ifndef TWIN_BLOOM_PRIVATE_H
+#define TWIN_BLOOM_PRIVATE_H
+
+#include <twinsift/bloom.h>
+
+enum {
+    BLOOM_BLOCK_CELLS = 512, /* cells come in such blocks, in both layouts, so that a filter is whole cache lines */
+    BLOOM_LANES = 8,
+    BLOOM_LANE_CELLS = 64,
+};
+
+/* 2^46 one-bit cells are 8 TiB; 16-bit ones 128 TiB, as much as a process can address. */
+static const uint64_t BLOOM_MAX_CELLS = (uint64_t)1 << 46;
+
+struct twin_bloom {
+    uint64_t *words; /* the cells, aligned to 64 bytes, in the order of docs/format.md */
+    twin_bloom_shape shape;
+    uint64_t blocks; /* cells / 512 */
+    twin_hash hash;
+    uint64_t planned_items;
+    double planned_rate;
+    uint64_t added, fresh, removed;
+
+    void *memory; /* what words points into, to unmap; NULL when it is someone else's */
+    size_t memory_bytes;
+    bool writable;
+    char *path; /* of the file opened for writing, or NULL */
+    int lock;   /* a descriptor that holds its lock, or -1 */
+};
+
+/* False for what no plan would give: the shape of a damaged file. */
+bool twin__bloom_shape_is_sound(twin_bloom_shape shape);
+
+/* An empty filter with its memory zeroed. */
+twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape);
+
+/* The 128 bits that place an item. */
+twin_digest twin__bloom_digest(twin_hash hash, const void *bytes, size_t length);
+
+/* Eight bytes that tell whether two hashes are the same function. */
+uint64_t twin__bloom_hash_check(twin_hash hash);
+
+/* A filter over a whole file in memory, aligned to 64 bytes, which must outlive it; read only. `name` is for
+ * messages. With `keyless` a keyed filter can be had without its key, to be described and nothing else. */
+twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, const char *name,
+                             twin_bloom_open_options options, bool keyless, twin_error *error);
+
+#endif

@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# twinsift bloom: every verb, its exit status, and what becomes of the file when things go wrong.
+set -euo pipefail
+
+twinsift=${TWINSIFT:?}
+fail()
+{
+    echo "bloom.sh: line ${BASH_LINENO[0]}: $*" >&2
+    exit 1
+}
+# expect STATUS COMMAND...: runs it with its output in out and err.
+expect()
+{
+    local want=$1 got=0
+    shift
+    "$@" >out 2>err || got=$?
+    [ "$got" = "$want" ] || { cat err >&2; fail "$* exits $got, not $want"; }
+}
+says()
+{
+    grep -qF -- "$1" err || { cat err >&2; fail "does not say: $1"; }
+}
+bloom()
+{
+    "$twinsift" bloom "$@"
+}
+
+# create, add, has
+expect 0 bloom create a.bloom --items 10K --rate 0.01
+seq 1 10000 >numbers
+expect 0 bloom add a.bloom numbers
+says '10000 items, '
+expect 0 bloom has a.bloom numbers
+cmp -s out numbers || fail "has does not print what is in"
+seq 10001 20000 >others
+expect 1 bloom has a.bloom others
+strangers=$(wc -l <out)
+# 1 % of 10,000 is 100, and the chance to leave 60..140 is below 1 in 10,000.
+[ "$strangers" -ge 60 ] && [ "$strangers" -le 140 ] || fail "$strangers false positives of 10000"
+expect 1 bloom has -v a.bloom others
+[ "$(wc -l <out)" = $((10000 - strangers)) ] || fail "-v is not the rest"
+expect 1 bloom has a.bloom numbers - <others
+expect 0 bloom has a.bloom </dev/null
+[ ! -s out ] || fail "nothing asked, something answered"
+
+# what is in another file, where lines end, how long they are
+printf 'one\ntwo' | bloom add -q a.bloom 2>err
+[ ! -s err ] || fail "--quiet is not quiet"
+printf 'two\none\n' >both
+expect 0 bloom has a.bloom both
+printf 'with\nline\0plain\0last' >nul
+expect 0 bloom add -0 a.bloom nul
+says '3 items, '
+printf 'last\0with\nline\0' | bloom has -0 a.bloom >out
+printf 'last\0with\nline\0' | cmp -s - out || fail "-0 does not go through"
+head -c 5000000 /dev/zero | tr '\0' x >long
+expect 0 bloom add a.bloom long
+says '1 items, '
+(cat long; echo; cat long) >twice
+expect 0 bloom has a.bloom twice
+[ "$(wc -c <out)" = 10000002 ] || fail "a long line does not come back"
+
+# only new ones are printed, each once
+expect 0 bloom create new.bloom --items 1000 --rate 0.0001
+printf 'a\nb\na\nc\nb\n' >repeats
+expect 0 bloom add --print-new new.bloom repeats
+[ "$(tr '\n' ' ' <out)" = 'a b c ' ] || fail "--print-new prints $(cat out)"
+
+# counting
+expect 0 bloom create c.bloom --items 100 --counting 4
+printf 'x\ny\nx\nx\n' >xyxx
+expect 0 bloom add c.bloom xyxx
+printf 'x\ny\nz\n' >xyz
+expect 0 bloom count c.bloom xyz
+printf '3\tx\n1\ty\n0\tz\n' | cmp -s - out || fail "counts $(cat out)"
+expect 0 bloom count --json c.bloom xyz
+[ "$(head -1 out)" = '{"count":3,"item":"x"}' ] || fail "count --json prints $(head -1 out)"
+expect 1 bloom remove c.bloom xyz
+says '"z" is not in'
+says '3 items, 2 removed'
+expect 0 bloom count c.bloom xyz
+printf '2\tx\n0\ty\n0\tz\n' | cmp -s - out || fail "after removal counts $(cat out)"
+for _ in $(seq 20); do echo x; done >twenty
+expect 0 bloom add c.bloom twenty
+says 'full counters: 8'
+expect 0 bloom remove c.bloom twenty
+expect 0 bloom count c.bloom xyz
+[ "$(head -1 out)" = $'15\tx' ] || fail "a full counter went down"
+expect 2 bloom remove a.bloom numbers
+says 'is not a counting filter'
+
+# past the plan
+expect 0 bloom create small.bloom --items 100
+expect 0 bloom add small.bloom numbers
+says 'was planned for 100'
+
+# merge
+for part in 1 2; do
+    expect 0 bloom create part$part.bloom --items 1000
+    seq $((part * 300)) $((part * 300 + 400)) | bloom add -q part$part.bloom
+done
+expect 0 bloom merge union.bloom part1.bloom part2.bloom
+seq 300 1000 >all
+expect 0 bloom has union.bloom all
+expect 0 bloom merge --intersect common.bloom part1.bloom part2.bloom
+seq 600 700 >common
+expect 0 bloom has common.bloom common
+expect 1 bloom has common.bloom all
+expect 2 bloom merge union.bloom part1.bloom part2.bloom
+says '--force replaces it'
+expect 0 bloom merge --force union.bloom part1.bloom part2.bloom
+expect 2 bloom merge x.bloom part1.bloom a.bloom
+says 'differs from part1.bloom'
+[ ! -e x.bloom ] || fail "a failed merge left a file"
+
+# info
+expect 0 bloom info a.bloom c.bloom
+grep -q 'planned          10000 items, false positives 1 %' out || fail "info says $(cat out)"
+expect 0 bloom info --json c.bloom
+grep -q '"layout":"blocks","cell_bits":4,"functions":8,"cells":1024' out || fail "info --json says $(cat out)"
+
+# a secret key
+printf 0123456789abcdef >key
+echo 30313233343536373839616263646566 >hexkey
+printf 0123456789abcdeF >wrongkey
+expect 2 bloom create k.bloom --items 10 --hash sip
+expect 0 bloom create k.bloom --items 10 --hash sip --key-file key
+expect 2 bloom add k.bloom xyz
+says '--key-file gives it'
+expect 0 bloom add k.bloom --key-file hexkey xyz
+expect 0 bloom has k.bloom --key-file key xyz
+expect 2 bloom has k.bloom --key-file wrongkey xyz
+says 'another key'
+expect 0 bloom info k.bloom
+expect 2 bloom has c.bloom --key-file key xyz
+! grep -q 0123456789abcdef k.bloom || fail "the key is in the file"
+
+# mistakes
+expect 2 bloom
+expect 2 bloom frob a.bloom
+expect 2 bloom add
+expect 2 bloom create b.bloom
+expect 2 bloom create b.bloom --items 0
+expect 2 bloom create b.bloom --items 10 --rate 0.9
+says 'only 1e-12 to 0.5'
+expect 2 bloom create b.bloom --items 10 --counting 5
+expect 2 bloom create b.bloom --items 999999999G
+[ ! -e b.bloom ] || fail "a mistake made a file"
+expect 2 bloom create a.bloom --items 10
+expect 2 bloom add nowhere.bloom numbers
+expect 2 bloom add a.bloom nowhere
+expect 2 bloom info numbers
+says 'is not a twinsift filter'
+head -c 1000 a.bloom >cut.bloom
+expect 2 bloom has cut.bloom numbers
+says 'is cut short'
+cp a.bloom damaged.bloom
+printf X | dd of=damaged.bloom bs=1 seek=5000 conv=notrunc status=none
+expect 2 bloom has damaged.bloom numbers
+says 'is damaged'
+expect 0 bloom --help
+grep -q '^examples:' out || fail "no examples in the help"
+
+# one writer at a time; readers do not mind
+cp a.bloom before.bloom
+mkfifo slow
+"$twinsift" bloom add -q a.bloom slow &
+writer=$!
+exec 9>slow # the writer has opened its input by now, and the filter before that
+echo slow >&9
+expect 2 bloom add a.bloom numbers
+says 'is being written by another process'
+expect 0 bloom has a.bloom numbers
+
+# a killed writer leaves the old file, and nothing else
+kill -9 $writer
+wait $writer 2>/dev/null || true
+exec 9>&-
+cmp -s a.bloom before.bloom || fail "a killed writer changed the file"
+expect 0 bloom add a.bloom numbers
+expect 0 bloom info a.bloom
+
+# so does a disk that is full, here played by a limit of 1 KiB a file
+cp a.bloom before.bloom
+expect 2 bash -c 'ulimit -f 1; trap "" XFSZ; exec "$0" bloom add a.bloom numbers' "$twinsift"
+says 'could not be written'
+cmp -s a.bloom before.bloom || fail "a full disk changed the file"
+ls ./*.new >/dev/null 2>&1 && fail "something was left behind: $(ls ./*.new)"
+
+# the same bits whatever the instructions
+for cpu in scalar avx2 avx512; do
+    expect 0 bloom create --force cpu.bloom --items 10K
+    TWINSIFT_CPU=$cpu bloom add -q cpu.bloom numbers 2>err || { says 'cannot run' && continue; }
+    [ -e first.bloom ] || cp cpu.bloom first.bloom
+    cmp -s cpu.bloom first.bloom || fail "$cpu sets other bits"
+done
+echo passed

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# twinsift plan: what it prints, what it refuses, and how it ends. $TWINSIFT is the program.
+set -u
+: "${TWINSIFT:?the program to test}"
+here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+failures=0
+fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+
+# plan STATUS ARGUMENT...: runs it, leaves out and err, checks the exit status.
+plan() {
+    local expected=$1 status
+    shift
+    asked="plan $*"
+    "$TWINSIFT" plan "$@" >out 2>err
+    status=$?
+    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
+}
+prints() { [ "$(cat out)" = "$1" ] || fail "$asked: printed $(cat out)"; }
+has_line() { grep -qxF -- "$1" out || fail "$asked: no line \"$1\" in: $(cat out)"; }
+silent() { [ ! -s err ] || fail "$asked: said $(cat err)"; }
+
+# wrong WORDS ARGUMENT...: trouble, nothing on standard output, one line with these words on standard error.
+wrong() {
+    local words=$1
+    shift
+    plan 2 "$@"
+    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
+    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
+    grep -q '^twinsift plan: ' err || fail "$asked: does not say who speaks: $(cat err)"
+    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
+}
+
+# ---- the four ways to ask
+
+plan 0 --reject 0.6:0.01 --accept 0.9:0.99
+prints 'rows 15 bands 20 hashes 300
+reject: P(0.6) = 0.009362, at most 0.01 was asked
+accept: P(0.9) = 0.990055, at least 0.99 was asked
+half-way: P(0.7983) = 0.5'
+silent
+
+plan 0 --threshold 0.8 --hashes 128
+prints 'rows 5 bands 25 hashes 128
+accept: P(0.8) = 0.999951, at least 0.999 was asked
+half-way: P(0.4868) = 0.5'
+cp out slots
+plan 0 --threshold .8 && cmp -s out slots || fail '128 hashes are not the default'
+plan 0 --threshold=0.8 --hashes=128 --recall=0.999 && cmp -s out slots || fail '0.999 is not the default'
+plan 0 --threshold 0.8 --error 0.05
+has_line 'rows 8 bands 50 hashes 400'
+# 19 rows: 0.8^19 = 0.01441, 1 - 0.98559^52 = 0.530; 20 rows: 0.8^20 = 0.01153, 1 - 0.98847^50 = 0.440.
+plan 0 --threshold 0.8 --hashes 1K --recall 0.5
+has_line 'rows 19 bands 52 hashes 1000'
+
+plan 1 --threshold 0.01 --hashes 16
+has_line 'rows 1 bands 16 hashes 16'
+grep -q 'cannot reach 0.999' err || fail "$asked: did not say that it cannot: $(cat err)"
+
+plan 0 --bands 20 --rows 5
+has_line 'rows 5 bands 20 hashes 100'
+for point in '0.00 0.000000' '0.20 0.006381' '0.30 0.047494' '0.40 0.186050' '0.50 0.470051' '0.60 0.801902' \
+    '0.70 0.974781' '0.80 0.999644' '1.00 1.000000'; do
+    has_line "${point/ /$'\t'}"
+done
+[ "$(grep -c "$(printf '\t')" out)" = 21 ] || fail "$asked: not 21 points"
+
+plan 0 --threshold 0.8 --curve
+[ "$(grep -c "$(printf '\t')" out)" = 21 ] || fail "$asked: not 21 points"
+
+plan 0 --bloom 1M:0.01
+prints 'cells 9585059 functions 7 bytes 1198133
+size: 1.14 MiB, 9.59 cells an item
+false positives: 0.01004 after 1000000 items, 0.01 was asked'
+plan 0 --bloom 1000000000:0.01
+has_line 'cells 9585058378 functions 7 bytes 1198132298'
+plan 0 --bloom 97661:0.0001
+has_line 'cells 1872173 functions 13 bytes 234022'
+
+# ---- JSON
+
+plan 0 --json --reject 0.6:0.01 --accept 0.9:0.99 --curve
+[ "$(wc -l <out)" = 1 ] || fail "$asked: not one line"
+grep -q '^{"rows":15,"bands":20,"hashes":300,"half_way":0.798' out || fail "$asked: $(cat out)"
+if command -v python3 >/dev/null; then
+    python3 -c '
+import json
+plan = json.load(open("out"))
+assert plan["reject"]["probability"] <= plan["reject"]["asked"] == .01, plan
+assert plan["accept"]["probability"] >= plan["accept"]["asked"] == .99, plan
+assert len(plan["curve"]) == 21 and plan["curve"][-1] == [1, 1], plan
+for j, p in plan["curve"]:
+    assert abs(p - (1 - (1 - j ** 15) ** 20)) < 1e-9, (j, p)' || fail "$asked: not the JSON it should be"
+fi
+plan 0 --json --bloom 1G:0.01
+prints '{"items":1000000000,"asked":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766}'
+
+# ---- wrong uses
+
+wrong 'say what to plan for'
+wrong 'say what to plan for' --curve
+wrong '--accept' --reject 0.6:0.01
+wrong '--reject' --accept 0.9:0.99
+wrong '--rows' --bands 20
+wrong '--bands' --rows 5
+wrong 'use one' --threshold 0.8 --bands 20 --rows 5
+wrong 'use one' --bloom 10:0.1 --threshold 0.5
+wrong 'need --threshold' --hashes 128
+wrong 'need --threshold' --recall 0.9
+wrong 'exclude each other' --threshold 0.8 --hashes 128 --error 0.05
+wrong 'no curve to print' --bloom 10:0.1 --curve
+wrong '--threshold: "abc" is not a number from 0 to 1' --threshold abc
+wrong '--threshold: "1.1" is not' --threshold 1.1
+wrong '--threshold: "-0.1" is not' --threshold -0.1
+wrong '--threshold: "nan" is not' --threshold nan
+wrong '--threshold: "0x1" is not' --threshold 0x1
+wrong '--threshold: " 0.5" is not' --threshold ' 0.5'
+wrong '--threshold: "" is not' --threshold ''
+wrong '--threshold: "0.5x" is not' --threshold 0.5x
+wrong '--hashes: "0" is not a whole number from 1 to 65536' --threshold 0.8 --hashes 0
+wrong '--hashes: "65537"' --threshold 0.8 --hashes 65537
+wrong '--hashes: "-1"' --threshold 0.8 --hashes -1
+wrong '--hashes: "1.5"' --threshold 0.8 --hashes 1.5
+wrong '--hashes: "1KK"' --threshold 0.8 --hashes 1KK
+wrong '--hashes: "18446744073709551617"' --threshold 0.8 --hashes 18446744073709551617
+wrong '--hashes: "99999999999999999G"' --threshold 0.8 --hashes 99999999999999999G
+wrong 'more than 65536 hashes' --threshold 0.8 --error 0.001
+wrong 'more than 65536 hashes' --threshold 0.8 --error 0
+wrong '--reject: "0.6"' --reject 0.6 --accept 0.9:0.99
+wrong '--reject: "0.6:"' --reject 0.6: --accept 0.9:0.99
+wrong '--accept: "0.9:0.99:1"' --reject 0.6:0.01 --accept 0.9:0.99:1
+wrong 'no curve is at most' --reject 0.9:0.01 --accept 0.6:0.99
+wrong 'no curve is at most' --reject 0.6:0 --accept 0.9:0.99
+wrong 'more than 65536 hashes' --reject 0.899:0.01 --accept 0.9:0.99
+wrong 'need 90000 hashes' --bands 300 --rows 300
+wrong 'like 1M:0.01' --bloom 1000
+wrong '--bloom: "x" is not a whole number' --bloom x:0.01
+wrong '--bloom: "0" is not a whole number' --bloom 0:0.01
+wrong 'between 0 and 1' --bloom 10:0
+wrong 'between 0 and 1' --bloom 10:1
+wrong 'more cells than can be counted' --bloom 9000000000G:0.01
+wrong 'needs a value' --threshold
+wrong 'takes no value' --threshold 0.8 --curve=yes
+wrong 'there is no option --treshold' --treshold 0.8
+wrong 'there is no option -x' -x
+wrong '"file" is not an option' --threshold 0.8 file
+wrong 'does not end in .svg' --threshold 0.8 --plot curve.png
+wrong 'nowhere/curve.svg: cannot be written' --threshold 0.8 --plot nowhere/curve.svg
+
+# ---- help and plots
+
+plan 0 --help
+grep -q '^usage: twinsift plan' out && grep -q '^examples:' out || fail "$asked: no usage or no examples"
+silent
+while read -r _ _ arguments; do
+    case $arguments in *--plot*) continue ;; esac
+    # shellcheck disable=SC2086 # the examples have no quotes
+    plan 0 $arguments
+done < <("$TWINSIFT" plan --help | sed -n '/^examples:/,$p' | grep '^  twinsift')
+
+echo old >kept.svg
+PATH=/nonexistent "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
+[ $? = 2 ] && [ ! -s out ] && grep -q 'gnuplot is needed' err || fail "a missing gnuplot: $(cat out err)"
+[ "$(cat kept.svg)" = old ] || fail 'a plot that failed took the old file with it'
+mkdir fake && printf '#!/bin/sh\necho "line 0: no such terminal" >&2\nexit 3\n' >fake/gnuplot && chmod +x fake/gnuplot
+PATH=$here/fake "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
+[ $? = 2 ] && [ ! -s out ] && grep -q 'gnuplot failed: line 0: no such terminal' err || fail "a failing gnuplot: $(cat err)"
+[ "$(cat kept.svg)" = old ] || fail 'a plot that failed took the old file with it'
+
+if command -v gnuplot >/dev/null; then
+    plan 0 --reject 0.6:0.01 --accept 0.9:0.99 --plot curve.svg
+    has_line 'rows 15 bands 20 hashes 300'
+    for words in 'Jaccard similarity J' 'probability of becoming a candidate' 'half-way at 0.798' 'at most 0.01 at 0.6' \
+        'at least 0.99 at 0.9' '20 bands of 15 rows' '</svg>'; do
+        grep -qF "$words" curve.svg || fail "$asked: \"$words\" is not in the plot"
+    done
+    ln -s curve.svg link.svg
+    plan 0 --bands 20 --rows 5 --plot link.svg
+    [ -L link.svg ] && grep -q '20 bands of 5 rows' curve.svg || fail "$asked: a link was not followed"
+else
+    echo 'skipped: plots, for gnuplot is not installed'
+fi
+[ -z "$(find . -name '*.svg.*')" ] || fail "files were left behind: $(find . -name '*.svg.*')"
+
+[ $failures = 0 ] || { echo "$failures failed"; exit 1; }
