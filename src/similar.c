@@ -210,28 +210,13 @@ struct checking {
     atomic_size_t done;
 };
 
-static const struct shelf *on_shelf(const struct checker *checker, uint32_t rank)
+static bool holds(const struct shelf *shelf, uint32_t rank)
 {
-    const struct shelf *row = &checker->rows[rank % TILE], *column = &checker->columns[rank % TILE];
-    if (row->filled && row->rank == rank)
-        return row;
-    return column->filled && column->rank == rank ? column : NULL;
+    return shelf->filled && shelf->rank == rank;
 }
 
-static twin_status fetch_set(twin_set *out, struct checking *checking, struct checker *checker, struct shelf *side,
-                             uint32_t rank, twin_error *error)
+static twin_status fill_shelf(struct shelf *shelf, uint32_t rank, twin_set set, twin_error *error)
 {
-    const struct shelf *found = on_shelf(checker, rank);
-    if (found) {
-        *out = (twin_set){ found->items, found->count };
-        return TWIN_OK;
-    }
-    struct shelf *shelf = &side[rank % TILE];
-    twin_set set;
-    twin_status status =
-        twin_collection_set(&set, checking->collection, &checker->scratch, checking->tiling->documents[rank], error);
-    if (status != TWIN_OK)
-        return status;
     shelf->filled = false;
     if (!twin__grow(&shelf->items, &shelf->capacity, 0, set.count + 1, sizeof *shelf->items))
         return twin__fail_memory(error);
@@ -239,20 +224,46 @@ static twin_status fetch_set(twin_set *out, struct checking *checking, struct ch
     shelf->count = set.count;
     shelf->rank = rank;
     shelf->filled = true;
-    *out = (twin_set){ shelf->items, shelf->count };
     return TWIN_OK;
+}
+
+/* Brings the set of `rank` to `shelf`, from the other side of the tile if it is there. */
+static twin_status bring(struct shelf *shelf, const struct shelf *other, struct checking *checking,
+                         twin_scratch *scratch, uint32_t rank, twin_error *error)
+{
+    if (holds(shelf, rank))
+        return TWIN_OK;
+    twin_set set = { other->items, other->count };
+    twin_status status = TWIN_OK;
+    if (!holds(other, rank))
+        status = twin_collection_set(&set, checking->collection, scratch, checking->tiling->documents[rank], error);
+    return status == TWIN_OK ? fill_shelf(shelf, rank, set, error) : status;
+}
+
+/* Books are not kept on the shelf: a tile of them would not fit into memory. */
+enum { MOST_KEPT = 1 << 16 };
+
+static void tidy(struct shelf *shelf)
+{
+    if (shelf->capacity <= MOST_KEPT)
+        return;
+    free(shelf->items);
+    *shelf = (struct shelf){ 0 };
 }
 
 static twin_status check_pair(struct checking *checking, struct checker *checker, size_t i, twin_error *error)
 {
-    uint64_t pair = checking->tiling->tiled[i];
-    twin_set a, b;
-    twin_status status = fetch_set(&a, checking, checker, checker->rows, tiled_a(pair), error);
+    uint32_t a = tiled_a(checking->tiling->tiled[i]), b = tiled_b(checking->tiling->tiled[i]);
+    struct shelf *row = &checker->rows[a % TILE], *column = &checker->columns[b % TILE];
+    twin_status status = bring(row, &checker->columns[a % TILE], checking, &checker->scratch, a, error);
     if (status == TWIN_OK)
-        status = fetch_set(&b, checking, checker, checker->columns, tiled_b(pair), error);
+        status = bring(column, &checker->rows[b % TILE], checking, &checker->scratch, b, error);
     if (status == TWIN_OK)
-        checking->similarity[i] =
-            twin_set_similarity_at_least(a, b, checking->options.measure, checking->options.threshold);
+        checking->similarity[i] = twin_set_similarity_at_least(
+            (twin_set){ row->items, row->count }, (twin_set){ column->items, column->count },
+            checking->options.measure, checking->options.threshold);
+    tidy(row);
+    tidy(column);
     return status;
 }
 

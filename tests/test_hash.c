@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <twinsift/cpu.h>
 #include <twinsift/hash.h>
 #include <xxhash.h>
 
@@ -234,10 +235,10 @@ static void members_differ_by_their_seed(void **state)
 
 /* ---- windows ---- */
 
-static void windows_are_hashes_of_the_pieces(void **state)
+enum { MOST = 40 };
+
+static void check_windows(void)
 {
-    (void)state;
-    enum { MOST = 40 };
     for (int family = 0; family < FAMILIES; family++)
         for (size_t width = 1; width <= MOST; width++)
             for (size_t count = 0; count <= MOST; count++) {
@@ -253,6 +254,15 @@ static void windows_are_hashes_of_the_pieces(void **state)
                 assert_true(out[count] == 0);
                 free(bytes);
             }
+}
+
+static void windows_are_hashes_of_the_pieces(void **state)
+{
+    (void)state;
+    for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+        assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+        check_windows();
+    }
 }
 
 static void wide_windows_too(void **state)
