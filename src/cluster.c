@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "union_find.h"
+
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 
 static twin_status check(size_t documents, const twin_match *matches, size_t count)
@@ -15,16 +17,6 @@ static twin_status check(size_t documents, const twin_match *matches, size_t cou
     return TWIN_OK;
 }
 
-/* Path halving (van Leeuwen, Tarjan 1984): each step also shortens the path for those who come after. */
-static uint32_t root_of(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
 twin_status twin_cluster_components(uint32_t *group, size_t documents, const twin_match *matches, size_t count)
 {
     twin_status status = check(documents, matches, count);
@@ -33,14 +25,8 @@ twin_status twin_cluster_components(uint32_t *group, size_t documents, const twi
 
     for (size_t i = 0; i < documents; i++)
         group[i] = (uint32_t)i;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t a = root_of(group, matches[i].a), b = root_of(group, matches[i].b);
-        /* The smaller becomes the parent, so a root is the smallest of its group. */
-        if (a < b)
-            group[b] = a;
-        else
-            group[a] = b;
-    }
+    for (size_t i = 0; i < count; i++)
+        twin__join(group, matches[i].a, matches[i].b);
     /* A parent comes before its children and has found its root already. */
     for (size_t i = 0; i < documents; i++)
         group[i] = group[group[i]];

@@ -231,7 +231,7 @@ static bool is_inside(const twin_input *input, twin_place place)
     const struct source *source = &input->sources[place.source];
     if (source->is_folder)
         return place.offset < source->folder.count;
-    return place.offset >= source->begin && place.offset <= source->end && place.length <= source->end - place.offset;
+    return place.offset >= source->begin && place.offset < source->end;
 }
 
 twin_input_format twin_input_format_of(const twin_input *input)
@@ -388,11 +388,11 @@ static twin_status deliver(struct visit *v, struct record *record, twin_place pl
     return go_on ? TWIN_OK : TWIN_ESTOPPED;
 }
 
-/* Appends `length` bytes of the file to the block, which keeps room for one more. */
+/* Appends `length` bytes of the file to the block, which keeps room for a line end. */
 static twin_status read_more(const struct source *source, twin_buffer *block, uint64_t offset, size_t length,
                              twin_error *error)
 {
-    if (twin_buffer_reserve(block, length + 1) != TWIN_OK)
+    if (twin_buffer_reserve(block, length + 2) != TWIN_OK)
         return twin__fail_memory(error);
     ssize_t got = twin__read_at(source->fd, block->bytes + block->length, length, offset);
     if (got < 0)
@@ -529,7 +529,9 @@ static twin_status look_at_open_file(struct record *out, const twin_input *input
     struct stat about;
     bool too_long;
     twin_status status = TWIN_OK;
-    if (fstat(fd, &about) == 0 && !S_ISREG(about.st_mode))
+    if (fstat(fd, &about) != 0)
+        is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
+    else if (!S_ISREG(about.st_mode))
         is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "is not a regular file any more");
     else if (!read_whole(&reading->block, &too_long, &status, fd, (uint64_t)about.st_size, input->options.max_bytes))
         is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
@@ -639,10 +641,13 @@ static twin_status look_again(struct record *out, const twin_input *input, twin_
         status = look_at_file(out, input, reading, source, place.offset);
         return status == TWIN_OK ? status : fail_file(source, status, error);
     }
+    if (place.length > source->end - place.offset)
+        return not_there(input, place, error);
     block->length = 0;
     status = read_more(source, block, place.offset, place.length, error);
     if (status != TWIN_OK)
         return status;
+    block->bytes[block->length++] = '\r'; /* so that one which belongs to the line is not taken off it */
     block->bytes[block->length++] = '\n';
     status = look_at_line(out, input, reading, block->bytes, block->bytes + block->length);
     return status == TWIN_OK ? status : twin__fail_memory(error);

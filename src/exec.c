@@ -102,11 +102,10 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
     assert(piece > 0 && exec.workers > 0 && exec.workers <= TWIN_EXEC_MAX_WORKERS);
     if (n == 0)
         return;
-    if (piece > n)
-        piece = n; /* so that `next` cannot wrap around, however large a piece was asked */
 
     struct loop loop = { .body = body, .context = context, .n = n, .piece = piece };
     size_t pieces = (n - 1) / piece + 1;
+    /* Never more workers than pieces, so that `next` cannot wrap around, however large a piece was asked. */
     int workers = pieces < (size_t)exec.workers ? (int)pieces : exec.workers;
     switch (exec.kind) {
     case TWIN_EXEC_SERIAL: take_pieces(&loop); break;

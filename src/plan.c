@@ -5,18 +5,11 @@
 #include <float.h>
 #include <math.h>
 
-/* log(1 - J^r), to full precision at both ends: 1 - J^r loses its digits when J^r is near 1, and J^r vanishes
- * beside 1 when it is small (Mächler 2012, "Accurately computing log(1 - exp(-|a|))"). */
-static double log_missed_by_a_band(double similarity, size_t rows)
-{
-    double log_caught = (double)rows * log(similarity);
-    return log_caught > -M_LN2 ? log(-expm1(log_caught)) : log1p(-exp(log_caught));
-}
-
 double twin_plan_probability(twin_plan plan, double similarity)
 {
     assert(plan.bands > 0 && plan.rows > 0 && similarity >= 0 && similarity <= 1);
-    return -expm1((double)plan.bands * log_missed_by_a_band(similarity, plan.rows));
+    /* J^r may be far too small to be seen beside 1; log1p and expm1 keep its digits. */
+    return -expm1((double)plan.bands * log1p(-pow(similarity, (double)plan.rows)));
 }
 
 static bool is_fraction(double x)

@@ -79,22 +79,30 @@ static twin_status write_all(struct unpacking *u, const unsigned char *bytes, si
     return TWIN_OK;
 }
 
+/* The file is not what it should be at byte `at`. */
+static twin_status spoilt(struct unpacking *u, uint64_t at, const char *kind, const char *how, const char *why)
+{
+    twin__fail(u->error, TWIN_EFORMAT, "%s: its %s data %s %" PRIu64 "%s", u->options.name, kind, how, at, why);
+    if (u->error)
+        u->error->offset = at;
+    return TWIN_EFORMAT;
+}
+
 static twin_status ends_early(struct unpacking *u, const char *kind)
 {
-    return twin__fail(u->error, TWIN_EFORMAT, "%s is cut short: its %s data ends early after %" PRIu64 " bytes",
-                      u->options.name, kind, u->read);
+    return spoilt(u, u->read, kind, "ends early after", " bytes");
 }
 
 static twin_status has_more(struct unpacking *u, const char *kind, uint64_t at)
 {
-    return twin__fail(u->error, TWIN_EFORMAT, "%s has something else behind its %s data, at byte %" PRIu64,
-                      u->options.name, kind, at);
+    return spoilt(u, at, kind, "has something else behind it, at byte", "");
 }
 
 static twin_status is_damaged(struct unpacking *u, const char *kind, uint64_t at, const char *how)
 {
-    return twin__fail(u->error, TWIN_EFORMAT, "%s has damaged %s data before byte %" PRIu64 ": %s", u->options.name,
-                      kind, at, how);
+    char why[128];
+    snprintf(why, sizeof why, ": %s", how);
+    return spoilt(u, at, kind, "is damaged, by byte", why);
 }
 
 static twin_status copy(struct unpacking *u)

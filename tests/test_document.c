@@ -94,7 +94,7 @@ struct seen {
 
 struct log {
     struct seen *seen;
-    size_t count;
+    size_t count, capacity;
     uint64_t lines;
 };
 
@@ -110,8 +110,11 @@ static char *copy_of(twin_text text)
 
 static struct seen *add(struct log *log, twin_place place)
 {
-    log->seen = realloc(log->seen, (log->count + 1) * sizeof log->seen[0]);
-    assert_non_null(log->seen);
+    if (log->count == log->capacity) {
+        log->capacity = 2 * log->capacity + 16;
+        log->seen = realloc(log->seen, log->capacity * sizeof log->seen[0]);
+        assert_non_null(log->seen);
+    }
     struct seen *seen = &log->seen[log->count++];
     *seen = (struct seen){ .place = place };
     if (place.line)
@@ -363,6 +366,7 @@ static const char some_rows[] = "u1\tm1\n"
                                 "\tm1\n"
                                 "u3\t\n"
                                 "u3\t\t4\n"
+                                "u3\tm\r\r\n"
                                 "   \r\n"
                                 "u4\tthe last";
 
@@ -472,8 +476,8 @@ static void rows_are_a_set_and_an_element(void **unused)
     twin_input *input = open_one(path, rows);
     struct log log = read_all(input);
     struct seen *s = log.seen;
-    assert_int_equal(log.count, 8);
-    assert_int_equal(log.lines, 10);
+    assert_int_equal(log.count, 9);
+    assert_int_equal(log.lines, 11);
     assert_string_equal(s[0].id, "u1");
     assert_string_equal(s[0].text, "m1");
     assert_string_equal(s[1].text, "m2");
@@ -485,7 +489,8 @@ static void rows_are_a_set_and_an_element(void **unused)
     assert_string_equal(s[6].message, "an empty element");
     assert_int_equal(s[6].kind, TWIN_PROBLEM_BROKEN);
     assert_int_equal(s[6].column, 4);
-    assert_string_equal(s[7].text, "the last");
+    assert_string_equal(s[7].text, "m\r"); /* only one belongs to the line end */
+    assert_string_equal(s[8].text, "the last");
     clear_log(&log);
     twin_input_free(input);
 
@@ -542,6 +547,11 @@ static void a_line_far_past_the_limit_is_not_kept(void **unused)
     assert_int_equal(log.count, 3);
     assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_TOO_LONG);
     assert_int_equal(log.seen[2].place.line, 3);
+    twin_buffer words = { 0 };
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].place), TWIN_OK);
+    assert_non_null(strstr(words.bytes, "long.jsonl: line 2"));
+    twin_buffer_clear(&words);
+    check_fetching(input, &log);
     clear_log(&log);
     twin_input_free(input);
 }

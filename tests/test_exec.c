@@ -105,13 +105,18 @@ static void serial_pieces_come_in_order(void **state)
     assert_int_equal(reached, 1000);
 }
 
+struct meeting {
+    atomic_int present, numbers; /* a bit for each worker's number */
+};
+
 /* Waits until a second worker is inside too, or gives up, which the test then sees. */
 static void meet(void *context, size_t begin, size_t end, int worker)
 {
-    (void)begin, (void)end, (void)worker;
-    atomic_int *present = context;
-    atomic_fetch_add(present, 1);
-    for (int turns = 0; atomic_load(present) < 2 && turns < 10000000; turns++)
+    (void)begin, (void)end;
+    struct meeting *meeting = context;
+    atomic_fetch_or(&meeting->numbers, 1 << worker);
+    atomic_fetch_add(&meeting->present, 1);
+    for (int turns = 0; atomic_load(&meeting->present) < 2 && turns < 10000000; turns++)
         sched_yield();
 }
 
@@ -122,10 +127,48 @@ static void two_workers_run_at_once(void **state)
         twin_exec exec;
         if (twin_exec_make(&exec, kind, 2) == TWIN_EUNSUPPORTED)
             continue;
-        atomic_int present = 0;
-        twin_exec_for(exec, 2, 1, meet, &present);
-        assert_int_equal(atomic_load(&present), 2);
+        struct meeting meeting = { 0 };
+        twin_exec_for(exec, 2, 1, meet, &meeting);
+        assert_int_equal(atomic_load(&meeting.present), 2);
+        assert_int_equal(atomic_load(&meeting.numbers), 3);
     }
+}
+
+struct line {
+    uint64_t scratch[WORKERS]; /* filled by work, read by hand_in of the same worker */
+    uint64_t gathered[200];
+    size_t count;
+};
+
+static void prepare(void *context, size_t item, int worker)
+{
+    struct line *line = context;
+    line->scratch[worker] = twin__mix(item);
+    for (size_t turns = twin__mix(item) % 4; turns > 0; turns--)
+        sched_yield(); /* so that later items are ready first */
+}
+
+static void gather(void *context, size_t item, int worker)
+{
+    struct line *line = context;
+    if (item == line->count)
+        line->gathered[line->count++] = line->scratch[worker];
+}
+
+static void what_is_handed_in_comes_in_order(void **state)
+{
+    (void)state;
+    for (twin_executor kind = TWIN_EXEC_SERIAL; kind <= TWIN_EXEC_OPENMP; kind++)
+        for (size_t w = 0; w < COUNT(worker_counts); w++) {
+            twin_exec exec;
+            if (twin_exec_make(&exec, kind, worker_counts[w]) == TWIN_EUNSUPPORTED)
+                continue;
+            struct line line = { .count = 0 };
+            twin_exec_in_order(exec, COUNT(line.gathered), prepare, gather, &line);
+            assert_int_equal(line.count, COUNT(line.gathered));
+            for (size_t i = 0; i < line.count; i++)
+                assert_true(line.gathered[i] == twin__mix(i));
+        }
 }
 
 static void inner(void *context, size_t begin, size_t end, int worker)
@@ -291,6 +334,7 @@ int main(void)
         cmocka_unit_test(every_executor_does_each_item_once),
         cmocka_unit_test(serial_pieces_come_in_order),
         cmocka_unit_test(two_workers_run_at_once),
+        cmocka_unit_test(what_is_handed_in_comes_in_order),
         cmocka_unit_test(a_loop_may_run_inside_a_loop),
         cmocka_unit_test(items_are_handed_in_in_order),
         cmocka_unit_test(work_goes_on_side_by_side),

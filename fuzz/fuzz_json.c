@@ -1,0 +1,61 @@
+/* fuzz_json.c — any bytes as lines of JSON: each line ends at its newline, and every kernel reads the same. */
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/cpu.h>
+
+#include "json.h"
+
+static void demand(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void check_line(const struct json_line *json, const char *line, const char *end)
+{
+    demand(json->end == memchr(line, '\n', (size_t)(end - line)));
+    demand(!json->wrong || (json->where >= line && json->where <= json->end));
+    demand(json->text.kind != JSON_STRING || json->wrong || json->text.text.bytes);
+    size_t length = (size_t)(json->end - line);
+    if (!json->wrong && !json->blank)
+        demand(json->text.text.length < length && json->id.text.length < length);
+}
+
+static void check_same(const struct json_value *a, const struct json_value *b)
+{
+    demand(a->kind == b->kind && a->text.length == b->text.length);
+    demand(a->text.length == 0 || memcmp(a->text.bytes, b->text.bytes, a->text.length) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    const twin_text id = { "id", 2 }, text = { "text", 4 };
+    twin_reading room = { 0 }, other_room = { 0 };
+    char *lines = malloc(size + 1);
+    demand(lines);
+    if (size)
+        memcpy(lines, bytes, size);
+    lines[size] = '\n';
+    const char *end = lines + size + 1;
+    struct json_line json, other;
+    for (const char *line = lines; line < end; line = json.end + 1) {
+        twin_cpu_use(twin_cpu_best());
+        demand(twin__json_scan(&json, &room, id, text, line, end) == TWIN_OK);
+        check_line(&json, line, end);
+
+        /* The same line alone, and byte by byte. */
+        twin_cpu_use(TWIN_CPU_SCALAR);
+        demand(twin__json_scan(&other, &other_room, id, text, line, json.end + 1) == TWIN_OK);
+        demand(other.wrong == json.wrong && other.where == json.where && other.end == json.end);
+        if (!json.wrong) {
+            check_same(&json.id, &other.id);
+            check_same(&json.text, &other.text);
+        }
+    }
+    free(lines);
+    twin_reading_clear(&room);
+    twin_reading_clear(&other_room);
+    return 0;
+}
