@@ -210,13 +210,12 @@ static twin_status join_piece(struct reader *reader, const struct twin__finding 
     collection->counts.too_short += finding->too_short;
     if (status != TWIN_OK)
         return status;
-    if (finding->status != TWIN_OK && reader->error)
-        *reader->error = finding->error;
-    if (finding->status != TWIN_OK)
-        return finding->status;
+    /* Before the status, for a piece that was stopped at a problem says no more than that. */
     if (collection->strict && collection->problem_count)
         return twin__fail_problem(reader->error, collection, &collection->problems[0]);
-    return TWIN_OK;
+    if (finding->status != TWIN_OK && reader->error)
+        *reader->error = finding->error;
+    return finding->status;
 }
 
 static void hand_in_piece(void *context, size_t piece, int worker)

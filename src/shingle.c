@@ -210,6 +210,8 @@ static void roll_words(twin_items *words, const twin_shingler *shingler, bool on
 twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     out->count = 0;
+    if (text.length == 0)
+        return TWIN_OK; /* its bytes may be NULL, to which nothing can be added */
     twin_status status = twin_items_reserve(out, text.length + 1);
     if (status != TWIN_OK)
         return status;

@@ -68,10 +68,13 @@ struct kernels {
 const struct kernels *twin__kernels(void);
 
 /* Mixes an item before it is dealt or multiplied: an arithmetic progression must not stay one. Two
- * multiplications; the leading bits of either half of the result depend on every bit of the item. */
+ * multiplications; the leading bits of either half of the result depend on every bit of the item. Multiplying
+ * only carries upwards, so the high half is folded down first: items that differ in their leading bits alone,
+ * as small doubles do, would else be dealt by sixteen bits (variance 1.2 times what it should be). */
 static inline uint64_t twin__sketch_mix(uint64_t item, uint64_t seed)
 {
-    uint64_t x = (item ^ seed) * 0x9E3779B97F4A7C15u;
+    uint64_t x = item ^ seed;
+    x = (x ^ (x >> 32)) * 0x9E3779B97F4A7C15u;
     return (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
 }
 

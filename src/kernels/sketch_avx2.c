@@ -15,7 +15,9 @@ static inline __m256i multiply64(__m256i a, __m256i b)
 
 static inline __m256i mix(__m256i item, __m256i seed)
 {
-    __m256i x = multiply64(_mm256_xor_si256(item, seed), _mm256_set1_epi64x((long long)0x9E3779B97F4A7C15u));
+    __m256i x = _mm256_xor_si256(item, seed);
+    x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 32));
+    x = multiply64(x, _mm256_set1_epi64x((long long)0x9E3779B97F4A7C15u));
     x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 32));
     return multiply64(x, _mm256_set1_epi64x((long long)0xD6E8FEB86659FD93u));
 }

@@ -7,7 +7,9 @@ enum { BLOCK = 64, LANES = 16, VECTORS = 8 };
 
 static inline __m512i mix(__m512i item, __m512i seed)
 {
-    __m512i x = _mm512_mullo_epi64(_mm512_xor_si512(item, seed), _mm512_set1_epi64((long long)0x9E3779B97F4A7C15u));
+    __m512i x = _mm512_xor_si512(item, seed);
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)0x9E3779B97F4A7C15u));
     x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
     return _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)0xD6E8FEB86659FD93u));
 }

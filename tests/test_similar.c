@@ -1,0 +1,449 @@
+/* test_similar.c — similar pairs against comparing every document with every other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <twinsift/similar.h>
+
+#include "lookalikes.h"
+#include "scale.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* With 512 bands of one row a pair of similarity .1 is missed once in 10^23: what is found is all there is. */
+enum { SLOTS = 512 };
+
+struct world {
+    struct corpus corpus;
+    struct lookalikes truth;
+    twin_input *input;
+    twin_collection *collection;
+};
+
+static void world_read(struct world *world, twin_exec exec, uint64_t *seed)
+{
+    twin_collection_options options = plain_options("word:1");
+    options.exec = exec;
+    options.minhash.slots = SLOTS;
+    corpus_begin(&world->corpus);
+    write_lookalikes(&world->corpus, &world->truth, seed);
+    world->input = open_input(world->corpus.path, (twin_input_options){ .piece_bytes = 5000 });
+    world->collection = read_collection(world->input, options);
+}
+
+static void world_draw(struct world *world, size_t count, twin_exec exec, uint64_t seed)
+{
+    draw_lookalikes(&world->truth, count, &seed);
+    world_read(world, exec, &seed);
+}
+
+static void world_end(struct world *world)
+{
+    twin_collection_free(world->collection);
+    twin_input_free(world->input);
+    lookalikes_clear(&world->truth);
+    corpus_end(&world->corpus);
+}
+
+static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 };
+
+static twin_similar_options thorough(twin_verify verify, double threshold, twin_exec exec)
+{
+    return (
+        twin_similar_options){ .verify = verify, .threshold = threshold, .bands = { { SLOTS, 1 }, 0 }, .exec = exec };
+}
+
+static twin_similar *find(const twin_collection *collection, twin_similar_options options)
+{
+    twin_similar *similar;
+    twin_error error;
+    twin_status status = twin_similar_find(&similar, collection, options, &error);
+    if (status != TWIN_OK)
+        print_message("%s\n", error.message);
+    assert_int_equal(status, TWIN_OK);
+    return similar;
+}
+
+/* What a candidate pair is worth; below 0: it does not stay. */
+static double slow_similarity(const struct world *world, twin_similar_options options, size_t a, size_t b)
+{
+    const uint32_t *rows = twin_collection_signatures(world->collection);
+    size_t equal = 0;
+    if (options.verify == TWIN_VERIFY_EXACT) {
+        double truth = true_similarity(&world->truth, a, b, options.measure);
+        return truth >= options.threshold ? truth : -1;
+    }
+    for (size_t slot = 0; slot < SLOTS; slot++)
+        equal += rows[a * SLOTS + slot] == rows[b * SLOTS + slot];
+    double share = (double)equal / SLOTS;
+    return equal && (options.verify == TWIN_VERIFY_NONE || share >= options.threshold) ? share : -1;
+}
+
+static bool is_distinct(const struct world *world, size_t d)
+{
+    return !is_empty(&world->truth, d) && true_first(&world->truth, d) == d;
+}
+
+static void check_matches(const struct world *world, const twin_similar *similar, twin_similar_options options)
+{
+    const twin_match *matches;
+    size_t count = twin_similar_matches(&matches, similar), i = 0;
+    for (size_t a = 0; a < world->truth.count; a++)
+        for (size_t b = a + 1; is_distinct(world, a) && b < world->truth.count; b++) {
+            double similarity = is_distinct(world, b) ? slow_similarity(world, options, a, b) : -1;
+            if (similarity < 0)
+                continue;
+            assert_true(i < count && matches[i].a == a && matches[i].b == b && matches[i].similarity == similarity);
+            i++;
+        }
+    assert_int_equal(i, count);
+    assert_int_equal(twin_similar_count(similar).similar, count);
+    assert_true(twin_similar_count(similar).candidates >= count);
+}
+
+static void all_similar_pairs_are_found_and_no_other(void **state)
+{
+    (void)state;
+    static const double thresholds[] = { .3, .6, .9, 1 };
+    struct world world;
+    for (int e = 0; e < EXECS; e++) {
+        twin_exec exec;
+        if (!exec_number(&exec, e))
+            continue;
+        world_draw(&world, SANITIZED ? 60 : 150, exec, 1 + (uint64_t)e);
+        for (int v = 0; v < 4; v++)
+            for (size_t t = 0; t < COUNT(thresholds); t++) {
+                twin_similar_options options =
+                    thorough(v < 3 ? (twin_verify)v : TWIN_VERIFY_EXACT, thresholds[t], exec);
+                options.measure = v < 3 ? TWIN_JACCARD : TWIN_CONTAINMENT;
+                twin_similar *similar = find(world.collection, options);
+                check_matches(&world, similar, options);
+                twin_similar_free(similar);
+            }
+        world_end(&world);
+    }
+}
+
+/* ---- telling ---- */
+
+struct told {
+    const struct world *world;
+    twin_similar_options options;
+    twin_copies copies;
+    size_t a, b; /* the pair to be told next, or one before it */
+    size_t count, stop_after;
+};
+
+/* Whether documents a < b make a line, and with what similarity. */
+static double slow_line(const struct told *told, size_t a, size_t b)
+{
+    const struct lookalikes *truth = &told->world->truth;
+    if (is_empty(truth, a) || is_empty(truth, b))
+        return -1;
+    size_t first_a = true_first(truth, a), first_b = true_first(truth, b);
+    if (told->copies != TWIN_COPIES_ALL && first_a != a)
+        return -1;
+    if (first_a == first_b)
+        return told->copies == TWIN_COPIES_NONE ? -1 : 1;
+    if (told->copies != TWIN_COPIES_ALL && first_b != b)
+        return -1;
+    return slow_similarity(told->world, told->options, first_a, first_b);
+}
+
+static void step(struct told *told)
+{
+    if (++told->b >= told->world->truth.count)
+        told->b = ++told->a + 1;
+}
+
+/* Walks through all pairs in order; those before the one that is told must not be lines. */
+static bool hear_match(void *context, twin_match match)
+{
+    struct told *told = context;
+    for (; told->a < match.a || (told->a == match.a && told->b < match.b); step(told))
+        assert_true(slow_line(told, told->a, told->b) < 0);
+    assert_true(told->a == match.a && told->b == match.b);
+    assert_true(slow_line(told, told->a, told->b) == match.similarity);
+    step(told);
+    return ++told->count < told->stop_after;
+}
+
+static void check_telling(const struct world *world, twin_similar_options options, twin_copies copies)
+{
+    twin_similar *similar = find(world->collection, options);
+    struct told told = { world, options, copies, 0, 1, 0, SIZE_MAX };
+    assert_int_equal(twin_similar_each(similar, copies, hear_match, &told), TWIN_OK);
+    for (; told.a < world->truth.count; step(&told))
+        assert_true(told.b >= world->truth.count || slow_line(&told, told.a, told.b) < 0);
+    if (told.count > 1) {
+        struct told some = { world, options, copies, 0, 1, 0, told.count / 2 };
+        assert_int_equal(twin_similar_each(similar, copies, hear_match, &some), TWIN_ESTOPPED);
+        assert_int_equal(some.count, told.count / 2);
+    }
+    twin_similar_free(similar);
+}
+
+static void copies_are_told_as_asked(void **state)
+{
+    (void)state;
+    struct world world;
+    for (uint64_t round = 0; round < (SANITIZED ? 3 : 12); round++) {
+        world_draw(&world, round < 2 ? 1 + round : SANITIZED ? 50 : 90, serial, 100 + round);
+        for (twin_copies copies = TWIN_COPIES_FIRST; copies <= TWIN_COPIES_NONE; copies++) {
+            check_telling(&world, thorough(TWIN_VERIFY_EXACT, .5, serial), copies);
+            check_telling(&world, thorough(TWIN_VERIFY_EXACT, 1, serial), copies);
+            check_telling(&world, thorough(TWIN_VERIFY_NONE, .5, serial), copies);
+        }
+        world_end(&world);
+    }
+}
+
+/* ---- families ---- */
+
+/* A grid of 32 columns: each document is similar to those beside and below it, and all hang together. Pairs then
+ * run from tile to tile, and a set that was a column becomes a row. */
+static void a_family_that_hangs_together_by_neighbours(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 32, ROWS = 9, OWN = 20, STEP = 4, ACROSS = 256 };
+    struct world world;
+    uint64_t seed = 7;
+    lookalikes_init(&world.truth, COLUMNS * ROWS);
+    for (size_t d = 0; d < world.truth.count; d++)
+        for (size_t w = 0; w < OWN; w++) {
+            world.truth.has[d][d / COLUMNS * STEP + w] = true;
+            world.truth.has[d][ACROSS + d % COLUMNS * STEP + w] = true;
+        }
+    world_read(&world, serial, &seed);
+    for (int e = 0; e < EXECS; e++) {
+        twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .8, serial);
+        if (!exec_number(&options.exec, e))
+            continue;
+        twin_similar *similar = find(world.collection, options);
+        assert_int_equal(twin_similar_count(similar).similar, (COLUMNS - 1) * ROWS + COLUMNS * (ROWS - 1));
+        check_matches(&world, similar, options);
+        twin_similar_free(similar);
+    }
+    world_end(&world);
+}
+
+static void a_large_family_gives_all_its_pairs(void **state)
+{
+    (void)state;
+    enum { FAMILY = 300, BASE = 200 };
+    struct world world;
+    uint64_t seed = 8;
+    lookalikes_init(&world.truth, FAMILY);
+    for (size_t d = 0; d < FAMILY; d++) {
+        for (size_t w = 0; w < BASE; w++)
+            world.truth.has[d][w] = true;
+        world.truth.has[d][BASE + d] = true; /* one word of its own: 200 of 202 are shared */
+    }
+    world_read(&world, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, &seed);
+    twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .9, (twin_exec){ TWIN_EXEC_PTHREADS, 2 });
+    options.bands.plan = (twin_plan){ 32, 16 };
+    twin_similar *similar = find(world.collection, options);
+    const twin_match *matches;
+    assert_int_equal(twin_similar_matches(&matches, similar), FAMILY * (FAMILY - 1) / 2);
+    for (size_t a = 0, i = 0; a < FAMILY; a++)
+        for (size_t b = a + 1; b < FAMILY; b++, i++)
+            assert_true(matches[i].a == a && matches[i].b == b && matches[i].similarity == 200. / 202);
+    assert_int_equal(twin_similar_count(similar).verified, FAMILY * (FAMILY - 1) / 2);
+    twin_similar_free(similar);
+    world_end(&world);
+}
+
+static bool count_match(void *context, twin_match match)
+{
+    assert_true(match.a == 0 && match.similarity == 1);
+    ++*(size_t *)context;
+    return true;
+}
+
+/* Equal texts and, every other one, equal words in another order: no pair is ever a candidate. */
+static void a_hundred_thousand_copies_are_no_candidates(void **state)
+{
+    (void)state;
+    enum { MANY = SANITIZED ? 20000 : 100000 };
+    struct corpus corpus;
+    corpus_begin(&corpus);
+    FILE *file = fopen(corpus_path(&corpus, "copies.jsonl"), "wb");
+    assert_non_null(file);
+    for (int i = 0; i < MANY; i++)
+        if (i % 2)
+            fprintf(file, "{\"text\":\"always the same words\"}\n");
+        else {
+            fprintf(file, "{\"text\":\"words");
+            for (int bit = 1; bit < MANY; bit *= 2)
+                fprintf(file, i & bit ? " same" : " the");
+            fprintf(file, " always the same\"}\n");
+        }
+    assert_int_equal(fclose(file), 0);
+    twin_input *input = open_input(corpus.path, (twin_input_options){ 0 });
+    twin_collection_options options = plain_options("word:1");
+    options.exec = (twin_exec){ TWIN_EXEC_PTHREADS, 2 };
+    twin_collection *collection = read_collection(input, options);
+    assert_int_equal(twin_collection_count(collection).documents, MANY);
+    assert_int_equal(twin_collection_count(collection).copies, MANY - 1);
+    twin_similar_options search = { .threshold = .8, .bands = { { 16, 8 }, 0 }, .exec = options.exec };
+    twin_similar *similar = find(collection, search);
+    assert_int_equal(twin_similar_count(similar).candidates, 0);
+    assert_int_equal(twin_similar_count(similar).verified, 0);
+    size_t lines = 0;
+    assert_int_equal(twin_similar_each(similar, TWIN_COPIES_FIRST, count_match, &lines), TWIN_OK);
+    assert_int_equal(lines, MANY - 1);
+    lines = 0;
+    assert_int_equal(twin_similar_each(similar, TWIN_COPIES_NONE, count_match, &lines), TWIN_OK);
+    assert_int_equal(lines, 0);
+    twin_similar_free(similar);
+    twin_collection_free(collection);
+    twin_input_free(input);
+    corpus_end(&corpus);
+}
+
+/* ---- asking ---- */
+
+static uint64_t word_hash(size_t word)
+{
+    char name[12];
+    snprintf(name, sizeof name, "w%zu", word);
+    return twin__mix(twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, 0), name, strlen(name)));
+}
+
+/* The last document of the truth is not in the collection: it asks. */
+static void check_asking(const struct world *world, size_t asking, const twin_bands *bands,
+                         twin_similar_options options)
+{
+    uint32_t signature[SLOTS];
+    twin_items items = { 0 }, spare = { 0 };
+    twin_scratch scratch = { 0 };
+    twin_minhash *hasher;
+    twin_matches got = { 0 };
+    twin_set set;
+    assert_int_equal(twin_items_reserve(&items, VOCABULARY), TWIN_OK);
+    for (size_t w = 0; w < VOCABULARY; w++)
+        if (world->truth.has[asking][w])
+            items.items[items.count++] = word_hash(w);
+    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ TWIN_SKETCH_FAST, SLOTS, 1 }), TWIN_OK);
+    twin_minhash_sign(signature, hasher, items.items, items.count);
+    assert_memory_equal(signature, twin_collection_signatures(world->collection) + asking * SLOTS, sizeof signature);
+    assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);
+    assert_int_equal(twin_similar_to(&got, world->collection, bands, options, signature, set, &scratch, NULL),
+                     TWIN_OK);
+
+    size_t expected = 0;
+    for (size_t d = 0; d < world->truth.count; d++)
+        expected += !is_empty(&world->truth, asking) && is_distinct(world, d) &&
+                    slow_similarity(world, options, asking, d) >= 0;
+    assert_int_equal(got.count, expected);
+    for (size_t i = 0; i < got.count; i++) {
+        assert_true(is_distinct(world, got.items[i].b) && got.items[i].a == 0);
+        assert_true(got.items[i].similarity == slow_similarity(world, options, asking, got.items[i].b));
+        assert_true(i == 0 || got.items[i - 1].similarity > got.items[i].similarity ||
+                    (got.items[i - 1].similarity == got.items[i].similarity && got.items[i - 1].b < got.items[i].b));
+    }
+    twin_minhash_free(hasher);
+    twin_matches_clear(&got);
+    twin_items_clear(&items);
+    twin_items_clear(&spare);
+    twin_scratch_clear(&scratch);
+}
+
+static void asking_finds_what_is_similar(void **state)
+{
+    (void)state;
+    struct world world;
+    world_draw(&world, SANITIZED ? 60 : 150, serial, 9);
+    twin_signatures signatures = { .rows = twin_collection_signatures(world.collection), .slots = SLOTS };
+    signatures.count = twin_collection_distinct(&signatures.documents, world.collection);
+    for (int v = 0; v < 4; v++) {
+        twin_bands *bands;
+        twin_similar_options options = thorough(v < 3 ? (twin_verify)v : TWIN_VERIFY_EXACT, .5, serial);
+        options.measure = v < 3 ? TWIN_JACCARD : TWIN_CONTAINMENT;
+        assert_int_equal(twin_bands_create(&bands, signatures, options.bands, serial), TWIN_OK);
+        for (size_t d = 0; d < world.truth.count; d++)
+            check_asking(&world, d, bands, options);
+        twin_bands_free(bands);
+    }
+    world_end(&world);
+}
+
+/* ---- trouble ---- */
+
+static void a_document_that_changed_fails_the_search(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_begin(&corpus);
+    const char *path = corpus_write(&corpus, "c.jsonl",
+                                    "{\"id\":\"a\",\"text\":\"one two three four five six\"}\n"
+                                    "{\"id\":\"b\",\"text\":\"one two three four five sex\"}\n");
+    twin_input *input = open_input(path, (twin_input_options){ 0 });
+    twin_collection *collection = read_collection(input, plain_options("word:1"));
+    corpus_write(&corpus, "c.jsonl",
+                 "{\"id\":\"a\",\"text\":\"one two three four five six\"}\n"
+                 "{\"id\":\"b\",\"text\":\"one two three four five new\"}\n");
+    for (int e = 0; e < EXECS; e++) {
+        twin_similar_options options = { .threshold = .5, .bands = { { 128, 1 }, 0 } };
+        twin_similar *similar;
+        twin_error error = { 0 };
+        if (!exec_number(&options.exec, e))
+            continue;
+        assert_int_equal(twin_similar_find(&similar, collection, options, &error), TWIN_EFORMAT);
+        assert_null(similar);
+        assert_int_equal(error.status, TWIN_EFORMAT);
+        assert_int_equal(error.line, 2);
+        assert_non_null(strstr(error.message, "line 2"));
+        assert_int_equal(twin_similar_find(&similar, collection, options, NULL), TWIN_EFORMAT);
+    }
+    twin_collection_free(collection);
+    twin_input_free(input);
+    corpus_end(&corpus);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    (void)state;
+    struct world world;
+    world_draw(&world, 5, serial, 10);
+    const twin_similar_options good = thorough(TWIN_VERIFY_EXACT, .5, serial);
+    twin_similar_options bad[7];
+    for (size_t i = 0; i < COUNT(bad); i++)
+        bad[i] = good;
+    bad[0].threshold = 0;
+    bad[1].threshold = 1.0001;
+    bad[2].threshold = NAN;
+    bad[3].bands.plan.bands = SLOTS + 1;
+    bad[4].bands.plan.rows = 0;
+    bad[5].measure = bad[6].measure = TWIN_CONTAINMENT;
+    bad[5].verify = TWIN_VERIFY_ESTIMATE;
+    bad[6].verify = TWIN_VERIFY_NONE;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        twin_similar *similar;
+        twin_error error = { 0 };
+        assert_int_equal(twin_similar_find(&similar, world.collection, bad[i], &error), TWIN_EINVAL);
+        assert_null(similar);
+        assert_true(error.status == TWIN_EINVAL && strlen(error.message) > 0);
+    }
+    twin_similar_free(NULL);
+    world_end(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_similar_pairs_are_found_and_no_other),
+        cmocka_unit_test(copies_are_told_as_asked),
+        cmocka_unit_test(a_family_that_hangs_together_by_neighbours),
+        cmocka_unit_test(a_large_family_gives_all_its_pairs),
+        cmocka_unit_test(a_hundred_thousand_copies_are_no_candidates),
+        cmocka_unit_test(asking_finds_what_is_similar),
+        cmocka_unit_test(a_document_that_changed_fails_the_search),
+        cmocka_unit_test(wrong_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
