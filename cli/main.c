@@ -30,6 +30,20 @@ static int help(void)
     return FOUND;
 }
 
+static int missing(void)
+{
+    char names[128] = "";
+    for (size_t i = 0; i < COMMANDS; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 i == 0             ? ""
+                 : i + 1 < COMMANDS ? ", "
+                                    : " or ",
+                 commands[i].name);
+    }
+    return trouble("which command? %s; twinsift --help tells more", names);
+}
+
 static int unknown(const char *name)
 {
     const struct command *nearest = NULL;
@@ -73,7 +87,7 @@ static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name)
-        return trouble("which command? twinsift --help lists them");
+        return missing();
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help();
     if (strcmp(name, "--version") == 0)
