@@ -222,7 +222,7 @@ static bool print_json(void *context, twin_match match)
     print_json_id(run, match.b);
     printf(",\"similarity\":%.4f}\n", match.similarity);
     run->lines++;
-    return !ferror(stdout);
+    return output_is_good();
 }
 
 static bool print_line(void *context, twin_match match)
@@ -235,19 +235,22 @@ static bool print_line(void *context, twin_match match)
     tsv_field(stdout, b.bytes, b.length);
     printf("\t%.4f\n", match.similarity);
     run->lines++;
-    return !ferror(stdout);
+    return output_is_good();
 }
 
-/* A write that failed is told by main(). */
+/* All pairs are out before an audit begins, which may take long and be interrupted. A write that failed is told by
+ * close_output(). */
 static bool print_pairs(struct run *run)
 {
     twin_status status =
         twin_similar_each(run->similar, run->options.copies, run->options.json ? print_json : print_line, run);
+    (void)!fflush(stdout);
     run->written = run->audited = seconds();
-    if (status == TWIN_OK || status == TWIN_ESTOPPED)
-        return true;
-    trouble_status("writing", status, NULL);
-    return false;
+    if (!output_is_good())
+        return false;
+    if (status != TWIN_OK)
+        trouble_status("writing", status, NULL);
+    return status == TWIN_OK;
 }
 
 static bool audit_run(struct run *run, twin_progress progress)

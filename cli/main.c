@@ -102,18 +102,6 @@ static int run(int argc, char **argv)
     return unknown(name);
 }
 
-/* What was printed counts only once it has arrived: a full disk shows up here at the latest. */
-static int close_output(int status)
-{
-    errno = 0;
-    bool failed = ferror(stdout) != 0;
-    if (fflush(stdout) != 0 || fclose(stdout) != 0)
-        failed = true;
-    if (!failed)
-        return status;
-    return trouble("standard output could not be written: %s", strerror(errno ? errno : EIO));
-}
-
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL); /* a reader that leaves, as head does, ends us quietly */
