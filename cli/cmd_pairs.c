@@ -277,13 +277,12 @@ static void print_audit(const struct run *run)
     twin_audit audit = run->audit;
     if (audit.similar == 0)
         fprintf(stderr,
-                "audit: %" PRIu64
-                " documents compared with all others; none has a lookalike, so nothing can be said\n",
+                "audit: %" PRIu64 " documents compared with all others, none has a lookalike: nothing can be said\n",
                 audit.documents);
     else
         fprintf(stderr,
-                "audit: %" PRIu64 " documents compared with all others; %" PRIu64 " of their %" PRIu64
-                " similar pairs were found\n"
+                "audit: %" PRIu64 " documents compared with all others, %" PRIu64 " of %" PRIu64
+                " similar pairs found\n"
                 "audit: recall %.4f, 95 %% interval %.4f to %.4f\n",
                 audit.documents, audit.found, audit.similar, audit.recall, audit.low, audit.high);
     if (audit.wrong)
