@@ -1,8 +1,6 @@
 /* pairs.c — all similar pairs of a collection: the program in the README, with a collection of its own to try. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <twinsift/twinsift.h>
-#include <unistd.h>
 
 static bool print(void *collection, twin_match match)
 {
@@ -40,25 +38,21 @@ static twin_status print_pairs(const char *path, twin_error *error)
 }
 
 /* A file of three documents, two of them alike. */
-static bool write_sample(char *path)
+static bool write_sample(const char *path)
 {
-    int fd = mkstemps(path, 6);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    FILE *file = fopen(path, "w");
     if (!file)
         return false;
-    fputs(
-        "{\"id\":\"one\",\"text\":\"The lighthouse at Ormsey Point will be lit again before the end of the "
-        "month.\"}\n"
-        "{\"id\":\"two\",\"text\":\"A bakery rises where the bank used to be, and keeps its vault for the dough.\"}\n"
-        "{\"id\":\"three\",\"text\":\"The Lighthouse at Ormsey Point will be lit again before the end of the "
-        "month!\"}\n",
-        file);
+    fputs("{\"id\":\"one\",\"text\":\"The lighthouse at Ormsey Point will be lit again before June.\"}\n"
+          "{\"id\":\"two\",\"text\":\"A bakery rises where the bank used to be, and keeps the vault.\"}\n"
+          "{\"id\":\"three\",\"text\":\"The Lighthouse at Ormsey Point will be lit again before July!\"}\n",
+          file);
     return fclose(file) == 0;
 }
 
 int main(int argc, char **argv)
 {
-    char sample[] = "pairs-XXXXXX.jsonl";
+    static const char sample[] = "example-pairs.jsonl";
     twin_error error = { 0 };
     if (argc < 2 && !write_sample(sample)) {
         perror(sample);
@@ -68,6 +62,6 @@ int main(int argc, char **argv)
     if (status != TWIN_OK)
         fprintf(stderr, "pairs: %s\n", error.message);
     if (argc < 2)
-        unlink(sample);
+        remove(sample);
     return status == TWIN_OK ? 0 : 1;
 }

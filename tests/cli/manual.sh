@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The examples of README.md and the manual page: each fenced block "console" is run as it stands, and must print what
 # it shows. A line "$ COMMAND" is a command, what follows up to the next one its output, standard error included; a
-# line "..." stands for any number of lines.
+# line "..." stands for any number of lines. The README's C code must stand in examples/pairs.c, line by line.
 set -euo pipefail
 
 mkdir bin
@@ -56,5 +56,11 @@ for command in *.command; do
         diff "$name.expected" "$name.actual" || true
     fi
 done
+awk '/^```/ { inside = $0 == "```c"; next } inside && NF' "$TWINSIFT_ROOT/README.md" >code
+strange=$(grep -vxFf "$TWINSIFT_ROOT/examples/pairs.c" code || true)
+if [ ! -s code ] || [ -n "$strange" ]; then
+    failed=$((failed + 1))
+    echo "FAILED README.md: its C code is not in examples/pairs.c: $strange"
+fi
 echo "$run examples, $failed failed"
 [ "$failed" -eq 0 ]
