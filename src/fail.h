@@ -21,10 +21,7 @@ struct twin__first_failure {
 };
 #define TWIN__NO_FAILURE                                                                                             \
     {                                                                                                                \
-        PTHREAD_MUTEX_INITIALIZER, SIZE_MAX,                                                                         \
-        {                                                                                                            \
-            TWIN_OK                                                                                                  \
-        }                                                                                                            \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .item = SIZE_MAX                                                          \
     }
 void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, const twin_error *error);
 twin_status twin__first_failure(twin_error *out, const struct twin__first_failure *failure);
