@@ -134,43 +134,6 @@ static void two_workers_run_at_once(void **state)
     }
 }
 
-struct line {
-    uint64_t scratch[WORKERS]; /* filled by work, read by hand_in of the same worker */
-    uint64_t gathered[200];
-    size_t count;
-};
-
-static void prepare(void *context, size_t item, int worker)
-{
-    struct line *line = context;
-    line->scratch[worker] = twin__mix(item);
-    for (size_t turns = twin__mix(item) % 4; turns > 0; turns--)
-        sched_yield(); /* so that later items are ready first */
-}
-
-static void gather(void *context, size_t item, int worker)
-{
-    struct line *line = context;
-    if (item == line->count)
-        line->gathered[line->count++] = line->scratch[worker];
-}
-
-static void what_is_handed_in_comes_in_order(void **state)
-{
-    (void)state;
-    for (twin_executor kind = TWIN_EXEC_SERIAL; kind <= TWIN_EXEC_OPENMP; kind++)
-        for (size_t w = 0; w < COUNT(worker_counts); w++) {
-            twin_exec exec;
-            if (twin_exec_make(&exec, kind, worker_counts[w]) == TWIN_EUNSUPPORTED)
-                continue;
-            struct line line = { .count = 0 };
-            twin_exec_in_order(exec, COUNT(line.gathered), prepare, gather, &line);
-            assert_int_equal(line.count, COUNT(line.gathered));
-            for (size_t i = 0; i < line.count; i++)
-                assert_true(line.gathered[i] == twin__mix(i));
-        }
-}
-
 static void inner(void *context, size_t begin, size_t end, int worker)
 {
     (void)worker;
@@ -252,7 +215,7 @@ static void items_are_handed_in_in_order(void **state)
 }
 
 /* Both workers are at work before either hands in: the first item waits for the second to begin. */
-struct meeting {
+struct work_meeting {
     atomic_int present;
     int together;
 };
@@ -260,13 +223,13 @@ struct meeting {
 static void meet_at_work(void *context, size_t item, int worker)
 {
     (void)item, (void)worker;
-    meet(&((struct meeting *)context)->present, 0, 0, 0);
+    meet(&((struct work_meeting *)context)->present, 0, 0, 0);
 }
 
 static void note_meeting(void *context, size_t item, int worker)
 {
     (void)item, (void)worker;
-    struct meeting *meeting = context;
+    struct work_meeting *meeting = context;
     meeting->together += atomic_load(&meeting->present) >= 2;
 }
 
@@ -275,7 +238,7 @@ static void work_goes_on_side_by_side(void **state)
     (void)state;
     for (twin_executor kind = TWIN_EXEC_PTHREADS; kind <= TWIN_EXEC_OPENMP; kind++) {
         twin_exec exec;
-        struct meeting meeting = { 0, 0 };
+        struct work_meeting meeting = { 0, 0 };
         if (twin_exec_make(&exec, kind, 2) == TWIN_EUNSUPPORTED)
             continue;
         twin_exec_in_order(exec, 2, meet_at_work, note_meeting, &meeting);
@@ -334,7 +297,6 @@ int main(void)
         cmocka_unit_test(every_executor_does_each_item_once),
         cmocka_unit_test(serial_pieces_come_in_order),
         cmocka_unit_test(two_workers_run_at_once),
-        cmocka_unit_test(what_is_handed_in_comes_in_order),
         cmocka_unit_test(a_loop_may_run_inside_a_loop),
         cmocka_unit_test(items_are_handed_in_in_order),
         cmocka_unit_test(work_goes_on_side_by_side),
