@@ -216,21 +216,20 @@ static void items_are_handed_in_in_order(void **state)
 
 /* Both workers are at work before either hands in: the first item waits for the second to begin. */
 struct work_meeting {
-    atomic_int present;
+    struct meeting meeting;
     int together;
 };
 
 static void meet_at_work(void *context, size_t item, int worker)
 {
-    (void)item, (void)worker;
-    meet(&((struct work_meeting *)context)->present, 0, 0, 0);
+    meet(&((struct work_meeting *)context)->meeting, item, item, worker);
 }
 
 static void note_meeting(void *context, size_t item, int worker)
 {
     (void)item, (void)worker;
-    struct work_meeting *meeting = context;
-    meeting->together += atomic_load(&meeting->present) >= 2;
+    struct work_meeting *work = context;
+    work->together += atomic_load(&work->meeting.present) >= 2;
 }
 
 static void work_goes_on_side_by_side(void **state)
@@ -238,11 +237,11 @@ static void work_goes_on_side_by_side(void **state)
     (void)state;
     for (twin_executor kind = TWIN_EXEC_PTHREADS; kind <= TWIN_EXEC_OPENMP; kind++) {
         twin_exec exec;
-        struct work_meeting meeting = { 0, 0 };
+        struct work_meeting work = { 0 };
         if (twin_exec_make(&exec, kind, 2) == TWIN_EUNSUPPORTED)
             continue;
-        twin_exec_in_order(exec, 2, meet_at_work, note_meeting, &meeting);
-        assert_int_equal(meeting.together, 2);
+        twin_exec_in_order(exec, 2, meet_at_work, note_meeting, &work);
+        assert_int_equal(work.together, 2);
     }
 }
 
