@@ -10,12 +10,17 @@
 #include "grow.h"
 #include "random.h"
 
-/* Where the hashes of the drawn documents are: open addressing by hash, each entry the head of a chain of the
- * documents that have it. One pass over the collection then counts what every document shares with each. */
+/* A document B with J(A, B) >= t holds at least t·|A| items of A, hence at least one of any |A| - ceil(t·|A|) + 1 of
+ * them. So of each drawn set A only that many items are listed, its rarest, and one pass over the collection meets
+ * every B that can be similar: exact, yet not quadratic where everything shares common phrases. Containment has no
+ * such bound, for B may be small: all items are listed. */
 struct postings {
-    uint64_t *hash;
-    uint32_t *head; /* of the chain, plus one; 0 is an empty place */
-    size_t size, used;
+    struct posting {
+        uint64_t hash;
+        uint32_t count; /* drawn sets that have it; 0 is an empty place */
+        uint32_t head;  /* of the chain of those it is listed for, plus one; 0: for none */
+    } * table;
+    size_t size;
     struct link {
         uint32_t sample, next;
     } * links;
@@ -31,15 +36,16 @@ struct audit {
     size_t match_count;
 
     uint32_t *samples;      /* the drawn documents, increasing */
-    size_t *sizes;          /* of their sets */
     size_t sample_count;    /* of this batch */
+    size_t *begin;          /* where their sets begin in items; one more for the end */
+    twin_items items;       /* the sets, one behind the other */
     const bool *is_sampled; /* by document: drawn in any batch */
     struct postings postings;
 
     struct auditor {
         twin_scratch scratch;
-        uint32_t *common;  /* one a sample */
-        uint32_t *touched; /* the samples with common > 0 */
+        uint32_t *touched; /* the samples that share a listed item with the document in hand */
+        bool *is_touched;
         uint64_t similar, found;
     } * auditors;
     struct twin__first_failure failure;
@@ -49,65 +55,100 @@ struct audit {
 
 /* ---- postings ---- */
 
-static size_t place_of(const struct postings *postings, uint64_t hash)
+static struct posting *posting_of(const struct postings *postings, uint64_t hash)
 {
     size_t mask = postings->size - 1, place = hash & mask;
-    while (postings->head[place] && postings->hash[place] != hash)
+    while (postings->table[place].count && postings->table[place].hash != hash)
         place = (place + 1) & mask;
-    return place;
+    return &postings->table[place];
 }
 
-static bool postings_grow(struct postings *postings)
+/* An empty table for `items` items. */
+static twin_status postings_init(struct postings *postings, size_t items)
 {
-    struct postings larger = { .size = postings->size ? 2 * postings->size : 1 << 12 };
-    larger.hash = malloc(larger.size * sizeof *larger.hash);
-    larger.head = calloc(larger.size, sizeof *larger.head);
-    if (!larger.hash || !larger.head) {
-        free(larger.hash);
-        free(larger.head);
-        return false;
-    }
-    for (size_t i = 0; i < postings->size; i++)
-        if (postings->head[i]) {
-            size_t place = place_of(&larger, postings->hash[i]);
-            larger.hash[place] = postings->hash[i];
-            larger.head[place] = postings->head[i];
-        }
-    free(postings->hash);
-    free(postings->head);
-    postings->hash = larger.hash;
-    postings->head = larger.head;
-    postings->size = larger.size;
-    return true;
-}
-
-static bool postings_add(struct postings *postings, uint64_t hash, uint32_t sample)
-{
-    if (2 * postings->used >= postings->size && !postings_grow(postings))
-        return false;
-    if (postings->link_count == UINT32_MAX - 1 ||
-        !twin__grow(&postings->links, &postings->link_capacity, postings->link_count, 1, sizeof *postings->links))
-        return false;
-    size_t place = place_of(postings, hash);
-    postings->used += postings->head[place] == 0;
-    postings->links[postings->link_count++] = (struct link){ sample, postings->head[place] };
-    postings->hash[place] = hash;
-    postings->head[place] = (uint32_t)postings->link_count;
-    return true;
-}
-
-static void postings_empty(struct postings *postings)
-{
-    if (postings->size)
-        memset(postings->head, 0, postings->size * sizeof *postings->head);
-    postings->used = postings->link_count = 0;
+    size_t size = 1024;
+    while (size < 2 * items)
+        size *= 2;
+    *postings = (struct postings){ .size = size, .table = calloc(size, sizeof *postings->table) };
+    return postings->table ? TWIN_OK : TWIN_ENOMEM;
 }
 
 static void postings_clear(struct postings *postings)
 {
-    free(postings->hash);
-    free(postings->head);
+    free(postings->table);
     free(postings->links);
+    *postings = (struct postings){ 0 };
+}
+
+static void postings_count(struct postings *postings, uint64_t hash)
+{
+    struct posting *posting = posting_of(postings, hash);
+    posting->hash = hash;
+    posting->count++;
+}
+
+static twin_status postings_list(struct postings *postings, uint64_t hash, uint32_t sample)
+{
+    if (!twin__grow(&postings->links, &postings->link_capacity, postings->link_count, 1, sizeof *postings->links))
+        return TWIN_ENOMEM;
+    struct posting *posting = posting_of(postings, hash);
+    postings->links[postings->link_count++] = (struct link){ sample, posting->head };
+    posting->head = (uint32_t)postings->link_count;
+    return TWIN_OK;
+}
+
+static twin_set sample_set(const struct audit *audit, size_t sample)
+{
+    return (twin_set){ audit->items.items + audit->begin[sample], audit->begin[sample + 1] - audit->begin[sample] };
+}
+
+/* How many items of a set must be listed. */
+static size_t listed_of(const struct audit *audit, size_t count)
+{
+    if (audit->options.measure != TWIN_JACCARD)
+        return count;
+    size_t needed = (size_t)(audit->options.threshold * (double)count * (1 - 1e-12));
+    return count - needed + (needed > 0);
+}
+
+/* The number of sets such that `listed` items of this one are in no more sets than that. */
+enum { MOST_SETS = 1023 };
+
+static uint32_t rarity_bound(const struct postings *postings, twin_set set, size_t listed)
+{
+    size_t histogram[MOST_SETS + 1] = { 0 }, sum = 0;
+    for (size_t i = 0; i < set.count; i++) {
+        uint32_t count = posting_of(postings, set.items[i])->count;
+        histogram[count < MOST_SETS ? count : MOST_SETS]++;
+    }
+    for (uint32_t bound = 1; bound < MOST_SETS; bound++) {
+        sum += histogram[bound];
+        if (sum >= listed)
+            return bound;
+    }
+    return UINT32_MAX;
+}
+
+/* Lists the rarest items of a sample: those in fewer sets than the bound, and of those on it as many as it takes. */
+static twin_status list_sample(struct audit *audit, uint32_t sample)
+{
+    struct postings *postings = &audit->postings;
+    twin_set set = sample_set(audit, sample);
+    size_t listed = listed_of(audit, set.count), below = 0;
+    uint32_t bound = rarity_bound(postings, set, listed);
+    for (size_t i = 0; i < set.count; i++)
+        below += posting_of(postings, set.items[i])->count < bound;
+    size_t on_bound = listed > below ? listed - below : 0;
+    for (size_t i = 0; i < set.count; i++) {
+        uint32_t count = posting_of(postings, set.items[i])->count;
+        if (count > bound || (count == bound && on_bound == 0))
+            continue;
+        on_bound -= count == bound;
+        twin_status status = postings_list(postings, set.items[i], sample);
+        if (status != TWIN_OK)
+            return status;
+    }
+    return TWIN_OK;
 }
 
 /* ---- drawing ---- */
@@ -137,36 +178,38 @@ static bool was_found(const struct audit *audit, uint32_t a, uint32_t b)
     return low < audit->match_count && audit->matches[low].a == a && audit->matches[low].b == b;
 }
 
-static double similarity_of(const struct audit *audit, size_t common, size_t size_a, size_t size_b)
-{
-    size_t smaller = size_a < size_b ? size_a : size_b;
-    return (double)common / (double)(audit->options.measure == TWIN_JACCARD ? size_a + size_b - common : smaller);
-}
+/* The samples that share a listed item with the set. The table is larger than the caches, so places are asked for
+ * some items ahead. */
+enum { AHEAD = 16 };
 
-static size_t count_common(const struct audit *audit, struct auditor *auditor, twin_set set)
+static size_t touch_samples(const struct audit *audit, struct auditor *auditor, twin_set set)
 {
     const struct postings *postings = &audit->postings;
     size_t touched = 0;
-    for (size_t i = 0; i < set.count; i++)
-        for (uint32_t link = postings->head[place_of(postings, set.items[i])]; link;
-             link = postings->links[link - 1].next) {
+    for (size_t i = 0; i < set.count; i++) {
+        if (i + AHEAD < set.count)
+            __builtin_prefetch(&postings->table[set.items[i + AHEAD] & (postings->size - 1)]);
+        for (uint32_t link = posting_of(postings, set.items[i])->head; link; link = postings->links[link - 1].next) {
             uint32_t sample = postings->links[link - 1].sample;
-            if (auditor->common[sample]++ == 0)
+            if (!auditor->is_touched[sample])
                 auditor->touched[touched++] = sample;
+            auditor->is_touched[sample] = true;
         }
+    }
     return touched;
 }
 
 static void judge(const struct audit *audit, struct auditor *auditor, uint32_t document, twin_set set)
 {
-    size_t touched = count_common(audit, auditor, set);
+    size_t touched = touch_samples(audit, auditor, set);
     for (size_t i = 0; i < touched; i++) {
         uint32_t sample = auditor->touched[i], other = audit->samples[sample];
-        double similarity = similarity_of(audit, auditor->common[sample], audit->sizes[sample], set.count);
-        auditor->common[sample] = 0;
-        /* A pair of two drawn documents is met twice: it counts from its first. */
-        bool counts = other != document && (!audit->is_sampled[document] || other < document);
-        if (!counts || similarity < audit->options.threshold)
+        auditor->is_touched[sample] = false;
+        /* A pair of two drawn documents is met twice: it counts from its second. */
+        if (other == document || (audit->is_sampled[document] && other > document))
+            continue;
+        if (twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
+                                         audit->options.threshold) < 0)
             continue;
         uint32_t a = other < document ? other : document, b = other < document ? document : other;
         auditor->similar++;
@@ -192,26 +235,39 @@ static void audit_documents(void *context, size_t begin, size_t end, int worker)
         audit->options.progress.tell(audit->options.progress.context, "auditing", done, audit->total);
 }
 
-/* As many of the drawn documents, from samples[0] on, as postings of moderate size hold; at least one. */
-enum { MOST_POSTINGS = 1 << 23 };
+/* Reads the sets of as many drawn documents, from samples[0] on, as are of moderate size together; at least one. */
+enum { MOST_ITEMS = 1 << 21 };
+
+static twin_status read_samples(struct audit *audit, size_t left, twin_error *error)
+{
+    audit->items.count = audit->sample_count = 0;
+    while (audit->sample_count < left && audit->items.count < MOST_ITEMS) {
+        twin_set set;
+        twin_status status = twin_collection_set(&set, audit->collection, &audit->auditors[0].scratch,
+                                                 audit->samples[audit->sample_count], error);
+        if (status != TWIN_OK)
+            return status;
+        if (twin_items_reserve(&audit->items, set.count) != TWIN_OK)
+            return twin__fail_memory(error);
+        memcpy(audit->items.items + audit->items.count, set.items, set.count * sizeof *set.items);
+        audit->items.count += set.count;
+        audit->begin[++audit->sample_count] = audit->items.count;
+    }
+    return TWIN_OK;
+}
 
 static twin_status fill_postings(struct audit *audit, size_t left, twin_error *error)
 {
-    twin_scratch *scratch = &audit->auditors[0].scratch;
-    postings_empty(&audit->postings);
-    audit->sample_count = 0;
-    while (audit->sample_count < left && audit->postings.link_count < MOST_POSTINGS) {
-        uint32_t sample = (uint32_t)audit->sample_count;
-        twin_set set;
-        twin_status status = twin_collection_set(&set, audit->collection, scratch, audit->samples[sample], error);
-        if (status != TWIN_OK)
-            return status;
-        for (size_t i = 0; i < set.count; i++)
-            if (!postings_add(&audit->postings, set.items[i], sample))
-                return twin__fail_memory(error);
-        audit->sizes[audit->sample_count++] = set.count;
-    }
-    return TWIN_OK;
+    twin_status status = read_samples(audit, left, error);
+    if (status != TWIN_OK)
+        return status;
+    postings_clear(&audit->postings);
+    status = postings_init(&audit->postings, audit->items.count);
+    for (size_t i = 0; i < audit->items.count && status == TWIN_OK; i++)
+        postings_count(&audit->postings, audit->items.items[i]);
+    for (size_t sample = 0; sample < audit->sample_count && status == TWIN_OK; sample++)
+        status = list_sample(audit, (uint32_t)sample);
+    return status == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
 }
 
 static twin_status run_batches(struct audit *audit, size_t drawn, twin_error *error)
@@ -266,9 +322,9 @@ static twin_status make_auditors(struct audit *audit, size_t drawn)
 {
     audit->auditors = calloc((size_t)audit->options.exec.workers, sizeof *audit->auditors);
     for (int i = 0; audit->auditors && i < audit->options.exec.workers; i++) {
-        audit->auditors[i].common = calloc(drawn + 1, sizeof(uint32_t));
         audit->auditors[i].touched = calloc(drawn + 1, sizeof(uint32_t));
-        if (!audit->auditors[i].common || !audit->auditors[i].touched)
+        audit->auditors[i].is_touched = calloc(drawn + 1, sizeof(bool));
+        if (!audit->auditors[i].touched || !audit->auditors[i].is_touched)
             return TWIN_ENOMEM;
     }
     return audit->auditors ? TWIN_OK : TWIN_ENOMEM;
@@ -278,8 +334,8 @@ static void free_auditors(struct audit *audit)
 {
     for (int i = 0; audit->auditors && i < audit->options.exec.workers; i++) {
         twin_scratch_clear(&audit->auditors[i].scratch);
-        free(audit->auditors[i].common);
         free(audit->auditors[i].touched);
+        free(audit->auditors[i].is_touched);
     }
     free(audit->auditors);
 }
@@ -294,9 +350,9 @@ twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, c
 
     uint32_t *samples = calloc(drawn + 1, sizeof *samples);
     bool *is_sampled = calloc(twin_collection_count(collection).documents + 1, sizeof *is_sampled);
-    audit.sizes = calloc(drawn + 1, sizeof *audit.sizes);
+    audit.begin = calloc(drawn + 2, sizeof *audit.begin);
     twin_status status = make_auditors(&audit, drawn);
-    if (!samples || !is_sampled || !audit.sizes || status != TWIN_OK) {
+    if (!samples || !is_sampled || !audit.begin || status != TWIN_OK) {
         status = twin__fail_memory(error);
         goto done;
     }
@@ -313,6 +369,7 @@ done:
     postings_clear(&audit.postings);
     free(samples);
     free(is_sampled);
-    free(audit.sizes);
+    free(audit.begin);
+    twin_items_clear(&audit.items);
     return status;
 }

@@ -8,6 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "kernels/kernels.h"
 #include "random.h"
 
@@ -95,20 +98,25 @@ twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom)
 
 /* ---- where an item stands ---- */
 
-/* farm and jenkins give 64 bits, and the other 64 are mixed from them: an item stands where its family puts
- * it, so that a weak family shows. */
-twin_digest twin__bloom_digest(twin_hash hash, const void *bytes, size_t length)
+/* The 128 bits that place an item. XXH3 is twin_hash_digest() written out: a call, and a twin_hash copied for it,
+ * cost a quarter of a look-up in the cache (12.9 against 9.9 ns for 20 bytes). farm and jenkins give 64 bits, and
+ * the other 64 are mixed from them: an item stands where its family puts it, so that a weak family shows. */
+static inline twin_digest digest_of(const twin_hash *hash, const void *bytes, size_t length)
 {
-    if (hash.family == TWIN_HASH_XXH3 || hash.family == TWIN_HASH_SIP)
-        return twin_hash_digest(hash, bytes, length);
-    uint64_t low = twin_hash_bytes(hash, bytes, length);
+    if (hash->family == TWIN_HASH_XXH3) {
+        XXH128_hash_t digest = XXH3_128bits_withSeed(bytes, length, hash->seed);
+        return (twin_digest){ digest.low64, digest.high64 };
+    }
+    if (hash->family == TWIN_HASH_SIP)
+        return twin_hash_digest(*hash, bytes, length);
+    uint64_t low = twin_hash_bytes(*hash, bytes, length);
     return (twin_digest){ low, twin__mix(low + 0x9E3779B97F4A7C15u) };
 }
 
 uint64_t twin__bloom_hash_check(twin_hash hash)
 {
     static const char text[] = "twinsift bloom: is this the same hash?";
-    return twin__bloom_digest(hash, text, sizeof text - 1).high;
+    return digest_of(&hash, text, sizeof text - 1).high;
 }
 
 /* Maps 64 random bits to 0 .. n-1 by their high bits. */
@@ -119,7 +127,7 @@ static inline uint64_t reduce(uint64_t x, uint64_t n)
 
 static inline struct bloom_probe probe_of(const twin_bloom *bloom, const void *bytes, size_t length)
 {
-    twin_digest digest = twin__bloom_digest(bloom->hash, bytes, length);
+    twin_digest digest = digest_of(&bloom->hash, bytes, length);
     return (struct bloom_probe){ .block = reduce(digest.high, bloom->blocks), .lanes = digest.low };
 }
 
@@ -136,7 +144,7 @@ static inline void find_cells(uint64_t *cells, const twin_bloom *bloom, const vo
                 probe.block * BLOOM_BLOCK_CELLS + lane * BLOOM_LANE_CELLS + (probe.lanes >> (6 * lane) & 63);
         return;
     }
-    twin_digest digest = twin__bloom_digest(bloom->hash, bytes, length);
+    twin_digest digest = digest_of(&bloom->hash, bytes, length);
     for (unsigned i = 0; i < bloom->shape.functions; i++) {
         cells[i] = reduce(digest.low, bloom->shape.cells);
         digest.low = digest.low * 0xD1342543DE82EF95u + digest.high;

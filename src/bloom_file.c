@@ -47,13 +47,13 @@ static const char MAGIC[8] = "TWBLOOM\n";
 __attribute__((format(printf, 4, 5))) static twin_status fail(twin_error *error, twin_status status, uint64_t offset,
                                                               const char *sentence, ...)
 {
-    if (error) {
-        va_list list;
-        va_start(list, sentence);
-        *error = (twin_error){ .status = status, .offset = offset };
-        vsnprintf(error->message, sizeof error->message, sentence, list);
-        va_end(list);
-    }
+    va_list list;
+    if (!error)
+        return status;
+    *error = (twin_error){ .status = status, .offset = offset };
+    va_start(list, sentence);
+    vsnprintf(error->message, sizeof error->message, sentence, list);
+    va_end(list);
     return status;
 }
 
@@ -293,13 +293,15 @@ static twin_status open_mapped(twin_bloom **out, int file, const char *path, twi
     if (status != TWIN_OK)
         return status;
 
-    status = twin__bloom_view(out, map, size, path, options, keyless, error);
-    if (status != TWIN_OK) {
+    twin_bloom *bloom;
+    status = twin__bloom_view(&bloom, map, size, path, options, keyless, error);
+    if (!bloom) {
         munmap(map, size);
         return status;
     }
-    (*out)->memory = map;
-    (*out)->memory_bytes = size;
+    bloom->memory = map;
+    bloom->memory_bytes = size;
+    *out = bloom;
     return TWIN_OK;
 }
 
@@ -344,25 +346,26 @@ static twin_status open_to_write(twin_bloom **out, const char *path, twin_bloom_
                                  twin_error *error)
 {
     int lock = -1;
+    twin_bloom *bloom = NULL;
     char *target = realpath(path, NULL); /* so that a link is followed, not replaced */
     if (!target)
         return fail_system(error, path, "opened");
     twin_status status = open_locked(&lock, target, path, error);
     if (status == TWIN_OK)
-        status = open_mapped(out, lock, path, options, false, error);
+        status = open_mapped(&bloom, lock, path, options, false, error);
     if (status == TWIN_OK)
-        status = copy_out(out, path, error);
-    if (status != TWIN_OK) {
-        if (lock >= 0)
-            close(lock);
-        free(target);
-        twin_bloom_free(*out);
-        *out = NULL;
-        return status;
+        status = copy_out(&bloom, path, error);
+    if (status == TWIN_OK && bloom) {
+        bloom->lock = lock;
+        bloom->path = target;
+        *out = bloom;
+        return TWIN_OK;
     }
-    (*out)->lock = lock;
-    (*out)->path = target;
-    return TWIN_OK;
+    if (lock >= 0)
+        close(lock);
+    free(target);
+    twin_bloom_free(bloom);
+    return status;
 }
 
 static twin_status open_to_read(twin_bloom **out, const char *path, twin_bloom_open_options options, bool keyless,

@@ -35,9 +35,6 @@ bool twin__bloom_shape_is_sound(twin_bloom_shape shape);
 /* An empty filter with its memory zeroed. */
 twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape);
 
-/* The 128 bits that place an item. */
-twin_digest twin__bloom_digest(twin_hash hash, const void *bytes, size_t length);
-
 /* Eight bytes that tell whether two hashes are the same function. */
 uint64_t twin__bloom_hash_check(twin_hash hash);
 

@@ -9,3 +9,8 @@ for source in bench/bench_*.c; do
     echo "== ${name#bench_}"
     "build/release/$name"
 done
+for script in bench/*.sh; do
+    [ -e "$script" ] || continue
+    echo "== $(basename "$script" .sh)"
+    bash "$script"
+done

@@ -9,7 +9,7 @@ road=(
     # the ground: results, instruction sets and their loops, small private tools, who runs
     "status fail"
     "cpu kernels"
-    "random grow sort"
+    "random grow sort union_find"
     "exec"
     # tools of the road: numbers and bytes, nothing of documents
     "hash"
@@ -26,12 +26,13 @@ road=(
     "edit"
     "embed"
     # documents, sets and signatures of a whole input, held together
-    "collection"
+    "collection rows copies"
     # candidates
     "bands"
     "forest"
     # the similar, and groups of them
     "similar"
+    "audit"
     "cluster"
     # at the end, only looking back
     "index"

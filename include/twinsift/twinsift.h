@@ -18,7 +18,10 @@
 #include <twinsift/collection.h>
 #include <twinsift/cpu.h>
 #include <twinsift/document.h>
+#include <twinsift/edit.h>
+#include <twinsift/embed.h>
 #include <twinsift/exec.h>
+#include <twinsift/forest.h>
 #include <twinsift/hash.h>
 #include <twinsift/minhash.h>
 #include <twinsift/plan.h>

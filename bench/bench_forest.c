@@ -1,0 +1,142 @@
+/* bench_forest.c — hash vectors a second, beside tan(); building and asking forests of 10,000 to 1,000,000 entries.
+ *
+ *     cmake --preset release && cmake --build --preset release --target bench_forest && build/release/bench_forest
+ *
+ * Entries come in families of ten whose labels agree with probability 0.87, as those of texts 1 % apart do, and
+ * strangers' with 0.31: about what the default embedding makes of texts (docs/decisions/0041-embedding.md). A query
+ * is one more of a family. Times are thread time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <twinsift/embed.h>
+#include <twinsift/forest.h>
+
+#include "random.h"
+
+enum { TREES = 10, DEPTH = 24, LABELS = TREES * DEPTH, ASKED = 20, QUERIES = 5000, FAMILY = 10 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* What twin_embed_vector() would cost with a tangent for each gram of each window. */
+static double tangents(const uint64_t *grams, size_t count, size_t functions)
+{
+    const double pi = 3.14159265358979323846;
+    double sum = 0;
+    for (uint64_t f = 0; f < functions; f++)
+        for (size_t i = 0; i < count; i++) {
+            double u = ((double)(twin__mix(grams[i] ^ f) >> 12) + 0.5) * 0x1p-52;
+            sum += floor(tan(pi * (u - 0.5)));
+        }
+    return sum;
+}
+
+static int time_vectors(size_t n)
+{
+    enum { ROUNDS = 50 };
+    uint64_t state = n;
+    char *text = malloc(n);
+    uint64_t *grams = malloc(n * sizeof *grams);
+    uint32_t vector[LABELS];
+    twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, n, LABELS, 1);
+    twin_embed_scratch scratch = { 0 };
+    twin_embedder *embedder;
+    if (!text || !grams || twin_embedder_create(&embedder, options) != TWIN_OK)
+        return 1;
+    for (size_t i = 0; i < n; i++) {
+        text[i] = (char)('a' + twin__random_below(&state, 26));
+        grams[i] = twin__random_next(&state);
+    }
+    double start = now();
+    for (int i = 0; i < ROUNDS; i++)
+        twin_embed_vector(vector, embedder, &scratch, (twin_text){ text, n });
+    double table = (now() - start) / ROUNDS;
+    start = now();
+    volatile double kept = tangents(grams, options.grams.window - options.grams.q_low + 1, LABELS);
+    (void)kept;
+    double tangent = now() - start;
+    printf("%zu\t%d\t%.0f\t%.0f\t%.1f\n", n, LABELS, 1 / table, 1 / tangent, tangent / table);
+    twin_embedder_free(embedder);
+    twin_embed_scratch_clear(&scratch);
+    free(grams);
+    free(text);
+    return 0;
+}
+
+/* Labels of member number `member` of a family: nine in ten are the family's, the others are its own. A label is one
+ * of a few that are common to all, as a bucket of a projection is. */
+static void draw_labels(uint32_t *out, uint64_t family, uint64_t member)
+{
+    uint64_t own = twin__mix(family + 1), other = twin__mix((family + 1) * FAMILY * 2 + member) | 1;
+    for (size_t i = 0; i < LABELS; i++) {
+        uint64_t a = twin__random_next(&own), b = twin__random_next(&other);
+        uint64_t chosen = b % 100 < 90 ? a : twin__mix(b);
+        /* Probabilities 1/2, 1/8, 3/16, 3/32, 3/64, …: their squares sum to 0.3125. */
+        uint64_t coin = chosen >> 8;
+        out[i] = coin & 1 ? 0 : (uint32_t)(1 + __builtin_ctzll((coin >> 1) | 1ull << 40) + (coin >> 50) % 2);
+    }
+}
+
+static int time_forest(size_t entries)
+{
+    twin_forest *forest;
+    twin_forest_scratch scratch = { 0 };
+    uint32_t labels[LABELS];
+    twin_forest_candidate found[ASKED];
+    if (twin_forest_create(&forest, (twin_forest_options){ TREES, DEPTH, 1 }) != TWIN_OK)
+        return 1;
+    double drawing = now();
+    for (size_t i = 0; i < entries; i++)
+        draw_labels(labels, i / FAMILY, i % FAMILY);
+    drawing = now() - drawing;
+
+    double start = now();
+    for (size_t i = 0; i < entries; i++) {
+        draw_labels(labels, i / FAMILY, i % FAMILY);
+        if (twin_forest_add(forest, i, labels) != TWIN_OK)
+            return 1;
+    }
+    double building = now() - start - drawing;
+    double asking[2];
+    size_t family = 0, count;
+    for (int packed = 0; packed < 2; packed++) {
+        if (packed && twin_forest_pack(forest) != TWIN_OK)
+            return 1;
+        asking[packed] = 0;
+        family = 0;
+        for (size_t q = 0; q < QUERIES; q++) {
+            uint64_t sought = twin__mix(q) % (entries / FAMILY);
+            draw_labels(labels, sought, FAMILY);
+            start = now();
+            twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_ask){ ASKED, 0 });
+            asking[packed] += now() - start;
+            for (size_t i = 0; i < count; i++)
+                family += found[i].id / FAMILY == sought;
+        }
+    }
+    printf("%zu\t%.0f\t%.1f\t%.1f\t%.0f\t%.2f\n", entries, (double)entries / building, 1e6 * asking[0] / QUERIES,
+           1e6 * asking[1] / QUERIES, (double)twin_forest_bytes(forest) / (double)entries,
+           (double)family / QUERIES / FAMILY);
+    twin_forest_scratch_clear(&scratch);
+    twin_forest_free(forest);
+    return 0;
+}
+
+int main(void)
+{
+    static const size_t lengths[] = { 1000, 5000, 10000 }, sizes[] = { 10000, 100000, 1000000 };
+    int bad = 0;
+    printf("length\tlabels\tvectors/s\twith tan/s\tratio\n");
+    for (size_t i = 0; i < 3; i++)
+        bad |= time_vectors(lengths[i]);
+    printf("entries\tadds/s\tquery us\tpacked us\tbytes/entry\tfamily found\n");
+    for (size_t i = 0; i < 3; i++)
+        bad |= time_forest(sizes[i]);
+    return bad;
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The program against the truth: on a generated corpus, with planted copies of every similarity, boilerplate and
+# families, its pairs are those that comparing everything with everything finds, whoever runs it.
+set -euo pipefail
+
+# The corpus: smaller where sanitizers make everything slow.
+documents=3000 families=20:15 least=300 between=100
+if [ -n "${TWINSIFT_SANITIZED-}" ]; then
+    documents=600 families=5:12 least=60 between=20
+fi
+"$TWINSIFT_GENERATE" --docs "$documents" --bytes 1500 --seed 7 --copies 0.4 --edits --footers 20:0.5 --families "$families" \
+    > corpus.jsonl
+
+fail()
+{
+    echo "truth: $1" >&2
+    exit 1
+}
+
+# check KIND WIDTH: recall and precision at threshold 0.8.
+check()
+{
+    local rule=$1:$2 true lower found right
+    "$TWINSIFT_EXACT_PAIRS" corpus.jsonl "$1" "$2" 0.8 > true.tsv
+    "$TWINSIFT_EXACT_PAIRS" corpus.jsonl "$1" "$2" 0.6 > lower.tsv
+    "$TWINSIFT" pairs --quiet --shingle "$rule" --threshold 0.8 --copies all corpus.jsonl > found.tsv
+
+    # A corpus without enough pairs on either side of the threshold would show nothing.
+    true=$(wc -l < true.tsv) lower=$(wc -l < lower.tsv) found=$(wc -l < found.tsv)
+    [ "$true" -ge "$least" ] || fail "$rule: only $true pairs at 0.8 or more to find"
+    [ $((lower - true)) -ge "$between" ] || fail "$rule: only $((lower - true)) pairs from 0.6 to 0.8 to leave out"
+
+    # Equal lines: same ids in the same order, same similarity to four decimals.
+    LC_ALL=C sort true.tsv > true.sorted
+    LC_ALL=C sort found.tsv > found.sorted
+    LC_ALL=C comm -13 true.sorted found.sorted > wrong.tsv
+    LC_ALL=C comm -12 true.sorted found.sorted > right.tsv
+    right=$(wc -l < right.tsv)
+    [ ! -s wrong.tsv ] || fail "$rule: printed but not true: $(head -1 wrong.tsv)"
+    [ $((1000 * (true - right))) -le "$true" ] || fail "$rule: found $right of $true, less than 0.999"
+    LC_ALL=C comm -23 true.sorted found.sorted > missed.tsv
+    grep -vxFf missed.tsv true.tsv | cmp -s - found.tsv || fail "$rule: not in the order of the input"
+    echo "$rule: found $right of $true pairs, left out $((lower - true)) from 0.6 to 0.8"
+}
+
+# same NAME COMMAND...: prints what reference.tsv has, byte for byte.
+same()
+{
+    local name=$1
+    shift
+    "$@" > other.tsv 2> trouble.txt || fail "$name: $(cat trouble.txt)"
+    cmp reference.tsv other.tsv || fail "$name: another answer"
+}
+
+check word 5
+check char 9
+
+pairs=("$TWINSIFT" pairs --quiet --threshold 0.7 corpus.jsonl)
+"${pairs[@]}" --executor serial > reference.tsv
+[ -s reference.tsv ] || fail "no pairs to compare"
+for executor in pthreads openmp; do
+    # The thread sanitizer's build has no OpenMP, and says so.
+    if ! "${pairs[@]}" --executor "$executor" > other.tsv 2> trouble.txt; then
+        grep -q "not in this build" trouble.txt || fail "$executor: $(cat trouble.txt)"
+        continue
+    fi
+    for threads in 1 2 7; do
+        same "$executor with $threads threads" "${pairs[@]}" --executor "$executor" --threads "$threads"
+    done
+done
+for level in scalar avx2 avx512; do
+    if ! TWINSIFT_CPU=$level "${pairs[@]}" > other.tsv 2> trouble.txt; then
+        grep -q "cannot run" trouble.txt || fail "$level: $(cat trouble.txt)"
+        continue
+    fi
+    cmp reference.tsv other.tsv || fail "$level: another answer"
+done

@@ -1,0 +1,317 @@
+/* exact_pairs.c — all similar pairs of a small collection, the slow and plain way: what the program is held against.
+ *
+ *     exact_pairs FILE.jsonl char|word WIDTH THRESHOLD
+ *
+ * It shares no code with the library: its own reader, good for what twinsift-generate writes; shingles kept as the
+ * strings they are; no signatures, no bands. For each document it counts the shingles it has in common with every
+ * earlier one. Prints pairs as twinsift pairs --copies all does, in the same order. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct string {
+    const char *bytes;
+    size_t length;
+};
+
+struct document {
+    char *id, *text;
+    uint32_t *set; /* the numbers of its shingles, each once */
+    size_t count;
+};
+
+/* Every different shingle has a number: its place in `all`. */
+struct shingles {
+    struct string *all;
+    uint32_t *last; /* the last document that had it, counted from 1 */
+    size_t count, capacity;
+    uint32_t *table; /* numbers plus one by the string's hash; 0 is an empty place */
+    size_t slots;    /* a power of two, at least twice the count */
+};
+
+static void *allocated(void *memory)
+{
+    if (memory)
+        return memory;
+    fputs("exact_pairs: out of memory\n", stderr);
+    exit(2);
+}
+
+static _Noreturn void broken(const char *what)
+{
+    fprintf(stderr, "exact_pairs: %s\n", what);
+    exit(2);
+}
+
+/* ---- reading */
+
+static char *put_character(char *out, unsigned code)
+{
+    if (code < 0x80) {
+        *out++ = (char)code;
+    } else if (code < 0x800) {
+        *out++ = (char)(0xC0 | code >> 6);
+        *out++ = (char)(0x80 | (code & 0x3F));
+    } else {
+        *out++ = (char)(0xE0 | code >> 12);
+        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *out++ = (char)(0x80 | (code & 0x3F));
+    }
+    return out;
+}
+
+/* Unescapes the string that begins at *at, behind its quotation mark, into new memory, and moves *at past it. */
+static char *read_string(const char **at)
+{
+    const char *p = *at;
+    char *string = allocated(malloc(strlen(p) + 1)), *out = string;
+    for (; *p != '"'; p++) {
+        if (*p == '\0')
+            broken("a string has no end");
+        if (*p != '\\') {
+            *out++ = *p;
+            continue;
+        }
+        p++;
+        if (*p == 'u') {
+            char digits[5] = "";
+            strncpy(digits, p + 1, 4);
+            if (strspn(digits, "0123456789abcdef") != 4)
+                broken("\\u without digits");
+            out = put_character(out, (unsigned)strtoul(digits, NULL, 16));
+            p += 4;
+        } else {
+            *out++ = *p == 'n' ? '\n' : *p;
+        }
+    }
+    *out = '\0';
+    *at = p + 1;
+    return string;
+}
+
+/* Lower case for ASCII, runs of white space as one blank, none at the ends: all that the generator's texts need. */
+static void normalise(char *text)
+{
+    char *out = text;
+    for (const char *p = text; *p; p++) {
+        bool blank = *p == ' ' || *p == '\n';
+        if (blank && (out == text || out[-1] == ' '))
+            continue;
+        *out++ = blank ? ' ' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
+    }
+    if (out > text && out[-1] == ' ')
+        out--;
+    *out = '\0';
+}
+
+static char *read_field(const char *line, const char *name)
+{
+    const char *at = strstr(line, name);
+    if (!at)
+        broken("a line without a field");
+    at += strlen(name);
+    return read_string(&at);
+}
+
+static size_t read_documents(struct document **out, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        broken("the file cannot be opened");
+    struct document *documents = NULL;
+    char *line = NULL;
+    size_t count = 0, room = 0;
+    while (getline(&line, &room, file) > 0) {
+        documents = allocated(realloc(documents, (count + 1) * sizeof *documents));
+        documents[count] =
+            (struct document){ .id = read_field(line, "{\"id\": \""), .text = read_field(line, "\", \"text\": \"") };
+        normalise(documents[count++].text);
+    }
+    free(line);
+    fclose(file);
+    *out = documents;
+    return count;
+}
+
+/* ---- shingles */
+
+/* FNV-1a; the strings decide, so a weak hash only takes longer. */
+static uint64_t hash(struct string string)
+{
+    uint64_t h = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < string.length; i++)
+        h = (h ^ (unsigned char)string.bytes[i]) * 0x100000001B3u;
+    return h ^ h >> 29;
+}
+
+/* The place in the table that has the string, or where it would go. */
+static uint32_t *find_place(const struct shingles *shingles, struct string string)
+{
+    for (size_t i = hash(string);; i++) {
+        uint32_t *place = &shingles->table[i & (shingles->slots - 1)];
+        if (*place == 0)
+            return place;
+        struct string other = shingles->all[*place - 1];
+        if (other.length == string.length && memcmp(other.bytes, string.bytes, string.length) == 0)
+            return place;
+    }
+}
+
+static void grow(struct shingles *shingles)
+{
+    shingles->capacity = shingles->capacity ? 2 * shingles->capacity : 1024;
+    shingles->all = allocated(realloc(shingles->all, shingles->capacity * sizeof *shingles->all));
+    shingles->last = allocated(realloc(shingles->last, shingles->capacity * sizeof *shingles->last));
+    shingles->slots = 2 * shingles->capacity;
+    free(shingles->table);
+    shingles->table = allocated(calloc(shingles->slots, sizeof *shingles->table));
+    for (size_t i = 0; i < shingles->count; i++)
+        *find_place(shingles, shingles->all[i]) = (uint32_t)i + 1;
+}
+
+static uint32_t number_of(struct shingles *shingles, struct string string)
+{
+    if (shingles->count == shingles->capacity)
+        grow(shingles);
+    uint32_t *place = find_place(shingles, string);
+    if (*place == 0) {
+        shingles->all[shingles->count] = string;
+        shingles->last[shingles->count] = 0;
+        *place = (uint32_t)++shingles->count;
+    }
+    return *place - 1;
+}
+
+/* A unit is a character, or a word; here the next one begins. NULL past the last. */
+static const char *next_unit(const char *p, bool words)
+{
+    if (words) {
+        p = strchr(p, ' ');
+        return p ? p + 1 : NULL;
+    }
+    do
+        p++;
+    while ((*p & 0xC0) == 0x80);
+    return *p ? p : NULL;
+}
+
+/* Where the unit at p ends. */
+static const char *unit_end(const char *p, bool words)
+{
+    const char *next = next_unit(p, words);
+    return next ? next - words : p + strlen(p);
+}
+
+static void make_set(struct document *document, struct shingles *shingles, uint32_t stamp, bool words, size_t width)
+{
+    const char *first = document->text, *last = first;
+    document->set = allocated(calloc(strlen(first) + 1, sizeof *document->set));
+    if (*first == '\0')
+        return;
+    for (size_t i = 1; i < width && last; i++)
+        last = next_unit(last, words);
+    for (; last; first = next_unit(first, words), last = next_unit(last, words)) {
+        uint32_t number = number_of(shingles, (struct string){ first, (size_t)(unit_end(last, words) - first) });
+        if (shingles->last[number] == stamp)
+            continue;
+        shingles->last[number] = stamp;
+        document->set[document->count++] = number;
+    }
+}
+
+/* ---- pairs */
+
+/* The documents that have a shingle, in order. */
+struct postings {
+    uint32_t *items;
+    uint32_t count, capacity;
+};
+
+static void add_posting(struct postings *postings, uint32_t document)
+{
+    if (postings->count == postings->capacity) {
+        postings->capacity = postings->capacity ? 2 * postings->capacity : 2;
+        postings->items = allocated(realloc(postings->items, postings->capacity * sizeof *postings->items));
+    }
+    postings->items[postings->count++] = document;
+}
+
+/* A pair as it is printed: later by b than by a. */
+struct pair {
+    uint32_t a, b;
+    double similarity;
+};
+
+static int by_order(const void *left, const void *right)
+{
+    const struct pair *x = left, *y = right;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    return x->b < y->b ? -1 : x->b > y->b;
+}
+
+static size_t compare_all(struct pair **out, const struct document *documents, size_t count, size_t shingles,
+                          double threshold)
+{
+    struct postings *postings = allocated(calloc(shingles + 1, sizeof *postings));
+    uint32_t *common = allocated(calloc(count + 1, sizeof *common));
+    struct pair *pairs = NULL;
+    size_t found = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        memset(common, 0, count * sizeof *common);
+        for (size_t i = 0; i < documents[b].count; i++) {
+            struct postings *list = &postings[documents[b].set[i]];
+            for (uint32_t j = 0; j < list->count; j++)
+                common[list->items[j]]++;
+            add_posting(list, b);
+        }
+        for (uint32_t a = 0; a < b; a++) {
+            size_t either = documents[a].count + documents[b].count - common[a];
+            if (common[a] == 0 || (double)common[a] / (double)either < threshold)
+                continue;
+            pairs = allocated(realloc(pairs, (found + 1) * sizeof *pairs));
+            pairs[found++] = (struct pair){ a, b, (double)common[a] / (double)either };
+        }
+    }
+    for (size_t i = 0; i < shingles; i++)
+        free(postings[i].items);
+    free(postings);
+    free(common);
+    if (found)
+        qsort(pairs, found, sizeof *pairs, by_order);
+    *out = pairs;
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5)
+        broken("usage: exact_pairs FILE.jsonl char|word WIDTH THRESHOLD");
+    bool words = strcmp(argv[2], "word") == 0;
+    size_t width = strtoul(argv[3], NULL, 10);
+    double threshold = strtod(argv[4], NULL);
+    struct document *documents;
+    size_t count = read_documents(&documents, argv[1]);
+    struct shingles shingles = { 0 };
+    for (size_t i = 0; i < count; i++)
+        make_set(&documents[i], &shingles, (uint32_t)i + 1, words, width);
+
+    struct pair *pairs;
+    size_t found = compare_all(&pairs, documents, count, shingles.count, threshold);
+    for (size_t i = 0; i < found; i++)
+        printf("%s\t%s\t%.4f\n", documents[pairs[i].a].id, documents[pairs[i].b].id, pairs[i].similarity);
+
+    free(pairs);
+    for (size_t i = 0; i < count; i++) {
+        free(documents[i].id);
+        free(documents[i].text);
+        free(documents[i].set);
+    }
+    free(documents);
+    free(shingles.all);
+    free(shingles.last);
+    free(shingles.table);
+    return 0;
+}
