@@ -299,8 +299,9 @@ static void wilson(double *low, double *high, uint64_t found, uint64_t of)
     }
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    *low = fmax(0, middle - reach);
-    *high = fmin(1, middle + reach);
+    /* With nothing or all found one end is p itself, which rounding must not pass. */
+    *low = fmin(p, fmax(0, middle - reach));
+    *high = fmax(p, fmin(1, middle + reach));
 }
 
 static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)
