@@ -206,7 +206,7 @@ static void judge(const struct audit *audit, struct auditor *auditor, uint32_t d
         uint32_t sample = auditor->touched[i], other = audit->samples[sample];
         auditor->is_touched[sample] = false;
         /* A pair of two drawn documents is met twice: it counts from its second. */
-        if (other == document || (audit->is_sampled[document] && other > document))
+        if (other == document || (other > document && audit->is_sampled[document]))
             continue;
         if (twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
                                          audit->options.threshold) < 0)
@@ -299,8 +299,9 @@ static void wilson(double *low, double *high, uint64_t found, uint64_t of)
     }
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    *low = fmax(0, middle - reach);
-    *high = fmin(1, middle + reach);
+    /* With nothing or all found one end is p itself, which rounding must not pass. */
+    *low = fmin(p, fmax(0, middle - reach));
+    *high = fmax(p, fmin(1, middle + reach));
 }
 
 static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)

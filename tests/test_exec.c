@@ -134,6 +134,43 @@ static void two_workers_run_at_once(void **state)
     }
 }
 
+struct line {
+    uint64_t scratch[WORKERS]; /* filled by work, read by hand_in of the same worker */
+    uint64_t gathered[200];
+    size_t count;
+};
+
+static void prepare(void *context, size_t item, int worker)
+{
+    struct line *line = context;
+    line->scratch[worker] = twin__mix(item);
+    for (size_t turns = twin__mix(item) % 4; turns > 0; turns--)
+        sched_yield(); /* so that later items are ready first */
+}
+
+static void gather(void *context, size_t item, int worker)
+{
+    struct line *line = context;
+    if (item == line->count)
+        line->gathered[line->count++] = line->scratch[worker];
+}
+
+static void what_is_handed_in_comes_in_order(void **state)
+{
+    (void)state;
+    for (twin_executor kind = TWIN_EXEC_SERIAL; kind <= TWIN_EXEC_OPENMP; kind++)
+        for (size_t w = 0; w < COUNT(worker_counts); w++) {
+            twin_exec exec;
+            if (twin_exec_make(&exec, kind, worker_counts[w]) == TWIN_EUNSUPPORTED)
+                continue;
+            struct line line = { .count = 0 };
+            twin_exec_in_order(exec, COUNT(line.gathered), prepare, gather, &line);
+            assert_int_equal(line.count, COUNT(line.gathered));
+            for (size_t i = 0; i < line.count; i++)
+                assert_true(line.gathered[i] == twin__mix(i));
+        }
+}
+
 static void inner(void *context, size_t begin, size_t end, int worker)
 {
     (void)worker;
@@ -154,95 +191,6 @@ static void a_loop_may_run_inside_a_loop(void **state)
     atomic_size_t sum = 0;
     twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 3 }, 20, 1, outer, &sum);
     assert_int_equal(atomic_load(&sum), 200);
-}
-
-/* ---- in order ---- */
-
-/* A worker's result waits in its scratch until its turn; no lock of ours guards the sum, for hand_in comes alone. */
-struct line {
-    size_t scratch[WORKERS], handed[ITEMS], count;
-    uint64_t chain; /* changes with the order */
-    int workers;
-    atomic_int handing;
-    atomic_bool broken;
-};
-
-static void work_out(void *context, size_t item, int worker)
-{
-    struct line *line = context;
-    if (worker < 0 || worker >= line->workers)
-        atomic_store(&line->broken, true);
-    /* Early items dawdle, so that later ones would overtake them if they could. */
-    for (size_t turns = 0; turns < 3 - item % 4 % 3; turns++)
-        sched_yield();
-    line->scratch[worker] = item * item;
-}
-
-static void hand_over(void *context, size_t item, int worker)
-{
-    struct line *line = context;
-    if (atomic_fetch_add(&line->handing, 1) != 0 || line->scratch[worker] != item * item)
-        atomic_store(&line->broken, true);
-    line->handed[line->count++] = item;
-    line->chain = twin__mix(line->chain + line->scratch[worker]);
-    atomic_fetch_sub(&line->handing, 1);
-}
-
-static void items_are_handed_in_in_order(void **state)
-{
-    (void)state;
-    struct line *line = malloc(sizeof *line);
-    assert_non_null(line);
-    for (twin_executor kind = TWIN_EXEC_SERIAL; kind <= TWIN_EXEC_OPENMP; kind++)
-        for (size_t w = 0; w < COUNT(worker_counts); w++)
-            for (size_t c = 0; c < COUNT(counts); c++) {
-                twin_exec exec;
-                uint64_t chain = 0;
-                if (twin_exec_make(&exec, kind, worker_counts[w]) == TWIN_EUNSUPPORTED)
-                    continue;
-                memset(line, 0, sizeof *line);
-                line->workers = exec.workers;
-                twin_exec_in_order(exec, counts[c], work_out, hand_over, line);
-                assert_false(atomic_load(&line->broken));
-                assert_int_equal(line->count, counts[c]);
-                for (size_t i = 0; i < counts[c]; i++) {
-                    assert_int_equal(line->handed[i], i);
-                    chain = twin__mix(chain + i * i);
-                }
-                assert_true(line->chain == chain);
-            }
-    free(line);
-}
-
-/* Both workers are at work before either hands in: the first item waits for the second to begin. */
-struct work_meeting {
-    struct meeting meeting;
-    int together;
-};
-
-static void meet_at_work(void *context, size_t item, int worker)
-{
-    meet(&((struct work_meeting *)context)->meeting, item, item, worker);
-}
-
-static void note_meeting(void *context, size_t item, int worker)
-{
-    (void)item, (void)worker;
-    struct work_meeting *work = context;
-    work->together += atomic_load(&work->meeting.present) >= 2;
-}
-
-static void work_goes_on_side_by_side(void **state)
-{
-    (void)state;
-    for (twin_executor kind = TWIN_EXEC_PTHREADS; kind <= TWIN_EXEC_OPENMP; kind++) {
-        twin_exec exec;
-        struct work_meeting work = { 0 };
-        if (twin_exec_make(&exec, kind, 2) == TWIN_EUNSUPPORTED)
-            continue;
-        twin_exec_in_order(exec, 2, meet_at_work, note_meeting, &work);
-        assert_int_equal(work.together, 2);
-    }
 }
 
 static void zero_workers_means_the_processors_allowed(void **state)
@@ -296,9 +244,8 @@ int main(void)
         cmocka_unit_test(every_executor_does_each_item_once),
         cmocka_unit_test(serial_pieces_come_in_order),
         cmocka_unit_test(two_workers_run_at_once),
+        cmocka_unit_test(what_is_handed_in_comes_in_order),
         cmocka_unit_test(a_loop_may_run_inside_a_loop),
-        cmocka_unit_test(items_are_handed_in_in_order),
-        cmocka_unit_test(work_goes_on_side_by_side),
         cmocka_unit_test(zero_workers_means_the_processors_allowed),
         cmocka_unit_test(wrong_numbers_are_refused),
         cmocka_unit_test(names_go_both_ways),

@@ -184,11 +184,12 @@ static void numbers_of_any_shape_will_do(void **state)
 static void check_union(twin_sketch sketch, size_t slots, size_t count, uint64_t *state)
 {
     uint64_t *items = random_items(count, twin__random_next(state)), *parts[2];
-    uint32_t *whole = malloc(3 * slots * sizeof *whole), *merged = whole + slots, *other = merged + slots;
+    uint32_t *whole = malloc(3 * slots * sizeof *whole);
     size_t sizes[2] = { 0, 0 };
     parts[0] = malloc((count + 1) * sizeof *items);
     parts[1] = malloc((count + 1) * sizeof *items);
     assert_true(whole && parts[0] && parts[1]);
+    uint32_t *merged = whole + slots, *other = merged + slots;
     uint64_t first = 1 + twin__random_below(state, 99);
     for (size_t i = 0; i < count; i++) {
         bool in_first = twin__random_below(state, 100) < first;

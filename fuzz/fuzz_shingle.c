@@ -1,0 +1,78 @@
+/* fuzz_shingle.c — any bytes under any rule: the first byte chooses the kind and the second the width. As many
+ * hashes come out as windows are there, and those of stop words are among those of all words. */
+#include <stdlib.h>
+#include <twinsift/shingle.h>
+
+static void require(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void shingle(twin_items *out, twin_shingle_kind kind, size_t width, twin_text text)
+{
+    twin_shingle_options options = { .kind = kind, .width = width };
+    twin_shingler *shingler;
+    require(twin_shingler_create(&shingler, options) == TWIN_OK);
+    require(twin_shingle(out, shingler, text) == TWIN_OK);
+    twin_shingler_free(shingler);
+}
+
+static size_t count_characters(twin_text text)
+{
+    size_t count = text.length > 0;
+    for (size_t i = 1; i < text.length; i++)
+        count += ((unsigned char)text.bytes[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static size_t count_words(twin_text text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.length; i++)
+        count += !is_blank(text.bytes[i]) && (i == 0 || is_blank(text.bytes[i - 1]));
+    return count;
+}
+
+static size_t windows(size_t pieces, size_t width)
+{
+    return pieces < width ? 0 : pieces - width + 1;
+}
+
+/* The stop words' windows are some of all, in the same order. */
+static void check_stops(twin_items some, size_t width, twin_text text)
+{
+    twin_items all = { 0 };
+    size_t next = 0;
+    shingle(&all, TWIN_SHINGLE_WORD, width, text);
+    for (size_t i = 0; i < some.count; i++, next++) {
+        while (next < all.count && all.items[next] != some.items[i])
+            next++;
+        require(next < all.count);
+    }
+    twin_items_clear(&all);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    if (length < 2)
+        return 0;
+    twin_shingle_kind kind = (twin_shingle_kind)(bytes[0] % 4);
+    size_t width = 1 + bytes[1] % 40;
+    twin_text text = { (const char *)bytes + 2, length - 2 };
+    twin_items items = { 0 };
+    shingle(&items, kind, width, text);
+    switch (kind) {
+    case TWIN_SHINGLE_BYTE: require(items.count == windows(text.length, width)); break;
+    case TWIN_SHINGLE_CHAR: require(items.count == windows(count_characters(text), width)); break;
+    case TWIN_SHINGLE_WORD: require(items.count == windows(count_words(text), width)); break;
+    case TWIN_SHINGLE_STOP: check_stops(items, width, text); break;
+    }
+    twin_items_clear(&items);
+    return 0;
+}
