@@ -162,6 +162,7 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
                                       (twin_collection_options){ .normal = options->normal,
                                                                  .shingle = options->shingle,
                                                                  .minhash = options->minhash,
+                                                                 .sizes = options->measure == TWIN_CONTAINMENT,
                                                                  .exec = options->exec,
                                                                  .strict = options->strict,
                                                                  .progress = progress },

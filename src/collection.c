@@ -58,6 +58,16 @@ static bool room_for_entry(struct twin__finding *finding, size_t slots)
                       sizeof *finding->signatures);
 }
 
+/* Makes the items of the last entry a set to know its size. */
+static twin_status measure_set(struct twin__finding *finding)
+{
+    twin_set set;
+    twin_status status = twin_set_make(&set, &finding->scratch.items, &finding->scratch.spare);
+    if (status == TWIN_OK)
+        finding->entries[finding->entry_count - 1].size = set.count < UINT32_MAX ? (uint32_t)set.count : UINT32_MAX;
+    return status;
+}
+
 static bool visit_document(void *context, const twin_document *document)
 {
     struct twin__finding *finding = context;
@@ -85,9 +95,11 @@ static bool visit_document(void *context, const twin_document *document)
         .is_number = document->id_is_number,
         .is_empty = scratch->items.count == 0,
     };
+    if (collection->sizes)
+        finding->status = measure_set(finding);
     finding->bytes += document->text.length;
-    finding->too_short += scratch->items.count == 0;
-    return true;
+    finding->too_short += finding->entries[finding->entry_count - 1].is_empty;
+    return finding->status == TWIN_OK;
 }
 
 static bool visit_problem(void *context, const twin_problem *problem)
@@ -279,6 +291,7 @@ static twin_status prepare(twin_collection *collection, twin_collection_options 
     collection->normal = options.normal;
     collection->slots = options.minhash.slots;
     collection->strict = options.strict;
+    collection->sizes = options.sizes;
     return status;
 }
 
@@ -348,6 +361,11 @@ const uint32_t *twin_collection_signatures(const twin_collection *collection)
 size_t twin_collection_slots(const twin_collection *collection)
 {
     return collection->slots;
+}
+
+uint32_t twin_collection_size(const twin_collection *collection, uint32_t document)
+{
+    return collection->entries[document].size;
 }
 
 const uint32_t *twin_collection_firsts(const twin_collection *collection)

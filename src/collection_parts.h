@@ -12,6 +12,7 @@ struct twin__entry {
     twin_digest digest; /* of the normalised text; of the set, for rows */
     size_t id;          /* where its id begins among the ids */
     uint32_t id_length;
+    uint32_t size;  /* of the set, when sizes were asked for */
     bool has_id;    /* false: its line number is its id */
     bool is_number; /* the id was written as a JSON number */
     bool is_empty;  /* too short: no shingles */
@@ -26,7 +27,7 @@ struct twin_collection {
     twin_hash hash;
     twin_normal normal;
     size_t slots;
-    bool strict;
+    bool strict, sizes;
 
     struct twin__entry *entries;
     uint32_t *signatures; /* `slots` numbers an entry */

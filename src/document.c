@@ -239,23 +239,26 @@ twin_input_format twin_input_format_of(const twin_input *input)
     return input->options.format;
 }
 
+/* The path of a file of a folder, behind the folder's name as it was given. */
+static twin_status append_path(twin_buffer *out, const struct source *source, uint64_t number)
+{
+    twin_status status = append_words(out, source->name);
+    if (status == TWIN_OK && out->length && out->bytes[out->length - 1] != '/')
+        status = append_words(out, "/");
+    return status == TWIN_OK ? append_words(out, source->folder.entries[number].path) : status;
+}
+
 twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_place place)
 {
     out->length = 0;
     if (!is_inside(input, place))
         return TWIN_EINVAL;
     const struct source *source = &input->sources[place.source];
-    twin_status status = append_words(out, source->name);
-    if (status == TWIN_OK && source->is_folder) {
-        if (out->length && out->bytes[out->length - 1] != '/')
-            status = append_words(out, "/");
-        if (status == TWIN_OK)
-            status = append_words(out, source->folder.entries[place.offset].path);
-    } else if (status == TWIN_OK) {
-        char line[40];
-        snprintf(line, sizeof line, ": line %" PRIu64, place.line);
+    char line[40];
+    snprintf(line, sizeof line, ": line %" PRIu64, place.line);
+    twin_status status = source->is_folder ? append_path(out, source, place.offset) : append_words(out, source->name);
+    if (status == TWIN_OK && !source->is_folder)
         status = append_words(out, line);
-    }
     if (status == TWIN_OK)
         status = twin_buffer_append(out, "", 1);
     if (status == TWIN_OK)
@@ -555,7 +558,13 @@ static twin_status look_at_file(struct record *out, const twin_input *input, twi
     }
     twin_status status = look_at_open_file(out, input, reading, fd);
     close(fd);
-    out->document = (twin_document){ .id = text_of(entry->path),
+    twin_text id = text_of(entry->path);
+    if (status == TWIN_OK && input->count > 1) { /* two folders may hold files of one name */
+        reading->id.length = 0;
+        status = append_path(&reading->id, source, number);
+        id = (twin_text){ reading->id.bytes, reading->id.length };
+    }
+    out->document = (twin_document){ .id = id,
                                      .text = { reading->block.bytes, reading->block.length },
                                      .record = { reading->block.bytes, reading->block.length } };
     return status;

@@ -191,6 +191,7 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
         collection->entries[s] = (struct twin__entry){ .digest = twin_set_digest(set),
                                                        .id = rows->names[s].begin,
                                                        .id_length = rows->names[s].length,
+                                                       .size = (uint32_t)set.count,
                                                        .has_id = true };
     }
 }

@@ -27,6 +27,8 @@ struct pairs {
 };
 
 struct gate {
+    const twin_collection *collection;
+    twin_similar_options options;
     const uint32_t *signatures;
     size_t slots, least;
     struct worker {
@@ -39,15 +41,36 @@ struct gate {
 
 /* The number of equal slots below which a pair is not worth its exact similarity. The share of equal slots is J
  * with variance at most J(1-J)/k; four standard errors below the threshold lie 3 pairs in 100,000. */
+static size_t least_for(double similarity, size_t slots)
+{
+    double k = (double)slots, bound = similarity * k - 4 * sqrt(k * similarity * (1 - similarity));
+    return bound > 0 ? (size_t)bound : 0;
+}
+
 static size_t least_agreement(twin_similar_options options, size_t slots)
 {
-    double k = (double)slots, t = options.threshold;
     if (options.verify == TWIN_VERIFY_NONE || options.measure == TWIN_CONTAINMENT)
         return 0;
     if (options.verify == TWIN_VERIFY_ESTIMATE)
-        return (size_t)ceil(t * k - 1e-9);
-    double bound = t * k - 4 * sqrt(k * t * (1 - t));
-    return bound > 0 ? (size_t)bound : 0;
+        return (size_t)ceil(options.threshold * (double)slots - 1e-9);
+    return least_for(options.threshold, slots);
+}
+
+/* Containment t of sets of sizes a <= b means a Jaccard similarity of at least t·a / (a + b - t·a). */
+static size_t least_contained(double t, size_t a, size_t b, size_t slots)
+{
+    double smaller = (double)(a < b ? a : b), larger = (double)(a < b ? b : a);
+    return least_for(t * smaller / (smaller + larger - t * smaller), slots);
+}
+
+static bool agree_enough(const struct gate *gate, uint32_t a, uint32_t b)
+{
+    size_t least = gate->least;
+    if (gate->options.measure == TWIN_CONTAINMENT)
+        least = least_contained(gate->options.threshold, twin_collection_size(gate->collection, a),
+                                twin_collection_size(gate->collection, b), gate->slots);
+    return least == 0 || twin_minhash_agreement(gate->signatures + a * gate->slots,
+                                                gate->signatures + b * gate->slots, gate->slots) >= least;
 }
 
 static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
@@ -55,8 +78,7 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
     struct gate *gate = context;
     struct worker *worker = &gate->workers[number];
     worker->candidates++;
-    if (gate->least && twin_minhash_agreement(gate->signatures + a * gate->slots, gate->signatures + b * gate->slots,
-                                              gate->slots) < gate->least)
+    if (!agree_enough(gate, a, b))
         return;
     if (!twin__grow(&worker->pairs.items, &worker->pairs.capacity, worker->pairs.count, 1, sizeof(uint64_t)))
         worker->no_memory = true;
@@ -91,7 +113,9 @@ static twin_status find_pairs(struct pairs *out, const twin_collection *collecti
     twin_signatures signatures = { .rows = twin_collection_signatures(collection),
                                    .slots = twin_collection_slots(collection) };
     signatures.count = twin_collection_distinct(&signatures.documents, collection);
-    struct gate gate = { .signatures = signatures.rows, .slots = signatures.slots };
+    struct gate gate = {
+        .collection = collection, .options = options, .signatures = signatures.rows, .slots = signatures.slots
+    };
     gate.least = least_agreement(options, signatures.slots);
     gate.workers = calloc((size_t)options.exec.workers, sizeof *gate.workers);
     if (!gate.workers)

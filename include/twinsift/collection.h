@@ -24,6 +24,7 @@ typedef struct twin_collection_options {
     twin_shingle_options shingle; /* for rows only its hash is used */
     twin_minhash_options minhash;
     twin_exec exec;
+    bool sizes;             /* also keep the size of every set, which takes a sort of each */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
     twin_progress progress; /* hears "reading" */
 } twin_collection_options;
@@ -60,6 +61,9 @@ TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_co
 /* The signatures, one after the other, `slots` numbers each; and the number of slots. */
 TWIN_API const uint32_t *twin_collection_signatures(const twin_collection *collection);
 TWIN_API size_t twin_collection_slots(const twin_collection *collection);
+
+/* The number of items of a document's set, if sizes were asked for (rows always have them); else 0. */
+TWIN_API uint32_t twin_collection_size(const twin_collection *collection, uint32_t document);
 
 /* For each document the first of its copies: itself, if it is the first or the only one. */
 TWIN_API const uint32_t *twin_collection_firsts(const twin_collection *collection);

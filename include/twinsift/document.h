@@ -45,7 +45,8 @@ typedef struct twin_place {
 
 /* A document as it stands in its input. The texts live until the visit ends. */
 typedef struct twin_document {
-    twin_text id;      /* JSON lines: "id", unescaped; a folder: the path below it; a row: the set.
+    twin_text id;      /* JSON lines: "id", unescaped; a folder: the path below it, behind the folder's
+                          name when there are several inputs; a row: the set.
                           NULL bytes while a piece is read: no id, so the line number will be it. */
     bool id_is_number; /* JSON lines: the id was written as a number */
     twin_text text;    /* JSON lines: "text", unescaped; a folder: the file's bytes; a row: the element */
