@@ -168,6 +168,7 @@ for who in serial:1 pthreads:1 pthreads:2 openmp:1 openmp:2; do
     time_pairs "$who" --executor "${who%:*}" --threads "${who#*:}" --sketch classic --shingle char:9 --hashes 200 \
         --rows 5 --buckets 5000
     tell "B's job, ${who%:*}, ${who#*:} threads" "${best[$who.wall]}" s
+    tell "B's job, ${who%:*}, ${who#*:} threads: CPU time" "${best[$who.cpu]}" s
 done
 for who in pthreads:2 openmp:2; do
     tell "B's job, ${who%:*}, 2 threads: speed-up over serial" "$(calc "${best[serial:1.wall]} / ${best[$who.wall]}")" ""

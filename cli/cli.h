@@ -37,6 +37,12 @@ int trouble_status(const char *what, twin_status status, const twin_error *error
 /* Prints a help text on standard output and returns FOUND. */
 int print_help(const char *text);
 
+/* Whether what was printed on standard output went well so far. Asked right after printing, it keeps the reason. */
+bool output_is_good(void);
+
+/* Closes standard output and returns `status`, or TROUBLE when something of it was lost, and says so. */
+int close_output(int status);
+
 /* ---- progress.c: one line on a terminal for work over a second */
 
 /* Starts the clock and returns what to hand to the library: a line that shows stage, share, rate and time left;

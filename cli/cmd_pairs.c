@@ -12,14 +12,14 @@ static const char help_begin[] =
     "\n"
     "usage: twinsift pairs [OPTION]... INPUT...\n"
     "\n"
-    "An INPUT is a folder (each file below it is a document), a file .jsonl, .jsonl.gz or .jsonl.zst with an object\n"
-    "a line (\"id\" and \"text\"), or - for such lines on standard input. Prints a line for each pair: the first "
-    "id,\n"
-    "the second, and their similarity, parted by tabs, in the order of the input.\n"
+    "An INPUT is a folder (each file below it is a document), a file .jsonl, .jsonl.gz or .jsonl.zst\n"
+    "with one object a line (\"id\" and \"text\"), or - for such lines on standard input. Each pair is a\n"
+    "line: the first id, the second, and their similarity, parted by tabs, in the order of the input.\n"
     "\n";
 static const char help_end[] =
     "\n"
-    "Exit status: 0 when done, whether or not there are pairs; 2 in trouble. A bad document is named and skipped.\n"
+    "Exit status: 0 when done, whether or not there are pairs; 2 in trouble. A bad document is named on\n"
+    "standard error and skipped.\n"
     "\n"
     "examples:\n"
     "  twinsift pairs articles/\n"
@@ -106,27 +106,54 @@ static bool load_stop_words(struct run *run)
 /* Bad documents are named, but a file of another kind must not fill the screen. */
 enum { MOST_NAMED = 20 };
 
+static void tell_problem(twin_buffer *where, const struct run *run, const twin_problem *problem)
+{
+    if (twin_input_describe(where, run->input, problem->place) != TWIN_OK)
+        return;
+    if (problem->column)
+        warn("%s, byte %" PRIu64 ": %s; skipped", where->bytes, problem->column, problem->message);
+    else
+        warn("%s: %s; skipped", where->bytes, problem->message);
+}
+
 static void tell_problems(const struct run *run)
 {
     const twin_problem *problems;
     size_t count = twin_collection_problems(&problems, run->collection);
     twin_buffer where = { 0 };
     for (size_t i = 0; i < count && i < MOST_NAMED; i++)
-        if (twin_input_describe(&where, run->input, problems[i].place) == TWIN_OK)
-            warn("%s: %s; skipped", where.bytes, problems[i].message);
+        tell_problem(&where, run, &problems[i]);
     if (count > MOST_NAMED)
-        warn("%zu more documents were skipped", count - MOST_NAMED);
+        warn("%zu more were skipped", count - MOST_NAMED);
     twin_buffer_clear(&where);
-    uint64_t replaced = twin_collection_count(run->collection).replaced;
-    if (replaced && !run->options.quiet)
-        warn("%" PRIu64 " stretches of bytes that are not UTF-8 were replaced by U+FFFD", replaced);
+}
+
+/* What is no trouble, but may not be what was meant. */
+static void tell_remarks(const struct run *run)
+{
+    twin_collection_counts counts = twin_collection_count(run->collection);
+    if (run->options.quiet)
+        return;
+    if (counts.replaced)
+        warn("%" PRIu64 " stretches of bytes that are not UTF-8 were replaced by U+FFFD", counts.replaced);
+    if (counts.documents == 0)
+        warn("there are no documents in the input, so there is nothing to compare");
+    else if (counts.too_short > counts.documents / 2)
+        warn("%" PRIu64 " of %" PRIu64 " documents are shorter than one shingle, and so similar to none",
+             counts.too_short, counts.documents);
+}
+
+static const char *temp_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : NULL;
 }
 
 static bool read_collection(struct run *run, const char *const *paths, size_t count, twin_progress progress)
 {
     struct common_options *options = &run->options;
     twin_error error = { 0 };
-    options->input.temp_folder = getenv("TMPDIR");
+    options->input.temp_folder = temp_folder();
     options->input.progress = progress;
     twin_status status = twin_input_open(&run->input, paths, count, options->input, &error);
     run->opened = seconds();
@@ -148,9 +175,10 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
     tell_problems(run);
     twin_collection_counts counts = twin_collection_count(run->collection);
     if (counts.documents == 0 && counts.problems) {
-        trouble("no document could be read");
+        trouble("%s could be read", options->input.format == TWIN_INPUT_ROWS ? "no row" : "no document");
         return false;
     }
+    tell_remarks(run);
     return true;
 }
 
@@ -194,7 +222,7 @@ static bool print_json(void *context, twin_match match)
     print_json_id(run, match.b);
     printf(",\"similarity\":%.4f}\n", match.similarity);
     run->lines++;
-    return !ferror(stdout);
+    return output_is_good();
 }
 
 static bool print_line(void *context, twin_match match)
@@ -207,19 +235,22 @@ static bool print_line(void *context, twin_match match)
     tsv_field(stdout, b.bytes, b.length);
     printf("\t%.4f\n", match.similarity);
     run->lines++;
-    return !ferror(stdout);
+    return output_is_good();
 }
 
-/* A write that failed is told by main(). */
+/* All pairs are out before an audit begins, which may take long and be interrupted. A write that failed is told by
+ * close_output(). */
 static bool print_pairs(struct run *run)
 {
     twin_status status =
         twin_similar_each(run->similar, run->options.copies, run->options.json ? print_json : print_line, run);
-    run->written = seconds();
-    if (status == TWIN_OK || status == TWIN_ESTOPPED)
-        return true;
-    trouble_status("writing", status, NULL);
-    return false;
+    (void)!fflush(stdout);
+    run->written = run->audited = seconds();
+    if (!output_is_good())
+        return false;
+    if (status != TWIN_OK)
+        trouble_status("writing", status, NULL);
+    return status == TWIN_OK;
 }
 
 static bool audit_run(struct run *run, twin_progress progress)
@@ -246,13 +277,13 @@ static void print_audit(const struct run *run)
     twin_audit audit = run->audit;
     if (audit.similar == 0)
         fprintf(stderr,
-                "audit: %" PRIu64
-                " documents compared with all others; none has a lookalike, so nothing can be said\n",
+                "audit: %" PRIu64 " documents compared with all others, none has a lookalike: nothing can be said\n",
                 audit.documents);
     else
         fprintf(stderr,
-                "audit: %" PRIu64 " documents compared with all others; %" PRIu64 " of %" PRIu64
-                " similar pairs found: recall %.4f (95 %%: %.4f to %.4f)\n",
+                "audit: %" PRIu64 " documents compared with all others, %" PRIu64 " of %" PRIu64
+                " similar pairs found\n"
+                "audit: recall %.4f, 95 %% interval %.4f to %.4f\n",
                 audit.documents, audit.found, audit.similar, audit.recall, audit.low, audit.high);
     if (audit.wrong)
         fprintf(stderr, "audit: %" PRIu64 " pairs were told that are not similar\n", audit.wrong);
@@ -277,34 +308,77 @@ static void print_stats_json(const struct run *run)
             ",\"copies\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"bands\":%zu,\"rows\":%zu,\"candidates\":%" PRIu64
             ",\"verified\":%" PRIu64 ",\"similar\":%" PRIu64 ",\"lines\":%" PRIu64
             ",\"seconds\":{\"opening\":%.3f,\"reading\":%.3f,"
-            "\"pairing\":%.3f,\"verifying\":%.3f,\"writing\":%.3f,\"total\":%.3f},\"peak_bytes\":%" PRIu64 "}}\n",
+            "\"pairing\":%.3f,\"verifying\":%.3f,\"writing\":%.3f,\"auditing\":%.3f,\"total\":%.3f},\"peak_bytes\":"
+            "%" PRIu64 "}}\n",
             documents.documents, documents.bytes, documents.too_short, documents.copies, documents.problems,
             run->plan.bands, run->plan.rows, pairs.candidates, pairs.verified, pairs.similar, run->lines,
             run->opened - run->started, run->read - run->opened, pairs.pairing_seconds, pairs.verifying_seconds,
-            run->written - run->found, seconds() - run->started, peak_bytes());
+            run->written - run->found, run->audited - run->written, seconds() - run->started, peak_bytes());
 }
+
+/* "37.1 KB", in powers of a thousand. */
+static const char *size_in_words(char out[24], double bytes)
+{
+    static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
+    size_t power = 0;
+    for (; bytes >= 1000 && power < 4; power++)
+        bytes /= 1000;
+    snprintf(out, 24, "%.*f %s", power ? 1 : 0, bytes, units[power]);
+    return out;
+}
+
+static void print_count(const char *name, uint64_t count, const char *what)
+{
+    fprintf(stderr, "%-12s %12" PRIu64 "   %s\n", name, count, what);
+}
+
+static void print_counts(const struct run *run)
+{
+    twin_collection_counts documents = twin_collection_count(run->collection);
+    twin_similar_counts pairs = twin_similar_count(run->similar);
+    bool rows = run->options.input.format == TWIN_INPUT_ROWS;
+    char size[24], what[96];
+    snprintf(what, sizeof what, "%s of %s", size_in_words(size, (double)documents.bytes), rows ? "rows" : "text");
+    print_count(rows ? "sets" : "documents", documents.documents, what);
+    print_count("  skipped", documents.problems, rows ? "rows that could not be read" : "could not be read");
+    print_count("  too short", documents.too_short, "less than one shingle, similar to none");
+    print_count("  copies", documents.copies, "same set as an earlier one");
+    snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->plan.bands, run->plan.rows);
+    print_count("candidates", pairs.candidates, what);
+    print_count("  verified", pairs.verified, "pairs whose sets were compared");
+    print_count("  similar", pairs.similar, "pairs of different sets that stay");
+    print_count("lines", run->lines, "printed");
+}
+
+static void print_time(const char *name, double time, double bytes)
+{
+    char size[24];
+    fprintf(stderr, "%-12s %12.3f", name, time);
+    if (bytes > 0 && time > 0)
+        fprintf(stderr, "   %s/s", size_in_words(size, bytes / time));
+    fputc('\n', stderr);
+}
+
+/* Memory a document says something only once the documents outweigh the program. */
+enum { MANY_DOCUMENTS = 10000 };
 
 static void print_stats(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
     twin_similar_counts pairs = twin_similar_count(run->similar);
-    double total = seconds() - run->started, megabytes = (double)documents.bytes / 1e6;
-    uint64_t peak = peak_bytes();
-    fprintf(stderr, "documents     %12" PRIu64 "   %.1f MB of text\n", documents.documents, megabytes);
-    fprintf(stderr, "  skipped     %12" PRIu64 "   bad ones, named above\n", documents.problems);
-    fprintf(stderr, "  too short   %12" PRIu64 "   no shingle, never similar\n", documents.too_short);
-    fprintf(stderr, "  copies      %12" PRIu64 "   same set as an earlier document\n", documents.copies);
-    fprintf(stderr, "candidates    %12" PRIu64 "   pairs that share one of %zu bands of %zu rows\n", pairs.candidates,
-            run->plan.bands, run->plan.rows);
-    fprintf(stderr, "  verified    %12" PRIu64 "   pairs whose sets were compared\n", pairs.verified);
-    fprintf(stderr, "  similar     %12" PRIu64 "   pairs of different sets\n", pairs.similar);
-    fprintf(stderr, "lines         %12" PRIu64 "   printed\n", run->lines);
-    fprintf(stderr, "seconds       %12.3f   opening %.3f, reading %.3f, pairing %.3f, verifying %.3f, writing %.3f\n",
-            total, run->opened - run->started, run->read - run->opened, pairs.pairing_seconds,
-            pairs.verifying_seconds, run->written - run->found);
-    fprintf(stderr, "peak memory   %12.1f   MB", (double)peak / 1e6);
-    if (documents.documents)
-        fprintf(stderr, ", %.0f bytes a document", (double)peak / (double)documents.documents);
+    double total = seconds() - run->started, peak = (double)peak_bytes();
+    print_counts(run);
+    print_time("seconds", total, (double)documents.bytes);
+    print_time("  opening", run->opened - run->started, 0);
+    print_time("  reading", run->read - run->opened, (double)documents.bytes);
+    print_time("  pairing", pairs.pairing_seconds, 0);
+    print_time("  verifying", pairs.verifying_seconds, 0);
+    print_time("  writing", run->written - run->found, 0);
+    if (run->options.audit)
+        print_time("  auditing", run->audited - run->written, 0);
+    fprintf(stderr, "%-12s %12.1f   MB", "peak memory", peak / 1e6);
+    if (documents.documents >= MANY_DOCUMENTS)
+        fprintf(stderr, ", %.0f bytes a document", peak / (double)documents.documents);
     fputc('\n', stderr);
 }
 
@@ -348,6 +422,9 @@ int cmd_pairs(int argc, char **argv)
         return trouble("--measure edit is not built yet; jaccard and containment are");
     if (optind == argc)
         return trouble("no input; give a folder, a .jsonl file, or - for standard input");
+    for (int i = optind; i < argc; i++)
+        if (!*argv[i])
+            return trouble("an input without a name; give a folder, a .jsonl file, or - for standard input");
     int result = run_pairs(&run, (const char *const *)argv + optind, (size_t)(argc - optind));
     run_clear(&run);
     return result;

@@ -72,7 +72,7 @@ const char common_help[] =
     "\n"
     "what is similar:\n"
     "  --threshold T         the least similarity, 0 to 1 (0.8)\n"
-    "  --measure M           jaccard, containment or edit (jaccard)\n"
+    "  --measure M           jaccard or containment, of the smaller in the larger (jaccard)\n"
     "  --verify HOW          exact, estimate or none (exact)\n"
     "  --copies WHICH        of documents with equal sets print first, all or none (first)\n"
     "\n"
@@ -221,7 +221,7 @@ static bool read_error(double *out, const char *value)
     size_t slots = twin_plan_slots(*out);
     if (slots > 0 && slots <= TWIN_MINHASH_MAX_SLOTS)
         return true;
-    trouble("--error: %s would need more than %d hashes; the least error is 0.0040", value,
+    trouble("--error: %s would need more than %d hashes; the least error is 1/256", value,
             (int)TWIN_MINHASH_MAX_SLOTS);
     return false;
 }
@@ -238,12 +238,13 @@ static bool read_sets(twin_input_options *out, const char *value)
     return false;
 }
 
-static bool read_field(const char **out, const char *name, const char *value)
+/* The name of a `what`. */
+static bool read_name(const char **out, const char *name, const char *value, const char *what)
 {
     *out = value;
     if (*value)
         return true;
-    trouble("%s: a field needs a name", name);
+    trouble("%s: a %s needs a name", name, what);
     return false;
 }
 
@@ -269,12 +270,12 @@ bool common_option(struct common_options *common, int option, const char *value)
     case STATS: return common->stats = true;
     case AUDIT: return read_count(&common->audit, "--audit", value, 1, UINT32_MAX);
     case COPIES: return read_copies(&common->copies, value);
-    case ID_FIELD: return read_field(&common->input.id_field, "--id-field", value);
-    case TEXT_FIELD: return read_field(&common->input.text_field, "--text-field", value);
+    case ID_FIELD: return read_name(&common->input.id_field, "--id-field", value, "field");
+    case TEXT_FIELD: return read_name(&common->input.text_field, "--text-field", value, "field");
     case SETS: return read_sets(&common->input, value);
     case RAW: common->normal = TWIN_NORMAL_CHECK; return true;
     case STRICT: return common->strict = true;
-    case STOP_WORDS: return read_field(&common->stop_words, "--stop-words", value);
+    case STOP_WORDS: return read_name(&common->stop_words, "--stop-words", value, "file");
     default: return false; /* next_option() has told */
     }
 }
@@ -324,8 +325,9 @@ static bool choose_slots(struct common_options *common)
     }
     if (banded <= common->minhash.slots)
         return true;
-    trouble("%zu bands of %zu rows need %zu hashes, but a signature has %zu", common->bands, common->rows, banded,
-            common->minhash.slots);
+    bool by_choice = common->hashes || common->error > 0;
+    trouble("%zu bands of %zu rows need %zu hashes, but a signature has %s%zu", common->bands, common->rows, banded,
+            by_choice ? "" : "at most ", by_choice ? common->minhash.slots : (size_t)TWIN_MINHASH_MAX_SLOTS);
     return false;
 }
 

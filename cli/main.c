@@ -31,6 +31,20 @@ static int help(void)
     return FOUND;
 }
 
+static int missing(void)
+{
+    char names[128] = "";
+    for (size_t i = 0; i < COMMANDS; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 i == 0             ? ""
+                 : i + 1 < COMMANDS ? ", "
+                                    : " or ",
+                 commands[i].name);
+    }
+    return trouble("which command? %s; twinsift --help tells more", names);
+}
+
 static int unknown(const char *name)
 {
     const struct command *nearest = NULL;
@@ -74,7 +88,7 @@ static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name)
-        return trouble("which command? twinsift --help lists them");
+        return missing();
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help();
     if (strcmp(name, "--version") == 0)
@@ -87,18 +101,6 @@ static int run(int argc, char **argv)
             return choose_cpu() ? commands[i].run(argc - 1, argv + 1) : TROUBLE;
         }
     return unknown(name);
-}
-
-/* What was printed counts only once it has arrived: a full disk shows up here at the latest. */
-static int close_output(int status)
-{
-    errno = 0;
-    bool failed = ferror(stdout) != 0;
-    if (fflush(stdout) != 0 || fclose(stdout) != 0)
-        failed = true;
-    if (!failed)
-        return status;
-    return trouble("standard output could not be written: %s", strerror(errno ? errno : EIO));
 }
 
 int main(int argc, char **argv)

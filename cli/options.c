@@ -22,8 +22,34 @@ static void letters_of(char *out, const struct option *table)
     *out = '\0';
 }
 
+/* The option most like a wrong one; NULL when none is within two slips of the finger. */
+static const char *nearest_option(const struct option *table, const char *word, size_t length)
+{
+    char name[32];
+    const char *nearest = NULL;
+    size_t least = 3;
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (; table->name; table++) {
+        size_t distance = spelling_distance(name, table->name);
+        if (distance < least && distance < strlen(table->name) / 2) {
+            least = distance;
+            nearest = table->name;
+        }
+    }
+    return nearest;
+}
+
+static void tell_unknown_option(const struct option *table, const char *word, int length)
+{
+    const char *nearest = nearest_option(table, word + 2, (size_t)length - 2);
+    if (nearest)
+        trouble("there is no option %.*s; did you mean --%s?", length, word, nearest);
+    else
+        trouble("there is no option %.*s, or it is cut too short; --help lists them", length, word);
+}
+
 /* What is wrong with the option that getopt has just refused. */
-static void tell_wrong_option(int answer, char **argv)
+static void tell_wrong_option(int answer, char **argv, const struct option *table)
 {
     const char *word = argv[optind - 1];
     bool is_long = word && strncmp(word, "--", 2) == 0;
@@ -35,7 +61,7 @@ static void tell_wrong_option(int answer, char **argv)
     else if (is_long && optopt)
         trouble("%.*s takes no value", length, word);
     else if (is_long)
-        trouble("there is no option %.*s, or it is cut too short; --help lists them", length, word);
+        tell_unknown_option(table, word, length);
     else
         trouble("there is no option -%c; --help lists them", optopt);
 }
@@ -48,7 +74,7 @@ int next_option(int argc, char **argv, const struct option *table)
     int option = getopt_long(argc, argv, letters, table, NULL);
     if (option != '?' && option != ':')
         return option;
-    tell_wrong_option(option, argv);
+    tell_wrong_option(option, argv, table);
     return '?';
 }
 

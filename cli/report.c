@@ -1,6 +1,7 @@
 /* report.c — messages on standard error. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,4 +61,27 @@ int print_help(const char *text)
 {
     fputs(text, stdout);
     return FOUND;
+}
+
+static int output_error;
+
+bool output_is_good(void)
+{
+    if (!ferror(stdout))
+        return true;
+    if (!output_error)
+        output_error = errno ? errno : EIO;
+    return false;
+}
+
+/* What was printed counts only once it has arrived: a full disk shows up here at the latest. */
+int close_output(int status)
+{
+    if (output_is_good()) {
+        errno = 0;
+        if (fflush(stdout) == 0 && fclose(stdout) == 0)
+            return status;
+        output_error = errno ? errno : EIO;
+    }
+    return trouble("standard output could not be written: %s", strerror(output_error));
 }

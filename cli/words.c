@@ -60,6 +60,6 @@ bool read_words(char **file, twin_text **words, size_t *count, const char *path)
     }
     *count = split(*words, *file, length);
     if (*count == 0)
-        trouble("%s: no words in it", path);
+        trouble("%s: there are no words in it", path);
     return *count > 0;
 }

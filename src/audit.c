@@ -206,7 +206,7 @@ static void judge(const struct audit *audit, struct auditor *auditor, uint32_t d
         uint32_t sample = auditor->touched[i], other = audit->samples[sample];
         auditor->is_touched[sample] = false;
         /* A pair of two drawn documents is met twice: it counts from its second. */
-        if (other == document || (audit->is_sampled[document] && other > document))
+        if (other == document || (other > document && audit->is_sampled[document]))
             continue;
         if (twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
                                          audit->options.threshold) < 0)

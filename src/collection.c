@@ -1,7 +1,9 @@
 /* collection.c — a collection: documents, each with its signature; sets on demand. */
 #include <twinsift/collection.h>
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +189,10 @@ twin_status twin__fail_problem(twin_error *error, const twin_collection *collect
 {
     twin_buffer where = { 0 };
     twin_status status = twin_input_describe(&where, collection->input, problem->place);
-    status = status == TWIN_OK ? twin__fail(error, TWIN_EFORMAT, "%s: %s", where.bytes, problem->message)
+    char byte[32] = "";
+    if (problem->column)
+        snprintf(byte, sizeof byte, ", byte %" PRIu64, problem->column);
+    status = status == TWIN_OK ? twin__fail(error, TWIN_EFORMAT, "%s%s: %s", where.bytes, byte, problem->message)
                                : twin__fail_memory(error);
     if (error) {
         error->line = problem->place.line;

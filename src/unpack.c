@@ -175,12 +175,12 @@ static twin_status zstd_trouble(struct unpacking *u, size_t result, uint64_t at)
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_memory_allocation: return twin__fail_memory(u->error);
     case ZSTD_error_prefix_unknown: return has_more(u, "zstd", at);
-    case ZSTD_error_checksum_wrong: return is_damaged(u, "zstd", at, "the checksum does not match");
+    case ZSTD_error_checksum_wrong: return is_damaged(u, "zstd", u->read, "the checksum does not match");
     case ZSTD_error_frameParameter_windowTooLarge:
         return twin__fail(u->error, TWIN_EUNSUPPORTED,
                           "%s was packed with a window over 128 MiB; unpack it with zstd --long=31 first",
                           u->options.name);
-    default: return is_damaged(u, "zstd", at, ZSTD_getErrorName(result));
+    default: return is_damaged(u, "zstd", u->read, ZSTD_getErrorName(result));
     }
 }
 

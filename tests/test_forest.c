@@ -133,7 +133,8 @@ static void forest_does_what_the_model_does(void **state_unused)
             size_t kind = draw_labels(labels, &state);
             assert_int_equal(twin_forest_add(forest, id, labels), model[id].present ? TWIN_EINVAL : TWIN_OK);
             if (!model[id].present) {
-                model[id] = (struct model){ .present = true, .order = order++, .kind = kind };
+                model[id] = (struct model){ .present = true, .order = order, .kind = kind };
+                order++;
                 memcpy(model[id].labels, labels, sizeof labels);
                 present++;
             }

@@ -97,8 +97,8 @@ static void tally_init(struct tally *tally, size_t size, double similarity)
 static void run_trial(struct tally *tallies, size_t step, twin_sketch sketch, struct trial trial,
                       const uint64_t *items)
 {
-    uint32_t *a = malloc(trial.slots * sizeof *a), *b = malloc(trial.slots * sizeof *b);
-    assert_true(a && b);
+    uint32_t *a = malloc(2 * trial.slots * sizeof *a), *b = a + trial.slots;
+    assert_non_null(a);
     for (uint64_t seed = 0; seed < trial.seeds; seed++) {
         twin_minhash *made = hasher(sketch, trial.slots, seed);
         twin_minhash_sign(a, made, items, trial.size);
@@ -111,7 +111,6 @@ static void run_trial(struct tally *tallies, size_t step, twin_sketch sketch, st
         twin_minhash_free(made);
     }
     free(a);
-    free(b);
 }
 
 static void check_trial(twin_sketch sketch, struct trial trial, const uint64_t *items, const char *kind)
@@ -185,12 +184,12 @@ static void numbers_of_any_shape_will_do(void **state)
 static void check_union(twin_sketch sketch, size_t slots, size_t count, uint64_t *state)
 {
     uint64_t *items = random_items(count, twin__random_next(state)), *parts[2];
-    uint32_t *whole = malloc(slots * sizeof *whole), *merged = malloc(slots * sizeof *merged);
-    uint32_t *other = malloc(slots * sizeof *other);
+    uint32_t *whole = malloc(3 * slots * sizeof *whole);
     size_t sizes[2] = { 0, 0 };
     parts[0] = malloc((count + 1) * sizeof *items);
     parts[1] = malloc((count + 1) * sizeof *items);
-    assert_true(whole && merged && other && parts[0] && parts[1]);
+    assert_true(whole && parts[0] && parts[1]);
+    uint32_t *merged = whole + slots, *other = merged + slots;
     uint64_t first = 1 + twin__random_below(state, 99);
     for (size_t i = 0; i < count; i++) {
         bool in_first = twin__random_below(state, 100) < first;
@@ -208,8 +207,6 @@ static void check_union(twin_sketch sketch, size_t slots, size_t count, uint64_t
     free(parts[0]);
     free(parts[1]);
     free(whole);
-    free(merged);
-    free(other);
 }
 
 static void merging_parts_is_signing_the_whole(void **unused)

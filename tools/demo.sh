@@ -1,11 +1,101 @@
 #!/usr/bin/env bash
-# The lookalikes among samples/.
+# The lookalikes among samples/, how they are found, and how sure one can be. For 80 columns or more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ ! -x build/release/twinsift ] || [ ! -d samples ]; then
-    echo "demo: no program or no samples/ in this tree yet"
-    exit 0
+program=build/release/twinsift
+articles=samples/articles
+if [ ! -x "$program" ]; then
+    echo "demo: $program is not there yet; make demo builds it" >&2
+    exit 2
 fi
-set -x
-build/release/twinsift pairs samples/
+
+bold='' dim='' plain='' block='#'
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
+    bold=$'\033[1m' dim=$'\033[2m' plain=$'\033[0m'
+fi
+if [ "$(locale charmap 2>/dev/null)" = UTF-8 ]; then
+    block='█'
+fi
+
+title() # TEXT
+{
+    printf '\n%s%s%s\n\n' "$bold" "$1" "$plain"
+}
+
+shown() # ARGUMENT...: the command as a reader would type it
+{
+    printf '%s  $ twinsift %s%s\n\n' "$dim" "$*" "$plain"
+}
+
+# Pairs as a table. samples/changes.tsv says what each copy was made from, and how.
+show_pairs()
+{
+    awk -F '\t' -v dim="$dim" -v plain="$plain" '
+        NR == FNR { origin[$1] = $2; change[$1] = $3; next }
+        { a = $1; b = $2; why = "both of one original" }
+        origin[b] == a { why = change[b] }
+        origin[a] == b { why = change[a] }
+        origin[a] != "" && origin[a] == origin[b] && change[a] == change[b] { why = change[a] }
+        { printf "%s  %-23s %-23s %s%s%s\n", $3, a, b, dim, why, plain }' samples/changes.tsv -
+}
+
+# The curve as bars of 40 blocks, from the lines "J<tab>P".
+show_curve()
+{
+    awk -F '\t' -v block="$block" -v threshold="$1" '
+        $1 !~ /^[01]\.[0-9]+$/ || $1 < 0.2 { next }
+        {
+            bar = ""
+            for (i = 0; i < int($2 * 40 + 0.5); i++)
+                bar = bar block
+            printf "  %s  %s  %s%s\n", $1, $2, bar, ($1 == threshold ? " <- the threshold" : "")
+        }'
+}
+
+count=$(find "$articles" -type f | wc -l)
+notes=$(mktemp)
+trap 'rm -f "$notes"' EXIT
+
+title "1. Which of these $count short articles are nearly the same?"
+shown pairs $articles
+"$program" pairs --stats --audit "$count" "$articles" 2>"$notes" | show_pairs
+cat <<'END'
+
+1.0000 is the same text once case, white space and Unicode forms are set aside;
+less is the exact share of 9-character pieces that two texts have in common.
+Not in the list, and rightly so: two notices that share only a footer
+(notices/), an article told in other words (wire/library.txt), and a
+translation (wire/fog-horn.txt).
+END
+
+title "2. Which text is part of another? The share of the smaller in the larger"
+shown "pairs --measure containment $articles | grep teaser"
+"$program" pairs --measure containment "$articles" | grep teaser |
+    awk -F '\t' '{ printf "%s  %-24s %s\n", $3, $1, $2 }'
+
+title "3. How pairs are found: the chance to become a candidate, by similarity"
+shown plan --threshold 0.8 --hashes 128 --curve
+"$program" plan --threshold 0.8 --hashes 128 --curve | show_curve 0.80
+cat <<'END'
+
+Only candidates are compared, so few of all possible pairs cost any time; and as
+each is compared exactly, a wrong candidate costs a moment and is never told.
+END
+
+title "4. What each stage did"
+shown pairs --stats $articles
+grep -v '^audit:' "$notes" | sed 's/^/  /'
+
+title "5. Was any pair missed? Every article is compared with every other to see"
+shown pairs --audit "$count" $articles
+grep '^audit:' "$notes" | sed 's/^/  /'
+
+title "Where to go next"
+cat <<END
+  $program pairs FOLDER   your own texts, or a .jsonl file
+  $program pairs --help   all that can be asked
+  README.md                             examples, promises, limits
+  make test                             the tests
+  make install PREFIX=\$HOME/.local      the program, the library, the manual
+END

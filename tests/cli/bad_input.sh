@@ -1,0 +1,337 @@
+#!/usr/bin/env bash
+# What the program says to wrong options, missing files and bad documents: message, exit status, nothing written.
+# Each table below is a kind of trouble; a row is a case.
+set -uo pipefail
+cases=0
+failures=0
+
+good='{"id":"g1","text":"a good document, long enough to have some shingles"}'
+also='{"id":"g2","text":"a good document, long enough to have some shingles"}'
+pair=$'g1\tg2\t1.0000'
+
+# ---- the runner
+
+fail() # CASE WHAT: says how a case failed, with all that was printed
+{
+    failures=$((failures + 1))
+    echo "FAILED $1: $2"
+    echo "  stdout: $(head -c 400 out | tr '\n' '~')"
+    echo "  stderr: $(head -c 800 err | tr '\n' '~')"
+}
+
+# expect CASE STATUS OUTPUT MESSAGE COMMAND...: runs the command and looks at what came of it. OUTPUT is all of
+# standard output; MESSAGE is part of standard error, or empty when that must be empty.
+expect()
+{
+    local name=$1 status=$2 output=$3 message=$4
+    shift 4
+    cases=$((cases + 1))
+    timeout 60 "$@" >out 2>err
+    local got=$?
+    if [ "$got" -ne "$status" ]; then
+        fail "$name" "exit status $got, not $status"
+    elif [ "$(cat out)" != "$output" ]; then
+        fail "$name" "standard output is not \"$output\""
+    elif [ -z "$message" ] && [ -s err ]; then
+        fail "$name" "standard error is not empty"
+    elif ! grep -qF -- "$message" err && [ -n "$message" ]; then
+        fail "$name" "standard error does not say \"$message\""
+    elif [ "$status" -eq 2 ] && ! grep -q '^twinsift' err; then
+        fail "$name" "the message does not say who speaks"
+    fi
+}
+
+# fields ROW: the columns of a row, parted by " | ", in the array `field`.
+fields()
+{
+    local rest="$1 | "
+    field=()
+    while [ -n "$rest" ]; do
+        field+=("${rest%% | *}")
+        rest=${rest#* | }
+    done
+}
+
+# ---- options: each ends at once, with status 2
+
+refused=( # arguments | message
+    " | which command?"
+    "pair | did you mean \"pairs\"?"
+    "frobnicate | there is no command \"frobnicate\""
+    "--frobnicate | there is no option --frobnicate before a command"
+    "pairs | no input"
+    "pairs '' | an input without a name"
+    "pairs --frobnicate . | there is no option --frobnicate"
+    "pairs --treshold 0.5 . | did you mean --threshold?"
+    "pairs --s . | cut too short"
+    "pairs -x . | there is no option -x"
+    "pairs --json=yes . | --json takes no value"
+    "pairs --threshold | --threshold needs a value"
+    "pairs --threshold 1.5 . | --threshold: \"1.5\" is not a number from 0 to 1"
+    "pairs --threshold -1 . | --threshold: \"-1\" is not"
+    "pairs --threshold nan . | --threshold: \"nan\" is not"
+    "pairs --threshold 0x1p-1 . | --threshold: \"0x1p-1\" is not"
+    "pairs --threshold 0 . | --threshold 0 would make every pair similar"
+    "pairs --hashes 0 . | --hashes: \"0\" is not a whole number from 1 to 65536"
+    "pairs --hashes 1e3 . | --hashes: \"1e3\" is not"
+    "pairs --error 0 . | --error: 0 would need more than 65536 hashes"
+    "pairs --error 0.1 --hashes 100 . | --hashes and --error exclude each other"
+    "pairs --bands 20 --rows 20 --hashes 10 . | 20 bands of 20 rows need 400 hashes, but a signature has 10"
+    "pairs --bands 300 --rows 300 . | need 90000 hashes, but a signature has at most 65536"
+    "pairs --bands 200 . | 200 bands do not fit into 128 hashes"
+    "pairs --buckets 0 . | --buckets: \"0\" is not"
+    "pairs --shingle char:0 . | --shingle: \"char:0\" is not char:N"
+    "pairs --shingle char:9x . | --shingle: \"char:9x\" is not char:N"
+    "pairs --shingle words . | --shingle: \"words\" is not char:N"
+    "pairs --hash md5 . | --hash: \"md5\" is not one of"
+    "pairs --sketch slow . | --sketch: \"slow\" is not one of"
+    "pairs --measure cosine . | --measure: \"cosine\" is not one of"
+    "pairs --verify maybe . | --verify: \"maybe\" is not one of"
+    "pairs --copies some . | --copies: \"some\" is not one of"
+    "pairs --executor gpu . | --executor: \"gpu\" is not one of"
+    "pairs --threads 0 . | --threads: \"0\" is not"
+    "pairs --seed -1 . | --seed: \"-1\" is not"
+    "pairs --seed 18446744073709551616 . | --seed: \"18446744073709551616\" is not"
+    "pairs --audit 0 . | --audit: \"0\" is not"
+    "pairs --audit 3 --verify none . | --audit asks which pairs reach the threshold"
+    "pairs --measure containment --verify estimate . | --measure containment needs --verify exact"
+    "pairs --sets=ab rows.tsv | --sets: \"ab\" is not a single byte"
+    "pairs --sets= rows.tsv | --sets: \"\" is not a single byte"
+    "pairs --sets --shingle char:3 rows.tsv | the rows are sets already"
+    "pairs --sets --id-field a rows.tsv | rows have no fields"
+    "pairs --id-field '' . | --id-field: a field needs a name"
+    "pairs --text-field '' . | --text-field: a field needs a name"
+    "pairs --stop-words '' . | --stop-words: a file needs a name"
+    "pairs --stop-words words . | --stop-words needs --shingle stop:N"
+    "pairs --shingle stop:3 --stop-words missing . | missing: No such file or directory"
+    "pairs --shingle stop:3 --stop-words empty . | empty: there are no words in it"
+    "pairs --shingle stop:3 --stop-words folder . | folder: Is a directory"
+    "plan | say what to plan for"
+    "plan file | \"file\" is not an option; plan reads no files"
+    "plan --bands 3 | --bands needs --rows"
+    "plan --reject 0.5:0.1 | --reject needs --accept"
+    "plan --accept 0.5 | --accept: \"0.5\" is not a similarity and a probability"
+    "plan --reject 0.9:0.1 --accept 0.8:0.9 | no curve is at most 0.1 at 0.9"
+    "plan --reject 0.899:0.0001 --accept 0.9:0.9999 | takes more than 65536 hashes"
+    "plan --threshold 0.8 --bands 3 --rows 3 | four ways to ask; use one"
+    "plan --hashes 100 | need --threshold"
+    "plan --bloom 1M | --bloom: \"1M\" is not a number of items and a probability"
+    "plan --bloom 1M:0 | --bloom: a probability of 0 cannot be planned for"
+    "plan --threshold 0.8 --plot curve.png | does not end in .svg"
+    "plan --threshold 0.8 --plot missing/curve.svg | missing/curve.svg: cannot be written"
+)
+
+# ---- inputs that cannot be opened: status 2, and the name is told
+
+unopened=( # arguments | message
+    "missing | missing cannot be opened: No such file or directory"
+    "missing.jsonl | missing.jsonl cannot be opened: No such file or directory"
+    "good.jsonl missing.jsonl | missing.jsonl cannot be opened"
+    "link-loop | link-loop cannot be opened: Too many levels of symbolic links"
+    "$(printf 'n%.0s' {1..300}) | cannot be opened: File name too long"
+    "good.jsonl/below | good.jsonl/below cannot be opened: Not a directory"
+    "letter.txt | letter.txt is not an input that is known"
+    "letter.txt | if it is a text itself, give the folder it is in"
+    "paper.pdf | paper.pdf is not an input that is known"
+    "corpus.gz | corpus.gz is not an input that is known"
+    "cut.jsonl.gz | cut.jsonl.gz: its gzip data ends early after 2000 bytes"
+    "cut.jsonl.zst | cut.jsonl.zst: its zstd data ends early after 2000 bytes"
+    "hurt.jsonl.gz | hurt.jsonl.gz: its gzip data is damaged, by byte"
+    "hurt.jsonl.zst | hurt.jsonl.zst: its zstd data is damaged, by byte"
+    "tail.jsonl.gz | tail.jsonl.gz: its gzip data has something else behind it, at byte"
+    "plain.jsonl.gz | plain.jsonl.gz is not gzip data, though its name ends in .gz"
+    "plain.jsonl.zst | plain.jsonl.zst is not zstd data, though its name ends in .zst"
+    "- - | standard input can be read only once"
+    "--sets folder | folder is a folder, and rows are read from files"
+    "--sets missing.tsv | missing.tsv cannot be opened"
+)
+
+# ---- a bad document between two good ones: named and skipped; with --strict, the end
+
+bad_lines=( # the second line, for printf %b | message behind "line 2"
+    'no object at all | , byte 1: expected an object'
+    '["g3","text"] | , byte 1: expected an object'
+    '{"id":"b" "text":"something to read"} | , byte 11: expected '"',' or '}'"' after a value'
+    '{"id":"b","text" "something to read"} | , byte 18: expected '"':'"' after a key'
+    '{"id":"b",text:"something to read"} | , byte 11: expected a key in quotes'
+    '{"id":"b","text":"something to read" | , byte 37: the line ends before its object does'
+    '{"id":"b","text":"something to | , byte 31: the line ends inside a string'
+    '{"id":"b","text":"something to read"} and more | , byte 39: something follows the object'
+    '{"id":"b","text":"a bad \\q escape"} | , byte 25: an unknown escape in a string'
+    '{"id":"b","text":"a bad \\u12x4 code"} | , byte 25: \u without four hex digits'
+    '{"id":"b","text":"a tab \t as it is"} | , byte 25: a control character in a string'
+    '{"id":"b","text":"a NUL \0 as it is"} | , byte 25: a control character in a string'
+    '{"id":"b","n":01,"text":"something to read"} | , byte 16: a number that begins with 0'
+    '{"id":"b","n":truth,"text":"something"} | , byte 15: expected a value'
+    "{\"id\":\"b\",\"n\":$(printf '[%.0s' {1..300})$(printf ']%.0s' {1..300}),\"text\":\"x\"} | nested deeper than 256 levels"
+    '{"id":"b"} | : no field "text"'
+    '{"id":"b","Text":"fields are spelt as they are"} | : no field "text"'
+    '{"id":"b","text":7} | : the field "text" is not a string'
+    '{"id":"b","text":null} | : the field "text" is not a string'
+    '{"id":{"n":1},"text":"something to read"} | : the field "id" is neither a string nor a number'
+    '{"id":true,"text":"something to read"} | : the field "id" is neither a string nor a number'
+    '{"id":"g1","text":"an id that was there before"} | : the id "g1" repeats that of line 1'
+)
+bad_rows=( # the second row, for printf %b | message behind "line 2"
+    'no separator | : no tab in the row'
+    'name\t | , byte 6: an empty element'
+    '\telement | , byte 1: an empty name of a set'
+)
+
+# ---- odd, but good: borne without a word or with a remark, --strict or not
+
+borne=( # the second line, for printf %b | message, or nothing
+    ' | '
+    '   \t  | '
+    '{"id":"b","text":"line ends of another system"}\r | '
+    '{"id":"b","text":"half a \\ud800 pair of surrogates"} | '
+    '{"id":"b","text":"a NUL \\u0000 as an escape"} | '
+    '{"id":null,"text":"its line is its name"} | '
+    '{"text":"its line is its name"} | '
+    '{"id":"","text":"an empty name is a name"} | '
+    '{"id":"b","text":""} | '
+    '{"id":"b","text":"caf\xe9 \xff and bytes \xf0\x9f of no character"} | 3 stretches of bytes that are not UTF-8'
+    '{"id":"b","text":"twice","text":"the last one counts"} | '
+)
+
+make_files()
+{
+    mkdir folder hollow
+    : >empty
+    ln -s link-loop link-loop
+    ln -s . hollow/self
+    echo words >words
+    echo 'Dear reader' >letter.txt
+    printf '%%PDF-1.7\0\1\2' >paper.pdf
+    printf '%s\n' "$good" "$also" >good.jsonl
+    for i in {1..2000}; do
+        echo "{\"id\":$i,\"text\":\"$((i * 7919 % 10007)) words $((i * i * 31 % 99991)) of a text $((i * 17 % 257))\"}"
+    done >corpus.jsonl
+    gzip -c corpus.jsonl >corpus.gz
+    zstd -qc --check corpus.jsonl >corpus.zst
+    head -c 2000 corpus.gz >cut.jsonl.gz
+    head -c 2000 corpus.zst >cut.jsonl.zst
+    for kind in gz zst; do
+        cp corpus.$kind hurt.jsonl.$kind
+        printf '\xff\xff\xff\xff\xff\xff\xff\xff' | dd of=hurt.jsonl.$kind bs=1 seek=7000 conv=notrunc status=none
+        cp corpus.jsonl plain.jsonl.$kind
+    done
+    { cat corpus.gz && echo more; } >tail.jsonl.gz
+}
+
+check_options()
+{
+    local row
+    for row in "${refused[@]}"; do
+        fields "$row"
+        eval "expect \"twinsift \${field[0]}\" 2 '' \"\${field[1]}\" \"\$TWINSIFT\" ${field[0]}"
+        [ "$(wc -l <err)" -eq 1 ] || fail "twinsift ${field[0]}" "more than one sentence"
+    done
+    expect "TWINSIFT_CPU=abacus" 2 "" "\"abacus\" is not one of" env TWINSIFT_CPU=abacus "$TWINSIFT" pairs good.jsonl
+}
+
+check_inputs()
+{
+    local row
+    for row in "${unopened[@]}"; do
+        fields "$row"
+        eval "expect \"pairs \${field[0]}\" 2 '' \"\${field[1]}\" \"\$TWINSIFT\" pairs ${field[0]}" <good.jsonl
+    done
+    for input in empty.jsonl folder hollow /dev/null; do
+        [ -e "$input" ] || : >"$input"
+        expect "pairs $input" 0 "" "there are no documents in the input" "$TWINSIFT" pairs "$input"
+        expect "pairs --strict $input" 0 "" "there are no documents" "$TWINSIFT" pairs --strict "$input"
+        expect "pairs --quiet $input" 0 "" "" "$TWINSIFT" pairs --quiet "$input"
+    done
+    expect "TMPDIR" 2 "" "the temporary folder /missing" env TMPDIR=/missing "$TWINSIFT" pairs - < <(cat good.jsonl)
+    expect "TMPDIR empty" 0 "$pair" "" env TMPDIR= "$TWINSIFT" pairs - < <(cat good.jsonl)
+}
+
+# between NUMBER LINE: a file whose second line is LINE, as printf %b writes it.
+between()
+{
+    { echo "$good" && printf '%b\n' "$2" && echo "$also"; } >"$1.jsonl"
+}
+
+check_lines()
+{
+    local i
+    for i in "${!bad_lines[@]}"; do
+        fields "${bad_lines[i]}"
+        between "bad$i" "${field[0]}"
+        local message="bad$i.jsonl: line 2"
+        [[ ${field[1]} == [,:]* ]] && message+=${field[1]} || message+=", byte"
+        expect "line ${field[0]:0:60}" 0 "$pair" "$message" "$TWINSIFT" pairs "bad$i.jsonl"
+        grep -qF "${field[1]}; skipped" err || fail "line ${field[0]:0:60}" "not \"${field[1]}; skipped\""
+        expect "--strict ${field[0]:0:60}" 2 "" "${field[1]}" "$TWINSIFT" pairs --strict "bad$i.jsonl"
+        grep -qF "bad$i.jsonl: line 2" err || fail "--strict ${field[0]:0:60}" "the place is not told"
+    done
+    for i in "${!borne[@]}"; do
+        fields "${borne[i]}"
+        between "odd$i" "${field[0]}"
+        expect "borne ${field[0]}" 0 "$pair" "${field[1]}" "$TWINSIFT" pairs "odd$i.jsonl"
+        expect "--strict, borne ${field[0]}" 0 "$pair" "${field[1]}" "$TWINSIFT" pairs --strict "odd$i.jsonl"
+    done
+}
+
+check_rows()
+{
+    local i
+    for i in "${!bad_rows[@]}"; do
+        fields "${bad_rows[i]}"
+        printf '%b\n' 'g1\tx' "${field[0]}" 'g2\tx' >"rows$i.tsv"
+        expect "row ${field[0]}" 0 "$pair" "rows$i.tsv: line 2${field[1]}; skipped" "$TWINSIFT" pairs --sets "rows$i.tsv"
+        expect "--strict row ${field[0]}" 2 "" "rows$i.tsv: line 2${field[1]}" "$TWINSIFT" pairs --sets --strict "rows$i.tsv"
+    done
+    expect "another separator" 2 "" "no ',' in the row" "$TWINSIFT" pairs --sets=, rows0.tsv
+    grep -qF "no row could be read" err || fail "another separator" "not \"no row could be read\""
+}
+
+check_whole_files()
+{
+    printf '%s\r\n%s\r\n' "$good" "$also" >crlf.jsonl
+    expect "CRLF" 0 "$pair" "" "$TWINSIFT" pairs crlf.jsonl
+    printf '\xef\xbb\xbf%s\n%s' "$good" "$also" >mark.jsonl
+    expect "byte order mark, no last line end" 0 "$pair" "" "$TWINSIFT" pairs mark.jsonl
+    { echo "$good" && printf '{"id":"b","text":"' && head -c 5000000 /dev/zero | tr '\0' x && printf '"}\n' &&
+        echo "$also"; } >long.jsonl
+    expect "a line of 5 MB" 0 "$pair" "" "$TWINSIFT" pairs long.jsonl
+    sed 's/"}$//' long.jsonl | sed "1s/.*/$good/; 3s/.*/$also/" >longer.jsonl
+    expect "a line of 5 MB that does not end" 0 "$pair" "longer.jsonl: line 2, byte 5000019: the line ends inside a string" \
+        "$TWINSIFT" pairs longer.jsonl
+    printf '\x00\xff\x1b[31m\n%.0s' {1..30} >junk.jsonl
+    expect "junk" 2 "" "junk.jsonl: line 20, byte 1: expected an object; skipped" "$TWINSIFT" pairs junk.jsonl
+    grep -qF "10 more were skipped" err || fail "junk" "the rest is not counted"
+    grep -qF "no document could be read" err || fail "junk" "not \"no document could be read\""
+    expect "junk --strict" 2 "" "junk.jsonl: line 1, byte 1: expected an object" "$TWINSIFT" pairs --strict junk.jsonl
+    [ "$(wc -l <err)" -eq 1 ] || fail "junk --strict" "more than one sentence"
+    mkdir -p d1/x d2/x && tee d1/x/a d2/x/a <good.jsonl >/dev/null
+    expect "one name in two folders" 0 "" "d2/x/a: the id \"x/a\" repeats that of an earlier input; skipped" "$TWINSIFT" pairs d1 d2
+    expect "one name in two folders, --strict" 2 "" "d2/x/a: the id" "$TWINSIFT" pairs --strict d1 d2
+}
+
+check_streams()
+{
+    local full="standard output could not be written: No space left on device"
+    expect "a full disk" 2 "" "$full" sh -c '"$1" pairs good.jsonl >/dev/full' sh "$TWINSIFT"
+    expect "a full disk, --json --audit" 2 "" "$full" sh -c '"$1" pairs --json --audit 2 good.jsonl >/dev/full' sh "$TWINSIFT"
+    expect "a full disk, help" 2 "" "$full" sh -c '"$1" pairs --help >/dev/full' sh "$TWINSIFT"
+    expect "a full disk, plan" 2 "" "$full" sh -c '"$1" plan --threshold 0.8 >/dev/full' sh "$TWINSIFT"
+    expect "closed output" 2 "" "standard output could not be written" sh -c '"$1" pairs good.jsonl >&-' sh "$TWINSIFT"
+    expect "closed input" 2 "" "standard input cannot be read" sh -c '"$1" pairs - <&-' sh "$TWINSIFT"
+    expect "closed errors" 0 "$pair" "" sh -c '"$1" pairs --stats good.jsonl 2>&-' sh "$TWINSIFT"
+    expect "a folder as standard input" 2 "" "standard input is a folder" "$TWINSIFT" pairs - <folder
+    expect "standard input" 0 "$pair" "" "$TWINSIFT" pairs - <good.jsonl
+    expect "standard input, bad line" 0 "$pair" "standard input: line 1, byte 1: expected an object; skipped" \
+        "$TWINSIFT" pairs - < <(echo bad && cat good.jsonl)
+}
+
+make_files
+check_options
+check_inputs
+check_lines
+check_rows
+check_whole_files
+check_streams
+echo "$cases cases, $failures failed"
+[ "$failures" -eq 0 ]
