@@ -240,7 +240,7 @@ static void fold_ascii(struct folding *f, const struct kernels *kernels)
     f->p += read;
     f->out->length += written;
     f->last = f->after_blank ? NULL : f->p - 1;
-    f->last_length = f->out->length - 1;
+    f->last_length = f->out->length - (f->out->length > 0); /* blanks at the start write nothing */
     f->last_class = 0;
 }
 
