@@ -9,26 +9,38 @@ enum { VOCABULARY = 512 };
 
 struct lookalikes {
     size_t count;
-    bool (*has)[VOCABULARY];
+    struct words {
+        uint64_t bits[VOCABULARY / 64];
+    } * documents;
 };
+
+static inline bool has_word(const struct lookalikes *lookalikes, size_t d, size_t word)
+{
+    return lookalikes->documents[d].bits[word / 64] >> word % 64 & 1;
+}
+
+static inline void add_word(struct lookalikes *lookalikes, size_t d, size_t word)
+{
+    lookalikes->documents[d].bits[word / 64] |= (uint64_t)1 << word % 64;
+}
 
 static inline void lookalikes_init(struct lookalikes *out, size_t count)
 {
     out->count = count;
-    out->has = calloc(count, sizeof *out->has);
-    assert_non_null(out->has);
+    out->documents = calloc(count, sizeof *out->documents);
+    assert_non_null(out->documents);
 }
 
 static inline void lookalikes_clear(struct lookalikes *lookalikes)
 {
-    free(lookalikes->has);
+    free(lookalikes->documents);
 }
 
-static inline void flip_words(bool *has, uint64_t times, uint64_t *seed)
+static inline void flip_words(struct words *words, uint64_t times, uint64_t *seed)
 {
     for (; times > 0; times--) {
         size_t word = twin__random_below(seed, VOCABULARY);
-        has[word] = !has[word];
+        words->bits[word / 64] ^= (uint64_t)1 << word % 64;
     }
 }
 
@@ -41,25 +53,25 @@ static inline void draw_lookalikes(struct lookalikes *out, size_t count, uint64_
         if (kind == 0)
             continue;
         if (d > 0 && kind > 2)
-            memcpy(out->has[d], out->has[twin__random_below(seed, d)], sizeof out->has[d]);
+            out->documents[d] = out->documents[twin__random_below(seed, d)];
         if (kind <= 2 || kind > 5)
-            flip_words(out->has[d], kind <= 2 ? 40 : 1 + twin__random_below(seed, 20), seed);
+            flip_words(&out->documents[d], kind <= 2 ? 40 : 1 + twin__random_below(seed, 20), seed);
     }
 }
 
 static inline size_t word_count(const struct lookalikes *lookalikes, size_t d)
 {
     size_t count = 0;
-    for (size_t w = 0; w < VOCABULARY; w++)
-        count += lookalikes->has[d][w];
+    for (size_t i = 0; i < VOCABULARY / 64; i++)
+        count += (size_t)__builtin_popcountll(lookalikes->documents[d].bits[i]);
     return count;
 }
 
 static inline double true_similarity(const struct lookalikes *lookalikes, size_t a, size_t b, twin_measure measure)
 {
     size_t common = 0, sizes[] = { word_count(lookalikes, a), word_count(lookalikes, b) };
-    for (size_t w = 0; w < VOCABULARY; w++)
-        common += lookalikes->has[a][w] && lookalikes->has[b][w];
+    for (size_t i = 0; i < VOCABULARY / 64; i++)
+        common += (size_t)__builtin_popcountll(lookalikes->documents[a].bits[i] & lookalikes->documents[b].bits[i]);
     size_t smaller = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
     if (smaller == 0)
         return 0;
@@ -75,7 +87,7 @@ static inline bool is_empty(const struct lookalikes *lookalikes, size_t d)
 static inline size_t true_first(const struct lookalikes *lookalikes, size_t d)
 {
     size_t first = is_empty(lookalikes, d) ? d : 0;
-    while (memcmp(lookalikes->has[first], lookalikes->has[d], sizeof lookalikes->has[d]) != 0)
+    while (memcmp(&lookalikes->documents[first], &lookalikes->documents[d], sizeof lookalikes->documents[d]) != 0)
         first++;
     return first;
 }
@@ -91,8 +103,8 @@ static inline const char *write_lookalikes(struct corpus *corpus, const struct l
         fprintf(file, "{\"id\":%zu,\"text\":\"", d);
         for (size_t i = 0; i < VOCABULARY; i++) {
             size_t word = (from + i) % VOCABULARY;
-            for (uint64_t times = plain ? 1 : 1 + twin__random_below(seed, 2); lookalikes->has[d][word] && times > 0;
-                 times--)
+            for (uint64_t times = plain ? 1 : 1 + twin__random_below(seed, 2);
+                 has_word(lookalikes, d, word) && times > 0; times--)
                 fprintf(file, "w%zu ", word);
         }
         fprintf(file, "\"}\n");

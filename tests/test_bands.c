@@ -204,7 +204,7 @@ static void candidates_follow_the_curve(void **state)
 {
     (void)state;
     static const double printed[] = { .006, .047, .186, .470, .802, .975, .9996 };
-    enum { PAIRS = 40, SEEDS = SANITIZED ? 20 : 500, UNION = 90, CURVE_SLOTS = 100 };
+    enum { PAIRS = 40, SEEDS = SANITIZED ? 20 : 300, UNION = 90, CURVE_SLOTS = 100 };
     const twin_band_options options = { { 20, 5 }, 0 };
     uint32_t *rows = malloc(2 * PAIRS * CURVE_SLOTS * sizeof *rows), documents[2 * PAIRS];
     uint64_t items[UNION], seed = 3;
