@@ -34,7 +34,7 @@ typedef enum twin_copies {
 } twin_copies;
 
 typedef struct twin_similar_options {
-    twin_measure measure;
+    twin_measure measure; /* containment goes quicker if the collection was read with sizes */
     twin_verify verify;
     double threshold; /* in (0, 1] */
     twin_band_options bands;

@@ -306,8 +306,9 @@ check_whole_files()
     expect "junk --strict" 2 "" "junk.jsonl: line 1, byte 1: expected an object" "$TWINSIFT" pairs --strict junk.jsonl
     [ "$(wc -l <err)" -eq 1 ] || fail "junk --strict" "more than one sentence"
     mkdir -p d1/x d2/x && tee d1/x/a d2/x/a <good.jsonl >/dev/null
-    expect "one name in two folders" 0 "" "d2/x/a: the id \"x/a\" repeats that of an earlier input; skipped" "$TWINSIFT" pairs d1 d2
-    expect "one name in two folders, --strict" 2 "" "d2/x/a: the id" "$TWINSIFT" pairs --strict d1 d2
+    expect "one name in two folders" 0 "d1/x/a	d2/x/a	1.0000" "" "$TWINSIFT" pairs d1 d2
+    expect "one folder twice" 0 "" "d1/x/a: the id \"d1/x/a\" repeats that of an earlier input; skipped" "$TWINSIFT" pairs d1 d1
+    expect "one folder twice, --strict" 2 "" "d1/x/a: the id" "$TWINSIFT" pairs --strict d1 d1
 }
 
 check_streams()
