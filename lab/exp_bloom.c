@@ -41,7 +41,8 @@ static void plot_k(struct lab *lab)
           "set key top center\n"
           "plot [0.5:15.5][0:*] 'bloom-k.tsv' skip 1 using 1:2 with lines ls 1 title 'theory', "
           "'' skip 1 using 1:4:5:6 with yerrorbars ls 2 title 'observed, 95 % interval', "
-          "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of the reference (A)'\n",
+          "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of the reference "
+          "(A)'\n",
           script);
     plot_end(lab, script, "bloom-k", "False positives of filters with 8 cells an item, by the number of functions.");
 }
@@ -58,7 +59,10 @@ void exp_bloom_k(struct lab *lab)
         /* 5 and 6 differ by one part in 200, which takes a few million false positives to see. */
         size_t repeats = lab->quick ? 2 : k == 5 || k == 6 ? 150 : 10;
         struct trial trial = { { .items = ITEMS, .rate = 0.02, .cells = 8 * ITEMS, .functions = k },
-                               ITEMS, lab->quick ? ITEMS : 4 * ITEMS, repeats, seed_of(lab->seed, 200 + k) };
+                               ITEMS,
+                               lab->quick ? ITEMS : 4 * ITEMS,
+                               repeats,
+                               seed_of(lab->seed, 200 + k) };
         struct outcome *o = &outcomes[k - 1];
         try_filters(o, lab, trial);
         p_values[k - 1] = o->p;
@@ -90,13 +94,16 @@ void exp_bloom_n(struct lab *lab)
         double ratio = 1 + 0.5 * (double)i;
         unsigned k = (unsigned)fmax(1, round(ratio * log(2)));
         struct trial trial = { { .items = ITEMS, .rate = 0.5, .cells = ITEMS / 2 * (i + 2), .functions = k },
-                               ITEMS, ITEMS, lab->quick ? 2 : 40, seed_of(lab->seed, 300 + i) };
+                               ITEMS,
+                               ITEMS,
+                               lab->quick ? 2 : 40,
+                               seed_of(lab->seed, 300 + i) };
         try_filters(&o, lab, trial);
         p_values[i] = o.p;
         denied += o.denied;
         added += o.added;
-        table_row(&table, "%.1f\t%u\t%.6f\t%s\t%.6f\t%.6f\t%.6f", ratio, k, o.theory, i + 1 < SIZES ? "–" : "0.008185",
-                  o.rate, o.interval.low, o.interval.high);
+        table_row(&table, "%.1f\t%u\t%.6f\t%s\t%.6f\t%.6f\t%.6f", ratio, k, o.theory,
+                  i + 1 < SIZES ? "–" : "0.008185", o.rate, o.interval.low, o.interval.high);
         progress(lab, i + 1, SIZES);
     }
     table_end(lab, &table);
@@ -110,7 +117,8 @@ void exp_bloom_n(struct lab *lab)
           "'' skip 1 using 1:5:6:7 with yerrorbars ls 2 title 'observed, 95 % interval', "
           "'' skip 1 using 1:4 with points ls 9 ps 2.2 lw 2 pt 6 title 'reference (A)'\n",
           script);
-    plot_end(lab, script, "bloom-n", "False positives by cells an item, each size with its best number of functions.");
+    plot_end(lab, script, "bloom-n",
+             "False positives by cells an item, each size with its best number of functions.");
 }
 
 /* ---- bloom-big */
@@ -141,7 +149,11 @@ void exp_bloom_big(struct lab *lab)
     for (size_t i = 0; i < PLANS; i++) {
         size_t items = i == 0 ? 97661 : lab->quick ? 100000 : 1000000;
         struct trial trial = { { .items = items, .rate = plans[i].rate, .layout = plans[i].layout },
-                               items, i == 0 ? 96872 : items, lab->quick ? 2 : i == 0 ? 100 : 10,
+                               items,
+                               i == 0 ? 96872 : items,
+                               lab->quick ? 2
+                               : i == 0   ? 100
+                                          : 10,
                                seed_of(lab->seed, 400 + i) };
         struct outcome o;
         try_filters(&o, lab, trial);
@@ -150,8 +162,8 @@ void exp_bloom_big(struct lab *lab)
         denied += o.denied;
         added += o.added;
         table_row(&table, "%zu\t%s\t%.2f\t%g\t%.4g\t%s\t%.4g\t%.4g\t%.4g\t%llu\t%llu", items,
-                  twin_bloom_layout_name(plans[i].layout), (double)o.shape.cells / (double)items, plans[i].rate, o.theory,
-                  plans[i].reference, o.rate, o.interval.low, o.interval.high, (unsigned long long)o.hits,
+                  twin_bloom_layout_name(plans[i].layout), (double)o.shape.cells / (double)items, plans[i].rate,
+                  o.theory, plans[i].reference, o.rate, o.interval.low, o.interval.high, (unsigned long long)o.hits,
                   (unsigned long long)o.asked);
         progress(lab, i + 1, PLANS);
     }
@@ -160,14 +172,16 @@ void exp_bloom_big(struct lab *lab)
     claim(lab, worst < 1.005, "theory is at most %.4f times the planned rate", worst);
     claim_no_denial(lab, denied, added);
     FILE *script = plot_begin();
-    fputs("set xlabel 'planned rate'\nset ylabel 'observed / planned'\nset logscale x\nset format x '%g'\n"
-          "set key bottom right\nr(l) = strcol(2) eq l ? $7/$4 : NaN\n"
-          "plot [5e-5:2e-2] 1 ls 1 title 'planned', "
-          "'bloom-big.tsv' skip 2 using ($4*0.97):(strcol(2) eq 'classic' ? $7/$4 : NaN):($8/$4):($9/$4) with yerrorbars "
-          "ls 2 title 'classic layout', "
-          "'' skip 2 using ($4*1.03):(strcol(2) eq 'blocks' ? $7/$4 : NaN):($8/$4):($9/$4) with yerrorbars ls 3 title "
-          "'blocks'\n",
-          script);
+    fputs(
+        "set xlabel 'planned rate'\nset ylabel 'observed / planned'\nset logscale x\nset format x '%g'\n"
+        "set key bottom right\nr(l) = strcol(2) eq l ? $7/$4 : NaN\n"
+        "plot [5e-5:2e-2] 1 ls 1 title 'planned', "
+        "'bloom-big.tsv' skip 2 using ($4*0.97):(strcol(2) eq 'classic' ? $7/$4 : NaN):($8/$4):($9/$4) with "
+        "yerrorbars "
+        "ls 2 title 'classic layout', "
+        "'' skip 2 using ($4*1.03):(strcol(2) eq 'blocks' ? $7/$4 : NaN):($8/$4):($9/$4) with yerrorbars ls 3 title "
+        "'blocks'\n",
+        script);
     plot_end(lab, script, "bloom-big", "Observed rate over the planned one, both layouts, with 95 % intervals.");
 }
 
@@ -213,10 +227,13 @@ void exp_bloom_small(struct lab *lab)
             for (int family = TWIN_HASH_XXH3; family <= TWIN_HASH_SIP; family++)
                 for (uint64_t seed = 0; seed < SEEDS; seed++)
                     here += wrong_answers((twin_bloom_options){
-                        .items = HANDFUL, .rate = 1e-9, .cell_bits = widths[w], .layout = (twin_bloom_layout)layout,
+                        .items = HANDFUL,
+                        .rate = 1e-9,
+                        .cell_bits = widths[w],
+                        .layout = (twin_bloom_layout)layout,
                         .hash = twin_hash_member((twin_hash_family)family, seed_of(lab->seed, seed)) });
-            table_row(&table, "%s\t%u\t%d\t0\texact\t%zu", twin_bloom_layout_name((twin_bloom_layout)layout), widths[w],
-                      4 * SEEDS, here);
+            table_row(&table, "%s\t%u\t%d\t0\texact\t%zu", twin_bloom_layout_name((twin_bloom_layout)layout),
+                      widths[w], 4 * SEEDS, here);
             wrong += here;
         }
     table_end(lab, &table);
@@ -236,7 +253,8 @@ static void plot_overfill(struct lab *lab)
           "'' skip 1 using 2:(strcol(1) eq 'classic' ? $5 : NaN):6:7 with yerrorbars ls 2 title 'classic layout', "
           "'' skip 1 using 2:(strcol(1) eq 'blocks' ? $5 : NaN):6:7 with yerrorbars ls 3 title 'blocks'\n",
           script);
-    plot_end(lab, script, "bloom-overfill", "False positives of filters planned for 1 %, from half the plan to four times.");
+    plot_end(lab, script, "bloom-overfill",
+             "False positives of filters planned for 1 %, from half the plan to four times.");
 }
 
 /* The filter's own words about itself: its rate, its items, its warning. */
@@ -261,15 +279,18 @@ void exp_bloom_overfill(struct lab *lab)
     uint64_t denied = 0, added = 0;
     struct table table;
     size_t tests = 0, repeats = lab->quick ? 2 : 20;
-    table_begin(&table, "bloom-overfill",
-                "layout\ttimes the plan\ttheory\treference\tobserved\tlow\thigh\ttold by the filter\titems told\tpast plan");
+    table_begin(
+        &table, "bloom-overfill",
+        "layout\ttimes the plan\ttheory\treference\tobserved\tlow\thigh\ttold by the filter\titems told\tpast plan");
     say(lab, "Filters planned for %d strings at 1 %%, filled with half as many to four times as many.", (int)PLANNED);
     for (int layout = TWIN_BLOOM_BLOCKS; layout <= TWIN_BLOOM_CLASSIC; layout++)
         for (int step = 1; step <= STEPS; step++) {
             size_t items = (size_t)step * PLANNED / 2;
-            struct trial trial = {
-                { .items = PLANNED, .rate = 0.01, .layout = (twin_bloom_layout)layout },
-                items, PLANNED, repeats, seed_of(lab->seed, 500 + tests) };
+            struct trial trial = { { .items = PLANNED, .rate = 0.01, .layout = (twin_bloom_layout)layout },
+                                   items,
+                                   PLANNED,
+                                   repeats,
+                                   seed_of(lab->seed, 500 + tests) };
             struct outcome o;
             try_filters(&o, lab, trial);
             hear(&words, &o, 0.5 * step, (double)items, repeats);
@@ -278,7 +299,10 @@ void exp_bloom_overfill(struct lab *lab)
             added += o.added;
             table_row(&table, "%s\t%.1f\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%.5f\t%.0f\t%s",
                       twin_bloom_layout_name((twin_bloom_layout)layout), 0.5 * step, o.theory, o.rate, o.interval.low,
-                      o.interval.high, o.told, o.estimate, o.past_plan == repeats ? "yes" : o.past_plan ? "some" : "no");
+                      o.interval.high, o.told, o.estimate,
+                      o.past_plan == repeats ? "yes"
+                      : o.past_plan          ? "some"
+                                             : "no");
             progress(lab, tests, 2 * STEPS);
         }
     table_end(lab, &table);

@@ -31,7 +31,8 @@ static void hash_some(void *context, size_t begin, size_t end, int worker)
     for (size_t f = begin; f < end; f++) {
         twin_hash hash = twin_hash_member(hashes->family, hashes->seed + f);
         for (size_t i = 0; i < items->count; i++)
-            hashes->values[f * items->count + i] = twin_hash_bytes(hash, items->texts[i].bytes, items->texts[i].length);
+            hashes->values[f * items->count + i] =
+                twin_hash_bytes(hash, items->texts[i].bytes, items->texts[i].length);
     }
 }
 
@@ -47,7 +48,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_quantiles(struct table *quantiles, double *p_values, size_t count, const char *family, const char *kind)
+static void add_quantiles(struct table *quantiles, double *p_values, size_t count, const char *family,
+                          const char *kind)
 {
     qsort(p_values, count, sizeof *p_values, by_value);
     for (size_t i = 0; i < count; i++)
@@ -64,15 +66,16 @@ static void claim_family(struct lab *lab, double *p_values, size_t tests, twin_h
     bool chance = correct(both, 2) >= CLAIM_LEVEL;
     const char *name = twin_hash_family_name(family);
     if (family == TWIN_HASH_JENKINS && jenkins_fails && strcmp(kinds[kind], jenkins_fails) == 0)
-        claim(lab, !chance, "%s on %s fails, as docs/lab.md says it does: %zu tests together p = %.3g, one by one %.3g",
-              name, kinds[kind], tests, together, smallest);
-    else
-        claim(lab, chance, "%s on %s looks like chance: %zu tests together p = %.3g, one by one (corrected) %.3g", name,
+        claim(lab, !chance,
+              "%s on %s fails, as docs/lab.md says it does: %zu tests together p = %.3g, one by one %.3g", name,
               kinds[kind], tests, together, smallest);
+    else
+        claim(lab, chance, "%s on %s looks like chance: %zu tests together p = %.3g, one by one (corrected) %.3g",
+              name, kinds[kind], tests, together, smallest);
 }
 
-static void run_families(struct lab *lab, struct table *table, struct table *quantiles, size_t functions, size_t count,
-                         judge_hashes *judge, const char *jenkins_fails)
+static void run_families(struct lab *lab, struct table *table, struct table *quantiles, size_t functions,
+                         size_t count, judge_hashes *judge, const char *jenkins_fails)
 {
     static double p_values[KINDS][FAMILIES][MOST_TESTS];
     size_t tests = 0;
@@ -104,11 +107,9 @@ static void run_families(struct lab *lab, struct table *table, struct table *qua
 static void plot_quantiles(struct lab *lab, const char *caption)
 {
     FILE *script = plot_begin();
-    fprintf(script,
-            "set logscale xy\nset format xy '10^{%%L}'\n"
-            "set xlabel 'p-value expected at this rank'\nset ylabel 'p-value observed'\n"
-            "set key bottom right\n"
-            );
+    fprintf(script, "set logscale xy\nset format xy '10^{%%L}'\n"
+                    "set xlabel 'p-value expected at this rank'\nset ylabel 'p-value observed'\n"
+                    "set key bottom right\n");
     fprintf(script, "plot [*:1][1e-30:1] x ls 1 title 'chance'");
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t kind = 0; kind < KINDS; kind++)
@@ -256,8 +257,8 @@ static size_t judge_correlation(double *p_values, struct table *table, const str
     struct interval share = interval_of((double)outside, (double)tests);
     const char *family = twin_hash_family_name(hashes->family);
     table_row(table, "%s\t%s\t%.5f\t%.5f\t%.5f\t%.5f\t%.5f\t%.5f\t%.4f\t%.3g", family, kind, 1 / sqrt((double)count),
-              sqrt(squares / (double)tests), expected, (double)outside / (double)tests, share.low, share.high, largest,
-              all);
+              sqrt(squares / (double)tests), expected, (double)outside / (double)tests, share.low, share.high,
+              largest, all);
     add_histogram(&histogram, &c, family, kind);
     free(c.columns);
     free(c.matrix);
@@ -268,24 +269,25 @@ void exp_hash_correlation(struct lab *lab)
 {
     struct table table, quantiles;
     size_t count = 100000; /* fewer do not show what is wrong with jenkins */
-    table_begin(&table, "hash-correlation",
-                "family\thashed\tRMS theory\tRMS observed\t|r| ≥ 0.01: theory\tobserved\tlow\thigh\tlargest |r|\tp of all");
+    table_begin(
+        &table, "hash-correlation",
+        "family\thashed\tRMS theory\tRMS observed\t|r| ≥ 0.01: theory\tobserved\tlow\thigh\tlargest |r|\tp of all");
     table_begin(&quantiles, "hash-correlation-p", "family\thashed\texpected\tobserved");
     table_begin(&histogram, "hash-correlation-r", "family\thashed\tr in standard errors\tdensity");
     say(lab, "100 functions a family, 4,950 pairs, %zu items. Reference (A): nearly all |r| < 0.01.", count);
     run_families(lab, &table, &quantiles, 100, count, judge_correlation, "numbers");
     table_write_only(lab, &histogram);
     FILE *script = plot_begin();
-    fprintf(script,
-            "set xlabel 'correlation of two members, in standard errors (1/√n)'\nset ylabel 'density'\n"
-            "plot [-5:5][0:*] exp(-x*x/2)/sqrt(2*pi) ls 1 title 'chance: normal'");
+    fprintf(script, "set xlabel 'correlation of two members, in standard errors (1/√n)'\nset ylabel 'density'\n"
+                    "plot [-5:5][0:*] exp(-x*x/2)/sqrt(2*pi) ls 1 title 'chance: normal'");
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t kind = 0; kind < KINDS; kind++)
-            fprintf(script,
-                    ", 'hash-correlation-r.tsv' skip 1 using 3:(strcol(1) eq '%s' && strcol(2) eq '%s' ? $4 : NaN) with "
-                    "points lc %zu pt %d ps 0.5 title '%s, %s'",
-                    twin_hash_family_name(families[f]), kinds[kind], f + 1, kind ? 6 : 7,
-                    twin_hash_family_name(families[f]), kinds[kind]);
+            fprintf(
+                script,
+                ", 'hash-correlation-r.tsv' skip 1 using 3:(strcol(1) eq '%s' && strcol(2) eq '%s' ? $4 : NaN) with "
+                "points lc %zu pt %d ps 0.5 title '%s, %s'",
+                twin_hash_family_name(families[f]), kinds[kind], f + 1, kind ? 6 : 7,
+                twin_hash_family_name(families[f]), kinds[kind]);
     fputc('\n', script);
     plot_end(lab, script, "hash-correlation", "Correlations of all pairs of 100 members, against chance.");
 }
@@ -343,8 +345,9 @@ void exp_hash_independence(struct lab *lab)
 {
     struct table table, quantiles;
     size_t count = lab->quick ? 50000 : 100000;
-    table_begin(&table, "hash-independence",
-                "family\thashed\tχ² theory\tχ² mean\tχ² largest\tdifference of pmf: reference\tlargest observed\tp of all");
+    table_begin(
+        &table, "hash-independence",
+        "family\thashed\tχ² theory\tχ² mean\tχ² largest\tdifference of pmf: reference\tlargest observed\tp of all");
     table_begin(&quantiles, "hash-independence-p", "family\thashed\texpected\tobserved");
     say(lab, "10 functions a family, 45 pairs, %zu items, joint pmf of 9 × 9 against the product of its marginals.",
         count);

@@ -17,7 +17,8 @@ static const struct experiment experiments[] = {
     { "bloom-small", "a handful of items, exactly", exp_bloom_small },
     { "bloom-overfill", "what happens past the plan", exp_bloom_overfill },
     { "counting", "counting filters: errors of counts, removal, overflow", exp_counting },
-    { "minhash-permutations", "equal minima under random permutations are as frequent as J", exp_minhash_permutations },
+    { "minhash-permutations", "equal minima under random permutations are as frequent as J",
+      exp_minhash_permutations },
     { "minhash-error", "the error of an estimate against the number of slots", exp_minhash_error },
     { "lsh-curve", "how often a pair becomes a candidate", exp_lsh_curve },
     { "lsh-plan", "the fewest hashes that keep two promises", exp_lsh_plan },
@@ -54,10 +55,14 @@ static const char help[] =
 enum { QUICK = 256, DATA, OUT, REPORT, SEED, THREADS, VERSION };
 
 static const struct option table[] = {
-    { "quick", no_argument, NULL, QUICK },     { "data", required_argument, NULL, DATA },
-    { "out", required_argument, NULL, OUT },   { "report", no_argument, NULL, REPORT },
-    { "seed", required_argument, NULL, SEED }, { "threads", required_argument, NULL, THREADS },
-    { "help", no_argument, NULL, 'h' },        { "version", no_argument, NULL, VERSION },
+    { "quick", no_argument, NULL, QUICK },
+    { "data", required_argument, NULL, DATA },
+    { "out", required_argument, NULL, OUT },
+    { "report", no_argument, NULL, REPORT },
+    { "seed", required_argument, NULL, SEED },
+    { "threads", required_argument, NULL, THREADS },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, VERSION },
     { 0 },
 };
 
