@@ -36,13 +36,16 @@ static void claim_best_k(struct lab *lab, const struct outcome *outcomes)
 
 static void plot_k(struct lab *lab)
 {
-    FILE *script = plot_begin();
-    fputs("set xlabel 'hash functions k'\nset ylabel 'false positives'\nset xtics 1\n"
-          "set key top center\n"
+    FILE *script = plot_begin_pair();
+    fputs("set ylabel 'false positives'\nset xtics 1\nset key top center\n"
           "plot [0.5:15.5][0:*] 'bloom-k.tsv' skip 1 using 1:2 with lines ls 1 title 'theory', "
           "'' skip 1 using 1:4:5:6 with yerrorbars ls 2 title 'observed, 95 % interval', "
           "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of the reference "
           "(A)'\n",
+          script);
+    plot_lower(script);
+    fputs("set xlabel 'hash functions k'\n"
+          "plot [0.5:15.5] 1 ls 1, 'bloom-k.tsv' skip 1 using 1:($4/$2):($5/$2):($6/$2) with yerrorbars ls 2\n",
           script);
     plot_end(lab, script, "bloom-k", "False positives of filters with 8 cells an item, by the number of functions.");
 }
@@ -81,6 +84,23 @@ void exp_bloom_k(struct lab *lab)
 
 /* ---- bloom-n */
 
+static void plot_n(struct lab *lab)
+{
+    FILE *script = plot_begin_pair();
+    fputs("set ylabel 'false positives'\nset logscale y\nset format y '%g'\n"
+          "plot [0.5:10.5] 'bloom-n.tsv' skip 1 using 1:3 with lines ls 1 title 'theory, best whole k', "
+          "'' skip 1 using 1:5:6:7 with yerrorbars ls 2 title 'observed, 95 % interval', "
+          "'' skip 1 using 1:4 with points ls 9 ps 2.2 lw 2 pt 6 title 'reference (A)'\n",
+          script);
+    plot_lower(script);
+    fputs("set xlabel 'cells an item, n/m'\n"
+          "plot [0.5:10.5] 1 ls 1, 'bloom-n.tsv' skip 1 using 1:($5/$3):($6/$3):($7/$3) with yerrorbars ls 2, "
+          "'' skip 1 using 1:($4/$3) with points ls 9 ps 1.6 lw 2 pt 6\n",
+          script);
+    plot_end(lab, script, "bloom-n",
+             "False positives by cells an item, each size with its best number of functions.");
+}
+
 void exp_bloom_n(struct lab *lab)
 {
     enum { SIZES = 19 };
@@ -110,15 +130,7 @@ void exp_bloom_n(struct lab *lab)
     claim_chance(lab, p_values, SIZES, "observed rates agree with theory");
     claim(lab, fabs(o.theory - 0.008194) < 5e-7, "theory at 10 cells an item: %.6f; reference: 0.008194", o.theory);
     claim_no_denial(lab, denied, added);
-    FILE *script = plot_begin();
-    fputs("set xlabel 'cells an item, n/m'\nset ylabel 'false positives'\nset logscale y\n"
-          "set format y '%g'\n"
-          "plot [0.5:10.5] 'bloom-n.tsv' skip 1 using 1:3 with lines ls 1 title 'theory, best whole k', "
-          "'' skip 1 using 1:5:6:7 with yerrorbars ls 2 title 'observed, 95 % interval', "
-          "'' skip 1 using 1:4 with points ls 9 ps 2.2 lw 2 pt 6 title 'reference (A)'\n",
-          script);
-    plot_end(lab, script, "bloom-n",
-             "False positives by cells an item, each size with its best number of functions.");
+    plot_n(lab);
 }
 
 /* ---- bloom-big */
@@ -174,7 +186,7 @@ void exp_bloom_big(struct lab *lab)
     FILE *script = plot_begin();
     fputs(
         "set xlabel 'planned rate'\nset ylabel 'observed / planned'\nset logscale x\nset format x '%g'\n"
-        "set key bottom right\nr(l) = strcol(2) eq l ? $7/$4 : NaN\n"
+        "set key bottom right\n"
         "plot [5e-5:2e-2] 1 ls 1 title 'planned', "
         "'bloom-big.tsv' skip 2 using ($4*0.97):(strcol(2) eq 'classic' ? $7/$4 : NaN):($8/$4):($9/$4) with "
         "yerrorbars "
@@ -244,14 +256,20 @@ void exp_bloom_small(struct lab *lab)
 
 static void plot_overfill(struct lab *lab)
 {
-    FILE *script = plot_begin();
-    fputs("set xlabel 'items held, in times of the plan'\nset ylabel 'false positives'\nset logscale y\n"
-          "set format y '%g'\nset key bottom right\n"
+    FILE *script = plot_begin_pair();
+    fputs("set ylabel 'false positives'\nset logscale y\nset format y '%g'\nset key bottom right\n"
           "plot [0:4.2] 0.01 ls 9 title 'planned rate', "
           "'bloom-overfill.tsv' skip 1 using 2:(strcol(1) eq 'classic' ? $3 : NaN) with lines ls 1 title 'theory', "
           "'' skip 1 using 2:(strcol(1) eq 'blocks' ? $3 : NaN) with lines ls 1 notitle, "
-          "'' skip 1 using 2:(strcol(1) eq 'classic' ? $5 : NaN):6:7 with yerrorbars ls 2 title 'classic layout', "
-          "'' skip 1 using 2:(strcol(1) eq 'blocks' ? $5 : NaN):6:7 with yerrorbars ls 3 title 'blocks'\n",
+          "'' skip 1 using ($2-0.03):(strcol(1) eq 'classic' ? $5 : NaN):6:7 with yerrorbars ls 2 title 'classic "
+          "layout', "
+          "'' skip 1 using ($2+0.03):(strcol(1) eq 'blocks' ? $5 : NaN):6:7 with yerrorbars ls 3 title 'blocks'\n",
+          script);
+    plot_lower(script);
+    fputs("set xlabel 'items held, in times of the plan'\n"
+          "plot [0:4.2] 1 ls 1, 'bloom-overfill.tsv' skip 1 using ($2-0.03):(strcol(1) eq 'classic' ? $5/$3 : "
+          "NaN):($6/$3):($7/$3) with yerrorbars ls 2, '' skip 1 using ($2+0.03):(strcol(1) eq 'blocks' ? $5/$3 : "
+          "NaN):($6/$3):($7/$3) with yerrorbars ls 3\n",
           script);
     plot_end(lab, script, "bloom-overfill",
              "False positives of filters planned for 1 %, from half the plan to four times.");

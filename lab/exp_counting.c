@@ -82,14 +82,22 @@ static struct counts count_errors(twin_bloom_shape *shape, const struct lab *lab
 
 static void plot_errors(struct lab *lab)
 {
-    FILE *script = plot_begin();
-    fputs("set xlabel 'items held, in times of the plan'\nset ylabel 'share of items counted too high'\n"
-          "set logscale y\nset format y '%g'\nset key bottom right\n"
-          "plot [0.1:2.15] 'counting.tsv' skip 1 using 2:($1 == 8 ? $3 : NaN) with lines ls 1 title 'theory', "
-          "'' skip 1 using ($2-0.02):($1 == 4 ? $5 : NaN):6:7 with yerrorbars ls 2 title '4 bits', "
-          "'' skip 1 using 2:($1 == 8 ? $5 : NaN):6:7 with yerrorbars ls 3 title '8 bits', "
-          "'' skip 1 using ($2+0.02):($1 == 16 ? $5 : NaN):6:7 with yerrorbars ls 4 title '16 bits'\n",
-          script);
+    FILE *script = plot_begin_pair();
+    fputs(
+        "set ylabel 'share of items counted too high'\nset logscale y\nset format y '%g'\nset key bottom right\n"
+        "plot [0.4:2.15][5e-5:1] 'counting.tsv' skip 1 using 2:($1 == 8 ? $3 : NaN) with lines ls 1 title 'theory', "
+        "'' skip 1 using ($2-0.02):($1 == 4 ? $5 : NaN):6:7 with yerrorbars ls 2 title '4 bits', "
+        "'' skip 1 using 2:($1 == 8 ? $5 : NaN):6:7 with yerrorbars ls 3 title '8 bits', "
+        "'' skip 1 using ($2+0.02):($1 == 16 ? $5 : NaN):6:7 with yerrorbars ls 4 title '16 bits'\n",
+        script);
+    plot_lower(script);
+    fputs("set xlabel 'items held, in times of the plan'\nset yrange [0.5:1.5]\nplot [0.4:2.15] 1 ls 1", script);
+    for (size_t w = 0; w < WIDTHS; w++)
+        fprintf(
+            script,
+            ", 'counting.tsv' skip 1 using ($2%+.2f):($1 == %u ? $5/$3 : NaN):($6/$3):($7/$3) with yerrorbars ls %zu",
+            0.02 * ((double)w - 1), widths[w], w + 2);
+    fputc('\n', script);
     plot_end(lab, script, "counting", "Items counted too high, by load, in filters planned for a rate of 1 %.");
 }
 

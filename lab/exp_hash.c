@@ -110,13 +110,13 @@ static void plot_quantiles(struct lab *lab, const char *caption)
     fprintf(script, "set logscale xy\nset format xy '10^{%%L}'\n"
                     "set xlabel 'p-value expected at this rank'\nset ylabel 'p-value observed'\n"
                     "set key bottom right\n");
-    fprintf(script, "plot [*:1][1e-30:1] x ls 1 title 'chance'");
+    fprintf(script, "plot [*:1][1e-30<*:1] x ls 1 title 'chance'");
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t kind = 0; kind < KINDS; kind++)
             fprintf(script,
                     ", '%s-p.tsv' skip 1 using 3:(strcol(1) eq '%s' && strcol(2) eq '%s' ? ($4 < 1e-30 ? 1e-30 : $4) "
-                    ": NaN) with points lc %zu pt %d ps 0.5 title '%s, %s'",
-                    lab->now->name, twin_hash_family_name(families[f]), kinds[kind], f + 1, kind ? 6 : 7,
+                    ": NaN) with points ls %zu pt %d ps 0.5 title '%s, %s'",
+                    lab->now->name, twin_hash_family_name(families[f]), kinds[kind], f + 2, kind ? 6 : 7,
                     twin_hash_family_name(families[f]), kinds[kind]);
     fputc('\n', script);
     plot_end(lab, script, lab->now->name, caption);
@@ -285,8 +285,8 @@ void exp_hash_correlation(struct lab *lab)
             fprintf(
                 script,
                 ", 'hash-correlation-r.tsv' skip 1 using 3:(strcol(1) eq '%s' && strcol(2) eq '%s' ? $4 : NaN) with "
-                "points lc %zu pt %d ps 0.5 title '%s, %s'",
-                twin_hash_family_name(families[f]), kinds[kind], f + 1, kind ? 6 : 7,
+                "points ls %zu pt %d ps 0.5 title '%s, %s'",
+                twin_hash_family_name(families[f]), kinds[kind], f + 2, kind ? 6 : 7,
                 twin_hash_family_name(families[f]), kinds[kind]);
     fputc('\n', script);
     plot_end(lab, script, "hash-correlation", "Correlations of all pairs of 100 members, against chance.");
@@ -302,7 +302,7 @@ static size_t side_of(uint64_t value)
 }
 
 /* χ² of the joint distribution of two functions against the product of its marginals. */
-static double dependence(double *difference, const uint64_t *x, const uint64_t *y, size_t count)
+static double dependence(double *largest, double *squares, const uint64_t *x, const uint64_t *y, size_t count)
 {
     double joint[SIDE][SIDE] = { { 0 } }, rows[SIDE] = { 0 }, columns[SIDE] = { 0 }, chi_square = 0;
     for (size_t i = 0; i < count; i++)
@@ -316,7 +316,8 @@ static double dependence(double *difference, const uint64_t *x, const uint64_t *
         for (size_t b = 0; b < SIDE; b++) {
             double product = rows[a] * columns[b] / (double)count, off = joint[a][b] - product;
             chi_square += product > 0 ? off * off / product : 0;
-            *difference = fmax(*difference, fabs(off) / (double)count);
+            *largest = fmax(*largest, fabs(off) / (double)count);
+            *squares += off * off / ((double)count * (double)count);
         }
     return chi_square;
 }
@@ -325,19 +326,20 @@ static size_t judge_independence(double *p_values, struct table *table, const st
                                  const struct hashes *hashes, const char *kind)
 {
     size_t count = hashes->items->count, tests = 0;
-    double difference = 0, sum = 0, worst = 0, freedom = (SIDE - 1) * (SIDE - 1);
+    double largest = 0, squares = 0, sum = 0, worst = 0, freedom = (SIDE - 1) * (SIDE - 1);
     (void)lab;
     for (size_t a = 0; a < hashes->functions; a++)
         for (size_t b = a + 1; b < hashes->functions; b++) {
             double chi_square =
-                dependence(&difference, hashes->values + a * count, hashes->values + b * count, count);
+                dependence(&largest, &squares, hashes->values + a * count, hashes->values + b * count, count);
             p_values[tests++] = p_chi_square(chi_square, freedom);
             sum += chi_square;
             worst = fmax(worst, chi_square);
         }
     double mean = sum / (double)tests, all = p_values[tests] = p_chi_square(sum, freedom * (double)tests);
-    table_row(table, "%s\t%s\t%.0f\t%.1f\t%.1f\t10⁻⁴\t%.1e\t%.3g", twin_hash_family_name(hashes->family), kind,
-              freedom, mean, worst, difference, all);
+    double expected = (SIDE - 1.0) / SIDE / SIDE / sqrt((double)count), cells = (double)tests * SIDE * SIDE;
+    table_row(table, "%s\t%s\t%.0f\t%.1f\t%.1f\t%.3g\t%.1e\t10⁻⁴\t%.1e\t%.1e", twin_hash_family_name(hashes->family),
+              kind, freedom, mean, worst, all, expected, sqrt(squares / cells), largest);
     return tests;
 }
 
@@ -345,9 +347,9 @@ void exp_hash_independence(struct lab *lab)
 {
     struct table table, quantiles;
     size_t count = lab->quick ? 50000 : 100000;
-    table_begin(
-        &table, "hash-independence",
-        "family\thashed\tχ² theory\tχ² mean\tχ² largest\tdifference of pmf: reference\tlargest observed\tp of all");
+    table_begin(&table, "hash-independence",
+                "family\thashed\tχ² theory\tχ² mean\tχ² largest\tp of all\tpmf differs: theory\treference\tRMS "
+                "observed\tlargest");
     table_begin(&quantiles, "hash-independence-p", "family\thashed\texpected\tobserved");
     say(lab, "10 functions a family, 45 pairs, %zu items, joint pmf of 9 × 9 against the product of its marginals.",
         count);

@@ -106,7 +106,7 @@ static void plot_curves(struct lab *lab)
                                               "b = 20, r = 15 (E)" };
     FILE *script = plot_begin();
     fputs("set xlabel 'Jaccard similarity J of a pair'\nset ylabel 'share of pairs that become candidates'\n"
-          "set key top left\nset samples 400\nplot [0:1][0:1.02] ",
+          "set key above horizontal maxcols 3\nset samples 400\nplot [0:1][0:1.02] ",
           script);
     for (size_t p = 0; p < PLANS; p++)
         fprintf(
@@ -260,7 +260,7 @@ void exp_lsh_plan(struct lab *lab)
           "set object 1 rectangle from 0,0.01 to 0.6,1 fc '#c8401e' fs solid 0.08 noborder\n"
           "set object 2 rectangle from 0.9,0 to 1,0.99 fc '#c8401e' fs solid 0.08 noborder\n"
           "plot [0:1][0:1.02] 1-(1-x**15)**20 ls 1 lw 2.2 title 'rows 15, bands 20', "
-          "1-(1-x**14)**17 ls 3 dt '-' title 'rows 14, bands 17: too many at 0.6', "
+          "1-(1-x**14)**18 ls 3 dt '-' title 'rows 14, bands 18: too many at 0.6', "
           "1-(1-x**16)**20 ls 4 dt '-' title 'rows 16, bands 20: too few at 0.9', "
           "'lsh-plan-observed.tsv' skip 1 using 1:4:5:6 with yerrorbars ls 2 title 'observed'\n",
           script);

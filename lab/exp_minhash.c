@@ -84,7 +84,7 @@ static void plot_running(struct lab *lab, const struct columns *all)
 {
     FILE *script = plot_begin();
     fputs("set xlabel 'permutations'\nset ylabel 'share of equal minima so far'\nset logscale x\n"
-          "set key top right\nset yrange [0:1]\nplot [1:10000] ",
+          "set key at graph 0.99,0.78 spacing 1\nset yrange [0:1]\nplot [1:10000] ",
           script);
     for (size_t c = 0; c < CASES; c++)
         fprintf(
@@ -221,21 +221,32 @@ static struct verdict weigh(const double *errors, size_t trials, double j, doubl
                              z };
 }
 
-static void plot_errors(struct lab *lab)
+/* Columns 7 to 9, divided by column `by` (0: by nothing), of all sketches and sizes. */
+static void plot_points(FILE *script, const char *by)
 {
-    FILE *script = plot_begin();
-    fputs("set xlabel 'slots k'\nset ylabel 'RMS error of the estimate, J = 0.5'\nset logscale xy 2\n"
-          "set format y '%.3f'\nset xrange [12:1400]\n"
-          "plot 0.5/sqrt(x) ls 1 title 'theory: √(J(1−J)/k)', ",
-          script);
     static const char *const names[SKETCHES] = { "fast", "classic" };
     for (size_t s = 0; s < SIZES; s++)
         for (size_t sketch = 0; sketch < SKETCHES; sketch++)
-            fprintf(script,
-                    "'minhash-error.tsv' skip 1 using 4:(strcol(1) eq '%s' && $2 == %zu && $3 == 0.5 ? $7 : NaN):8:9 "
-                    "with yerrorbars ls %d pt %d title '%s, %zu items', ",
-                    names[sketch], sizes[s], sketch ? 3 : 2, s ? 7 : 6, names[sketch], sizes[s]);
-    fputs("NaN notitle\n", script);
+            fprintf(
+                script,
+                ", 'minhash-error.tsv' skip 1 using ($4*%.3f):(strcol(1) eq '%s' && $2 == %zu && $3 == 0.5 ? $7/%s : "
+                "NaN):($8/%s):($9/%s) with yerrorbars ls %d pt %d title '%s, %zu items'",
+                1 + 0.05 * (double)sketch + 0.025 * (double)s - 0.04, names[sketch], sizes[s], by, by, by,
+                sketch ? 3 : 2, s ? 7 : 6, names[sketch], sizes[s]);
+    fputc('\n', script);
+}
+
+static void plot_errors(struct lab *lab)
+{
+    FILE *script = plot_begin_pair();
+    fputs("set ylabel 'RMS error, J = 0.5'\nset logscale xy\nset xtics (16, 64, 128, 400, 1024)\n"
+          "set format y '%g'\nset xrange [12:1400]\nset yrange [0.008:0.3]\n"
+          "plot 0.5/sqrt(x) ls 1 title 'theory: √(J(1−J)/k)'",
+          script);
+    plot_points(script, "1");
+    plot_lower(script);
+    fputs("set xlabel 'slots k'\nplot 1 ls 1", script);
+    plot_points(script, "$5");
     plot_end(lab, script, "minhash-error", "Errors of estimates against the number of slots.");
 }
 

@@ -294,7 +294,7 @@ static void run_data(struct lab *lab, const struct data *data, const char *file,
     free(p);
 }
 
-/* Exact similarities against estimates: every pair of J ≥ 0.3 or so would be many; the plot shows one user in ten. */
+/* Exact similarities against estimates. */
 static void plot_estimates(struct lab *lab, const struct data *data, const char *file)
 {
     struct users users = { 0 };
@@ -307,7 +307,7 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
     for (size_t a = 0; a < users.count; a++)
         for (size_t b = a + 1; b < users.count; b++) {
             double exact = twin_set_similarity(users.sets[a], users.sets[b], TWIN_JACCARD);
-            if (draw_unit(&state) > 0.0015 + pow(exact / 0.5, 4)) /* few of the many that are far apart */
+            if (draw_unit(&state) > 0.0015 + pow(exact / 0.55, 8)) /* few of the many that are far apart */
                 continue;
             size_t agreed = twin_minhash_agreement(signatures + a * SLOTS, signatures + b * SLOTS, SLOTS);
             table_row(&table, "%.5f\t%.5f", exact, (double)agreed / SLOTS);
@@ -317,7 +317,8 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
     FILE *script = plot_begin();
     fputs("set xlabel 'exact Jaccard similarity of two users'\nset ylabel 'estimate, k = 400'\nset key top left\n"
           "set samples 400\ne(x) = 1.96*sqrt(x*(1-x)/400)\n"
-          "plot [0:0.9][0:0.9] 'movielens-estimates.tsv' skip 1 using 1:2 with points ls 2 ps 0.3 title 'pairs of "
+          "plot [0:0.9][0:0.9] 'movielens-estimates.tsv' skip 1 using 1:2 with points ls 2 lc rgb '#60c8401e' ps 0.3 "
+          "title 'pairs of "
           "users (a "
           "sample)', x ls 1 title 'theory, with 95 %', x+e(x) ls 1 dt '-' notitle, x-e(x) ls 1 dt '-' notitle, "
           "0.6 ls 9 title 'similar from 0.6', 0.55 ls 9 dt '.' title 'candidates from 0.55'\n",

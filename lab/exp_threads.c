@@ -179,24 +179,27 @@ static void run_size(struct lab *lab, struct table *table, struct growth *out, s
     }
 }
 
+/* One line of the plot: column `column` of an executor with so many workers. */
+static void plot_line(FILE *script, const char *executor, int workers, int column, const char *style)
+{
+    fprintf(script, ", 'threads.tsv' skip 1 using 1:(strcol(2) eq '%s' && $3 == %d ? $%d : NaN) with %s", executor,
+            workers, column, style);
+}
+
 static void plot_times(struct lab *lab)
 {
     FILE *script = plot_begin();
-    fputs("set xlabel 'documents of 10 KB'\nset ylabel 'seconds'\nset logscale xy\nset key top left\n"
-          "set format y '%g'\nset yrange [*:10000]\n"
-          "t(e, w) = strcol(2) eq e && $3 == w ? $4 : NaN\n"
-          "b(e, w) = strcol(2) eq e && $3 == w ? $7 : NaN\n"
-          "plot [7:1500] 'threads.tsv' skip 1 using 1:(strcol(2) eq 'serial' ? $7 : NaN) with linespoints ls 9 title "
-          "'B, "
-          "serial', '' skip 1 using 1:(strcol(2) eq 'pthreads' && $3 == 10 ? $7 : NaN) with linespoints ls 9 pt 6 "
-          "title "
-          "'B, pthreads × 10', '' skip 1 using 1:(strcol(2) eq 'serial' ? $4 : NaN) with linespoints ls 2 title "
-          "'serial', "
-          "'' skip 1 using 1:(strcol(2) eq 'pthreads' && $3 == 2 ? $4 : NaN) with linespoints ls 3 title 'pthreads × "
-          "2', "
-          "'' skip 1 using 1:(strcol(2) eq 'openmp' && $3 == 2 ? $4 : NaN) with linespoints ls 4 title 'OpenMP × 2', "
-          "x*0.0005 ls 1 dt '.' title 'in step with the input'\n",
-          script);
+    fputs(
+        "set xlabel 'documents of 10 KB'\nset ylabel 'seconds'\nset logscale xy\nset key top left\n"
+        "set format y '%g'\nset yrange [*:10000]\nset datafile missing NaN\n" /* lines go on behind rows of others */
+        "plot [7:1500] x*0.0002 ls 1 dt '.' title 'in step with the input'",
+        script);
+    plot_line(script, "serial", 1, 7, "linespoints ls 9 title 'B, serial'");
+    plot_line(script, "pthreads", 10, 7, "linespoints ls 9 pt 6 title 'B, pthreads × 10'");
+    plot_line(script, "serial", 1, 4, "linespoints ls 2 title 'serial'");
+    plot_line(script, "pthreads", 2, 4, "linespoints ls 3 title 'pthreads × 2'");
+    plot_line(script, "openmp", 2, 4, "linespoints ls 4 title 'OpenMP × 2'");
+    fputc('\n', script);
     plot_end(lab, script, "threads", "Seconds for all similar pairs of a collection, beside B's.");
 }
 

@@ -96,6 +96,11 @@ void table_write_only(struct lab *lab, struct table *table);
  * 2 observed, 3, 4, 5 further observations, 9 reference. */
 FILE *plot_begin(void);
 
+/* The same for two pictures, one above the other: what is seen, and, after plot_lower(), its ratio to theory, which
+ * shows what the first is too coarse for. */
+FILE *plot_begin_pair(void);
+void plot_lower(FILE *script);
+
 /* Lets gnuplot read the script and write OUT/NAME.svg. Without gnuplot there is no picture, and a warning. */
 void plot_end(struct lab *lab, FILE *script, const char *name, const char *caption);
 

@@ -29,6 +29,20 @@ static const char style[] =
     "set style line 9 lc '#d9a400' lw 1.6 pt 2 ps 0.9 dt '-'\n"
     "set bars 0.6\n";
 
+static const char upper[] = "set terminal svg size 760,600\n"
+                            "set multiplot\n"
+                            "set lmargin at screen 0.13\n"
+                            "set tmargin at screen 0.97\n"
+                            "set bmargin at screen 0.46\n";
+
+static const char lower[] = "unset key\n"
+                            "unset logscale y\n"
+                            "set format y '%g'\n"
+                            "set yrange [*:*]\n"
+                            "set ylabel 'observed / theory'\n"
+                            "set tmargin at screen 0.36\n"
+                            "set bmargin at screen 0.11\n";
+
 FILE *plot_begin(void)
 {
     FILE *script = tmpfile();
@@ -36,6 +50,18 @@ FILE *plot_begin(void)
         trouble("a temporary file could not be made: %s", strerror(errno));
     fputs(style, script);
     return script;
+}
+
+FILE *plot_begin_pair(void)
+{
+    FILE *script = plot_begin();
+    fputs(upper, script);
+    return script;
+}
+
+void plot_lower(FILE *script)
+{
+    fputs(lower, script);
 }
 
 /* Files, not pipes: a program that ends before it has read everything does no harm. */
