@@ -1,12 +1,16 @@
-# The manual page is written in Markdown; lowdown makes the page that man shows.
+# The manual pages are written in Markdown; lowdown makes the pages that man shows.
 find_program(LOWDOWN lowdown)
 if(LOWDOWN)
-  set(MANUAL ${PROJECT_BINARY_DIR}/twinsift.1)
-  add_custom_command(OUTPUT ${MANUAL}
-    COMMAND ${LOWDOWN} -s -tman --out-no-smarty -m "source=twinsift ${PROJECT_VERSION}" -o ${MANUAL} docs/twinsift.1.md
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    DEPENDS docs/twinsift.1.md VERBATIM)
+  file(GLOB PAGES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} docs/*.1.md)
+  foreach(page ${PAGES})
+    get_filename_component(name ${page} NAME_WLE)
+    add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/${name}
+      COMMAND ${LOWDOWN} -s -tman --out-no-smarty -m "source=twinsift ${PROJECT_VERSION}" -o ${PROJECT_BINARY_DIR}/${name} ${page}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+      DEPENDS ${page} VERBATIM)
+    list(APPEND MANUAL ${PROJECT_BINARY_DIR}/${name})
+  endforeach()
   add_custom_target(manual ALL DEPENDS ${MANUAL})
 else()
-  message(WARNING "lowdown is not installed: there will be no manual page")
+  message(WARNING "lowdown is not installed: there will be no manual pages")
 endif()

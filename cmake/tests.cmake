@@ -73,6 +73,13 @@ if(TARGET program)
   endforeach()
 endif()
 
+# ---- the lab: its experiments, short; fewer of them when a sanitizer slows them down
+
+if(TARGET lab)
+  checked(lab ${IN_SCRATCH} ${SCRATCH}/lab env TWINSIFT_LAB=$<TARGET_FILE:lab> TWIN_SANITIZE=${TWIN_SANITIZE}
+    bash ${PROJECT_SOURCE_DIR}/tests/lab.sh)
+endif()
+
 # ---- headers: each alone, twice, in strict C and C++, without our own settings
 
 foreach(file ${HEADERS})

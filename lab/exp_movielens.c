@@ -1,0 +1,348 @@
+/* exp_movielens.c — movielens (A, E): a user is the set of films rated; which users are alike?
+ *
+ * All pairs are compared exactly, which is the truth; then the road finds candidates at 0.55 and verifies at 0.6. */
+#include "lab.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SLOTS = 400 }; /* A: for an error of 0.05 */
+static const double similar_from = 0.6, candidate_from = 0.55;
+
+/* A pair that the documents name; "–" where they do not. */
+struct known {
+    const char *a, *b, *exact, *estimate;
+};
+
+struct data {
+    const char *name, *file;
+    const char *separator; /* between the columns of the file */
+    size_t users;
+    struct known pairs[3];
+};
+
+static const struct data data_sets[] = {
+    { "100K",
+      "ml-100k/u.data",
+      "\t",
+      943,
+      { { "328", "788", "0.6730", "0.6525" },
+        { "408", "898", "0.8387", "0.8125" },
+        { "489", "587", "0.6299", "0.6475" } } },
+    { "1M",
+      "ml-1m/ratings.dat",
+      "::",
+      6040,
+      { { "1122", "2126", "–", "0.6325" }, { "4725", "4808", "–", "0.7225" }, { NULL, NULL, "0.6012", "0.5925" } } },
+};
+enum { DATA_SETS = sizeof data_sets / sizeof data_sets[0] };
+
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* ---- the users, and all pairs of them */
+
+struct users {
+    twin_input *input;
+    twin_collection *collection;
+    uint64_t **items; /* the set of each user */
+    twin_set *sets;
+    size_t count;
+    double read_seconds;
+};
+
+/* Copies rows "user::film::…" of `from` as "user<TAB>film" to a file without a name that path leads to. */
+static FILE *convert(char *path, size_t room, const char *from, const char *separator)
+{
+    char line[256];
+    FILE *in = fopen(from, "r"), *out = tmpfile();
+    if (!in || !out)
+        trouble("%s: cannot be read: %s", from, strerror(errno));
+    while (fgets(line, sizeof line, in)) {
+        char *film = strstr(line, separator);
+        if (!film)
+            trouble("%s: a line without \"%s\": %s", from, separator, line);
+        *film = '\0';
+        film += strlen(separator);
+        film[strcspn(film, ":\r\n")] = '\0';
+        fprintf(out, "%s\t%s\n", line, film);
+    }
+    if (ferror(in) || fflush(out) != 0)
+        trouble("%s: could not be copied: %s", from, strerror(errno));
+    fclose(in);
+    snprintf(path, room, "/proc/self/fd/%d", fileno(out));
+    return out;
+}
+
+static void read_users(struct users *out, const struct lab *lab, const struct data *data, const char *file,
+                       twin_sketch sketch)
+{
+    char other[64];
+    const char *path = file;
+    twin_error error = { 0 };
+    twin_collection_options options = { .shingle = { .width = 1 }, /* not used, but checked */
+                                        .minhash = { sketch, SLOTS, seed_of(lab->seed, 1500) },
+                                        .exec = lab->exec };
+    FILE *converted = strcmp(data->separator, "\t") == 0 ? NULL : convert(other, sizeof other, file, data->separator);
+    if (converted)
+        path = other;
+    double start = seconds();
+    expect(twin_input_open(&out->input, &path, 1, (twin_input_options){ .format = TWIN_INPUT_ROWS }, &error), file,
+           &error);
+    expect(twin_collection_read(&out->collection, out->input, options, &error), file, &error);
+    out->read_seconds = seconds() - start;
+    out->count = twin_collection_count(out->collection).documents;
+    if (converted)
+        fclose(converted);
+}
+
+static void copy_sets(struct users *users)
+{
+    twin_scratch scratch = { 0 };
+    twin_error error = { 0 };
+    users->items = need(users->count, sizeof *users->items);
+    users->sets = need(users->count, sizeof *users->sets);
+    for (uint32_t u = 0; u < users->count; u++) {
+        twin_set set;
+        expect(twin_collection_set(&set, users->collection, &scratch, u, &error), "reading a user again", &error);
+        users->items[u] = need(set.count, sizeof(uint64_t));
+        if (set.count)
+            memcpy(users->items[u], set.items, set.count * sizeof(uint64_t));
+        users->sets[u] = (twin_set){ users->items[u], set.count };
+    }
+    twin_scratch_clear(&scratch);
+}
+
+static void clear_users(struct users *users)
+{
+    for (size_t u = 0; users->items && u < users->count; u++)
+        free(users->items[u]);
+    free(users->items);
+    free(users->sets);
+    twin_collection_free(users->collection);
+    twin_input_free(users->input);
+    *users = (struct users){ 0 };
+}
+
+/* Pairs of the threshold and above, by comparing everybody with everybody. */
+struct truth {
+    const struct users *users;
+    twin_match *matches; /* room for MOST, in each user's row of none or a few */
+    size_t *counts;      /* for each user, with later ones */
+};
+enum { MOST_EACH = 16 };
+
+static void compare_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct truth *truth = context;
+    const struct users *users = truth->users;
+    (void)worker;
+    for (size_t a = begin; a < end; a++)
+        for (size_t b = a + 1; b < users->count; b++) {
+            double similarity = twin_set_similarity(users->sets[a], users->sets[b], TWIN_JACCARD);
+            if (similarity >= similar_from && truth->counts[a] < MOST_EACH)
+                truth->matches[a * MOST_EACH + truth->counts[a]++] =
+                    (twin_match){ (uint32_t)a, (uint32_t)b, similarity };
+        }
+}
+
+static size_t compare_all(twin_match **out, const struct lab *lab, const struct users *users)
+{
+    struct truth truth = { users, need(users->count * MOST_EACH, sizeof(twin_match)),
+                           need(users->count, sizeof(size_t)) };
+    size_t count = 0;
+    twin_exec_for(lab->exec, users->count, 8, compare_some, &truth);
+    for (size_t a = 0; a < users->count; a++)
+        for (size_t i = 0; i < truth.counts[a]; i++)
+            truth.matches[count++] = truth.matches[a * MOST_EACH + i];
+    free(truth.counts);
+    *out = truth.matches;
+    return count;
+}
+
+/* ---- the road */
+
+static twin_similar *find_similar(const struct lab *lab, const struct users *users, twin_plan plan)
+{
+    twin_similar *similar;
+    twin_error error = { 0 };
+    twin_similar_options options = { TWIN_JACCARD, TWIN_VERIFY_EXACT, similar_from, { plan, 0 }, lab->exec, { 0 } };
+    expect(twin_similar_find(&similar, users->collection, options, &error), "finding similar users", &error);
+    return similar;
+}
+
+static bool same_id(const struct users *users, uint32_t user, const char *id)
+{
+    twin_text text = twin_collection_id(NULL, users->collection, user);
+    return id && text.length == strlen(id) && memcmp(text.bytes, id, text.length) == 0;
+}
+
+/* What the documents say of a pair: by its users, else by its similarity to four digits. */
+static const struct known *find_known(const struct data *data, const struct users *users, twin_match match)
+{
+    char exact[16];
+    snprintf(exact, sizeof exact, "%.4f", match.similarity);
+    for (size_t i = 0; i < 3; i++) {
+        const struct known *known = &data->pairs[i];
+        bool users_match = (same_id(users, match.a, known->a) && same_id(users, match.b, known->b)) ||
+                           (same_id(users, match.a, known->b) && same_id(users, match.b, known->a));
+        if ((users_match && (known->exact[0] != '0' || strcmp(known->exact, exact) == 0)) ||
+            (!known->a && strcmp(known->exact, exact) == 0))
+            return known;
+    }
+    return NULL;
+}
+
+/* The true pairs with their estimates beside what is known. Returns how many of them are known; `p` gets the chance
+ * of each estimate. */
+static size_t tabulate(struct lab *lab, double *p, const struct data *data, const struct users *users,
+                       const twin_match *matches, size_t count)
+{
+    size_t known_count = 0;
+    const uint32_t *signatures = twin_collection_signatures(users->collection);
+    char name[64];
+    struct table table;
+    snprintf(name, sizeof name, "movielens-%s", data->name);
+    table_begin(&table, name, "users\texact J\treference\testimate, theory ±\treference\tobserved");
+    for (size_t i = 0; i < count; i++) {
+        twin_match m = matches[i];
+        twin_text a = twin_collection_id(NULL, users->collection, m.a),
+                  b = twin_collection_id(NULL, users->collection, m.b);
+        const struct known *known = find_known(data, users, m);
+        double error = sqrt(m.similarity * (1 - m.similarity) / SLOTS);
+        double estimate = (double)twin_minhash_agreement(signatures + (size_t)m.a * SLOTS,
+                                                         signatures + (size_t)m.b * SLOTS, SLOTS) /
+                          SLOTS;
+        p[i] = p_normal((estimate - m.similarity) / error);
+        known_count += known != NULL;
+        table_row(&table, "%.*s, %.*s\t%.4f\t%s\t%.4f\t%s\t%.4f", (int)a.length, a.bytes, (int)b.length, b.bytes,
+                  m.similarity, known ? known->exact : "not there", 1.96 * error, known ? known->estimate : "–",
+                  estimate);
+    }
+    table_end(lab, &table);
+    return known_count;
+}
+
+/* True pairs that the road did not find, or found with another similarity; and found pairs that are none. */
+static size_t count_differences(const twin_match *truth, size_t count, const twin_match *found, size_t found_count)
+{
+    size_t common = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < found_count; j++)
+            common += truth[i].a == found[j].a && truth[i].b == found[j].b &&
+                      fabs(truth[i].similarity - found[j].similarity) < 1e-12;
+    return count + found_count - 2 * common;
+}
+
+static void compare_times(struct lab *lab, const struct data *data, const struct users *users,
+                          twin_similar_counts road, double all_pairs)
+{
+    char name[64];
+    double pairs = (double)users->count * (double)(users->count - 1) / 2;
+    struct table table;
+    snprintf(name, sizeof name, "movielens-%s-time", data->name);
+    table_begin(&table, name, "what\tpairs compared exactly\tseconds");
+    table_row(&table, "all pairs\t%.0f\t%.4f", pairs, all_pairs);
+    table_row(&table, "candidates, verified\t%llu\t%.4f", (unsigned long long)road.verified,
+              road.pairing_seconds + road.verifying_seconds);
+    table_row(&table, "reading and signing, for both\t–\t%.4f", users->read_seconds);
+    table_end(lab, &table);
+    claim(lab, (double)road.candidates < pairs / 10, "%llu of %.0f pairs became candidates (%.2f %%)",
+          (unsigned long long)road.candidates, pairs, 100 * (double)road.candidates / pairs);
+}
+
+static void run_data(struct lab *lab, const struct data *data, const char *file, twin_sketch sketch, bool first)
+{
+    struct users users = { 0 };
+    twin_plan plan;
+    twin_match *truth;
+    const twin_match *found;
+    read_users(&users, lab, data, file, sketch);
+    copy_sets(&users);
+    double start = seconds();
+    size_t count = compare_all(&truth, lab, &users);
+    double all_pairs = seconds() - start;
+    double *p = need(count, sizeof *p);
+    expect(twin_plan_from_slots(&plan, (twin_plan_point){ candidate_from, 0.999 }, SLOTS), "planning", NULL);
+    twin_similar *similar = find_similar(lab, &users, plan);
+    size_t found_count = twin_similar_matches(&found, similar);
+
+    say(lab,
+        "MovieLens %s: %zu users, %s sketch with k = %d, %zu bands of %zu rows: candidates from 0.55, similar from "
+        "0.6.",
+        data->name, users.count, twin_sketch_name(sketch), (int)SLOTS, plan.bands, plan.rows);
+    size_t known = tabulate(lab, p, data, &users, truth, count);
+    if (first)
+        compare_times(lab, data, &users, twin_similar_count(similar), all_pairs);
+    claim(lab, users.count == data->users && count == 3 && known == 3,
+          "%zu pairs of J ≥ 0.6 among %zu users, of which %zu are those of the reference (3 among %zu)", count,
+          users.count, known, data->users);
+    size_t differences = count_differences(truth, count, found, found_count);
+    claim(lab, differences == 0, "the road finds the pairs that comparing all finds: %zu differences", differences);
+    claim_chance(lab, p, count, "estimates are as near as theory says");
+    twin_similar_free(similar);
+    clear_users(&users);
+    free(truth);
+    free(p);
+}
+
+/* Exact similarities against estimates. */
+static void plot_estimates(struct lab *lab, const struct data *data, const char *file)
+{
+    struct users users = { 0 };
+    struct table table;
+    uint64_t state = seed_of(lab->seed, 1600);
+    read_users(&users, lab, data, file, TWIN_SKETCH_CLASSIC);
+    copy_sets(&users);
+    const uint32_t *signatures = twin_collection_signatures(users.collection);
+    table_begin(&table, "movielens-estimates", "exact\testimate");
+    for (size_t a = 0; a < users.count; a++)
+        for (size_t b = a + 1; b < users.count; b++) {
+            double exact = twin_set_similarity(users.sets[a], users.sets[b], TWIN_JACCARD);
+            if (draw_unit(&state) > 0.0015 + pow(exact / 0.55, 8)) /* few of the many that are far apart */
+                continue;
+            size_t agreed = twin_minhash_agreement(signatures + a * SLOTS, signatures + b * SLOTS, SLOTS);
+            table_row(&table, "%.5f\t%.5f", exact, (double)agreed / SLOTS);
+        }
+    table_write_only(lab, &table);
+    clear_users(&users);
+    FILE *script = plot_begin();
+    fputs("set xlabel 'exact Jaccard similarity of two users'\nset ylabel 'estimate, k = 400'\nset key top left\n"
+          "set samples 400\ne(x) = 1.96*sqrt(x*(1-x)/400)\n"
+          "plot [0:0.9][0:0.9] 'movielens-estimates.tsv' skip 1 using 1:2 with points ls 2 lc rgb '#60c8401e' ps 0.3 "
+          "title 'pairs of "
+          "users (a "
+          "sample)', x ls 1 title 'theory, with 95 %', x+e(x) ls 1 dt '-' notitle, x-e(x) ls 1 dt '-' notitle, "
+          "0.6 ls 9 title 'similar from 0.6', 0.55 ls 9 dt '.' title 'candidates from 0.55'\n",
+          script);
+    plot_end(lab, script, "movielens", "Estimates of MovieLens users' similarities against the exact ones.");
+}
+
+void exp_movielens(struct lab *lab)
+{
+    if (!lab->data) {
+        skip(lab, "no folder of data sets: give --data DIR, or set TWINSIFT_DATA");
+        return;
+    }
+    for (size_t i = 0; i < DATA_SETS; i++) {
+        char file[4096];
+        snprintf(file, sizeof file, "%s/%s", lab->data, data_sets[i].file);
+        if (access(file, R_OK) != 0) {
+            (i == 0 ? skip : skip_part)(lab, "MovieLens %s: %s is not there", data_sets[i].name, file);
+            continue;
+        }
+        run_data(lab, &data_sets[i], file, TWIN_SKETCH_CLASSIC, true);
+        run_data(lab, &data_sets[i], file, TWIN_SKETCH_FAST, false);
+        if (i == 0)
+            plot_estimates(lab, &data_sets[i], file);
+        progress(lab, i + 1, DATA_SETS);
+    }
+}

@@ -1,0 +1,235 @@
+/* exp_threads.c — threads (B): one result from all executors, and its time beside B's. */
+#include "lab.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- a collection of B's sizes */
+
+enum { TEXT = 10000, WORDS = 3000, LONGEST = 10 };
+
+struct words {
+    char all[WORDS][LONGEST + 1];
+};
+
+static void draw_words(struct words *out, uint64_t seed)
+{
+    uint64_t state = seed;
+    for (size_t w = 0; w < WORDS; w++) {
+        size_t length = 2 + draw_below(&state, LONGEST - 1);
+        for (size_t i = 0; i < length; i++)
+            out->all[w][i] = (char)('a' + draw_below(&state, 26));
+        out->all[w][length] = '\0';
+    }
+}
+
+/* Documents of 10 KB of random words; each fifth is the one before it with every fiftieth word or so changed. */
+static void write_document(FILE *out, const struct words *words, size_t number, uint64_t seed)
+{
+    bool copy = number % 5 == 4;
+    uint64_t state = seed_of(seed, copy ? number - 1 : number), changes = seed_of(seed, number + 1000000);
+    fprintf(out, "{\"id\":%zu,\"text\":\"", number);
+    for (size_t written = 0; written < TEXT;) {
+        const char *word = words->all[draw_below(&state, WORDS)];
+        if (copy && draw_below(&changes, 50) == 0)
+            word = words->all[draw_below(&changes, WORDS)];
+        written += (size_t)fprintf(out, "%s ", word);
+    }
+    fputs("\"}\n", out);
+}
+
+/* A temporary file in `path`, to be unlinked. */
+static void write_collection(char *path, size_t room, size_t documents, uint64_t seed)
+{
+    struct words *words = need(1, sizeof *words);
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, room, "%s/twinsift-lab-XXXXXX.jsonl", folder && *folder ? folder : "/tmp");
+    int fd = mkstemps(path, 6);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        trouble("%s: cannot be written: %s", path, strerror(errno));
+    draw_words(words, seed);
+    for (size_t d = 0; d < documents; d++)
+        write_document(file, words, d, seed);
+    bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        trouble("%s: could not be written: %s", path, strerror(errno));
+    free(words);
+}
+
+/* ---- the road, timed */
+
+struct times {
+    double wall, processor; /* seconds, the best of the repeats */
+};
+
+struct result {
+    uint64_t fingerprint; /* of signatures and pairs */
+    size_t pairs;
+};
+
+static double clock_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* B's parameters: shingles of 9 characters, 200 functions, bands of 5 rows, 5,000 buckets. */
+static void run_once(struct result *out, const char *path, twin_exec exec, uint64_t seed)
+{
+    twin_input *input;
+    twin_collection *collection;
+    twin_similar *similar;
+    twin_error error = { 0 };
+    const twin_match *matches;
+    static const twin_hash xxh3 = { .family = TWIN_HASH_XXH3 };
+    twin_collection_options reading = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = xxh3 },
+                                        .minhash = { TWIN_SKETCH_CLASSIC, 200, seed },
+                                        .exec = exec };
+    twin_similar_options finding = { TWIN_JACCARD, TWIN_VERIFY_EXACT, 0.5, { { 40, 5 }, 5000 }, exec, { 0 } };
+    expect(twin_input_open(&input, &path, 1, (twin_input_options){ .piece_bytes = 1 << 16 }, &error), path, &error);
+    expect(twin_collection_read(&collection, input, reading, &error), path, &error);
+    expect(twin_similar_find(&similar, collection, finding, &error), path, &error);
+    out->pairs = twin_similar_matches(&matches, similar);
+    uint64_t signatures = twin_hash_bytes(xxh3, twin_collection_signatures(collection),
+                                          twin_collection_count(collection).documents * 200 * sizeof(uint32_t));
+    out->fingerprint = signatures;
+    for (size_t i = 0; i < out->pairs; i++) {
+        uint64_t parts[3] = { out->fingerprint, (uint64_t)matches[i].a << 32 | matches[i].b, 0 };
+        memcpy(&parts[2], &matches[i].similarity, sizeof parts[2]);
+        out->fingerprint = twin_hash_bytes(xxh3, parts, sizeof parts);
+    }
+    twin_similar_free(similar);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static struct times run_timed(struct result *out, const char *path, twin_exec exec, uint64_t seed, int repeats)
+{
+    struct times best = { INFINITY, INFINITY };
+    for (int i = 0; i < repeats; i++) {
+        double wall = clock_of(CLOCK_MONOTONIC), processor = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+        run_once(out, path, exec, seed);
+        best.wall = fmin(best.wall, clock_of(CLOCK_MONOTONIC) - wall);
+        best.processor = fmin(best.processor, clock_of(CLOCK_PROCESS_CPUTIME_ID) - processor);
+    }
+    return best;
+}
+
+/* ---- the table */
+
+enum { SIZES = 4 };
+static const size_t sizes[SIZES] = { 10, 50, 100, 1000 };
+
+struct worker_row {
+    twin_executor kind;
+    int workers;
+    const char *seconds[SIZES], *efficiency[SIZES]; /* B's */
+};
+
+#define NOTHING                                                                                                      \
+    {                                                                                                                \
+        "–", "–", "–", "–"                                                                                         \
+    }
+static const struct worker_row rows[] = {
+    { TWIN_EXEC_SERIAL, 1, { "0.43", "9.9", "42.5", "–" }, NOTHING },
+    { TWIN_EXEC_PTHREADS, 1, { "0.46", "10.5", "42.1", "–" }, NOTHING },
+    { TWIN_EXEC_PTHREADS, 2, { "0.23", "5.15", "20.6", "–" }, { "0.935", "0.96", "1.0", "–" } },
+    { TWIN_EXEC_PTHREADS, 10, { "0.11", "2.11", "8.67", "1134.5" }, { "0.39", "0.47", "0.49", "–" } },
+    { TWIN_EXEC_OPENMP, 1, { "0.1", "10.2", "42.6", "–" }, NOTHING },
+    { TWIN_EXEC_OPENMP, 2, { "0.26", "5.2", "21.6", "–" }, { "0.82", "0.95", "0.98", "–" } },
+    { TWIN_EXEC_OPENMP, 10, { "0.13", "2.03", "7.7", "1017.8" }, { "0.33", "0.48", "0.55", "–" } },
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+struct growth {
+    size_t tried, different; /* runs compared with serial */
+    size_t pairs;            /* found by serial */
+    struct times serial;
+};
+
+static void run_size(struct lab *lab, struct table *table, struct growth *out, size_t size, const char *path)
+{
+    struct result serial = { 0 };
+    uint64_t seed = seed_of(lab->seed, 1700);
+    int repeats = sizes[size] >= 1000 ? 2 : 5;
+    for (size_t r = 0; r < ROWS; r++) {
+        twin_exec exec;
+        struct result result;
+        if (twin_exec_make(&exec, rows[r].kind, rows[r].workers) != TWIN_OK)
+            continue; /* not in this build */
+        struct times times = run_timed(&result, path, exec, seed, repeats);
+        if (r == 0) {
+            serial = result;
+            out->serial = times;
+            out->pairs = serial.pairs;
+        }
+        out->tried++;
+        out->different += result.fingerprint != serial.fingerprint || result.pairs != serial.pairs;
+        double speed_up = out->serial.wall / times.wall;
+        table_row(table, "%zu\t%s\t%d\t%.4f\t%.2f\t%.2f\t%s\t%s", sizes[size], twin_executor_name(rows[r].kind),
+                  rows[r].workers, times.wall, speed_up, speed_up / rows[r].workers, rows[r].seconds[size],
+                  rows[r].efficiency[size]);
+        progress(lab, size * ROWS + r + 1, SIZES * ROWS);
+    }
+}
+
+/* One line of the plot: column `column` of an executor with so many workers. */
+static void plot_line(FILE *script, const char *executor, int workers, int column, const char *style)
+{
+    fprintf(script, ", 'threads.tsv' skip 1 using 1:(strcol(2) eq '%s' && $3 == %d ? $%d : NaN) with %s", executor,
+            workers, column, style);
+}
+
+static void plot_times(struct lab *lab)
+{
+    FILE *script = plot_begin();
+    fputs(
+        "set xlabel 'documents of 10 KB'\nset ylabel 'seconds'\nset logscale xy\nset key top left\n"
+        "set format y '%g'\nset yrange [*:10000]\nset datafile missing NaN\n" /* lines go on behind rows of others */
+        "plot [7:1500] x*0.0002 ls 1 dt '.' title 'in step with the input'",
+        script);
+    plot_line(script, "serial", 1, 7, "linespoints ls 9 title 'B, serial'");
+    plot_line(script, "pthreads", 10, 7, "linespoints ls 9 pt 6 title 'B, pthreads × 10'");
+    plot_line(script, "serial", 1, 4, "linespoints ls 2 title 'serial'");
+    plot_line(script, "pthreads", 2, 4, "linespoints ls 3 title 'pthreads × 2'");
+    plot_line(script, "openmp", 2, 4, "linespoints ls 4 title 'OpenMP × 2'");
+    fputc('\n', script);
+    plot_end(lab, script, "threads", "Seconds for all similar pairs of a collection, beside B's.");
+}
+
+void exp_threads(struct lab *lab)
+{
+    struct growth growth[SIZES] = { 0 };
+    size_t count = lab->quick ? 3 : SIZES, different = 0, tried = 0;
+    struct table table;
+    table_begin(&table, "threads",
+                "documents\texecutor\tthreads\tseconds\tspeed-up\tefficiency\tB: seconds\tefficiency");
+    say(lab,
+        "Generated documents of 10 KB with B's parameters: char:9, 200 functions, rows 5, 5,000 buckets; %d workers "
+        "here at most.",
+        lab->exec.workers);
+    for (size_t s = 0; s < count; s++) {
+        char path[4096];
+        write_collection(path, sizeof path, sizes[s], seed_of(lab->seed, 1701));
+        run_size(lab, &table, &growth[s], s, path);
+        unlink(path);
+        different += growth[s].different;
+        tried += growth[s].tried;
+    }
+    table_end(lab, &table);
+    claim(lab, different == 0, "%zu of %zu runs gave other signatures or pairs than the serial one", different,
+          tried);
+    size_t last = count - 1, before = lab->quick ? 0 : 2;
+    claim(lab, growth[last].pairs == sizes[last] / 5, "%zu pairs found; %zu were planted", growth[last].pairs,
+          sizes[last] / 5);
+    double times = growth[last].serial.processor / growth[before].serial.processor;
+    claim(lab, times <= 15, "ten times the documents (%zu to %zu) take %.1f times the processor's time; B: %s",
+          sizes[before], sizes[last], times, lab->quick ? "99" : "131");
+    plot_times(lab);
+}

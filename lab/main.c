@@ -1,0 +1,202 @@
+/* main.c — the table of experiments, and which of them to run. */
+#include "lab.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct experiment experiments[] = {
+    { "hash-distribution", "are hash values spread evenly?", exp_hash_distribution },
+    { "hash-correlation", "are the members of a family uncorrelated?", exp_hash_correlation },
+    { "hash-independence", "are pairs of members independent?", exp_hash_independence },
+    { "bloom-k", "the best number of hash functions, with 8 cells an item", exp_bloom_k },
+    { "bloom-n", "false positives against cells an item", exp_bloom_n },
+    { "bloom-big", "does a large filter keep the rate it was planned for?", exp_bloom_big },
+    { "bloom-small", "a handful of items, exactly", exp_bloom_small },
+    { "bloom-overfill", "what happens past the plan", exp_bloom_overfill },
+    { "counting", "counting filters: errors of counts, removal, overflow", exp_counting },
+    { "minhash-permutations", "equal minima under random permutations are as frequent as J",
+      exp_minhash_permutations },
+    { "minhash-error", "the error of an estimate against the number of slots", exp_minhash_error },
+    { "lsh-curve", "how often a pair becomes a candidate", exp_lsh_curve },
+    { "lsh-plan", "the fewest hashes that keep two promises", exp_lsh_plan },
+    { "movielens", "users who rated the same films", exp_movielens },
+    { "threads", "one result from all executors, and its time", exp_threads },
+};
+enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
+
+static const char help[] =
+    "twinsift-lab re-runs the experiments behind twinsift: theory, reference and observation side by side.\n"
+    "\n"
+    "usage: twinsift-lab list                      what there is\n"
+    "       twinsift-lab [OPTION]... NAME...       run these\n"
+    "       twinsift-lab [OPTION]... all           run them all\n"
+    "\n"
+    "Each experiment prints its tables and claims, and writes tables (TSV) and plots (SVG, by gnuplot).\n"
+    "\n"
+    "  --quick         fewer repeats: all of them in less than a minute\n"
+    "  --data DIR      where the data sets are: ml-100k/, ml-1m/ ($TWINSIFT_DATA)\n"
+    "  --out DIR       where tables and plots go (lab-out)\n"
+    "  --report        also write report.html, one page with everything\n"
+    "  --seed N        for everything random (1)\n"
+    "  --threads N     that work (all)\n"
+    "  -h, --help      this text\n"
+    "  --version       the version\n"
+    "\n"
+    "Exit status: 0 all that ran passed; 1 one failed; 2 trouble, with a sentence on standard error.\n"
+    "\n"
+    "examples:\n"
+    "  twinsift-lab all --quick\n"
+    "  twinsift-lab bloom-k lsh-curve --out pictures\n"
+    "  twinsift-lab all --data ~/data --report --out results\n";
+
+enum { QUICK = 256, DATA, OUT, REPORT, SEED, THREADS, VERSION };
+
+static const struct option table[] = {
+    { "quick", no_argument, NULL, QUICK },
+    { "data", required_argument, NULL, DATA },
+    { "out", required_argument, NULL, OUT },
+    { "report", no_argument, NULL, REPORT },
+    { "seed", required_argument, NULL, SEED },
+    { "threads", required_argument, NULL, THREADS },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, VERSION },
+    { 0 },
+};
+
+static uint64_t read_number(const char *name, const char *value, uint64_t most)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno || number > most)
+        trouble("%s: \"%s\" is not a whole number from 0 to %llu", name, value, (unsigned long long)most);
+    return number;
+}
+
+static const struct experiment *find(const char *name)
+{
+    for (size_t i = 0; i < EXPERIMENTS; i++)
+        if (strcmp(name, experiments[i].name) == 0)
+            return &experiments[i];
+    trouble("there is no experiment \"%s\"; twinsift-lab list names them", name);
+}
+
+/* The folder, and those above it. */
+static void make_folder(const char *path)
+{
+    char part[4096];
+    if (strlen(path) >= sizeof part || *path == '\0')
+        trouble("--out: \"%s\" cannot be a folder", path);
+    strcpy(part, path);
+    for (char *slash = part + 1;; slash++) {
+        slash += strcspn(slash, "/");
+        char kept = *slash;
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            trouble("%s: the folder cannot be made: %s", part, strerror(errno));
+        if (!kept)
+            return;
+        *slash = kept;
+    }
+}
+
+/* "passed", "failed" or "skipped". */
+static const char *run_one(struct lab *lab, const struct experiment *experiment)
+{
+    lab->now = experiment;
+    lab->claims = lab->broken = 0;
+    lab->skipped = false;
+    printf("%s: %s\n", experiment->name, experiment->title);
+    if (lab->page)
+        fprintf(lab->page, "<h2 id=\"%s\">%s: %s</h2>\n", experiment->name, experiment->name, experiment->title);
+    progress(lab, 0, 1);
+    experiment->run(lab);
+    progress_clear();
+    const char *verdict = lab->broken ? "failed" : lab->skipped ? "skipped" : "passed";
+    printf("%s  %s\n\n", verdict, experiment->name);
+    fflush(stdout);
+    return verdict;
+}
+
+static int run_all(struct lab *lab, const struct experiment **chosen, size_t count, bool with_report)
+{
+    unsigned passed = 0, failed = 0, skipped = 0;
+    char summary[100];
+    make_folder(lab->out);
+    if (with_report)
+        report_begin(lab);
+    for (size_t i = 0; i < count; i++) {
+        const char *verdict = run_one(lab, chosen[i]);
+        passed += verdict[0] == 'p';
+        failed += verdict[0] == 'f';
+        skipped += verdict[0] == 's';
+    }
+    snprintf(summary, sizeof summary, "%u passed, %u failed, %u skipped", passed, failed, skipped);
+    if (with_report)
+        report_end(lab, summary);
+    printf("%s\n", summary);
+    return failed > 0;
+}
+
+/* The experiments that the arguments name, each once, in their own order. Returns how many. */
+static size_t choose(const struct experiment **out, int argc, char **argv)
+{
+    bool wanted[EXPERIMENTS] = { false };
+    size_t count = 0;
+    for (int i = optind; i < argc; i++) {
+        bool all = strcmp(argv[i], "all") == 0;
+        for (size_t e = 0; all && e < EXPERIMENTS; e++)
+            wanted[e] = true;
+        if (!all)
+            wanted[find(argv[i]) - experiments] = true;
+    }
+    for (size_t e = 0; e < EXPERIMENTS; e++)
+        if (wanted[e])
+            out[count++] = &experiments[e];
+    return count;
+}
+
+static int list(void)
+{
+    for (size_t i = 0; i < EXPERIMENTS; i++)
+        printf("%-22s%s\n", experiments[i].name, experiments[i].title);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct experiment *chosen[EXPERIMENTS];
+    struct lab lab = { .data = getenv("TWINSIFT_DATA"), .out = "lab-out", .seed = 1 };
+    int threads = 0;
+    bool with_report = false;
+    for (int option; (option = getopt_long(argc, argv, "h", table, NULL)) != -1;)
+        switch (option) {
+        case QUICK: lab.quick = true; break;
+        case DATA: lab.data = optarg; break;
+        case OUT: lab.out = optarg; break;
+        case REPORT: with_report = true; break;
+        case SEED: lab.seed = read_number("--seed", optarg, UINT64_MAX); break;
+        case THREADS: threads = (int)read_number("--threads", optarg, TWIN_EXEC_MAX_WORKERS); break;
+        case VERSION: return printf("twinsift-lab %s\n", twin_version()), 0;
+        case 'h': return fputs(help, stdout), 0;
+        default: return 2; /* getopt has said why */
+        }
+    if (optind == argc)
+        trouble("which experiment? twinsift-lab list names them, and all runs them all");
+    if (strcmp(argv[optind], "list") == 0)
+        return list();
+    size_t count = choose(chosen, argc, argv);
+    expect(twin_exec_make(&lab.exec, TWIN_EXEC_PTHREADS, threads), "--threads", NULL);
+    return run_all(&lab, chosen, count, with_report);
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        trouble("standard output could not be written: %s", strerror(errno));
+    return status;
+}

@@ -1,0 +1,119 @@
+/* plot.c — pictures, drawn by gnuplot if it is there. */
+#include "lab.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char style[] =
+    "set terminal svg size 760,460 font 'Helvetica,Arial,sans-serif,14' background '#ffffff' dashlength 1.2\n"
+    "set encoding utf8\n"
+    "set datafile separator \"\\t\"\n"
+    "set datafile missing '–'\n"
+    "set border 3 lc '#555555'\n"
+    "set tics nomirror textcolor '#333333'\n"
+    "set grid lc '#e4e4e4' lt 1 lw 1\n"
+    "set key top right samplen 2 spacing 1.2 Left reverse noautotitle\n"
+    "set lmargin 11\n"
+    "set rmargin 3\n"
+    "set bmargin 4\n"
+    "set style line 1 lc '#444444' lw 1.6 dt solid\n"
+    "set style line 2 lc '#c8401e' lw 1.4 pt 7 ps 0.6\n"
+    "set style line 3 lc '#1f6fb2' lw 1.4 pt 5 ps 0.6\n"
+    "set style line 4 lc '#2e8b57' lw 1.4 pt 9 ps 0.7\n"
+    "set style line 5 lc '#8a5fb5' lw 1.4 pt 13 ps 0.8\n"
+    "set style line 9 lc '#d9a400' lw 1.6 pt 2 ps 0.9 dt '-'\n"
+    "set bars 0.6\n";
+
+static const char upper[] = "set terminal svg size 760,600\n"
+                            "set multiplot\n"
+                            "set lmargin at screen 0.13\n"
+                            "set tmargin at screen 0.97\n"
+                            "set bmargin at screen 0.46\n";
+
+static const char lower[] = "unset key\n"
+                            "unset logscale y\n"
+                            "set format y '%g'\n"
+                            "set yrange [*:*]\n"
+                            "set ylabel 'observed / theory'\n"
+                            "set tmargin at screen 0.36\n"
+                            "set bmargin at screen 0.11\n";
+
+FILE *plot_begin(void)
+{
+    FILE *script = tmpfile();
+    if (!script)
+        trouble("a temporary file could not be made: %s", strerror(errno));
+    fputs(style, script);
+    return script;
+}
+
+FILE *plot_begin_pair(void)
+{
+    FILE *script = plot_begin();
+    fputs(upper, script);
+    return script;
+}
+
+void plot_lower(FILE *script)
+{
+    fputs(lower, script);
+}
+
+/* Files, not pipes: a program that ends before it has read everything does no harm. */
+static int start(pid_t *child, const char *folder, FILE *script, FILE *picture)
+{
+    char *arguments[] = { "gnuplot", "-d", NULL }; /* -d: the user's own settings change nothing */
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions, folder);
+    error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* True when there is a picture. A missing gnuplot is told once. */
+static bool run(const struct lab *lab, FILE *script, FILE *picture, const char *name)
+{
+    static bool told;
+    pid_t child;
+    int status = 0;
+    fflush(script);
+    rewind(script);
+    int error = start(&child, lab->out, script, picture);
+    if (error == ENOENT) {
+        if (!told)
+            warn("gnuplot is not installed, so nothing is drawn (Debian and Ubuntu: apt install gnuplot-nox)");
+        told = true;
+        return false;
+    }
+    if (error)
+        trouble("gnuplot could not be started: %s", strerror(error));
+    if (waitpid(child, &status, 0) != child || status != 0)
+        trouble("gnuplot could not draw %s.svg", name);
+    return true;
+}
+
+void plot_end(struct lab *lab, FILE *script, const char *name, const char *caption)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.svg", lab->out, name);
+    FILE *picture = fopen(path, "w");
+    if (!picture)
+        trouble("%s: cannot be written: %s", path, strerror(errno));
+    bool drawn = run(lab, script, picture, name);
+    fclose(script);
+    fclose(picture);
+    if (!drawn)
+        unlink(path);
+    else if (lab->page)
+        report_picture(lab->page, path, caption);
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# twinsift-lab: its experiments pass in a quick run, what they leave behind, and how it ends. $TWINSIFT_LAB is the
+# program; with $TWIN_SANITIZE only some experiments run, for time's sake.
+set -u
+: "${TWINSIFT_LAB:?the program to test}"
+here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+failures=0
+fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+
+# lab STATUS ARGUMENT...: runs it, leaves out and err, checks the exit status.
+lab() {
+    local expected=$1 status
+    shift
+    asked="twinsift-lab $*"
+    "$TWINSIFT_LAB" "$@" >out 2>err
+    status=$?
+    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(tail -50 out err)"
+}
+wrong() {
+    local words=$1
+    shift
+    lab 2 "$@"
+    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
+    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
+}
+
+# ---- manners
+
+lab 0 --help
+grep -q '^usage: twinsift-lab' out && grep -q '^examples:' out || fail "$asked: $(cat out)"
+lab 0 --version
+grep -qxE 'twinsift-lab [0-9]+\.[0-9]+\.[0-9]+' out || fail "$asked: $(cat out)"
+lab 0 list
+mapfile -t names < <(sed 's/ .*//' out)
+[ ${#names[@]} -ge 15 ] || fail "$asked: only ${#names[@]} experiments"
+wrong 'which experiment?'
+wrong 'there is no experiment "bloom-q"' bloom-q
+wrong '"many" is not a whole number' --threads many bloom-small
+wrong '"-1" is not a whole number' --seed=-1 bloom-small
+wrong 'the folder cannot be made' bloom-small --out /dev/null/lab
+lab 2 --frobnicate all
+
+# ---- the experiments
+
+if [ -n "${TWIN_SANITIZE-}" ]; then
+    chosen=(hash-independence bloom-n bloom-small minhash-permutations lsh-plan movielens threads)
+else
+    chosen=(all)
+fi
+unset TWINSIFT_DATA
+lab 0 "${chosen[@]}" --quick --report --out all
+grep -qxE '[0-9]+ passed, 0 failed, 1 skipped' out || fail "$asked: $(tail -1 out)"
+grep -qx 'skipped  movielens' out || fail "$asked: movielens without data is not skipped"
+grep -q 'TWINSIFT_DATA' out || fail "$asked: does not say what movielens misses"
+[ ${#chosen[@]} -gt 1 ] || chosen=("${names[@]}")
+for name in "${chosen[@]}"; do
+    [ "$name" != movielens ] || continue
+    [ -s "all/$name.tsv" ] || fail "$name left no table"
+    awk -F'\t' 'NR == 1 { n = NF } NF != n { exit 1 }' "all/$name.tsv" || fail "$name.tsv is ragged"
+    [ "$name" = bloom-small ] || ! command -v gnuplot >/dev/null || grep -q '</svg>' "all/$name.svg" || fail "$name left no plot"
+    grep -q "<h2 id=\"$name\">" all/report.html || fail "$name is not in the report"
+done
+[ "$(tail -n 1 all/report.html)" = '</body></html>' ] || fail 'the report has no end'
+
+# ---- the same seed, the same bytes, whatever the threads; another seed, others
+
+lab 0 lsh-plan --quick --threads 1 --out one && cp out first
+lab 0 lsh-plan --quick --threads 3 --out three
+cmp -s out first && cmp -s one/lsh-plan-observed.tsv three/lsh-plan-observed.tsv || fail 'threads change the result'
+lab 0 lsh-plan --quick --seed 2 --out other
+! cmp -s one/lsh-plan-observed.tsv other/lsh-plan-observed.tsv || fail '--seed changes nothing'
+
+# ---- data that contradict the reference fail, and say so
+
+mkdir -p data/ml-100k
+for user in 1 2 3; do printf "$user\t%s\t5\t0\n" 1 2 3 4 $user; done >data/ml-100k/u.data
+lab 1 movielens --data data --out failed
+grep -q '^  FAILED ' out && grep -qx 'failed  movielens' out || fail "$asked: $(cat out)"
+grep -qx '0 passed, 1 failed, 0 skipped' out || fail "$asked: $(tail -1 out)"
+mkdir -p many/ml-1m
+for user in 1 2 3; do printf "$user::%s::5::0\n" 1 2 3 4 $user; done >many/ml-1m/ratings.dat
+lab 1 movielens --data many --out failed
+grep -q 'MovieLens 100K: many/ml-100k/u.data is not there' out || fail "$asked: $(cat out)"
+grep -q 'among 3 users' out || fail "$asked: $(cat out)"
+
+exit $((failures > 0))
