@@ -22,28 +22,36 @@ static inline __m256i mix(__m256i item, __m256i seed)
     return multiply64(x, _mm256_set1_epi64x((long long)0xD6E8FEB86659FD93u));
 }
 
+/* Items as the vector unit finds them, slot in the high half and value in the low, dealt by the scalar unit. */
+static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *slot = out + (found[i] >> 32), value = (uint32_t)found[i];
+        *slot = value < *slot ? value : *slot;
+    }
+}
+
 void twin__fast_round_avx2(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                            uint32_t round)
 {
-    /* Slot in the high half, value in the low: what the vector unit finds, the scalar unit deals. */
-    uint64_t dealt[BLOCK];
+    /* One block is found while the one before it is dealt, so that both units are busy. */
+    uint64_t found[2][BLOCK];
     const __m256i seeds = _mm256_set1_epi64x((long long)seed), count = _mm256_set1_epi64x((long long)slots);
     const __m256i rounds = _mm256_set1_epi64x((long long)round);
     size_t i = 0;
     for (; i + BLOCK <= n; i += BLOCK) {
+        uint64_t *now = found[i / BLOCK & 1], *before = found[~(i / BLOCK) & 1];
         for (size_t j = 0; j < BLOCK; j += 4) {
             __m256i x = mix(_mm256_loadu_si256((const __m256i *)(items + i + j)), seeds);
             __m256i slot = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), count);
-            __m256i value = _mm256_srli_epi64(_mm256_slli_epi64(x, 32), 34);
-            value = _mm256_or_si256(value, rounds);
-            value = _mm256_blend_epi32(value, slot, 0xAA);
-            _mm256_storeu_si256((__m256i *)(dealt + j), value);
-        }
-        for (size_t j = 0; j < BLOCK; j++) {
-            uint32_t *slot = out + (dealt[j] >> 32), value = (uint32_t)dealt[j];
-            *slot = value < *slot ? value : *slot;
+            __m256i value = _mm256_or_si256(_mm256_srli_epi64(_mm256_slli_epi64(x, 32), 34), rounds);
+            _mm256_storeu_si256((__m256i *)(now + j), _mm256_blend_epi32(value, slot, 0xAA));
+            if (i)
+                deal(out, before + j, 4);
         }
     }
+    if (i)
+        deal(out, found[(i / BLOCK - 1) & 1], BLOCK);
     twin__fast_round_scalar(out, slots, items + i, n - i, seed, round);
 }
 

@@ -14,26 +14,36 @@ static inline __m512i mix(__m512i item, __m512i seed)
     return _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)0xD6E8FEB86659FD93u));
 }
 
+/* Items as the vector unit finds them, slot in the high half and value in the low, dealt by the scalar unit. */
+static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *slot = out + (found[i] >> 32), value = (uint32_t)found[i];
+        *slot = value < *slot ? value : *slot;
+    }
+}
+
 void twin__fast_round_avx512(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                              uint32_t round)
 {
-    /* Slot in the high half, value in the low: what the vector unit finds, the scalar unit deals. */
-    uint64_t dealt[BLOCK];
+    /* One block is found while the one before it is dealt, so that both units are busy. */
+    uint64_t found[2][BLOCK];
     const __m512i seeds = _mm512_set1_epi64((long long)seed), count = _mm512_set1_epi64((long long)slots);
     const __m512i rounds = _mm512_set1_epi64((long long)round);
     size_t i = 0;
     for (; i + BLOCK <= n; i += BLOCK) {
+        uint64_t *now = found[i / BLOCK & 1], *before = found[~(i / BLOCK) & 1];
         for (size_t j = 0; j < BLOCK; j += 8) {
             __m512i x = mix(_mm512_loadu_si512(items + i + j), seeds);
             __m512i slot = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), count);
             __m512i value = _mm512_or_si512(_mm512_srli_epi64(_mm512_slli_epi64(x, 32), 34), rounds);
-            _mm512_storeu_si512(dealt + j, _mm512_mask_mov_epi32(value, 0xAAAA, slot));
-        }
-        for (size_t j = 0; j < BLOCK; j++) {
-            uint32_t *slot = out + (dealt[j] >> 32), value = (uint32_t)dealt[j];
-            *slot = value < *slot ? value : *slot;
+            _mm512_storeu_si512(now + j, _mm512_mask_mov_epi32(value, 0xAAAA, slot));
+            if (i)
+                deal(out, before + j, 8);
         }
     }
+    if (i)
+        deal(out, found[(i / BLOCK - 1) & 1], BLOCK);
     twin__fast_round_scalar(out, slots, items + i, n - i, seed, round);
 }
 
