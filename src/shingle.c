@@ -166,25 +166,26 @@ static void character_windows(twin_items *out, const twin_shingler *shingler, tw
     }
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
+/* Replaces `out` by the hashes of the words: what lies between blanks, found a chunk of bits at a time. */
+enum { CHUNK = 4096 };
 
-/* Replaces `out` by the hashes of the words. */
 static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
-    const char *p = text.bytes, *end = text.bytes + text.length;
-    for (;;) {
-        while (p < end && is_blank(*p))
-            p++;
-        if (p == end)
-            return;
-        const char *word = p;
-        while (p < end && !is_blank(*p))
-            p++;
-        out->items[out->count++] = word_hash(shingler, word, (size_t)(p - word));
+    const char *word = text.bytes, *end = text.bytes + text.length;
+    for (const char *chunk = text.bytes; chunk < end; chunk += CHUNK) {
+        uint64_t blanks[CHUNK / 64];
+        size_t length = (size_t)(end - chunk) < CHUNK ? (size_t)(end - chunk) : CHUNK;
+        twin__kernels()->blanks(blanks, chunk, length);
+        for (size_t i = 0; i < (length + 63) / 64; i++)
+            for (; blanks[i]; blanks[i] &= blanks[i] - 1) {
+                const char *blank = chunk + 64 * i + (size_t)__builtin_ctzll(blanks[i]);
+                if (blank > word)
+                    out->items[out->count++] = word_hash(shingler, word, (size_t)(blank - word));
+                word = blank + 1;
+            }
     }
+    if (end > word)
+        out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
 }
 
 /* Turns the words' hashes, in place, into those of their windows; window i begins with word i. With

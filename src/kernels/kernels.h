@@ -22,6 +22,9 @@ typedef size_t twin__fold_ascii_fn(char *out, size_t *written, bool *after_blank
 /* Whether all n bytes are below 128. */
 typedef bool twin__is_ascii_fn(const char *p, size_t n);
 
+/* Bit i % 64 of out[i / 64] tells whether byte i is white space (9..13 and 32); out has (n + 63) / 64 words. */
+typedef void twin__blanks_fn(uint64_t *out, const char *p, size_t n);
+
 /* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
 typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
 
@@ -56,6 +59,7 @@ struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
     twin__is_ascii_fn *is_ascii;
+    twin__blanks_fn *blanks;
     twin__xxh3_windows_fn *xxh3_windows;
     twin__fast_round_fn *fast_round;
     twin__linear_minima_fn *linear_minima;
@@ -81,6 +85,7 @@ static inline uint64_t twin__sketch_mix(uint64_t item, uint64_t seed)
 twin__find_string_end_fn twin__find_string_end_scalar, twin__find_string_end_avx2, twin__find_string_end_avx512;
 twin__fold_ascii_fn twin__fold_ascii_scalar, twin__fold_ascii_avx2, twin__fold_ascii_avx512;
 twin__is_ascii_fn twin__is_ascii_scalar;
+twin__blanks_fn twin__blanks_scalar, twin__blanks_avx2, twin__blanks_avx512;
 twin__xxh3_windows_fn twin__xxh3_windows_scalar, twin__xxh3_windows_avx2, twin__xxh3_windows_avx512;
 twin__fast_round_fn twin__fast_round_scalar, twin__fast_round_avx2, twin__fast_round_avx512;
 twin__linear_minima_fn twin__linear_minima_scalar, twin__linear_minima_avx2, twin__linear_minima_avx512;
