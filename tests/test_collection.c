@@ -31,12 +31,11 @@ static void draw_texts(struct texts *texts, uint64_t seed)
         "a", "bb", "ccc", "to", "be", "or", "not", "\xC3\xA9t\xC3\xA9", "word", "end"
     };
     for (size_t d = 0; d < DOCUMENTS; d++) {
-        size_t words = twin__random_below(&seed, 40);
+        size_t words = twin__random_below(&seed, 40), length = 0;
         texts->text[d][0] = 0;
-        for (size_t w = 0; w < words; w++) {
-            strcat(texts->text[d], w ? " " : "");
-            strcat(texts->text[d], some[twin__random_below(&seed, COUNT(some))]);
-        }
+        for (size_t w = 0; w < words; w++)
+            length += (size_t)snprintf(texts->text[d] + length, MOST_TEXT - length, "%s%s", w ? " " : "",
+                                       some[twin__random_below(&seed, COUNT(some))]);
     }
 }
 

@@ -140,7 +140,7 @@ static bool on_problem(void *context, const twin_problem *problem)
     seen->is_problem = true;
     seen->kind = problem->kind;
     seen->column = problem->column;
-    strcpy(seen->message, problem->message);
+    snprintf(seen->message, sizeof seen->message, "%s", problem->message);
     return true;
 }
 
@@ -740,8 +740,8 @@ static void damaged_files_are_refused(void **unused)
         check_refused(path, documents, TWIN_EFORMAT, "the checksum does not match");
         packed[check] ^= 1;
 
-        memcpy(packed + size, "garbage", 7);
-        write_file(path, packed, size + 7);
+        memcpy(packed + size, "garbage", sizeof "garbage");
+        write_file(path, packed, size + sizeof "garbage");
         check_refused(path, documents, TWIN_EFORMAT, "something else behind");
         packed[size / 2] ^= 0x55;
         write_file(path, packed, size);
@@ -1082,7 +1082,7 @@ static void paths_may_be_longer_than_the_system_takes_at_once(void **unused)
     (void)unused;
     make_folder("d");
     char top[512];
-    strcpy(top, path_of("d"));
+    snprintf(top, sizeof top, "%s", path_of("d"));
     for (size_t width = 100; width <= 255; width += 155) {
         size_t length = make_deep(top, width, 60);
         twin_input *input = open_one(top, documents);
@@ -1101,7 +1101,7 @@ static void folders_nested_past_all_reason_are_problems(void **unused)
     (void)unused;
     make_folder("d");
     char top[512];
-    strcpy(top, path_of("d"));
+    snprintf(top, sizeof top, "%s", path_of("d"));
     make_deep(top, 1, 1030);
     twin_input *input = open_one(top, documents);
     struct log log = read_all(input);
@@ -1190,12 +1190,12 @@ static void threads_read_what_one_reads(void **unused)
 
 static size_t mapped_bytes(void)
 {
-    unsigned long pages = 0;
+    char line[200];
     FILE *file = fopen("/proc/self/statm", "r");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    assert_non_null(fgets(line, sizeof line, file));
     fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
+    return strtoul(line, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void memory_that_runs_out_is_told(void **unused)

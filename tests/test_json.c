@@ -42,7 +42,7 @@ static void check_text(twin_text got, const char *expected, size_t length)
     assert_memory_equal(got.bytes, expected, length);
 }
 
-#define S(literal) literal, sizeof literal - 1
+#define S(literal) (literal), sizeof(literal) - 1
 
 struct good {
     const char *line;

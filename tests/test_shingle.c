@@ -170,11 +170,11 @@ static void ascii_takes_a_quick_path_to_the_same_place(void **state)
 {
     (void)state;
     twin_items quick = { 0 }, general = { 0 };
-    char bytes[202];
+    char bytes[203];
     uint64_t seed = 3;
     for (size_t i = 0; i < 200; i++)
         bytes[i] = (char)twin__random_below(&seed, 128);
-    memcpy(bytes + 200, "\xC3\xA9", 2);
+    memcpy(bytes + 200, "\xC3\xA9", 3);
     static const char *const rules[] = { "char:1", "char:5", "char:9", "char:40" };
     for (size_t r = 0; r < COUNT(rules); r++) {
         shingle(&quick, rules[r], (twin_text){ bytes, 200 });
