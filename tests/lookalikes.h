@@ -57,9 +57,13 @@ static inline size_t word_count(const struct lookalikes *lookalikes, size_t d)
 
 static inline double true_similarity(const struct lookalikes *lookalikes, size_t a, size_t b, twin_measure measure)
 {
-    size_t common = 0, sizes[] = { word_count(lookalikes, a), word_count(lookalikes, b) };
-    for (size_t w = 0; w < VOCABULARY; w++)
-        common += lookalikes->has[a][w] && lookalikes->has[b][w];
+    size_t common = 0, sizes[2] = { 0 };
+    for (size_t w = 0; w < VOCABULARY; w++) {
+        bool in_a = lookalikes->has[a][w], in_b = lookalikes->has[b][w];
+        sizes[0] += in_a;
+        sizes[1] += in_b;
+        common += in_a && in_b;
+    }
     size_t smaller = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
     if (smaller == 0)
         return 0;
