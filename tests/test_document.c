@@ -22,17 +22,9 @@
 #include <zstd.h>
 
 #include "random.h"
+#include "scale.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SLOW = 1, HUGE_LINE = 10 << 20 };
-#else
-enum { SLOW = 0, HUGE_LINE = 100 << 20 };
-#endif
+enum { HUGE_LINE = (SANITIZED ? 10 : 100) << 20 };
 
 /* ---- a folder for each test, gone after it ---- */
 
@@ -390,7 +382,7 @@ static void random_lines_are_the_same_in_pieces_of_every_size(void **unused)
     (void)unused;
     char lines[4000];
     uint64_t state = 5;
-    for (int round = 0; round < (SLOW ? 3 : 20); round++) {
+    for (int round = 0; round < (SANITIZED ? 3 : 20); round++) {
         size_t length = 0;
         while (length < sizeof lines - 200) {
             int width = (int)twin__random_below(&state, 40);
@@ -1201,7 +1193,7 @@ static size_t mapped_bytes(void)
 static void memory_that_runs_out_is_told(void **unused)
 {
     (void)unused;
-    if (SLOW) {
+    if (SANITIZED) {
         print_message("a sanitizer needs more addresses than any limit leaves: skipped\n");
         skip();
     }
