@@ -46,9 +46,10 @@ static int time_vectors(size_t n)
     uint32_t vector[LABELS];
     twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, n, LABELS, 1);
     twin_embed_scratch scratch = { 0 };
-    twin_embedder *embedder;
-    if (!text || !grams || twin_embedder_create(&embedder, options) != TWIN_OK)
-        return 1;
+    twin_embedder *embedder = NULL;
+    int failed = !text || !grams || twin_embedder_create(&embedder, options) != TWIN_OK;
+    if (failed)
+        goto done;
     for (size_t i = 0; i < n; i++) {
         text[i] = (char)('a' + twin__random_below(&state, 26));
         grams[i] = twin__random_next(&state);
@@ -62,11 +63,12 @@ static int time_vectors(size_t n)
     (void)kept;
     double tangent = now() - start;
     printf("%zu\t%d\t%.0f\t%.0f\t%.1f\n", n, LABELS, 1 / table, 1 / tangent, tangent / table);
+done:
     twin_embedder_free(embedder);
     twin_embed_scratch_clear(&scratch);
     free(grams);
     free(text);
-    return 0;
+    return failed;
 }
 
 /* Labels of member number `member` of a family: nine in ten are the family's, the others are its own. A label is one

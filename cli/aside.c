@@ -67,10 +67,11 @@ static mode_t usual_mode(void)
 
 static FILE *open_temporary(struct aside *aside, mode_t mode)
 {
-    aside->temporary = malloc(strlen(aside->path) + sizeof ".XXXXXX");
+    size_t size = strlen(aside->path) + sizeof ".XXXXXX";
+    aside->temporary = malloc(size);
     if (!aside->temporary)
         return NULL;
-    strcat(strcpy(aside->temporary, aside->path), ".XXXXXX");
+    snprintf(aside->temporary, size, "%s.XXXXXX", aside->path);
     int fd = mkstemp(aside->temporary);
     if (fd < 0) {
         free(aside->temporary);

@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 FILE *gnuplot_script(void)
 {
     FILE *script = tmpfile();
@@ -41,7 +39,7 @@ static void tell_complaint(FILE *errors)
     while (fgets(line, sizeof line, errors)) {
         line[strcspn(line, "\n")] = '\0';
         if (strspn(line, " \t^") < strlen(line))
-            strcpy(last, line);
+            snprintf(last, sizeof last, "%s", line);
     }
     trouble("gnuplot failed: %s", last + strspn(last, " \t"));
 }
@@ -49,7 +47,7 @@ static void tell_complaint(FILE *errors)
 bool gnuplot_run(FILE *picture, FILE *script)
 {
     FILE *errors = tmpfile();
-    pid_t child;
+    pid_t child = -1;
     int status = -1, error = errno;
     if (errors) {
         fflush(script);

@@ -30,7 +30,6 @@
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,26 +39,15 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "fail.h"
+
 enum { VERSION = 1, HEADER_BYTES = 128, TABLE_CHECK_AT = 112, HEADER_CHECK_AT = 120, CHUNK = 1 << 20 };
 
 static const char MAGIC[8] = "TWBLOOM\n";
 
-__attribute__((format(printf, 4, 5))) static twin_status fail(twin_error *error, twin_status status, uint64_t offset,
-                                                              const char *sentence, ...)
-{
-    va_list list;
-    if (!error)
-        return status;
-    *error = (twin_error){ .status = status, .offset = offset };
-    va_start(list, sentence);
-    vsnprintf(error->message, sizeof error->message, sentence, list);
-    va_end(list);
-    return status;
-}
-
 static twin_status fail_system(twin_error *error, const char *path, const char *doing)
 {
-    return fail(error, TWIN_EIO, 0, "%s: could not be %s: %s", path, doing, strerror(errno));
+    return twin__fail(error, TWIN_EIO, "%s: could not be %s: %m", path, doing);
 }
 
 /* ---- the header ---- */
@@ -131,17 +119,17 @@ static twin_status check_header(const uint8_t *header, size_t size, const char *
 {
     size_t magic = size < sizeof MAGIC ? size : sizeof MAGIC;
     if (size == 0 || memcmp(header, MAGIC, magic) != 0)
-        return fail(error, TWIN_EFORMAT, 0, "%s: is not a twinsift filter", name);
+        return twin__fail(error, TWIN_EFORMAT, "%s: is not a twinsift filter", name);
     if (size < HEADER_BYTES)
-        return fail(error, TWIN_EFORMAT, size, "%s: is cut short: it ends at byte %zu, inside the header", name,
-                    size);
+        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is cut short: it ends at byte %zu, inside the header",
+                             name, size);
     uint64_t version = get(header + 8, 4);
     if (version > VERSION)
-        return fail(error, TWIN_EUNSUPPORTED, 8,
-                    "%s: has version %llu of the format, and this twinsift reads up to %d", name,
-                    (unsigned long long)version, VERSION);
+        return twin__fail_at(error, TWIN_EUNSUPPORTED, 8,
+                             "%s: has version %llu of the format, and this twinsift reads up to %d", name,
+                             (unsigned long long)version, VERSION);
     if (get(header + HEADER_CHECK_AT, 8) != XXH3_64bits(header, HEADER_CHECK_AT))
-        return fail(error, TWIN_EFORMAT, 0, "%s: is damaged: the header does not match its checksum", name);
+        return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: the header does not match its checksum", name);
     return TWIN_OK;
 }
 
@@ -153,19 +141,20 @@ static twin_status check_fields(const twin_bloom *bloom, const uint8_t *header, 
                  (unsigned)bloom->hash.family <= TWIN_HASH_SIP && bloom->planned_items > 0 &&
                  isfinite(bloom->planned_rate) && bloom->planned_rate >= 0 && bloom->planned_rate <= 1 &&
                  memcmp(header + 80, zero, sizeof zero) == 0;
-    return sound ? TWIN_OK
-                 : fail(error, TWIN_EFORMAT, 8, "%s: is damaged: the header holds values no filter has", name);
+    return sound
+               ? TWIN_OK
+               : twin__fail_at(error, TWIN_EFORMAT, 8, "%s: is damaged: the header holds values no filter has", name);
 }
 
 static twin_status check_size(const twin_bloom *bloom, uint64_t size, const char *name, twin_error *error)
 {
     uint64_t body = twin_bloom_bytes(bloom->shape), want = HEADER_BYTES + body + 8 * chunks_of(body);
     if (size < want)
-        return fail(error, TWIN_EFORMAT, size, "%s: is cut short: it has %llu bytes and should have %llu", name,
-                    (unsigned long long)size, (unsigned long long)want);
+        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is cut short: it has %llu bytes and should have %llu",
+                             name, (unsigned long long)size, (unsigned long long)want);
     if (size > want)
-        return fail(error, TWIN_EFORMAT, want, "%s: has %llu bytes behind its end at byte %llu", name,
-                    (unsigned long long)(size - want), (unsigned long long)want);
+        return twin__fail_at(error, TWIN_EFORMAT, want, "%s: has %llu bytes behind its end at byte %llu", name,
+                             (unsigned long long)(size - want), (unsigned long long)want);
     return TWIN_OK;
 }
 
@@ -181,19 +170,19 @@ static twin_status choose_hash(twin_bloom *bloom, const twin_hash *given, uint64
 {
     const char *family = twin_hash_family_name(bloom->hash.family);
     if (!given && bloom->hash.family == TWIN_HASH_SIP)
-        return fail(error, TWIN_EINVAL, 15, "%s: is keyed, and no key was given", name);
+        return twin__fail_at(error, TWIN_EINVAL, 15, "%s: is keyed, and no key was given", name);
     if (given && !same_hash(given, &bloom->hash))
-        return fail(error, TWIN_EINVAL, 15, "%s: hashes with %s and seed %llu, not with %s and seed %llu", name,
-                    family, (unsigned long long)bloom->hash.seed, twin_hash_family_name(given->family),
-                    (unsigned long long)given->seed);
+        return twin__fail_at(error, TWIN_EINVAL, 15, "%s: hashes with %s and seed %llu, not with %s and seed %llu",
+                             name, family, (unsigned long long)bloom->hash.seed, twin_hash_family_name(given->family),
+                             (unsigned long long)given->seed);
     if (given)
         bloom->hash = *given;
     if (twin__bloom_hash_check(bloom->hash) == check)
         return TWIN_OK;
     if (bloom->hash.family == TWIN_HASH_SIP)
-        return fail(error, TWIN_EINVAL, 24, "%s: was made with another key", name);
-    return fail(error, TWIN_EUNSUPPORTED, 24, "%s: was made with a %s that gives other values than the one here",
-                name, family);
+        return twin__fail_at(error, TWIN_EINVAL, 24, "%s: was made with another key", name);
+    return twin__fail_at(error, TWIN_EUNSUPPORTED, 24,
+                         "%s: was made with a %s that gives other values than the one here", name, family);
 }
 
 /* ---- the cells ---- */
@@ -202,9 +191,9 @@ static twin_status check_table(const uint8_t *file, uint64_t body, const char *n
 {
     if (XXH3_64bits(file + HEADER_BYTES + body, 8 * chunks_of(body)) == get(file + TABLE_CHECK_AT, 8))
         return TWIN_OK;
-    return fail(error, TWIN_EFORMAT, HEADER_BYTES + body,
-                "%s: is damaged: the table of checksums at byte %llu does not match its own", name,
-                (unsigned long long)(HEADER_BYTES + body));
+    return twin__fail_at(error, TWIN_EFORMAT, HEADER_BYTES + body,
+                         "%s: is damaged: the table of checksums at byte %llu does not match its own", name,
+                         (unsigned long long)(HEADER_BYTES + body));
 }
 
 static twin_status check_cells(const uint8_t *file, uint64_t body, const char *name, twin_error *error)
@@ -213,10 +202,10 @@ static twin_status check_cells(const uint8_t *file, uint64_t body, const char *n
     for (uint64_t at = 0; at < body; at += CHUNK, table += 8) {
         size_t length = body - at < CHUNK ? body - at : CHUNK;
         if (XXH3_64bits(file + HEADER_BYTES + at, length) != get(table, 8))
-            return fail(error, TWIN_EFORMAT, HEADER_BYTES + at,
-                        "%s: is damaged: bytes %llu to %llu do not match their checksum", name,
-                        (unsigned long long)(HEADER_BYTES + at),
-                        (unsigned long long)(HEADER_BYTES + at + length - 1));
+            return twin__fail_at(error, TWIN_EFORMAT, HEADER_BYTES + at,
+                                 "%s: is damaged: bytes %llu to %llu do not match their checksum", name,
+                                 (unsigned long long)(HEADER_BYTES + at),
+                                 (unsigned long long)(HEADER_BYTES + at + length - 1));
     }
     return TWIN_OK;
 }
@@ -249,10 +238,10 @@ twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, c
 {
     *out = NULL;
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-        return fail(error, TWIN_EUNSUPPORTED, 0, "filters in files need a little-endian machine");
+        return twin__fail(error, TWIN_EUNSUPPORTED, "filters in files need a little-endian machine");
     twin_bloom *bloom = calloc(1, sizeof *bloom);
     if (!bloom)
-        return fail(error, TWIN_ENOMEM, 0, "%s: memory ran out", name);
+        return twin__fail(error, TWIN_ENOMEM, "%s: memory ran out", name);
 
     bloom->lock = -1;
     twin_status status = view(bloom, bytes, size, name, options, keyless, error);
@@ -272,11 +261,11 @@ static twin_status map_file(void **map, size_t *size, int file, const char *path
     if (fstat(file, &stat) != 0)
         return fail_system(error, path, "opened");
     if (!S_ISREG(stat.st_mode))
-        return fail(error, TWIN_EFORMAT, 0, "%s: is not a regular file", path);
+        return twin__fail(error, TWIN_EFORMAT, "%s: is not a regular file", path);
     if ((uint64_t)stat.st_size > SIZE_MAX)
-        return fail(error, TWIN_ELIMIT, 0, "%s: is too large for this machine", path);
+        return twin__fail(error, TWIN_ELIMIT, "%s: is too large for this machine", path);
     if (stat.st_size == 0) /* which cannot be mapped */
-        return fail(error, TWIN_EFORMAT, 0, "%s: is not a twinsift filter: it is empty", path);
+        return twin__fail(error, TWIN_EFORMAT, "%s: is not a twinsift filter: it is empty", path);
 
     *size = (size_t)stat.st_size;
     *map = mmap(NULL, *size, PROT_READ, MAP_SHARED, file, 0);
@@ -311,7 +300,7 @@ static twin_status copy_out(twin_bloom **bloom, const char *path, twin_error *er
     twin_bloom *copy;
     twin_status status = twin_bloom_copy(&copy, *bloom);
     if (status != TWIN_OK)
-        return fail(error, status, 0, "%s: %s", path, twin_status_text(status));
+        return twin__fail(error, status, "%s: %s", path, twin_status_text(status));
     twin_bloom_free(*bloom);
     *bloom = copy;
     return TWIN_OK;
@@ -328,7 +317,7 @@ static twin_status open_locked(int *out, const char *path, const char *name, twi
             return fail_system(error, name, "opened");
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             bool busy = errno == EWOULDBLOCK;
-            twin_status status = busy ? fail(error, TWIN_EBUSY, 0, "%s: is being written by another process", name)
+            twin_status status = busy ? twin__fail(error, TWIN_EBUSY, "%s: is being written by another process", name)
                                       : fail_system(error, name, "locked");
             close(file);
             return status;
@@ -413,7 +402,7 @@ static twin_status open_aside(struct aside *aside, const char *path, mode_t mode
     aside->named = false;
     aside->name = malloc(room);
     if (!aside->name)
-        return fail(error, TWIN_ENOMEM, 0, "%s: memory ran out", path);
+        return twin__fail(error, TWIN_ENOMEM, "%s: memory ran out", path);
 
     snprintf(aside->name, room, "%s", path);
     aside->file = open(dirname(aside->name), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
@@ -458,7 +447,7 @@ static twin_status write_bloom(int file, const twin_bloom *bloom, const char *pa
     uint64_t body = twin_bloom_bytes(bloom->shape), chunks = chunks_of(body);
     uint8_t header[HEADER_BYTES], *table = malloc(8 * chunks);
     if (!table)
-        return fail(error, TWIN_ENOMEM, 0, "%s: memory ran out", path);
+        return twin__fail(error, TWIN_ENOMEM, "%s: memory ran out", path);
 
     for (uint64_t i = 0; i < chunks; i++) {
         uint64_t at = i * CHUNK;
@@ -480,7 +469,7 @@ static twin_status give_name(struct aside *aside, const char *path, bool replace
             aside->named ? link(aside->name, path) : linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
         if (linked == 0)
             return TWIN_OK;
-        return errno == EEXIST ? fail(error, TWIN_EINVAL, 0, "%s: exists already", path)
+        return errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: exists already", path)
                                : fail_system(error, path, "written");
     }
     if (!aside->named && linkat(AT_FDCWD, self, AT_FDCWD, aside->name, AT_SYMLINK_FOLLOW) != 0)

@@ -2,7 +2,8 @@
 #include "bloom_private.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "names.h"
 
 static const double SMALLEST_RATE = 1e-12, LARGEST_RATE = 0.5;
 
@@ -23,12 +24,11 @@ const char *twin_bloom_layout_name(twin_bloom_layout layout)
 
 twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name)
 {
-    for (int layout = 0; layout < LAYOUTS; layout++)
-        if (strcmp(name, layout_names[layout]) == 0) {
-            *out = (twin_bloom_layout)layout;
-            return TWIN_OK;
-        }
-    return TWIN_EINVAL;
+    int layout = twin__number_of(name, layout_names, LAYOUTS);
+    if (layout < 0)
+        return TWIN_EINVAL;
+    *out = (twin_bloom_layout)layout;
+    return TWIN_OK;
 }
 
 /* p = (1 - e^{-km/n})^k, THEORY §1. */

@@ -530,13 +530,12 @@ static bool is_failure(int error)
 static twin_status look_at_open_file(struct record *out, const twin_input *input, twin_reading *reading, int fd)
 {
     struct stat about;
-    bool too_long;
+    bool too_long, is_known = fstat(fd, &about) == 0;
     twin_status status = TWIN_OK;
-    if (fstat(fd, &about) != 0)
-        is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
-    else if (!S_ISREG(about.st_mode))
+    if (is_known && !S_ISREG(about.st_mode))
         is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "is not a regular file any more");
-    else if (!read_whole(&reading->block, &too_long, &status, fd, (uint64_t)about.st_size, input->options.max_bytes))
+    else if (!is_known ||
+             !read_whole(&reading->block, &too_long, &status, fd, (uint64_t)about.st_size, input->options.max_bytes))
         is_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
     else if (too_long)
         is_too_long(out, input);
@@ -685,7 +684,7 @@ twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_r
     if (!is_inside(input, place))
         return not_there(input, place, error);
     let_go(reading, input);
-    struct record record;
+    struct record record = { 0 };
     twin_status status = look_again(&record, input, reading, place, error);
     if (status != TWIN_OK)
         return status;

@@ -5,8 +5,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "names.h"
 
 static const char *const executor_names[] = {
     [TWIN_EXEC_SERIAL] = "serial",
@@ -30,12 +31,11 @@ const char *twin_executor_name(twin_executor kind)
 
 twin_status twin_executor_from_name(twin_executor *out, const char *name)
 {
-    for (int kind = 0; kind < EXECUTORS; kind++)
-        if (strcmp(name, executor_names[kind]) == 0) {
-            *out = (twin_executor)kind;
-            return TWIN_OK;
-        }
-    return TWIN_EINVAL;
+    int kind = twin__number_of(name, executor_names, EXECUTORS);
+    if (kind < 0)
+        return TWIN_EINVAL;
+    *out = (twin_executor)kind;
+    return TWIN_OK;
 }
 
 static int processors(void)

@@ -4,17 +4,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
+static void fail(twin_error *error, twin_status status, uint64_t offset, const char *format, va_list arguments)
 {
     if (!error)
-        return status;
-    va_list arguments;
-    va_start(arguments, format);
+        return;
     vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
     error->status = status;
     error->line = 0;
-    error->offset = 0;
+    error->offset = offset;
+}
+
+twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(error, status, 0, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(error, status, offset, format, arguments);
+    va_end(arguments);
     return status;
 }
 

@@ -9,6 +9,10 @@
 twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same, with the offset at which a file is not what it should be. */
+twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The same for memory that ran out. */
 twin_status twin__fail_memory(twin_error *error);
 

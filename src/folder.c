@@ -34,9 +34,8 @@ int twin__folder_open(int fd, const char *path, int flags)
     enum { STRIDE = PATH_MAX - 1 };
     char part[PATH_MAX];
     int at = fd;
-    size_t length;
-    while ((length = strlen(path)) > STRIDE) {
-        length = STRIDE;
+    while (strlen(path) > STRIDE) {
+        size_t length = STRIDE;
         while (path[length] != '/')
             length--;
         memcpy(part, path, length);

@@ -9,6 +9,7 @@
 
 #include "hash_farm.h"
 #include "kernels/kernels.h"
+#include "names.h"
 #include "random.h"
 
 static const char *const family_names[] = {
@@ -26,12 +27,11 @@ const char *twin_hash_family_name(twin_hash_family family)
 
 twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
 {
-    for (int family = 0; family < FAMILIES; family++)
-        if (strcmp(name, family_names[family]) == 0) {
-            *out = (twin_hash_family)family;
-            return TWIN_OK;
-        }
-    return TWIN_EINVAL;
+    int family = twin__number_of(name, family_names, FAMILIES);
+    if (family < 0)
+        return TWIN_EINVAL;
+    *out = (twin_hash_family)family;
+    return TWIN_OK;
 }
 
 twin_hash twin_hash_member(twin_hash_family family, uint64_t seed)

@@ -248,6 +248,7 @@ static bool skip_value(struct scan *s, int depth)
 static bool enter(struct scan *s, bool *empty, char closing, int depth)
 {
     _Static_assert(TWIN__JSON_MAX_DEPTH == 256, "the sentence below names the limit");
+    *empty = false;
     if (depth > TWIN__JSON_MAX_DEPTH)
         return refuse(s, "nested deeper than 256 levels");
     s->p++;

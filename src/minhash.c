@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "names.h"
 #include "random.h"
 
 /* Fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017) with two rounds. For each item every slot has a
@@ -30,6 +31,7 @@ struct twin_minhash {
 };
 
 static const char *const sketch_names[] = { [TWIN_SKETCH_FAST] = "fast", [TWIN_SKETCH_CLASSIC] = "classic" };
+enum { SKETCHES = sizeof sketch_names / sizeof sketch_names[0] };
 
 const char *twin_sketch_name(twin_sketch sketch)
 {
@@ -38,12 +40,11 @@ const char *twin_sketch_name(twin_sketch sketch)
 
 twin_status twin_sketch_from_name(twin_sketch *out, const char *name)
 {
-    for (int sketch = 0; sketch < 2; sketch++)
-        if (strcmp(name, sketch_names[sketch]) == 0) {
-            *out = (twin_sketch)sketch;
-            return TWIN_OK;
-        }
-    return TWIN_EINVAL;
+    int sketch = twin__number_of(name, sketch_names, SKETCHES);
+    if (sketch < 0)
+        return TWIN_EINVAL;
+    *out = (twin_sketch)sketch;
+    return TWIN_OK;
 }
 
 static void draw_functions(twin_minhash *hasher, uint64_t seed)

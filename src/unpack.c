@@ -82,10 +82,8 @@ static twin_status write_all(struct unpacking *u, const unsigned char *bytes, si
 /* The file is not what it should be at byte `at`. */
 static twin_status spoilt(struct unpacking *u, uint64_t at, const char *kind, const char *how, const char *why)
 {
-    twin__fail(u->error, TWIN_EFORMAT, "%s: its %s data %s %" PRIu64 "%s", u->options.name, kind, how, at, why);
-    if (u->error)
-        u->error->offset = at;
-    return TWIN_EFORMAT;
+    return twin__fail_at(u->error, TWIN_EFORMAT, at, "%s: its %s data %s %" PRIu64 "%s", u->options.name, kind, how,
+                         at, why);
 }
 
 static twin_status ends_early(struct unpacking *u, const char *kind)

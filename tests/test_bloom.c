@@ -12,21 +12,10 @@
 
 #include "bloom_private.h"
 #include "random.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW_BUILD 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW_BUILD 1
-#endif
-#if !defined(SLOW_BUILD)
-#define SLOW_BUILD 0
-#endif
+#include "scale.h"
 
 /* Everything that is checked statistically is fixed by its seeds; a test that passes once passes always. */
-enum { SCALE = SLOW_BUILD ? 20 : 1, ITEM_BYTES = 20 };
+enum { SCALE = SANITIZED ? 20 : 1, ITEM_BYTES = 20 };
 
 /* The item numbered i, 20 bytes like an address; no two are equal. */
 struct item {
@@ -225,7 +214,7 @@ static void sizes_never_wrap(void **state_unused)
 static void large_filters_use_all_their_cells(void **state_unused)
 {
     (void)state_unused;
-    if (SLOW_BUILD)
+    if (SANITIZED)
         skip();
     twin_bloom_options options[] = { { .items = 840000000, .rate = .01, .layout = TWIN_BLOOM_BLOCKS },
                                      { .items = 840000000, .cells = (uint64_t)1 << 33, .functions = 1 } };
@@ -755,7 +744,7 @@ static void interleavings_never_undercount(void **state_unused)
                 if (n % AGE == AGE - 1)
                     saturated += describe(models[0].bloom).saturated;
             }
-            assert_true(bits == 16 || SLOW_BUILD || saturated > 0); /* overflow did take part */
+            assert_true(bits == 16 || SANITIZED || saturated > 0); /* overflow did take part */
         }
     for (int m = 0; m < 2; m++)
         twin_bloom_free(models[m].bloom);

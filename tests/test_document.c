@@ -22,17 +22,9 @@
 #include <zstd.h>
 
 #include "random.h"
+#include "scale.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SLOW = 1, HUGE_LINE = 10 << 20 };
-#else
-enum { SLOW = 0, HUGE_LINE = 100 << 20 };
-#endif
+enum { HUGE_LINE = (SANITIZED ? 10 : 100) << 20 };
 
 /* ---- a folder for each test, gone after it ---- */
 
@@ -140,7 +132,7 @@ static bool on_problem(void *context, const twin_problem *problem)
     seen->is_problem = true;
     seen->kind = problem->kind;
     seen->column = problem->column;
-    strcpy(seen->message, problem->message);
+    snprintf(seen->message, sizeof seen->message, "%s", problem->message);
     return true;
 }
 
@@ -390,7 +382,7 @@ static void random_lines_are_the_same_in_pieces_of_every_size(void **unused)
     (void)unused;
     char lines[4000];
     uint64_t state = 5;
-    for (int round = 0; round < (SLOW ? 3 : 20); round++) {
+    for (int round = 0; round < (SANITIZED ? 3 : 20); round++) {
         size_t length = 0;
         while (length < sizeof lines - 200) {
             int width = (int)twin__random_below(&state, 40);
@@ -740,8 +732,8 @@ static void damaged_files_are_refused(void **unused)
         check_refused(path, documents, TWIN_EFORMAT, "the checksum does not match");
         packed[check] ^= 1;
 
-        memcpy(packed + size, "garbage", 7);
-        write_file(path, packed, size + 7);
+        memcpy(packed + size, "garbage", sizeof "garbage");
+        write_file(path, packed, size + sizeof "garbage");
         check_refused(path, documents, TWIN_EFORMAT, "something else behind");
         packed[size / 2] ^= 0x55;
         write_file(path, packed, size);
@@ -1082,7 +1074,7 @@ static void paths_may_be_longer_than_the_system_takes_at_once(void **unused)
     (void)unused;
     make_folder("d");
     char top[512];
-    strcpy(top, path_of("d"));
+    snprintf(top, sizeof top, "%s", path_of("d"));
     for (size_t width = 100; width <= 255; width += 155) {
         size_t length = make_deep(top, width, 60);
         twin_input *input = open_one(top, documents);
@@ -1101,7 +1093,7 @@ static void folders_nested_past_all_reason_are_problems(void **unused)
     (void)unused;
     make_folder("d");
     char top[512];
-    strcpy(top, path_of("d"));
+    snprintf(top, sizeof top, "%s", path_of("d"));
     make_deep(top, 1, 1030);
     twin_input *input = open_one(top, documents);
     struct log log = read_all(input);
@@ -1190,18 +1182,18 @@ static void threads_read_what_one_reads(void **unused)
 
 static size_t mapped_bytes(void)
 {
-    unsigned long pages = 0;
+    char line[200];
     FILE *file = fopen("/proc/self/statm", "r");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    assert_non_null(fgets(line, sizeof line, file));
     fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
+    return strtoul(line, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void memory_that_runs_out_is_told(void **unused)
 {
     (void)unused;
-    if (SLOW) {
+    if (SANITIZED) {
         print_message("a sanitizer needs more addresses than any limit leaves: skipped\n");
         skip();
     }

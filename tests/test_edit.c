@@ -7,20 +7,15 @@
 #include <twinsift/edit.h>
 
 #include "random.h"
+#include "scale.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW_BUILD 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW_BUILD 1
-#endif
-#endif
-#ifdef SLOW_BUILD
-enum { SHORT_PAIRS = 200000, MIDDLE_PAIRS = 3000, LONG_PAIRS = 12, LONG = 1500 };
-#else
-enum { SHORT_PAIRS = 400000, MIDDLE_PAIRS = 20000, LONG_PAIRS = 60, LONG = 4000 };
-#endif
-enum { MIDDLE = 200 };
+enum {
+    SHORT_PAIRS = SANITIZED ? 200000 : 400000,
+    MIDDLE_PAIRS = SANITIZED ? 3000 : 20000,
+    LONG_PAIRS = SANITIZED ? 12 : 60,
+    LONG = SANITIZED ? 1500 : 4000,
+    MIDDLE = 200
+};
 
 /* The textbook: the whole table, one row at a time, over symbols that compare by value. */
 static size_t textbook(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool replaces)

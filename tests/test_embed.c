@@ -8,19 +8,9 @@
 #include <twinsift/embed.h>
 
 #include "random.h"
+#include "scale.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW_BUILD 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW_BUILD 1
-#endif
-#endif
-#ifdef SLOW_BUILD
-enum { FUNCTIONS = 20000, RANDOM_PAIRS = 60 };
-#else
-enum { FUNCTIONS = 100000, RANDOM_PAIRS = 300 };
-#endif
+enum { FUNCTIONS = SANITIZED ? 20000 : 100000, RANDOM_PAIRS = SANITIZED ? 60 : 300 };
 
 static void draw(char *out, size_t n, uint64_t letters, uint64_t *state)
 {

@@ -22,7 +22,11 @@ static void a_failure_fills_the_error(void **state)
     assert_int_equal(error.status, TWIN_EIO);
     assert_string_equal(error.message, "a file, line 12: No such file or directory");
     assert_true(error.line == 0 && error.offset == 0);
+    assert_int_equal(twin__fail_at(&error, TWIN_EFORMAT, 7, "byte %d", 7), TWIN_EFORMAT);
+    assert_string_equal(error.message, "byte 7");
+    assert_true(error.status == TWIN_EFORMAT && error.line == 0 && error.offset == 7);
     assert_int_equal(twin__fail(NULL, TWIN_EFORMAT, "%s", "nobody listens"), TWIN_EFORMAT);
+    assert_int_equal(twin__fail_at(NULL, TWIN_EFORMAT, 7, "%s", "nobody listens"), TWIN_EFORMAT);
     assert_int_equal(twin__fail_memory(&error), TWIN_ENOMEM);
     assert_string_equal(error.message, twin_status_text(TWIN_ENOMEM));
 }

@@ -9,20 +9,9 @@
 #include <twinsift/forest.h>
 
 #include "random.h"
+#include "scale.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW_BUILD 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW_BUILD 1
-#endif
-#endif
-#ifdef SLOW_BUILD
-enum { STEPS = 60000, COPIES = 20000 };
-#else
-enum { STEPS = 200000, COPIES = 100000 };
-#endif
-
+enum { STEPS = SANITIZED ? 60000 : 200000, COPIES = SANITIZED ? 20000 : 100000 };
 enum { TREES = 3, DEPTH = 11, LABELS = TREES * DEPTH, SLOTS = 8000, KINDS = 6000 };
 
 /* The model: all vectors in a plain array, and in which order they came. */

@@ -12,17 +12,9 @@
 
 #include "json.h"
 #include "random.h"
+#include "scale.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(SANITIZED) || defined(__SANITIZE_ADDRESS__)
-enum { CASES = 20000 };
-#else
-enum { CASES = 100000 };
-#endif
+enum { CASES = SANITIZED ? 20000 : 100000 };
 
 static const twin_text id_field = { "id", 2 }, text_field = { "text", 4 };
 
@@ -42,7 +34,7 @@ static void check_text(twin_text got, const char *expected, size_t length)
     assert_memory_equal(got.bytes, expected, length);
 }
 
-#define S(literal) literal, sizeof literal - 1
+#define S(literal) (literal), sizeof(literal) - 1
 
 struct good {
     const char *line;

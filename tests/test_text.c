@@ -15,14 +15,7 @@
 #include <twinsift/text.h>
 
 #include "random.h"
-
-#if defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
+#include "scale.h"
 
 enum { RANDOM_TEXTS = SANITIZED ? 40000 : 400000, LAST_POINT = 0x10FFFF };
 
@@ -252,8 +245,10 @@ static size_t put_bad(char *out, uint64_t *state)
         "\xFF",     "\xE1\x80",     "\xF1",         "\xEF\xBF",
     };
     const char *pick = bad[twin__random_below(state, sizeof bad / sizeof bad[0])];
-    memcpy(out, pick, strlen(pick));
-    return strlen(pick);
+    size_t length = 0;
+    for (; pick[length]; length++)
+        out[length] = pick[length];
+    return length;
 }
 
 /* One piece of a random text: a nasty character mostly; from a narrow range, so that neighbours belong to one

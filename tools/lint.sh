@@ -23,6 +23,7 @@ cppcheck --quiet --enable=warning,performance,portability --error-exitcode=1 --i
     --suppress=uninitvar --suppress=legacyUninitvar --suppress=uninitdata --suppress=readdirCalled -D__x86_64__ \
     -Iinclude -Isrc -Isrc/kernels -j "$(nproc)" "${sources[@]}"
 
+# All checks over everything; tests/.clang-tidy says what tests are spared.
 echo "== clang-tidy"
 cmake --preset dev >/dev/null
 printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p build/dev \

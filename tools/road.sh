@@ -9,7 +9,7 @@ road=(
     # the ground: results, instruction sets and their loops, small private tools, who runs
     "status fail"
     "cpu kernels"
-    "random grow sort union_find"
+    "random grow names sort union_find"
     "exec"
     # tools of the road: numbers and bytes, nothing of documents
     "hash"
