@@ -61,7 +61,7 @@ void skip(struct lab *lab, const char *format, ...) __attribute__((format(printf
 void skip_part(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says what cannot be helped, on standard error, and ends the program with status 2. */
-_Noreturn void trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void trouble(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Ends the program unless the call went well. */
@@ -69,6 +69,18 @@ void expect(twin_status status, const char *what, const twin_error *error);
 
 /* Memory, or the end of the program. */
 void *need(size_t count, size_t size);
+
+/* ---- files.c: files, or the end of the program */
+
+enum { PATH_ROOM = 4096 };
+
+/* Opens OUT/NAME for writing, and tells the whole path. */
+FILE *file_create(char path[PATH_ROOM], const struct lab *lab, const char *name, const char *suffix);
+FILE *file_open(const char *path); /* for reading */
+FILE *file_temporary(void);        /* without a name */
+
+/* Closes what was written. */
+void file_close(FILE *file, const char *path);
 
 /* ---- table.c: numbers side by side */
 

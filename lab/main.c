@@ -87,10 +87,10 @@ static const struct experiment *find(const char *name)
 /* The folder, and those above it. */
 static void make_folder(const char *path)
 {
-    char part[4096];
-    if (strlen(path) >= sizeof part || *path == '\0')
+    char part[PATH_ROOM];
+    if (strlen(path) > PATH_ROOM / 2 || *path == '\0') /* the rest is for names in it */
         trouble("--out: \"%s\" cannot be a folder", path);
-    strcpy(part, path);
+    snprintf(part, sizeof part, "%s", path);
     for (char *slash = part + 1;; slash++) {
         slash += strcspn(slash, "/");
         char kept = *slash;
