@@ -332,7 +332,7 @@ void exp_movielens(struct lab *lab)
         char file[4096];
         snprintf(file, sizeof file, "%s/%s", lab->data, data_sets[i].file);
         if (access(file, R_OK) != 0) {
-            (i == 0 ? skip : skip_part)(lab, "MovieLens %s: %s is not there", data_sets[i].name, file);
+            skip(lab, "MovieLens %s: %s is not there", data_sets[i].name, file);
             continue;
         }
         run_data(lab, &data_sets[i], file, TWIN_SKETCH_CLASSIC, true);

@@ -19,7 +19,6 @@ struct lab {
     /* the experiment that runs */
     const struct experiment *now;
     unsigned claims, broken; /* claims made, and those that did not hold */
-    bool skipped;
 };
 
 struct experiment {
@@ -54,11 +53,8 @@ bool claim(struct lab *lab, bool holds, const char *format, ...) __attribute__((
 /* The claim that no p-value of a family is too small for chance. The p-values are corrected in place (Holm). */
 bool claim_chance(struct lab *lab, double *p_values, size_t count, const char *what);
 
-/* The experiment, or what is left of it, cannot be done here, and why. */
+/* The experiment, or a part of it, cannot be done here, and why. One that makes no claim is skipped. */
 void skip(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The same for a part of one that has claims enough without it. */
-void skip_part(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says what cannot be helped, on standard error, and ends the program with status 2. */
 void trouble(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

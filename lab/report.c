@@ -16,7 +16,6 @@ static const char head[] =
     "figure { margin: 1em 0 } p.ok b { color: #27713f } p.failed { background: #fdecea } p.failed b { color: #b00020 "
     "}\n"
     "p.skipped { color: #777 } p.ok, p.failed, p.skipped { margin: .2em 0; font-size: 15px }\n"
-    "nav a { margin-right: 1em; white-space: nowrap }\n"
     "</style></head><body>\n"
     "<h1>twinsift-lab</h1>\n";
 
