@@ -61,8 +61,8 @@ static void measure(struct columns *columns)
 
 static void permute(uint16_t *out, uint64_t *state)
 {
-    for (uint16_t i = 0; i < ROWS; i++)
-        out[i] = i;
+    for (size_t i = 0; i < ROWS; i++)
+        out[i] = (uint16_t)i;
     for (size_t i = ROWS - 1; i > 0; i--) {
         size_t j = draw_below(state, i + 1);
         uint16_t kept = out[i];

@@ -63,17 +63,13 @@ struct users {
 static FILE *convert(char *path, size_t room, const char *from, const char *separator)
 {
     char line[256];
-    FILE *in = fopen(from, "r"), *out = tmpfile();
-    if (!in || !out)
-        trouble("%s: cannot be read: %s", from, strerror(errno));
+    FILE *in = file_open(from), *out = file_temporary();
     while (fgets(line, sizeof line, in)) {
-        char *film = strstr(line, separator);
-        if (!film)
-            trouble("%s: a line without \"%s\": %s", from, separator, line);
-        *film = '\0';
-        film += strlen(separator);
-        film[strcspn(film, ":\r\n")] = '\0';
-        fprintf(out, "%s\t%s\n", line, film);
+        const char *end = strstr(line, separator);
+        const char *film = end ? end + strlen(separator) : "";
+        if (*film == '\0')
+            trouble("%s: a line that is not \"user%sfilm%s...\": %s", from, separator, separator, line);
+        fprintf(out, "%.*s\t%.*s\n", (int)strcspn(line, separator), line, (int)strcspn(film, ":\r\n"), film);
     }
     if (ferror(in) || fflush(out) != 0)
         trouble("%s: could not be copied: %s", from, strerror(errno));
@@ -336,7 +332,7 @@ void exp_movielens(struct lab *lab)
         char file[4096];
         snprintf(file, sizeof file, "%s/%s", lab->data, data_sets[i].file);
         if (access(file, R_OK) != 0) {
-            (i == 0 ? skip : skip_part)(lab, "MovieLens %s: %s is not there", data_sets[i].name, file);
+            skip(lab, "MovieLens %s: %s is not there", data_sets[i].name, file);
             continue;
         }
         run_data(lab, &data_sets[i], file, TWIN_SKETCH_CLASSIC, true);

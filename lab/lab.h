@@ -19,7 +19,6 @@ struct lab {
     /* the experiment that runs */
     const struct experiment *now;
     unsigned claims, broken; /* claims made, and those that did not hold */
-    bool skipped;
 };
 
 struct experiment {
@@ -54,14 +53,11 @@ bool claim(struct lab *lab, bool holds, const char *format, ...) __attribute__((
 /* The claim that no p-value of a family is too small for chance. The p-values are corrected in place (Holm). */
 bool claim_chance(struct lab *lab, double *p_values, size_t count, const char *what);
 
-/* The experiment, or what is left of it, cannot be done here, and why. */
+/* The experiment, or a part of it, cannot be done here, and why. One that makes no claim is skipped. */
 void skip(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a part of one that has claims enough without it. */
-void skip_part(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Says what cannot be helped, on standard error, and ends the program with status 2. */
-_Noreturn void trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void trouble(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Ends the program unless the call went well. */
@@ -69,6 +65,18 @@ void expect(twin_status status, const char *what, const twin_error *error);
 
 /* Memory, or the end of the program. */
 void *need(size_t count, size_t size);
+
+/* ---- files.c: files, or the end of the program */
+
+enum { PATH_ROOM = 4096 };
+
+/* Opens OUT/NAME for writing, and tells the whole path. */
+FILE *file_create(char path[PATH_ROOM], const struct lab *lab, const char *name, const char *suffix);
+FILE *file_open(const char *path); /* for reading */
+FILE *file_temporary(void);        /* without a name */
+
+/* Closes what was written. */
+void file_close(FILE *file, const char *path);
 
 /* ---- table.c: numbers side by side */
 

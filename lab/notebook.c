@@ -53,15 +53,6 @@ void skip(struct lab *lab, const char *format, ...)
     va_start(arguments, format);
     put(lab, "skip  ", "skipped", format, arguments);
     va_end(arguments);
-    lab->skipped = true;
-}
-
-void skip_part(struct lab *lab, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    put(lab, "skip  ", "skipped", format, arguments);
-    va_end(arguments);
 }
 
 static void complain(const char *format, va_list arguments)

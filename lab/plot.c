@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const char style[] =
     "set terminal svg size 760,460 font 'Helvetica,Arial,sans-serif,14' background '#ffffff' dashlength 1.2\n"
     "set encoding utf8\n"
@@ -45,9 +43,7 @@ static const char lower[] = "unset key\n"
 
 FILE *plot_begin(void)
 {
-    FILE *script = tmpfile();
-    if (!script)
-        trouble("a temporary file could not be made: %s", strerror(errno));
+    FILE *script = file_temporary();
     fputs(style, script);
     return script;
 }
@@ -104,14 +100,11 @@ static bool run(const struct lab *lab, FILE *script, FILE *picture, const char *
 
 void plot_end(struct lab *lab, FILE *script, const char *name, const char *caption)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.svg", lab->out, name);
-    FILE *picture = fopen(path, "w");
-    if (!picture)
-        trouble("%s: cannot be written: %s", path, strerror(errno));
+    char path[PATH_ROOM];
+    FILE *picture = file_create(path, lab, name, ".svg");
     bool drawn = run(lab, script, picture, name);
     fclose(script);
-    fclose(picture);
+    file_close(picture, path);
     if (!drawn)
         unlink(path);
     else if (lab->page)

@@ -1,10 +1,6 @@
 /* report.c — one page with all tables and plots, which needs no other file. */
 #include "lab.h"
 
-#include <errno.h>
-#include <string.h>
-#include <time.h>
-
 static const char head[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>twinsift-lab</title>\n"
@@ -20,15 +16,12 @@ static const char head[] =
     "figure { margin: 1em 0 } p.ok b { color: #27713f } p.failed { background: #fdecea } p.failed b { color: #b00020 "
     "}\n"
     "p.skipped { color: #777 } p.ok, p.failed, p.skipped { margin: .2em 0; font-size: 15px }\n"
-    "nav a { margin-right: 1em; white-space: nowrap }\n"
     "</style></head><body>\n"
     "<h1>twinsift-lab</h1>\n";
 
 void report_begin(struct lab *lab)
 {
-    lab->page = tmpfile();
-    if (!lab->page)
-        trouble("a temporary file could not be made: %s", strerror(errno));
+    lab->page = file_temporary();
 }
 
 void report_text(FILE *page, const char *text)
@@ -58,9 +51,7 @@ static void write_base64(FILE *page, FILE *file)
 /* As an image of its own, since pictures drawn by one program share the names of their parts. */
 void report_picture(FILE *page, const char *path, const char *caption)
 {
-    FILE *file = fopen(path, "r");
-    if (!file)
-        trouble("%s: cannot be read: %s", path, strerror(errno));
+    FILE *file = file_open(path);
     fputs("<figure><img alt=\"", page);
     report_text(page, caption);
     fputs("\" src=\"data:image/svg+xml;base64,", page);
@@ -73,11 +64,8 @@ void report_picture(FILE *page, const char *path, const char *caption)
 
 void report_end(struct lab *lab, const char *summary)
 {
-    char path[4096], buffer[8192];
-    snprintf(path, sizeof path, "%s/report.html", lab->out);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        trouble("%s: cannot be written: %s", path, strerror(errno));
+    char path[PATH_ROOM], buffer[8192];
+    FILE *file = file_create(path, lab, "report", ".html");
     fprintf(file, "%s<p>twinsift %s, seed %llu%s: <b>%s</b>.</p>\n", head, twin_version(),
             (unsigned long long)lab->seed, lab->quick ? ", a quick run" : "", summary);
     fputs("<p>Each experiment puts theory, reference and observation side by side. Intervals are of 95 %; a claim\n"
@@ -87,9 +75,7 @@ void report_end(struct lab *lab, const char *summary)
     for (size_t n; (n = fread(buffer, 1, sizeof buffer, lab->page)) > 0;)
         fwrite(buffer, 1, n, file);
     fputs("</body></html>\n", file);
-    bool bad = ferror(file) || ferror(lab->page);
-    if (fclose(file) != 0 || bad)
-        trouble("%s: could not be written: %s", path, strerror(errno));
-    fclose(lab->page);
+    file_close(file, path);
+    file_close(lab->page, "the report's text");
     lab->page = NULL;
 }

@@ -1,8 +1,8 @@
 /* table.c — numbers side by side: aligned for the eye, tab-separated for programs. */
 #include "lab.h"
 
+#include <assert.h>
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +76,7 @@ static size_t column_width(bool *right, const struct table *table, size_t column
 
 static void print(const struct table *table)
 {
+    assert(table->columns > 0);
     size_t *widths = need(table->columns, sizeof *widths);
     bool *right = need(table->columns, sizeof *right);
     for (size_t c = 0; c < table->columns; c++)
@@ -99,6 +100,7 @@ static void print(const struct table *table)
 
 static void write_page(FILE *page, const struct table *table)
 {
+    assert(table->columns > 0);
     fputs("<table>\n", page);
     for (size_t i = 0; i < table->count; i++) {
         const char *tag = i < table->columns ? "th" : "td";
@@ -113,16 +115,11 @@ static void write_page(FILE *page, const struct table *table)
 
 static void write_file(const struct lab *lab, const struct table *table)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.tsv", lab->out, table->name);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        trouble("%s: cannot be written: %s", path, strerror(errno));
+    char path[PATH_ROOM];
+    FILE *file = file_create(path, lab, table->name, ".tsv");
     for (size_t i = 0; i < table->count; i++)
         fprintf(file, "%s%c", table->cells[i], (i + 1) % table->columns ? '\t' : '\n');
-    bool bad = ferror(file) != 0;
-    if (fclose(file) != 0 || bad)
-        trouble("%s: could not be written: %s", path, strerror(errno));
+    file_close(file, path);
 }
 
 void table_write_only(struct lab *lab, struct table *table)
