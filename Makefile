@@ -40,7 +40,7 @@ fuzz:
 	@tools/fuzz.sh $(SECONDS)
 
 lab: build
-	build/release/twinsift-lab all --out build/lab
+	build/release/twinsift-lab all --out build/lab --report
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install build/release

@@ -284,7 +284,8 @@ twin_status twin__read_pieces(twin_collection *collection, struct twin__reading_
 
 static twin_status prepare(twin_collection *collection, twin_collection_options options)
 {
-    twin_status status = twin_shingler_create(&collection->shingler, options.shingle);
+    bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_ROWS; /* sets already */
+    twin_status status = rows ? TWIN_OK : twin_shingler_create(&collection->shingler, options.shingle);
     if (status == TWIN_OK)
         status = twin_minhash_create(&collection->hasher, options.minhash);
     collection->hash = options.shingle.hash;

@@ -71,8 +71,8 @@ TWIN_API const uint32_t *twin_collection_firsts(const twin_collection *collectio
 /* The documents worth comparing, in increasing order: firsts whose set is not empty. */
 TWIN_API size_t twin_collection_distinct(const uint32_t **out, const twin_collection *collection);
 
-/* The set of a document. It lives until `scratch` is used again. TWIN_EFORMAT when the document has changed or
- * gone since it was read. */
+/* The set of a document. It lives until `scratch` is used again. TWIN_EFORMAT when the document has changed
+ * since it was read, TWIN_EIO when it cannot be read any more. */
 TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
                                          uint32_t document, twin_error *error);
 
