@@ -106,6 +106,7 @@ struct common_options {
     /* similar */
     twin_measure measure; /* when edit is false */
     bool edit;            /* --measure edit */
+    size_t max_edits;     /* TWIN_EDIT_FAR: not given */
     twin_verify verify;
     twin_copies copies;
     uint64_t audit; /* documents to compare with all others; 0: none */
@@ -117,7 +118,7 @@ struct common_options {
     twin_hash_family family;
     uint64_t hashes; /* 0: not given */
     double error;    /* 0: not given */
-    bool shingle_given;
+    bool shingle_given, threshold_given;
 };
 
 /* The rows of the common options, ended by zeros, and their part of a help text. */

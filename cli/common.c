@@ -16,6 +16,7 @@ enum {
     BUCKETS,
     HASH,
     MEASURE,
+    MAX_EDITS,
     VERIFY,
     SKETCH,
     JSON,
@@ -43,6 +44,7 @@ const struct option common_table[] = {
     { "buckets", required_argument, NULL, BUCKETS },
     { "hash", required_argument, NULL, HASH },
     { "measure", required_argument, NULL, MEASURE },
+    { "max-edits", required_argument, NULL, MAX_EDITS },
     { "verify", required_argument, NULL, VERIFY },
     { "sketch", required_argument, NULL, SKETCH },
     { "json", no_argument, NULL, JSON },
@@ -72,7 +74,9 @@ const char common_help[] =
     "\n"
     "what is similar:\n"
     "  --threshold T         the least similarity, 0 to 1 (0.8)\n"
-    "  --measure M           jaccard or containment, of the smaller in the larger (jaccard)\n"
+    "  --measure M           jaccard; containment, of the smaller in the larger; or edit, the share of\n"
+    "                        characters that are in both in the same order (jaccard)\n"
+    "  --max-edits N         with --measure edit: at most N characters inserted, deleted or replaced\n"
     "  --verify HOW          exact, estimate or none (exact)\n"
     "  --copies WHICH        of documents with equal sets print first, all or none (first)\n"
     "\n"
@@ -112,6 +116,7 @@ struct common_options common_defaults(void)
         .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },
         .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128 },
         .threshold = 0.8,
+        .max_edits = TWIN_EDIT_FAR,
     };
 }
 
@@ -213,6 +218,15 @@ static bool read_measure(struct common_options *common, const char *value)
     return true;
 }
 
+static bool read_edits(size_t *out, const char *value)
+{
+    uint64_t number;
+    if (!read_count(&number, "--max-edits", value, 0, TWIN_EDIT_MAX_LENGTH))
+        return false;
+    *out = (size_t)number;
+    return true;
+}
+
 /* The error whose slots are the most there can be is 1/256. */
 static bool read_error(double *out, const char *value)
 {
@@ -257,11 +271,12 @@ bool common_option(struct common_options *common, int option, const char *value)
     case SHINGLE: return read_shingle(common, value);
     case HASHES: return read_count(&common->hashes, "--hashes", value, 1, TWIN_MINHASH_MAX_SLOTS);
     case ERROR: return read_error(&common->error, value);
-    case THRESHOLD: return read_fraction(&common->threshold, "--threshold", value);
+    case THRESHOLD: common->threshold_given = true; return read_fraction(&common->threshold, "--threshold", value);
     case BANDS: return read_size(&common->bands, "--bands", value, TWIN_MINHASH_MAX_SLOTS);
     case ROWS: return read_size(&common->rows, "--rows", value, TWIN_MINHASH_MAX_SLOTS);
     case BUCKETS: return read_buckets(&common->buckets, value);
     case HASH: return read_hash(&common->family, value);
+    case MAX_EDITS: return read_edits(&common->max_edits, value);
     case MEASURE: return read_measure(common, value);
     case VERIFY: return read_verify(&common->verify, value);
     case SKETCH: return read_sketch(&common->minhash.sketch, value);
@@ -280,6 +295,22 @@ bool common_option(struct common_options *common, int option, const char *value)
     }
 }
 
+/* The same for edits, which are counted on texts and found through a forest. */
+static const char *edit_contradiction(const struct common_options *common)
+{
+    if (!common->edit)
+        return common->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
+    if (common->input.format == TWIN_INPUT_ROWS)
+        return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (common->verify != TWIN_VERIFY_EXACT)
+        return "--measure edit needs --verify exact, for signatures estimate Jaccard similarity only";
+    if (common->bands || common->rows || common->buckets)
+        return "--measure edit searches a forest, so --bands, --rows and --buckets have nothing to do";
+    if (common->shingle_given && common->shingle.kind != TWIN_SHINGLE_CHAR)
+        return "--measure edit counts characters, so --shingle must be char:N";
+    return NULL;
+}
+
 /* The first contradiction among the options as a sentence; NULL when there is none. */
 static const char *contradiction(const struct common_options *common)
 {
@@ -290,8 +321,6 @@ static const char *contradiction(const struct common_options *common)
         return "--sets: the rows are sets already, so --shingle and --stop-words have nothing to do";
     if (sets && (common->input.id_field || common->input.text_field))
         return "--sets: rows have no fields, so --id-field and --text-field have nothing to do";
-    if (sets && common->edit)
-        return "--sets: edit distance needs texts, so --measure edit cannot be used";
     if (common->measure == TWIN_CONTAINMENT && common->verify != TWIN_VERIFY_EXACT)
         return "--measure containment needs --verify exact, for signatures estimate Jaccard similarity only";
     if (common->audit && common->verify == TWIN_VERIFY_NONE)
@@ -300,7 +329,7 @@ static const char *contradiction(const struct common_options *common)
         return "--threshold 0 would make every pair similar; give one above 0";
     if (common->stop_words && common->shingle.kind != TWIN_SHINGLE_STOP)
         return "--stop-words needs --shingle stop:N";
-    return NULL;
+    return edit_contradiction(common);
 }
 
 /* --hashes, or what --error asks, or what --bands and --rows need, or the default. One of --bands and --rows gives
