@@ -277,14 +277,17 @@ static bool audit_run(struct run *run, twin_progress progress)
 {
     const struct common_options *options = &run->options;
     twin_error error = { 0 };
-    twin_status status = twin_audit_run(&run->audit, run->collection, run->similar,
-                                        (twin_audit_options){ .documents = options->audit,
-                                                              .seed = options->seed,
-                                                              .measure = options->measure,
-                                                              .threshold = options->threshold,
-                                                              .exec = options->exec,
-                                                              .progress = progress },
-                                        &error);
+    twin_status status = options->edit
+                             ? twin_audit_near(&run->audit, run->collection, run->similar,
+                                               near_options(run, progress), options->audit, options->seed, &error)
+                             : twin_audit_run(&run->audit, run->collection, run->similar,
+                                              (twin_audit_options){ .documents = options->audit,
+                                                                    .seed = options->seed,
+                                                                    .measure = options->measure,
+                                                                    .threshold = options->threshold,
+                                                                    .exec = options->exec,
+                                                                    .progress = progress },
+                                              &error);
     run->audited = seconds();
     progress_clear();
     if (status != TWIN_OK)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_parts.h"
 #include "fail.h"
 #include "grow.h"
 #include "random.h"
@@ -153,8 +154,8 @@ static twin_status list_sample(struct audit *audit, uint32_t sample)
 
 /* ---- drawing ---- */
 
-/* Draws `wanted` of the distinct documents, each set as likely (Knuth's selection sampling): increasing. */
-static void draw(uint32_t *out, size_t wanted, const uint32_t *distinct, size_t count, uint64_t seed)
+/* Knuth's selection sampling. */
+void twin__audit_draw(uint32_t *out, size_t wanted, const uint32_t *distinct, size_t count, uint64_t seed)
 {
     size_t drawn = 0;
     for (size_t i = 0; i < count && drawn < wanted; i++)
@@ -164,18 +165,18 @@ static void draw(uint32_t *out, size_t wanted, const uint32_t *distinct, size_t 
 
 /* ---- one batch: a pass over the collection ---- */
 
-static bool was_found(const struct audit *audit, uint32_t a, uint32_t b)
+bool twin__audit_found(const twin_match *matches, size_t count, uint32_t a, uint32_t b)
 {
-    size_t low = 0, high = audit->match_count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const twin_match *match = &audit->matches[middle];
+        const twin_match *match = &matches[middle];
         if (match->a < a || (match->a == a && match->b < b))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < audit->match_count && audit->matches[low].a == a && audit->matches[low].b == b;
+    return low < count && matches[low].a == a && matches[low].b == b;
 }
 
 /* The samples that share a listed item with the set. The table is larger than the caches, so places are asked for
@@ -213,7 +214,7 @@ static void judge(const struct audit *audit, struct auditor *auditor, uint32_t d
             continue;
         uint32_t a = other < document ? other : document, b = other < document ? document : other;
         auditor->similar++;
-        auditor->found += was_found(audit, a, b);
+        auditor->found += twin__audit_found(audit->matches, audit->match_count, a, b);
     }
 }
 
@@ -303,19 +304,24 @@ static void wilson(double *low, double *high, uint64_t found, uint64_t of)
     *high = fmin(1, middle + reach);
 }
 
-static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)
+void twin__audit_sum_up(twin_audit *out, const twin_match *matches, size_t count, const bool *is_sampled)
 {
     uint64_t told = 0;
+    for (size_t i = 0; i < count; i++)
+        told += is_sampled[matches[i].a] || is_sampled[matches[i].b];
+    out->wrong = told - out->found;
+    out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
+    wilson(&out->low, &out->high, out->found, out->similar);
+}
+
+static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)
+{
     *out = (twin_audit){ .documents = drawn };
     for (int i = 0; i < audit->options.exec.workers; i++) {
         out->similar += audit->auditors[i].similar;
         out->found += audit->auditors[i].found;
     }
-    for (size_t i = 0; i < audit->match_count; i++)
-        told += audit->is_sampled[audit->matches[i].a] || audit->is_sampled[audit->matches[i].b];
-    out->wrong = told - out->found;
-    out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
-    wilson(&out->low, &out->high, out->found, out->similar);
+    twin__audit_sum_up(out, audit->matches, audit->match_count, audit->is_sampled);
 }
 
 static twin_status make_auditors(struct audit *audit, size_t drawn)
@@ -356,7 +362,7 @@ twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, c
         status = twin__fail_memory(error);
         goto done;
     }
-    draw(samples, drawn, audit.distinct, audit.distinct_count, options.seed);
+    twin__audit_draw(samples, drawn, audit.distinct, audit.distinct_count, options.seed);
     for (size_t i = 0; i < drawn; i++)
         is_sampled[samples[i]] = true;
     audit.samples = samples;
