@@ -102,6 +102,8 @@ struct common_options {
     double threshold;
     size_t bands, rows; /* 0, 0: to be planned */
     uint32_t buckets;   /* 0: a bucket for each band hash */
+    twin_method method;
+    uint64_t top; /* 0: not given */
 
     /* similar */
     twin_measure measure; /* when edit is false */
@@ -118,7 +120,7 @@ struct common_options {
     twin_hash_family family;
     uint64_t hashes; /* 0: not given */
     double error;    /* 0: not given */
-    bool shingle_given, threshold_given;
+    bool shingle_given, threshold_given, method_given;
 };
 
 /* The rows of the common options, ended by zeros, and their part of a help text. */

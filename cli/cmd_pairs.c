@@ -26,6 +26,7 @@ static const char help_end[] =
     "  twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
     "  twinsift pairs --audit 1000 corpus.jsonl > pairs.tsv\n"
     "  twinsift pairs --measure edit --threshold 0.95 articles/\n"
+    "  twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"
     "  twinsift pairs --sets --threshold 0.6 u.data\n"
     "  zcat dump.gz | twinsift pairs --json --text-field body -\n";
 
@@ -190,6 +191,8 @@ static twin_similar_options similar_options(const struct run *run, twin_progress
     return (twin_similar_options){ .measure = options->measure,
                                    .verify = options->verify,
                                    .threshold = options->threshold,
+                                   .method = options->method,
+                                   .top = options->top,
                                    .bands = { run->plan, options->buckets },
                                    .exec = options->exec,
                                    .progress = progress };
@@ -368,7 +371,8 @@ static void print_counts(const struct run *run)
         print_count("  too short", documents.too_short, "less than one shingle, similar to none");
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
     snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->plan.bands, run->plan.rows);
-    print_count("candidates", pairs.candidates, edit ? "pairs that came near each other in a forest" : what);
+    bool forest = edit || run->options.method == TWIN_METHOD_FOREST;
+    print_count("candidates", pairs.candidates, forest ? "pairs that came near each other in a forest" : what);
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
     print_count("  similar", pairs.similar,

@@ -126,7 +126,7 @@ static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)
         out->similar += audit->auditors[i].similar;
         out->found += audit->auditors[i].found;
     }
-    twin__audit_sum_up(out, audit->matches, audit->match_count, audit->is_sampled);
+    twin__audit_sum_up(out, out->found, audit->matches, audit->match_count, audit->is_sampled);
 }
 
 static void free_auditors(struct audit *audit)

@@ -10,7 +10,9 @@ void twin__audit_draw(uint32_t *out, size_t wanted, const uint32_t *distinct, si
 /* Whether the pair a < b is among the matches, which are sorted. */
 bool twin__audit_found(const twin_match *matches, size_t count, uint32_t a, uint32_t b);
 
-/* Fills in what follows from `similar` and `found`. */
-void twin__audit_sum_up(twin_audit *out, const twin_match *matches, size_t count, const bool *is_sampled);
+/* Fills in what follows from `similar` and `found`, `told` being the pairs of drawn documents that are rightly among the
+ * matches. */
+void twin__audit_sum_up(twin_audit *out, uint64_t told, const twin_match *matches, size_t count,
+                        const bool *is_sampled);
 
 #endif

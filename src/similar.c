@@ -97,6 +97,78 @@ static twin_status find_pairs(struct twin__pairs *out, const twin_collection *co
     return status;
 }
 
+/* ---- or the best of each document ---- */
+
+/* A forest's order is that of estimates: so many more than asked for are compared exactly. */
+static size_t taken_for(size_t top)
+{
+    return 2 * top + 16;
+}
+
+static twin_status find_best_pairs(struct twin__pairs *out, const twin_collection *collection,
+                                   twin_similar_options options, twin_similar_counts *counts)
+{
+    twin_signatures signatures = { .rows = twin_collection_signatures(collection),
+                                   .slots = twin_collection_slots(collection) };
+    signatures.count = twin_collection_distinct(&signatures.documents, collection);
+    struct twin__grove *grove;
+    twin_status status = twin__grove_create(&grove, signatures, options.bands.plan, 0);
+    if (status == TWIN_OK)
+        status = twin__grove_pairs(out, NULL, &counts->candidates, grove,
+                                   (struct twin__grove_ask){ .documents = signatures.documents,
+                                                             .count = signatures.count,
+                                                             .take = taken_for(options.top),
+                                                             .least = least_agreement(options, signatures.slots),
+                                                             .exec = options.exec });
+    twin__grove_free(grove);
+    return status;
+}
+
+/* A match as one of its documents sees it. */
+struct view {
+    uint32_t document, other;
+    double similarity;
+    size_t match;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct view *x = a, *y = b;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+/* Keeps the matches that are among the best of either document. */
+static twin_status keep_top(twin_similar *similar, size_t top)
+{
+    size_t count = similar->count, kept = 0;
+    struct view *views = malloc((2 * count + 1) * sizeof *views);
+    bool *keep = calloc(count + 1, sizeof *keep);
+    for (size_t i = 0; views && i < count; i++) {
+        twin_match match = similar->matches[i];
+        views[2 * i] = (struct view){ match.a, match.b, match.similarity, i };
+        views[2 * i + 1] = (struct view){ match.b, match.a, match.similarity, i };
+    }
+    if (views && keep && count) {
+        qsort(views, 2 * count, sizeof *views, by_rank);
+        for (size_t i = 0, rank = 0; i < 2 * count; i++) {
+            rank = i > 0 && views[i].document == views[i - 1].document ? rank + 1 : 0;
+            keep[views[i].match] |= rank < top;
+        }
+        for (size_t i = 0; i < count; i++)
+            if (keep[i])
+                similar->matches[kept++] = similar->matches[i];
+        similar->count = kept;
+    }
+    bool done = views && keep;
+    free(views);
+    free(keep);
+    return done ? TWIN_OK : TWIN_ENOMEM;
+}
+
 /* ---- the other gates: sizes, and the exact similarity ---- */
 
 static twin_status fetch_set(struct twin__piece *out, const twin_collection *collection, twin_scratch *scratch,
@@ -143,6 +215,8 @@ static bool options_are_good(twin_similar_options options)
 {
     if (!(options.threshold > 0 && options.threshold <= 1))
         return false;
+    if (options.method == TWIN_METHOD_FOREST && (options.measure != TWIN_JACCARD || options.top == 0))
+        return false;
     return options.verify == TWIN_VERIFY_EXACT || options.measure == TWIN_JACCARD;
 }
 
@@ -150,12 +224,16 @@ static twin_status find(twin_similar *similar, twin_similar_options options, twi
 {
     struct twin__pairs pairs = { 0 };
     double begun = seconds();
-    twin_status status = find_pairs(&pairs, similar->collection, options, &similar->counts);
+    bool forest = options.method == TWIN_METHOD_FOREST;
+    twin_status status = forest ? find_best_pairs(&pairs, similar->collection, options, &similar->counts)
+                                : find_pairs(&pairs, similar->collection, options, &similar->counts);
     double paired = seconds();
     if (status == TWIN_OK && options.verify == TWIN_VERIFY_EXACT)
         status = verify_exact(similar, &pairs, options, error);
     else if (status == TWIN_OK)
         status = take_estimates(similar, &pairs);
+    if (status == TWIN_OK && forest)
+        status = keep_top(similar, options.top);
     if (status == TWIN_OK)
         twin__sort_matches(similar);
     free(pairs.items);

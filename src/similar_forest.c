@@ -9,7 +9,7 @@
 
 enum {
     DEPTH = 16, /* of a tree, at least: what has the plan's rows in common is told apart by these levels */
-    SLACK = 4,  /* candidates asked of the forest for one that is taken: levels are a coarse order, slots a finer */
+    SLACK = 8,  /* candidates asked of the forest for one that is taken: levels are a coarse order, slots a finer */
     MOST_COPIES = 4 /* times as many entries of one signature are looked at as are taken */
 };
 

@@ -17,6 +17,7 @@ typedef struct twin_audit_options {
     uint64_t seed;
     twin_measure measure;
     double threshold;
+    size_t top; /* 0: of the drawn documents every similar pair counts; else of each only its so many most similar */
     twin_exec exec;
     twin_progress progress; /* hears "auditing" */
 } twin_audit_options;
