@@ -102,10 +102,13 @@ struct common_options {
     double threshold;
     size_t bands, rows; /* 0, 0: to be planned */
     uint32_t buckets;   /* 0: a bucket for each band hash */
+    twin_method method;
+    uint64_t top; /* 0: not given */
 
     /* similar */
     twin_measure measure; /* when edit is false */
     bool edit;            /* --measure edit */
+    size_t max_edits;     /* TWIN_EDIT_FAR: not given */
     twin_verify verify;
     twin_copies copies;
     uint64_t audit; /* documents to compare with all others; 0: none */
@@ -117,7 +120,7 @@ struct common_options {
     twin_hash_family family;
     uint64_t hashes; /* 0: not given */
     double error;    /* 0: not given */
-    bool shingle_given;
+    bool shingle_given, threshold_given, method_given;
 };
 
 /* The rows of the common options, ended by zeros, and their part of a help text. */

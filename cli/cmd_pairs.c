@@ -25,6 +25,8 @@ static const char help_end[] =
     "  twinsift pairs articles/\n"
     "  twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
     "  twinsift pairs --audit 1000 corpus.jsonl > pairs.tsv\n"
+    "  twinsift pairs --measure edit --threshold 0.95 articles/\n"
+    "  twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"
     "  twinsift pairs --sets --threshold 0.6 u.data\n"
     "  zcat dump.gz | twinsift pairs --json --text-field body -\n";
 
@@ -69,7 +71,7 @@ static bool choose_plan(struct run *run)
 {
     const struct common_options *options = &run->options;
     run->plan = (twin_plan){ options->bands, options->rows };
-    if (options->bands)
+    if (options->bands || options->edit)
         return true;
     if (options->measure == TWIN_CONTAINMENT) {
         run->plan = (twin_plan){ options->minhash.slots, 1 };
@@ -160,6 +162,7 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
     if (status == TWIN_OK)
         status = twin_collection_read(&run->collection, run->input,
                                       (twin_collection_options){ .normal = options->normal,
+                                                                 .texts = options->edit,
                                                                  .shingle = options->shingle,
                                                                  .minhash = options->minhash,
                                                                  .sizes = options->measure == TWIN_CONTAINMENT,
@@ -183,18 +186,38 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
     return true;
 }
 
-static bool find_similar(struct run *run, twin_progress progress)
+static twin_similar_options similar_options(const struct run *run, twin_progress progress)
 {
     const struct common_options *options = &run->options;
+    return (twin_similar_options){ .measure = options->measure,
+                                   .verify = options->verify,
+                                   .threshold = options->threshold,
+                                   .method = options->method,
+                                   .top = options->top,
+                                   .bands = { run->plan, options->buckets },
+                                   .exec = options->exec,
+                                   .progress = progress };
+}
+
+/* --max-edits alone asks for no ratio. */
+static twin_near_options near_options(const struct run *run, twin_progress progress)
+{
+    const struct common_options *options = &run->options;
+    bool by_ratio = options->threshold_given || options->max_edits == TWIN_EDIT_FAR;
+    return (twin_near_options){ .ratio = by_ratio ? options->threshold : 0,
+                                .edits = options->max_edits,
+                                .grams = options->shingle_given ? options->shingle.width : 0,
+                                .minhash = options->minhash,
+                                .exec = options->exec,
+                                .progress = progress };
+}
+
+static bool find_similar(struct run *run, twin_progress progress)
+{
     twin_error error = { 0 };
-    twin_status status = twin_similar_find(&run->similar, run->collection,
-                                           (twin_similar_options){ .measure = options->measure,
-                                                                   .verify = options->verify,
-                                                                   .threshold = options->threshold,
-                                                                   .bands = { run->plan, options->buckets },
-                                                                   .exec = options->exec,
-                                                                   .progress = progress },
-                                           &error);
+    twin_status status =
+        run->options.edit ? twin_near_find(&run->similar, run->collection, near_options(run, progress), &error)
+                          : twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
     run->found = seconds();
     progress_clear();
     if (status != TWIN_OK)
@@ -258,14 +281,17 @@ static bool audit_run(struct run *run, twin_progress progress)
 {
     const struct common_options *options = &run->options;
     twin_error error = { 0 };
-    twin_status status = twin_audit_run(&run->audit, run->collection, run->similar,
-                                        (twin_audit_options){ .documents = options->audit,
-                                                              .seed = options->seed,
-                                                              .measure = options->measure,
-                                                              .threshold = options->threshold,
-                                                              .exec = options->exec,
-                                                              .progress = progress },
-                                        &error);
+    twin_status status = options->edit
+                             ? twin_audit_near(&run->audit, run->collection, run->similar,
+                                               near_options(run, progress), options->audit, options->seed, &error)
+                             : twin_audit_run(&run->audit, run->collection, run->similar,
+                                              (twin_audit_options){ .documents = options->audit,
+                                                                    .seed = options->seed,
+                                                                    .measure = options->measure,
+                                                                    .threshold = options->threshold,
+                                                                    .exec = options->exec,
+                                                                    .progress = progress },
+                                              &error);
     run->audited = seconds();
     progress_clear();
     if (status != TWIN_OK)
@@ -337,17 +363,21 @@ static void print_counts(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
     twin_similar_counts pairs = twin_similar_count(run->similar);
-    bool rows = run->options.input.format == TWIN_INPUT_ROWS;
+    bool rows = run->options.input.format == TWIN_INPUT_ROWS, edit = run->options.edit;
     char size[24], what[96];
     snprintf(what, sizeof what, "%s of %s", size_in_words(size, (double)documents.bytes), rows ? "rows" : "text");
     print_count(rows ? "sets" : "documents", documents.documents, what);
     print_count("  skipped", documents.problems, rows ? "rows that could not be read" : "could not be read");
-    print_count("  too short", documents.too_short, "less than one shingle, similar to none");
-    print_count("  copies", documents.copies, "same set as an earlier one");
+    if (!edit)
+        print_count("  too short", documents.too_short, "less than one shingle, similar to none");
+    print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
     snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->plan.bands, run->plan.rows);
-    print_count("candidates", pairs.candidates, what);
-    print_count("  verified", pairs.verified, "pairs whose sets were compared");
-    print_count("  similar", pairs.similar, "pairs of different sets that stay");
+    bool forest = edit || run->options.method == TWIN_METHOD_FOREST;
+    print_count("candidates", pairs.candidates, forest ? "pairs that came near each other in a forest" : what);
+    print_count("  verified", pairs.verified,
+                edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
+    print_count("  similar", pairs.similar,
+                edit ? "pairs of different texts that stay" : "pairs of different sets that stay");
     print_count("lines", run->lines, "printed");
 }
 
@@ -419,8 +449,6 @@ int cmd_pairs(int argc, char **argv)
     }
     if (!common_finish(&run.options))
         return TROUBLE;
-    if (run.options.edit)
-        return trouble("--measure edit is not built yet; jaccard and containment are");
     if (optind == argc)
         return trouble("no input; give a folder, a .jsonl file, or - for standard input");
     for (int i = optind; i < argc; i++)

@@ -14,8 +14,11 @@ enum {
     BANDS,
     ROWS,
     BUCKETS,
+    METHOD,
+    TOP,
     HASH,
     MEASURE,
+    MAX_EDITS,
     VERIFY,
     SKETCH,
     JSON,
@@ -41,8 +44,11 @@ const struct option common_table[] = {
     { "bands", required_argument, NULL, BANDS },
     { "rows", required_argument, NULL, ROWS },
     { "buckets", required_argument, NULL, BUCKETS },
+    { "method", required_argument, NULL, METHOD },
+    { "top", required_argument, NULL, TOP },
     { "hash", required_argument, NULL, HASH },
     { "measure", required_argument, NULL, MEASURE },
+    { "max-edits", required_argument, NULL, MAX_EDITS },
     { "verify", required_argument, NULL, VERIFY },
     { "sketch", required_argument, NULL, SKETCH },
     { "json", no_argument, NULL, JSON },
@@ -72,13 +78,17 @@ const char common_help[] =
     "\n"
     "what is similar:\n"
     "  --threshold T         the least similarity, 0 to 1 (0.8)\n"
-    "  --measure M           jaccard or containment, of the smaller in the larger (jaccard)\n"
+    "  --measure M           jaccard; containment, of the smaller in the larger; or edit, the share of\n"
+    "                        characters that are in both in the same order (jaccard)\n"
+    "  --max-edits N         with --measure edit: at most N characters inserted, deleted or replaced\n"
     "  --verify HOW          exact, estimate or none (exact)\n"
+    "  --top M               of each document only its M most similar; with --method forest (10)\n"
     "  --copies WHICH        of documents with equal sets print first, all or none (first)\n"
     "\n"
     "how it is searched:\n"
     "  --hashes K            the slots of a signature (128), or\n"
     "  --error E             the error of an estimate, for K = 1/E\302\262 of them\n"
+    "  --method HOW          bands, for all pairs, or forest, for the best of each document (bands)\n"
     "  --bands B --rows R    overrule the plan that follows from the threshold; one gives the other\n"
     "  --buckets N           fold band hashes into so many buckets\n"
     "  --hash FAMILY         xxh3, farm, jenkins or sip (xxh3)\n"
@@ -112,8 +122,12 @@ struct common_options common_defaults(void)
         .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },
         .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128 },
         .threshold = 0.8,
+        .max_edits = TWIN_EDIT_FAR,
     };
 }
+
+/* The best there can be of one document; and how many when nobody says. */
+enum { MOST_TOP = 1000000, DEFAULT_TOP = 10 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -202,6 +216,16 @@ static bool read_copies(twin_copies *out, const char *value)
     return true;
 }
 
+static bool read_method(struct common_options *common, const char *value)
+{
+    static const char *const names[] = { [TWIN_METHOD_BANDS] = "bands", [TWIN_METHOD_FOREST] = "forest" };
+    size_t choice;
+    if (!read_choice(&choice, "--method", value, names, LENGTH(names)))
+        return false;
+    common->method = (twin_method)choice;
+    return common->method_given = true;
+}
+
 static bool read_measure(struct common_options *common, const char *value)
 {
     static const char *const names[] = { [TWIN_JACCARD] = "jaccard", [TWIN_CONTAINMENT] = "containment", "edit" };
@@ -210,6 +234,15 @@ static bool read_measure(struct common_options *common, const char *value)
         return false;
     common->edit = choice > TWIN_CONTAINMENT;
     common->measure = common->edit ? TWIN_JACCARD : (twin_measure)choice;
+    return true;
+}
+
+static bool read_edits(size_t *out, const char *value)
+{
+    uint64_t number;
+    if (!read_count(&number, "--max-edits", value, 0, TWIN_EDIT_MAX_LENGTH))
+        return false;
+    *out = (size_t)number;
     return true;
 }
 
@@ -257,11 +290,14 @@ bool common_option(struct common_options *common, int option, const char *value)
     case SHINGLE: return read_shingle(common, value);
     case HASHES: return read_count(&common->hashes, "--hashes", value, 1, TWIN_MINHASH_MAX_SLOTS);
     case ERROR: return read_error(&common->error, value);
-    case THRESHOLD: return read_fraction(&common->threshold, "--threshold", value);
+    case THRESHOLD: common->threshold_given = true; return read_fraction(&common->threshold, "--threshold", value);
     case BANDS: return read_size(&common->bands, "--bands", value, TWIN_MINHASH_MAX_SLOTS);
     case ROWS: return read_size(&common->rows, "--rows", value, TWIN_MINHASH_MAX_SLOTS);
     case BUCKETS: return read_buckets(&common->buckets, value);
+    case METHOD: return read_method(common, value);
+    case TOP: return read_count(&common->top, "--top", value, 1, MOST_TOP);
     case HASH: return read_hash(&common->family, value);
+    case MAX_EDITS: return read_edits(&common->max_edits, value);
     case MEASURE: return read_measure(common, value);
     case VERIFY: return read_verify(&common->verify, value);
     case SKETCH: return read_sketch(&common->minhash.sketch, value);
@@ -280,9 +316,43 @@ bool common_option(struct common_options *common, int option, const char *value)
     }
 }
 
+/* The same for edits, which are counted on texts and found through a forest. */
+static const char *edit_contradiction(const struct common_options *common)
+{
+    if (!common->edit)
+        return common->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
+    if (common->input.format == TWIN_INPUT_ROWS)
+        return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (common->verify != TWIN_VERIFY_EXACT)
+        return "--measure edit needs --verify exact, for signatures estimate Jaccard similarity only";
+    if (common->top || (common->method_given && common->method == TWIN_METHOD_BANDS))
+        return "--measure edit finds all pairs, through a forest: --method bands and --top cannot be used";
+    if (common->bands || common->rows || common->buckets)
+        return "--measure edit searches a forest, so --bands, --rows and --buckets have nothing to do";
+    if (common->shingle_given && common->shingle.kind != TWIN_SHINGLE_CHAR)
+        return "--measure edit counts characters, so --shingle must be char:N";
+    return NULL;
+}
+
+/* The same for a forest of sets. */
+static const char *forest_contradiction(const struct common_options *common)
+{
+    bool forest = common->method == TWIN_METHOD_FOREST;
+    if (common->edit)
+        return NULL;
+    if (common->top && !forest)
+        return "--top needs --method forest, for bands find all pairs";
+    if (forest && common->measure != TWIN_JACCARD)
+        return "--method forest needs --measure jaccard, for a forest finds those with the most equal slots";
+    if (forest && common->buckets)
+        return "--method forest has no buckets, so --buckets has nothing to do";
+    return NULL;
+}
+
 /* The first contradiction among the options as a sentence; NULL when there is none. */
 static const char *contradiction(const struct common_options *common)
 {
+    const char *sentence;
     bool sets = common->input.format == TWIN_INPUT_ROWS;
     if (common->hashes && common->error > 0)
         return "--hashes and --error exclude each other, for either gives the other";
@@ -290,8 +360,6 @@ static const char *contradiction(const struct common_options *common)
         return "--sets: the rows are sets already, so --shingle and --stop-words have nothing to do";
     if (sets && (common->input.id_field || common->input.text_field))
         return "--sets: rows have no fields, so --id-field and --text-field have nothing to do";
-    if (sets && common->edit)
-        return "--sets: edit distance needs texts, so --measure edit cannot be used";
     if (common->measure == TWIN_CONTAINMENT && common->verify != TWIN_VERIFY_EXACT)
         return "--measure containment needs --verify exact, for signatures estimate Jaccard similarity only";
     if (common->audit && common->verify == TWIN_VERIFY_NONE)
@@ -300,7 +368,8 @@ static const char *contradiction(const struct common_options *common)
         return "--threshold 0 would make every pair similar; give one above 0";
     if (common->stop_words && common->shingle.kind != TWIN_SHINGLE_STOP)
         return "--stop-words needs --shingle stop:N";
-    return NULL;
+    sentence = edit_contradiction(common);
+    return sentence ? sentence : forest_contradiction(common);
 }
 
 /* --hashes, or what --error asks, or what --bands and --rows need, or the default. One of --bands and --rows gives
@@ -346,6 +415,8 @@ bool common_finish(struct common_options *common)
     }
     if (common->normal == TWIN_NORMAL_CHECK && common->shingle.kind == TWIN_SHINGLE_BYTE)
         common->normal = TWIN_NORMAL_BYTES;
+    if (common->method == TWIN_METHOD_FOREST && !common->edit && common->top == 0)
+        common->top = DEFAULT_TOP;
     common->minhash.seed = common->seed;
     common->shingle.hash = twin_hash_member(common->family, common->seed);
     return true;

@@ -170,7 +170,7 @@ static twin_similar *find_similar(const struct lab *lab, const struct users *use
 {
     twin_similar *similar;
     twin_error error = { 0 };
-    twin_similar_options options = { TWIN_JACCARD, TWIN_VERIFY_EXACT, similar_from, { plan, 0 }, lab->exec, { 0 } };
+    twin_similar_options options = { .threshold = similar_from, .bands = { .plan = plan }, .exec = lab->exec };
     expect(twin_similar_find(&similar, users->collection, options, &error), "finding similar users", &error);
     return similar;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_parts.h"
 #include "fail.h"
 #include "grow.h"
 #include "random.h"
@@ -46,8 +47,11 @@ struct audit {
         twin_scratch scratch;
         uint32_t *touched; /* the samples that share a listed item with the document in hand */
         bool *is_touched;
-        uint64_t similar, found;
+        uint64_t similar, found, told; /* told: found, each pair once */
+        twin_matches seen;             /* of samples (a) and documents (b), when only the best count */
+        bool no_memory;
     } * auditors;
+    uint64_t similar, found; /* among the best, so far */
     struct twin__first_failure failure;
     atomic_size_t done;
     size_t total;
@@ -153,8 +157,8 @@ static twin_status list_sample(struct audit *audit, uint32_t sample)
 
 /* ---- drawing ---- */
 
-/* Draws `wanted` of the distinct documents, each set as likely (Knuth's selection sampling): increasing. */
-static void draw(uint32_t *out, size_t wanted, const uint32_t *distinct, size_t count, uint64_t seed)
+/* Knuth's selection sampling. */
+void twin__audit_draw(uint32_t *out, size_t wanted, const uint32_t *distinct, size_t count, uint64_t seed)
 {
     size_t drawn = 0;
     for (size_t i = 0; i < count && drawn < wanted; i++)
@@ -164,18 +168,18 @@ static void draw(uint32_t *out, size_t wanted, const uint32_t *distinct, size_t 
 
 /* ---- one batch: a pass over the collection ---- */
 
-static bool was_found(const struct audit *audit, uint32_t a, uint32_t b)
+bool twin__audit_found(const twin_match *matches, size_t count, uint32_t a, uint32_t b)
 {
-    size_t low = 0, high = audit->match_count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const twin_match *match = &audit->matches[middle];
+        const twin_match *match = &matches[middle];
         if (match->a < a || (match->a == a && match->b < b))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < audit->match_count && audit->matches[low].a == a && audit->matches[low].b == b;
+    return low < count && matches[low].a == a && matches[low].b == b;
 }
 
 /* The samples that share a listed item with the set. The table is larger than the caches, so places are asked for
@@ -199,22 +203,80 @@ static size_t touch_samples(const struct audit *audit, struct auditor *auditor, 
     return touched;
 }
 
+static void note(struct auditor *auditor, twin_match match)
+{
+    twin_matches *seen = &auditor->seen;
+    if (!twin__grow(&seen->items, &seen->capacity, seen->count, 1, sizeof *seen->items))
+        auditor->no_memory = true;
+    else
+        seen->items[seen->count++] = match;
+}
+
+static bool was_found(const struct audit *audit, uint32_t x, uint32_t y)
+{
+    return twin__audit_found(audit->matches, audit->match_count, x < y ? x : y, x < y ? y : x);
+}
+
 static void judge(const struct audit *audit, struct auditor *auditor, uint32_t document, twin_set set)
 {
     size_t touched = touch_samples(audit, auditor, set);
     for (size_t i = 0; i < touched; i++) {
         uint32_t sample = auditor->touched[i], other = audit->samples[sample];
         auditor->is_touched[sample] = false;
-        /* A pair of two drawn documents is met twice: it counts from its second. */
-        if (other == document || (other > document && audit->is_sampled[document]))
+        /* A pair of two drawn documents is met twice: it counts from its second, unless each has its own best. */
+        bool again = other > document && audit->is_sampled[document];
+        if (other == document || (again && audit->options.top == 0))
             continue;
-        if (twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
-                                         audit->options.threshold) < 0)
+        double similarity = twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
+                                                         audit->options.threshold);
+        if (similarity < 0)
             continue;
-        uint32_t a = other < document ? other : document, b = other < document ? document : other;
+        bool found = was_found(audit, document, other);
         auditor->similar++;
-        auditor->found += was_found(audit, a, b);
+        auditor->found += found;
+        auditor->told += found && !again;
+        if (audit->options.top)
+            note(auditor, (twin_match){ other, document, similarity });
     }
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const twin_match *x = a, *y = b;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+/* Counts what the batch has seen among the best of each sample. */
+static twin_status count_best(struct audit *audit)
+{
+    twin_matches all = { 0 };
+    for (int i = 0; i < audit->options.exec.workers; i++) {
+        twin_matches *seen = &audit->auditors[i].seen;
+        if (audit->auditors[i].no_memory ||
+            !twin__grow(&all.items, &all.capacity, all.count, seen->count, sizeof *all.items)) {
+            twin_matches_clear(&all);
+            return TWIN_ENOMEM;
+        }
+        if (seen->count)
+            memcpy(all.items + all.count, seen->items, seen->count * sizeof *seen->items);
+        all.count += seen->count;
+        seen->count = 0;
+    }
+    if (all.count)
+        qsort(all.items, all.count, sizeof *all.items, by_rank);
+    for (size_t i = 0, rank = 0; i < all.count; i++) {
+        rank = i > 0 && all.items[i].a == all.items[i - 1].a ? rank + 1 : 0;
+        if (rank >= audit->options.top)
+            continue;
+        audit->similar++;
+        audit->found += was_found(audit, all.items[i].a, all.items[i].b);
+    }
+    twin_matches_clear(&all);
+    return TWIN_OK;
 }
 
 static void audit_documents(void *context, size_t begin, size_t end, int worker)
@@ -279,6 +341,8 @@ static twin_status run_batches(struct audit *audit, size_t drawn, twin_error *er
         audit->total = (size_t)atomic_load(&audit->done) + audit->distinct_count;
         twin_exec_for(audit->options.exec, audit->distinct_count, 64, audit_documents, audit);
         status = twin__first_failure(error, &audit->failure);
+        if (status == TWIN_OK && audit->options.top && count_best(audit) != TWIN_OK)
+            status = twin__fail_memory(error);
         if (status != TWIN_OK)
             return status;
     }
@@ -304,6 +368,17 @@ static void wilson(double *low, double *high, uint64_t found, uint64_t of)
     *high = fmax(p, fmin(1, middle + reach));
 }
 
+void twin__audit_sum_up(twin_audit *out, uint64_t told, const twin_match *matches, size_t count,
+                        const bool *is_sampled)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all += is_sampled[matches[i].a] || is_sampled[matches[i].b];
+    out->wrong = all - told;
+    out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
+    wilson(&out->low, &out->high, out->found, out->similar);
+}
+
 static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)
 {
     uint64_t told = 0;
@@ -311,12 +386,13 @@ static void sum_up(twin_audit *out, const struct audit *audit, size_t drawn)
     for (int i = 0; i < audit->options.exec.workers; i++) {
         out->similar += audit->auditors[i].similar;
         out->found += audit->auditors[i].found;
+        told += audit->auditors[i].told;
     }
-    for (size_t i = 0; i < audit->match_count; i++)
-        told += audit->is_sampled[audit->matches[i].a] || audit->is_sampled[audit->matches[i].b];
-    out->wrong = told - out->found;
-    out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
-    wilson(&out->low, &out->high, out->found, out->similar);
+    if (audit->options.top) {
+        out->similar = audit->similar;
+        out->found = audit->found;
+    }
+    twin__audit_sum_up(out, told, audit->matches, audit->match_count, audit->is_sampled);
 }
 
 static twin_status make_auditors(struct audit *audit, size_t drawn)
@@ -337,6 +413,7 @@ static void free_auditors(struct audit *audit)
         twin_scratch_clear(&audit->auditors[i].scratch);
         free(audit->auditors[i].touched);
         free(audit->auditors[i].is_touched);
+        twin_matches_clear(&audit->auditors[i].seen);
     }
     free(audit->auditors);
 }
@@ -357,7 +434,7 @@ twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, c
         status = twin__fail_memory(error);
         goto done;
     }
-    draw(samples, drawn, audit.distinct, audit.distinct_count, options.seed);
+    twin__audit_draw(samples, drawn, audit.distinct, audit.distinct_count, options.seed);
     for (size_t i = 0; i < drawn; i++)
         is_sampled[samples[i]] = true;
     audit.samples = samples;

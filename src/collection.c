@@ -39,12 +39,12 @@ static twin_status fail_if_silent(twin_error *error, twin_status status)
     return error && error->status != status ? twin__fail(error, status, "%s", twin_status_text(status)) : status;
 }
 
-/* Text becomes items, in scratch->items; the text they came from is scratch->text. */
+/* Text becomes items, in scratch->items, unless it is to stay text; the text they came from is scratch->text. */
 static twin_status shingle_text(const twin_collection *collection, twin_scratch *scratch, uint64_t *replaced,
                                 twin_text raw)
 {
     twin_status status = twin_text_normalise(&scratch->text, replaced, raw, collection->normal);
-    if (status != TWIN_OK)
+    if (status != TWIN_OK || collection->texts)
         return status;
     twin_text text = { scratch->text.bytes, scratch->text.length };
     return twin_shingle(&scratch->items, collection->shingler, text);
@@ -68,6 +68,15 @@ static twin_status measure_set(struct twin__finding *finding)
     return status;
 }
 
+/* The number of characters; a byte that goes on with one begins none. */
+static uint32_t characters(const twin_buffer *text)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < text->length; i++)
+        count += ((unsigned char)text->bytes[i] & 0xC0) != 0x80;
+    return count;
+}
+
 static bool visit_document(void *context, const twin_document *document)
 {
     struct twin__finding *finding = context;
@@ -80,8 +89,10 @@ static bool visit_document(void *context, const twin_document *document)
     finding->status = shingle_text(collection, scratch, &finding->replaced, document->text);
     if (finding->status != TWIN_OK)
         return false;
-    twin_minhash_sign(finding->signatures + finding->entry_count * collection->slots, collection->hasher,
-                      scratch->items.items, scratch->items.count);
+    bool too_short = !collection->texts && scratch->items.count == 0;
+    if (!collection->texts)
+        twin_minhash_sign(finding->signatures + finding->entry_count * collection->slots, collection->hasher,
+                          scratch->items.items, scratch->items.count);
     size_t id = finding->ids.length;
     finding->status = twin_buffer_append(&finding->ids, document->id.bytes, document->id.length);
     if (finding->status != TWIN_OK)
@@ -91,14 +102,15 @@ static bool visit_document(void *context, const twin_document *document)
         .digest = twin_hash_digest(collection->hash, scratch->text.bytes, scratch->text.length),
         .id = id,
         .id_length = (uint32_t)document->id.length,
+        .size = collection->texts ? characters(&scratch->text) : 0,
         .has_id = document->id.bytes != NULL,
         .is_number = document->id_is_number,
-        .is_empty = scratch->items.count == 0,
+        .is_empty = too_short,
     };
-    if (collection->sizes)
+    if (collection->sizes && !collection->texts)
         finding->status = measure_set(finding);
     finding->bytes += document->text.length;
-    finding->too_short += finding->entries[finding->entry_count - 1].is_empty;
+    finding->too_short += too_short;
     return finding->status == TWIN_OK;
 }
 
@@ -170,7 +182,7 @@ static twin_status join_documents(twin_collection *collection, const struct twin
         !twin__grow(&collection->signatures, &collection->signature_capacity, count * slots, more * slots,
                     sizeof *collection->signatures))
         return TWIN_ENOMEM;
-    if (more)
+    if (more && slots)
         memcpy(collection->signatures + count * slots, finding->signatures, more * slots * sizeof(uint32_t));
     return join_entries(collection, finding, line_base);
 }
@@ -284,16 +296,17 @@ twin_status twin__read_pieces(twin_collection *collection, struct twin__reading_
 
 static twin_status prepare(twin_collection *collection, twin_collection_options options)
 {
-    bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_ROWS; /* sets already */
-    twin_status status = rows ? TWIN_OK : twin_shingler_create(&collection->shingler, options.shingle);
-    if (status == TWIN_OK)
-        status = twin_minhash_create(&collection->hasher, options.minhash);
     collection->hash = options.shingle.hash;
     collection->normal = options.normal;
-    collection->slots = options.minhash.slots;
     collection->strict = options.strict;
     collection->sizes = options.sizes;
-    return status;
+    collection->texts = options.texts;
+    bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_ROWS; /* sets already */
+    if (options.texts)
+        return rows ? TWIN_EINVAL : TWIN_OK;
+    collection->slots = options.minhash.slots;
+    twin_status status = rows ? TWIN_OK : twin_shingler_create(&collection->shingler, options.shingle);
+    return status == TWIN_OK ? twin_minhash_create(&collection->hasher, options.minhash) : status;
 }
 
 twin_status twin_collection_read(twin_collection **out, const twin_input *input, twin_collection_options options,
@@ -394,13 +407,10 @@ static twin_status fail_changed(twin_error *error, const twin_collection *collec
     return twin__fail_problem(error, collection, &problem);
 }
 
-twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
-                                uint32_t document, twin_error *error)
+/* Reads a document again: its text and its items are then in `scratch`. */
+static twin_status read_again(const twin_collection *collection, twin_scratch *scratch, uint32_t document,
+                              twin_error *error)
 {
-    if (collection->rows) {
-        *out = twin__rows_set(collection->rows, document);
-        return TWIN_OK;
-    }
     twin_document found;
     const struct twin__entry *entry = &collection->entries[document];
     twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->place, error);
@@ -409,9 +419,39 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
     status = shingle_text(collection, scratch, NULL, found.text);
     if (status == TWIN_OK && !is_as_before(collection, scratch, entry))
         return fail_changed(error, collection, entry->place);
-    if (status == TWIN_OK)
-        status = twin_set_make(out, &scratch->items, &scratch->spare);
     return status == TWIN_OK ? TWIN_OK : fail_if_silent(error, status);
+}
+
+twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
+                                uint32_t document, twin_error *error)
+{
+    if (collection->texts)
+        return fail_if_silent(error, TWIN_EINVAL);
+    if (collection->rows) {
+        *out = twin__rows_set(collection->rows, document);
+        return TWIN_OK;
+    }
+    twin_status status = read_again(collection, scratch, document, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin_set_make(out, &scratch->items, &scratch->spare);
+    return status == TWIN_OK ? TWIN_OK : fail_if_silent(error, status);
+}
+
+twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
+                                 uint32_t document, twin_error *error)
+{
+    if (collection->rows)
+        return fail_if_silent(error, TWIN_EINVAL);
+    twin_status status = read_again(collection, scratch, document, error);
+    if (status == TWIN_OK)
+        *out = (twin_text){ scratch->text.bytes, scratch->text.length };
+    return status;
+}
+
+uint32_t twin_collection_length(const twin_collection *collection, uint32_t document)
+{
+    return collection->entries[document].size;
 }
 
 twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document)

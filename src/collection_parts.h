@@ -12,7 +12,7 @@ struct twin__entry {
     twin_digest digest; /* of the normalised text; of the set, for rows */
     size_t id;          /* where its id begins among the ids */
     uint32_t id_length;
-    uint32_t size;  /* of the set, when sizes were asked for */
+    uint32_t size;  /* items of the set, when sizes were asked for; characters, for texts */
     bool has_id;    /* false: its line number is its id */
     bool is_number; /* the id was written as a JSON number */
     bool is_empty;  /* too short: no shingles */
@@ -22,12 +22,12 @@ struct twin__rows; /* sets that came as rows, kept whole */
 
 struct twin_collection {
     const twin_input *input;
-    twin_shingler *shingler;
+    twin_shingler *shingler; /* NULL for texts, as the hasher */
     twin_minhash *hasher;
     twin_hash hash;
     twin_normal normal;
-    size_t slots;
-    bool strict, sizes;
+    size_t slots; /* 0 for texts */
+    bool strict, sizes, texts;
 
     struct twin__entry *entries;
     uint32_t *signatures; /* `slots` numbers an entry */

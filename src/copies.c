@@ -115,8 +115,9 @@ static void close_ranks(twin_collection *collection, const bool *dropped)
         }
         if (kept != i) {
             collection->entries[kept] = collection->entries[i];
-            memcpy(collection->signatures + kept * slots, collection->signatures + i * slots,
-                   slots * sizeof(uint32_t));
+            if (slots)
+                memcpy(collection->signatures + kept * slots, collection->signatures + i * slots,
+                       slots * sizeof(uint32_t));
         }
         kept++;
     }
@@ -300,7 +301,7 @@ twin_status twin__fold_copies(twin_collection *collection, twin_exec exec, twin_
     for (size_t i = 0; i < count; i++)
         collection->firsts[i] = (uint32_t)i;
     fold_texts(collection, &order, &list);
-    status = collection->rows ? TWIN_OK : fold_sets(collection, &order, &list, exec, error);
+    status = collection->rows || collection->texts ? TWIN_OK : fold_sets(collection, &order, &list, exec, error);
     if (status == TWIN_OK)
         finish_firsts(collection);
 done:

@@ -1,6 +1,5 @@
 /* similar.c — candidates are checked, and the similar stay. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,8 +7,6 @@
 #include "fail.h"
 #include "grow.h"
 #include "similar_parts.h"
-#include "sort.h"
-#include "union_find.h"
 
 static double seconds(void)
 {
@@ -20,19 +17,13 @@ static double seconds(void)
 
 /* ---- the first gate: enough equal slots ---- */
 
-/* A pair as one number, a above b. */
-struct pairs {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
 struct gate {
     const twin_collection *collection;
     twin_similar_options options;
     const uint32_t *signatures;
     size_t slots, least;
     struct worker {
-        struct pairs pairs;
+        struct twin__pairs pairs;
         uint64_t candidates;
         bool no_memory;
         char own_line[64]; /* workers count in cache lines of their own */
@@ -87,7 +78,7 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
 }
 
 /* Brings the workers' pairs together. */
-static twin_status gather(struct pairs *out, struct gate *gate, int workers, twin_similar_counts *counts)
+static twin_status gather(struct twin__pairs *out, struct gate *gate, int workers, twin_similar_counts *counts)
 {
     size_t total = 0;
     for (int i = 0; i < workers; i++) {
@@ -99,7 +90,7 @@ static twin_status gather(struct pairs *out, struct gate *gate, int workers, twi
     if (!twin__grow(&out->items, &out->capacity, 0, total + 1, sizeof(uint64_t)))
         return TWIN_ENOMEM;
     for (int i = 0; i < workers; i++) {
-        const struct pairs *pairs = &gate->workers[i].pairs;
+        const struct twin__pairs *pairs = &gate->workers[i].pairs;
         if (pairs->count)
             memcpy(out->items + out->count, pairs->items, pairs->count * sizeof(uint64_t));
         out->count += pairs->count;
@@ -107,8 +98,8 @@ static twin_status gather(struct pairs *out, struct gate *gate, int workers, twi
     return TWIN_OK;
 }
 
-static twin_status find_pairs(struct pairs *out, const twin_collection *collection, twin_similar_options options,
-                              twin_similar_counts *counts)
+static twin_status find_pairs(struct twin__pairs *out, const twin_collection *collection,
+                              twin_similar_options options, twin_similar_counts *counts)
 {
     twin_signatures signatures = { .rows = twin_collection_signatures(collection),
                                    .slots = twin_collection_slots(collection) };
@@ -130,250 +121,108 @@ static twin_status find_pairs(struct pairs *out, const twin_collection *collecti
     return status;
 }
 
-/* ---- an order that needs few sets at a time ---- */
+/* ---- or the best of each document ---- */
 
-/* Documents are ranked so that those tied by candidate pairs stand together, and pairs are taken tile by tile, a
- * tile being TILE ranks by TILE ranks: 2·TILE sets serve TILE² pairs. A large family of lookalikes then costs
- * comparing, not reading. A pair in this order is one number: tile of a, tile of b, a in its tile, b in its tile. */
-enum { TILE_BITS = 5, TILE = 1 << TILE_BITS };
-
-struct tiling {
-    uint32_t *documents; /* by rank */
-    uint64_t *tiled;     /* pairs of ranks, in the order to take them */
-    size_t count;
-};
-
-static uint64_t tiled_pair(uint32_t a, uint32_t b)
+/* A forest's order is that of estimates: so many more than asked for are compared exactly. */
+static size_t taken_for(size_t top)
 {
-    return (uint64_t)(a >> TILE_BITS) << (32 + TILE_BITS) | (uint64_t)(b >> TILE_BITS) << (2 * TILE_BITS) |
-           (a & (TILE - 1)) << TILE_BITS | (b & (TILE - 1));
+    return 2 * top + 16;
 }
 
-static uint32_t tiled_a(uint64_t pair)
+static twin_status find_best_pairs(struct twin__pairs *out, const twin_collection *collection,
+                                   twin_similar_options options, twin_similar_counts *counts)
 {
-    return (uint32_t)(pair >> (32 + TILE_BITS)) << TILE_BITS | (pair >> TILE_BITS & (TILE - 1));
-}
-
-static uint32_t tiled_b(uint64_t pair)
-{
-    return (uint32_t)(pair >> (2 * TILE_BITS) << TILE_BITS) | (pair & (TILE - 1));
-}
-
-/* Ranks the documents of the pairs by their group, then by number. group[d] holds d's parent, then its rank. */
-static void rank_documents(struct tiling *tiling, uint32_t *group, uint64_t *keys, uint64_t *spare, size_t documents,
-                           const struct pairs *pairs)
-{
-    for (size_t d = 0; d < documents; d++)
-        group[d] = (uint32_t)d;
-    for (size_t i = 0; i < pairs->count; i++)
-        twin__join(group, (uint32_t)(pairs->items[i] >> 32), (uint32_t)pairs->items[i]);
-    size_t count = 0;
-    for (size_t i = 0; i < pairs->count; i++) {
-        uint32_t ends[2] = { (uint32_t)(pairs->items[i] >> 32), (uint32_t)pairs->items[i] };
-        for (int end = 0; end < 2; end++)
-            keys[count++] = (uint64_t)twin__root(group, ends[end]) << 32 | ends[end];
-    }
-    twin__sort(keys, spare, count);
-    uint32_t rank = 0;
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || keys[i] != keys[i - 1]) {
-            tiling->documents[rank] = (uint32_t)keys[i];
-            group[(uint32_t)keys[i]] = rank++;
-        }
-}
-
-static twin_status tile(struct tiling *out, const struct pairs *pairs, size_t documents)
-{
-    uint32_t *group = malloc((documents + 1) * sizeof *group);
-    uint64_t *keys = malloc((2 * pairs->count + 1) * sizeof *keys);
-    uint64_t *spare = malloc((2 * pairs->count + 1) * sizeof *spare);
-    out->documents = malloc((2 * pairs->count + 1) * sizeof *out->documents);
-    out->tiled = malloc((pairs->count + 1) * sizeof *out->tiled);
-    out->count = pairs->count;
-    twin_status status = group && keys && spare && out->documents && out->tiled ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        rank_documents(out, group, keys, spare, documents, pairs);
-        for (size_t i = 0; i < pairs->count; i++)
-            out->tiled[i] = tiled_pair(group[pairs->items[i] >> 32], group[(uint32_t)pairs->items[i]]);
-        twin__sort(out->tiled, spare, out->count);
-    }
-    free(group);
-    free(keys);
-    free(spare);
+    twin_signatures signatures = { .rows = twin_collection_signatures(collection),
+                                   .slots = twin_collection_slots(collection) };
+    signatures.count = twin_collection_distinct(&signatures.documents, collection);
+    struct twin__grove *grove;
+    twin_status status = twin__grove_create(&grove, signatures, options.bands.plan, 0);
+    if (status == TWIN_OK)
+        status = twin__grove_pairs(out, NULL, &counts->candidates, grove,
+                                   (struct twin__grove_ask){ .documents = signatures.documents,
+                                                             .count = signatures.count,
+                                                             .take = taken_for(options.top),
+                                                             .least = least_agreement(options, signatures.slots),
+                                                             .exec = options.exec });
+    twin__grove_free(grove);
     return status;
 }
 
-static void tiling_clear(struct tiling *tiling)
+/* A match as one of its documents sees it. */
+struct view {
+    uint32_t document, other;
+    double similarity;
+    size_t match;
+};
+
+static int by_rank(const void *a, const void *b)
 {
-    free(tiling->documents);
-    free(tiling->tiled);
+    const struct view *x = a, *y = b;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+/* Keeps the matches that are among the best of either document. */
+static twin_status keep_top(twin_similar *similar, size_t top)
+{
+    size_t count = similar->count, kept = 0;
+    struct view *views = malloc((2 * count + 1) * sizeof *views);
+    bool *keep = calloc(count + 1, sizeof *keep);
+    for (size_t i = 0; views && i < count; i++) {
+        twin_match match = similar->matches[i];
+        views[2 * i] = (struct view){ match.a, match.b, match.similarity, i };
+        views[2 * i + 1] = (struct view){ match.b, match.a, match.similarity, i };
+    }
+    if (views && keep && count) {
+        qsort(views, 2 * count, sizeof *views, by_rank);
+        for (size_t i = 0, rank = 0; i < 2 * count; i++) {
+            rank = i > 0 && views[i].document == views[i - 1].document ? rank + 1 : 0;
+            keep[views[i].match] |= rank < top;
+        }
+        for (size_t i = 0; i < count; i++)
+            if (keep[i])
+                similar->matches[kept++] = similar->matches[i];
+        similar->count = kept;
+    }
+    bool done = views && keep;
+    free(views);
+    free(keep);
+    return done ? TWIN_OK : TWIN_ENOMEM;
 }
 
 /* ---- the other gates: sizes, and the exact similarity ---- */
 
-/* The sets of one tile: a side of rows and one of columns. */
-struct shelf {
-    uint64_t *items;
-    size_t count, capacity;
-    uint32_t rank;
-    bool filled;
-};
-
-struct checker {
-    twin_scratch scratch;
-    struct shelf rows[TILE], columns[TILE];
-};
-
-struct checking {
-    const twin_collection *collection;
-    const struct tiling *tiling;
-    twin_similar_options options;
-    double *similarity; /* one a pair; -1: not similar */
-    struct checker *checkers;
-    struct twin__first_failure failure;
-    atomic_size_t done;
-};
-
-static bool holds(const struct shelf *shelf, uint32_t rank)
+static twin_status fetch_set(struct twin__piece *out, const twin_collection *collection, twin_scratch *scratch,
+                             uint32_t document, twin_error *error)
 {
-    return shelf->filled && shelf->rank == rank;
-}
-
-static twin_status fill_shelf(struct shelf *shelf, uint32_t rank, twin_set set, twin_error *error)
-{
-    shelf->filled = false;
-    if (!twin__grow(&shelf->items, &shelf->capacity, 0, set.count + 1, sizeof *shelf->items))
-        return twin__fail_memory(error);
-    memcpy(shelf->items, set.items, set.count * sizeof *set.items);
-    shelf->count = set.count;
-    shelf->rank = rank;
-    shelf->filled = true;
-    return TWIN_OK;
-}
-
-/* Brings the set of `rank` to `shelf`, from the other side of the tile if it is there. */
-static twin_status bring(struct shelf *shelf, const struct shelf *other, struct checking *checking,
-                         twin_scratch *scratch, uint32_t rank, twin_error *error)
-{
-    if (holds(shelf, rank))
-        return TWIN_OK;
-    twin_set set = { other->items, other->count };
-    twin_status status = TWIN_OK;
-    if (!holds(other, rank))
-        status = twin_collection_set(&set, checking->collection, scratch, checking->tiling->documents[rank], error);
-    return status == TWIN_OK ? fill_shelf(shelf, rank, set, error) : status;
-}
-
-/* Books are not kept on the shelf: a tile of them would not fit into memory. */
-enum { MOST_KEPT = 1 << 16 };
-
-static void tidy(struct shelf *shelf)
-{
-    if (shelf->capacity <= MOST_KEPT)
-        return;
-    free(shelf->items);
-    *shelf = (struct shelf){ 0 };
-}
-
-static twin_status check_pair(struct checking *checking, struct checker *checker, size_t i, twin_error *error)
-{
-    uint32_t a = tiled_a(checking->tiling->tiled[i]), b = tiled_b(checking->tiling->tiled[i]);
-    struct shelf *row = &checker->rows[a % TILE], *column = &checker->columns[b % TILE];
-    twin_status status = bring(row, &checker->columns[a % TILE], checking, &checker->scratch, a, error);
+    twin_set set;
+    twin_status status = twin_collection_set(&set, collection, scratch, document, error);
     if (status == TWIN_OK)
-        status = bring(column, &checker->rows[b % TILE], checking, &checker->scratch, b, error);
-    if (status == TWIN_OK)
-        checking->similarity[i] = twin_set_similarity_at_least(
-            (twin_set){ row->items, row->count }, (twin_set){ column->items, column->count },
-            checking->options.measure, checking->options.threshold);
-    tidy(row);
-    tidy(column);
+        *out = (struct twin__piece){ set.items, set.count * sizeof *set.items };
     return status;
 }
 
-static void check_pairs(void *context, size_t begin, size_t end, int worker)
+static twin_status compare_sets(double *out, void *context, struct twin__piece a, struct twin__piece b, int worker)
 {
-    struct checking *checking = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (check_pair(checking, &checking->checkers[worker], i, &error) != TWIN_OK) {
-            twin__keep_first_failure(&checking->failure, i, &error);
-            return;
-        }
-    }
-    size_t done = atomic_fetch_add(&checking->done, end - begin) + end - begin;
-    if (checking->options.progress.tell)
-        checking->options.progress.tell(checking->options.progress.context, "verifying", done,
-                                        checking->tiling->count);
-}
-
-static void free_checkers(struct checker *checkers, int workers)
-{
-    for (int i = 0; checkers && i < workers; i++) {
-        twin_scratch_clear(&checkers[i].scratch);
-        for (size_t shelf = 0; shelf < TILE; shelf++) {
-            free(checkers[i].rows[shelf].items);
-            free(checkers[i].columns[shelf].items);
-        }
-    }
-    free(checkers);
-}
-
-static int by_documents(const void *a, const void *b)
-{
-    const twin_match *x = a, *y = b;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
-static twin_status keep_match(twin_similar *similar, uint32_t a, uint32_t b, double similarity)
-{
-    if (!twin__grow(&similar->matches, &similar->capacity, similar->count, 1, sizeof *similar->matches))
-        return TWIN_ENOMEM;
-    similar->matches[similar->count++] = (twin_match){ a, b, similarity };
+    (void)worker;
+    const twin_similar_options *options = context;
+    *out = twin_set_similarity_at_least((twin_set){ a.bytes, a.size / sizeof(uint64_t) },
+                                        (twin_set){ b.bytes, b.size / sizeof(uint64_t) }, options->measure,
+                                        options->threshold);
     return TWIN_OK;
 }
 
-static twin_status keep_checked(twin_similar *similar, const struct checking *checking)
-{
-    const struct tiling *tiling = checking->tiling;
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < tiling->count && status == TWIN_OK; i++)
-        if (checking->similarity[i] >= 0) {
-            uint32_t a = tiling->documents[tiled_a(tiling->tiled[i])],
-                     b = tiling->documents[tiled_b(tiling->tiled[i])];
-            status = keep_match(similar, a < b ? a : b, a < b ? b : a, checking->similarity[i]);
-        }
-    return status;
-}
-
-static twin_status verify_exact(twin_similar *similar, const struct pairs *pairs, twin_similar_options options,
+static twin_status verify_exact(twin_similar *similar, const struct twin__pairs *pairs, twin_similar_options options,
                                 twin_error *error)
 {
-    struct tiling tiling = { 0 };
-    struct checking checking = {
-        .collection = similar->collection, .tiling = &tiling, .options = options, .failure = TWIN__NO_FAILURE
-    };
-    twin_status status = tile(&tiling, pairs, twin_collection_count(similar->collection).documents);
-    checking.similarity = malloc((pairs->count + 1) * sizeof *checking.similarity);
-    checking.checkers = calloc((size_t)options.exec.workers, sizeof *checking.checkers);
-    if (!checking.similarity || !checking.checkers)
-        status = TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        twin_exec_for(options.exec, tiling.count, 64, check_pairs, &checking);
-        status = twin__first_failure(error, &checking.failure);
-    }
-    if (status == TWIN_OK)
-        status = keep_checked(similar, &checking);
-    similar->counts.verified = pairs->count;
-    free_checkers(checking.checkers, options.exec.workers);
-    free(checking.similarity);
-    tiling_clear(&tiling);
-    return status;
+    struct twin__judge judge = { fetch_set, compare_sets, &options };
+    return twin__check_pairs(similar, pairs, judge, options.exec, options.progress, error);
 }
 
-static twin_status take_estimates(twin_similar *similar, const struct pairs *pairs)
+static twin_status take_estimates(twin_similar *similar, const struct twin__pairs *pairs)
 {
     const uint32_t *signatures = twin_collection_signatures(similar->collection);
     size_t slots = twin_collection_slots(similar->collection);
@@ -381,7 +230,7 @@ static twin_status take_estimates(twin_similar *similar, const struct pairs *pai
     for (size_t i = 0; i < pairs->count && status == TWIN_OK; i++) {
         uint32_t a = (uint32_t)(pairs->items[i] >> 32), b = (uint32_t)pairs->items[i];
         size_t equal = twin_minhash_agreement(signatures + a * slots, signatures + b * slots, slots);
-        status = keep_match(similar, a, b, (double)equal / (double)slots);
+        status = twin__keep_match(similar, a, b, (double)equal / (double)slots);
     }
     return status;
 }
@@ -390,21 +239,27 @@ static bool options_are_good(twin_similar_options options)
 {
     if (!(options.threshold > 0 && options.threshold <= 1))
         return false;
+    if (options.method == TWIN_METHOD_FOREST && (options.measure != TWIN_JACCARD || options.top == 0))
+        return false;
     return options.verify == TWIN_VERIFY_EXACT || options.measure == TWIN_JACCARD;
 }
 
 static twin_status find(twin_similar *similar, twin_similar_options options, twin_error *error)
 {
-    struct pairs pairs = { 0 };
+    struct twin__pairs pairs = { 0 };
     double begun = seconds();
-    twin_status status = find_pairs(&pairs, similar->collection, options, &similar->counts);
+    bool forest = options.method == TWIN_METHOD_FOREST;
+    twin_status status = forest ? find_best_pairs(&pairs, similar->collection, options, &similar->counts)
+                                : find_pairs(&pairs, similar->collection, options, &similar->counts);
     double paired = seconds();
     if (status == TWIN_OK && options.verify == TWIN_VERIFY_EXACT)
         status = verify_exact(similar, &pairs, options, error);
     else if (status == TWIN_OK)
         status = take_estimates(similar, &pairs);
-    if (status == TWIN_OK && similar->count)
-        qsort(similar->matches, similar->count, sizeof *similar->matches, by_documents);
+    if (status == TWIN_OK && forest)
+        status = keep_top(similar, options.top);
+    if (status == TWIN_OK)
+        twin__sort_matches(similar);
     free(pairs.items);
     similar->counts.similar = similar->count;
     similar->counts.pairing_seconds = paired - begun;

@@ -30,8 +30,9 @@ road=(
     # candidates
     "bands"
     "forest"
-    # the similar, and groups of them
+    # the similar, by sets and by edits, and groups of them
     "similar"
+    "near"
     "audit"
     "cluster"
     # at the end, only looking back

@@ -5,6 +5,7 @@
 #ifndef TWINSIFT_AUDIT_H
 #define TWINSIFT_AUDIT_H
 
+#include <twinsift/near.h>
 #include <twinsift/similar.h>
 
 #ifdef __cplusplus
@@ -16,6 +17,7 @@ typedef struct twin_audit_options {
     uint64_t seed;
     twin_measure measure;
     double threshold;
+    size_t top; /* 0: of the drawn documents every similar pair counts; else of each only its so many most similar */
     twin_exec exec;
     twin_progress progress; /* hears "auditing" */
 } twin_audit_options;
@@ -32,6 +34,11 @@ typedef struct twin_audit {
 /* Audits the pairs of distinct documents that twin_similar_find() found in `collection`. */
 TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                                     twin_audit_options options, twin_error *error);
+
+/* The same for the pairs that twin_near_find() found with these options: `documents` drawn ones are compared, text by
+ * text, with all others of a length that can be near. Its progress and exec are used. */
+TWIN_API twin_status twin_audit_near(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                                     twin_near_options options, size_t documents, uint64_t seed, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -21,8 +21,10 @@ extern "C" {
 
 typedef struct twin_collection_options {
     twin_normal normal;
-    twin_shingle_options shingle; /* for rows only its hash is used */
-    twin_minhash_options minhash;
+    bool texts; /* documents are compared as texts, not as sets: no shingles are cut and nothing is signed, copies are
+                   equal texts, and none is too short; not for rows */
+    twin_shingle_options shingle; /* for rows and texts only its hash is used */
+    twin_minhash_options minhash; /* not for texts */
     twin_exec exec;
     bool sizes;             /* also keep the size of every set, which takes a sort of each */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
@@ -75,6 +77,13 @@ TWIN_API size_t twin_collection_distinct(const uint32_t **out, const twin_collec
  * since it was read, TWIN_EIO when it cannot be read any more. */
 TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
                                          uint32_t document, twin_error *error);
+
+/* The text of a document as it was normalised; and the same manners. Not for rows. */
+TWIN_API twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
+                                          uint32_t document, twin_error *error);
+
+/* The number of characters of that text; known for a collection of texts only, and 0 for others. */
+TWIN_API uint32_t twin_collection_length(const twin_collection *collection, uint32_t document);
 
 /* The id of a document, which lives as long as the collection, and, unless `is_number` is NULL, whether it was
  * written as a JSON number. */

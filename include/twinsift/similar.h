@@ -26,6 +26,13 @@ typedef enum twin_verify {
     TWIN_VERIFY_NONE,     /* every candidate, with the share of equal slots */
 } twin_verify;
 
+/* Who proposes candidates. */
+typedef enum twin_method {
+    TWIN_METHOD_BANDS, /* all that share a band */
+    TWIN_METHOD_FOREST, /* for each document its best, through a forest (forest.h) of the plan's bands for trees; Jaccard
+                           only. A candidate shares at least the plan's rows, and of those that do the nearest come first */
+} twin_method;
+
 /* Which pairs to tell where documents have equal sets. */
 typedef enum twin_copies {
     TWIN_COPIES_FIRST, /* each copy once, with the first of its kind; pairs of different sets between firsts */
@@ -37,13 +44,15 @@ typedef struct twin_similar_options {
     twin_measure measure; /* containment goes quicker if the collection was read with sizes */
     twin_verify verify;
     double threshold; /* in (0, 1] */
+    twin_method method;
+    size_t top; /* FOREST: a pair stays when one is among the so many most similar of the other; at least 1 */
     twin_band_options bands;
     twin_exec exec;
     twin_progress progress; /* hears "pairing" and "verifying" */
 } twin_similar_options;
 
 typedef struct twin_similar_counts {
-    uint64_t candidates; /* pairs that share a band */
+    uint64_t candidates; /* pairs that share a band, or came near each other in a forest */
     uint64_t verified;   /* pairs whose sets were compared */
     uint64_t similar;    /* pairs that stay */
     double pairing_seconds, verifying_seconds;

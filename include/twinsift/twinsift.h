@@ -24,6 +24,7 @@
 #include <twinsift/forest.h>
 #include <twinsift/hash.h>
 #include <twinsift/minhash.h>
+#include <twinsift/near.h>
 #include <twinsift/plan.h>
 #include <twinsift/set.h>
 #include <twinsift/shingle.h>
