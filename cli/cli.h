@@ -17,6 +17,7 @@ struct command {
 };
 
 int cmd_bloom(int argc, char **argv);
+int cmd_index(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 
