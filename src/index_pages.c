@@ -166,7 +166,7 @@ static bool read_meta(struct meta *out, struct file *file, uint64_t offset)
                           .main = tree_at(page + 88) };
     size_t bytes = out->page_bytes;
     if (bytes < 256 || bytes > 65536 || bytes & (bytes - 1) || number8(page + 24) != 0 ||
-        number2(page + 44) != MDB_INTEGERKEY || number2(page + 92) != 0 || out->last_page < 1 ||
+        (number2(page + 44) & ~MDB_NOSUBDIR) != MDB_INTEGERKEY || number2(page + 92) != 0 || out->last_page < 1 ||
         out->last_page > UINT64_MAX / bytes - 1)
         return wrong(file, "is damaged: its first pages say what cannot be");
     return true;
