@@ -17,6 +17,7 @@ void twin__draft_clear(struct twin__draft *draft)
     free(draft->entries);
     free(draft->signatures);
     twin_buffer_clear(&draft->bytes);
+    twin__packer_free(draft->packer);
     *draft = (struct twin__draft){ 0 };
 }
 
@@ -63,7 +64,8 @@ static twin_status keep(struct twin__draft *draft, const twin_index *index, cons
     switch (index->options.keep) {
     case TWIN_KEEP_SETS: return twin__items_encode(&draft->bytes, set);
     case TWIN_KEEP_TEXT:
-        return twin__text_encode(&draft->bytes, (twin_text){ scratch->text.bytes, scratch->text.length });
+        return twin__text_encode(&draft->bytes, &draft->packer,
+                                 (twin_text){ scratch->text.bytes, scratch->text.length });
     default: return TWIN_OK;
     }
 }

@@ -160,6 +160,7 @@ struct twin__draft {
     uint32_t *signatures; /* `slots` an entry */
     size_t count, entry_capacity, signature_capacity;
     twin_buffer bytes;
+    void *packer;
     uint64_t repaired, text_bytes;
 };
 void twin__draft_empty(struct twin__draft *draft);

@@ -57,9 +57,10 @@ bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, 
 
 /* ---- what is kept of a set */
 
-/* Each appends to `out`. */
+/* Each appends to `out`. A packer, NULL at first, is made when it is needed, kept for the next text, and freed. */
 twin_status twin__items_encode(twin_buffer *out, twin_set set);
-twin_status twin__text_encode(twin_buffer *out, twin_text text);
+twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text);
+void twin__packer_free(void *packer);
 
 /* Each replaces `out`. TWIN_EFORMAT when the record is not one of a set of `count` items; not of a text, or of one
  * of more than `most` bytes. */
