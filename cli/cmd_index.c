@@ -25,7 +25,8 @@ static const char help[] =
     "An INPUT is a folder, a file .jsonl, .jsonl.gz or .jsonl.zst, or - for JSON lines on standard input.\n"
     "\n"
     "create, fixed for good:\n"
-    "  --keep WHAT           sets, or text (smaller, and can be shown), for exact answers; none for estimates (sets)\n"
+    "  --keep WHAT           sets, or text (smaller, and can be shown), for exact answers; none for estimates "
+    "(sets)\n"
     "  --threshold T         the least similarity that queries will find, 0 to 1 (0.8)\n"
     "  --shingle RULE        char:N, word:N, stop:N or byte:N (char:9); --stop-words FILE\n"
     "  --raw                 take text as it is: no folding of case, white space or Unicode forms\n"
@@ -266,8 +267,8 @@ static void tell_change(const struct index_request *request, const twin_index_ch
     if (request->common.json)
         printf("{\"added\":%" PRIu64 ",\"replaced\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"too_short\":%" PRIu64
                ",\"skipped\":%" PRIu64 ",\"batches\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n",
-               change->added, change->replaced, change->removed, change->too_short, change->problems,
-               change->batches, change->bytes);
+               change->added, change->replaced, change->removed, change->too_short, change->problems, change->batches,
+               change->bytes);
     else if (!request->common.quiet)
         fprintf(stderr, "%" PRIu64 " added, %" PRIu64 " replaced, %" PRIu64 " removed\n", change->added,
                 change->replaced, change->removed);
@@ -430,7 +431,8 @@ int cmd_index(int argc, char **argv)
     if (!common_finish(&request.common))
         return TROUBLE;
     if (optind == argc)
-        return trouble("do what? create, add, remove, query, pairs, info, check, export or compact; --help tells more");
+        return trouble(
+            "do what? create, add, remove, query, pairs, info, check, export or compact; --help tells more");
     const char *verb = argv[optind];
     request.path = optind + 1 < argc ? argv[optind + 1] : NULL;
     request.inputs = (const char *const *)argv + optind + 2;
@@ -438,5 +440,6 @@ int cmd_index(int argc, char **argv)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(verb, verbs[i].name) == 0)
             return run_verb(&request, i);
-    return trouble("there is no \"%s\"; it is create, add, remove, query, pairs, info, check, export or compact", verb);
+    return trouble("there is no \"%s\"; it is create, add, remove, query, pairs, info, check, export or compact",
+                   verb);
 }

@@ -93,15 +93,15 @@ static bool print_answer(void *context, twin_text id, bool is_number, const twin
 static twin_status ask_input(struct asking *asking, twin_index *index, twin_progress progress, twin_error *error)
 {
     struct index_request *request = asking->request;
-    twin_index_asking wanted = { .question = { .threshold = threshold_of(request),
-                                               .top = request->top,
-                                               .per_label = request->per_label },
-                                 .exec = request->common.exec,
-                                 .strict = request->common.strict,
-                                 .answer = print_answer,
-                                 .problem = index_problem,
-                                 .context = asking,
-                                 .progress = progress };
+    twin_index_asking wanted = {
+        .question = { .threshold = threshold_of(request), .top = request->top, .per_label = request->per_label },
+        .exec = request->common.exec,
+        .strict = request->common.strict,
+        .answer = print_answer,
+        .problem = index_problem,
+        .context = asking,
+        .progress = progress
+    };
     twin_status status = TWIN_OK;
     if (request->show)
         status = twin_index_view_create(&asking->view, index, error);
@@ -200,9 +200,10 @@ static int with_view(struct index_request *request, look *run)
     return status == TWIN_OK || status == TWIN_ESTOPPED ? FOUND : trouble_status(request->path, status, &error);
 }
 
-static const char *const shingle_names[] = {
-    [TWIN_SHINGLE_CHAR] = "char", [TWIN_SHINGLE_BYTE] = "byte", [TWIN_SHINGLE_WORD] = "word", [TWIN_SHINGLE_STOP] = "stop"
-};
+static const char *const shingle_names[] = { [TWIN_SHINGLE_CHAR] = "char",
+                                             [TWIN_SHINGLE_BYTE] = "byte",
+                                             [TWIN_SHINGLE_WORD] = "word",
+                                             [TWIN_SHINGLE_STOP] = "stop" };
 static const char *const normal_names[] = {
     [TWIN_NORMAL_FOLD] = "fold", [TWIN_NORMAL_CHECK] = "check", [TWIN_NORMAL_BYTES] = "bytes"
 };
@@ -243,9 +244,12 @@ static void print_sizes(const twin_index_info *info)
     const struct {
         const char *name;
         uint64_t bytes;
-    } rows[] = { { "file", info->bytes },           { "  documents", info->document_bytes },
-                 { "  signatures", info->signature_bytes }, { "  bands", info->band_bytes },
-                 { "  kept", info->kept_bytes },    { "  free", info->free_bytes } };
+    } rows[] = { { "file", info->bytes },
+                 { "  documents", info->document_bytes },
+                 { "  signatures", info->signature_bytes },
+                 { "  bands", info->band_bytes },
+                 { "  kept", info->kept_bytes },
+                 { "  free", info->free_bytes } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         printf("  %-15s  %.1f MB, %.0f bytes a document\n", rows[i].name, (double)rows[i].bytes / 1e6,
                (double)rows[i].bytes / documents);

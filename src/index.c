@@ -67,14 +67,14 @@ static twin_status fail_code(twin_error *error, const char *path, int code)
     case EFBIG:
         return twin__fail(error, TWIN_EIO, "%s: could not be written: %s; the index is as it was before", path,
                           strerror(code));
-    case MDB_READERS_FULL:
-        return twin__fail(error, TWIN_EBUSY, "%s: too many are reading it; try again later", path);
+    case MDB_READERS_FULL: return twin__fail(error, TWIN_EBUSY, "%s: too many are reading it; try again later", path);
     case MDB_MAP_FULL:
     case MDB_MAP_RESIZED:
-        return twin__fail(error, TWIN_EBUSY, "%s: has outgrown its map while views of it were open; close them and "
-                                             "try again", path);
-    case MDB_PANIC:
-        return twin__fail(error, TWIN_EIO, "%s: could not be written; open it again", path);
+        return twin__fail(error, TWIN_EBUSY,
+                          "%s: has outgrown its map while views of it were open; close them and "
+                          "try again",
+                          path);
+    case MDB_PANIC: return twin__fail(error, TWIN_EIO, "%s: could not be written; open it again", path);
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID:
     case MDB_INCOMPATIBLE:

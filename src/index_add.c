@@ -275,9 +275,8 @@ static twin_status join_set(struct writer *writer, uint64_t number, uint32_t lab
     set.members++;
     writer->writing->counts.too_short += set.size == 0;
     status = put_set(writer, number, &set, writer->signature, 0);
-    return status == TWIN_OK
-               ? put_member(writer, number, label, writer->writing->counts.next_document, MDB_NODUPDATA)
-               : status;
+    return status == TWIN_OK ? put_member(writer, number, label, writer->writing->counts.next_document, MDB_NODUPDATA)
+                             : status;
 }
 
 static twin_status new_document(struct writer *writer, const struct twin__document *document, uint64_t id_hash)
@@ -317,7 +316,8 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
     bool there, known;
     twin_status status = search(&there, &number, writer, writer->ids, id_hash, has_id, &document.id);
     if (status == TWIN_OK)
-        status = search(&known, &document.set, writer, writer->digests, entry->digest.low, has_digest, &entry->digest);
+        status =
+            search(&known, &document.set, writer, writer->digests, entry->digest.low, has_digest, &entry->digest);
     if (status != TWIN_OK)
         return status;
     writer->change.added += !there;
@@ -397,7 +397,7 @@ struct drafting {
         struct twin__draft draft;
         twin_scratch scratch;
         twin_status status;
-    } *drafters;
+    } * drafters;
     struct twin__draft joined;
     twin_status status;
 };

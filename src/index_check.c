@@ -14,8 +14,7 @@ static uint64_t table_bytes(const twin_index_view *view, enum twin__table table)
     MDB_stat stat_of;
     if (mdb_stat(view->txn, view->index->tables[table], &stat_of) != MDB_SUCCESS)
         return 0;
-    return (stat_of.ms_branch_pages + stat_of.ms_leaf_pages + stat_of.ms_overflow_pages) *
-           (uint64_t)stat_of.ms_psize;
+    return (stat_of.ms_branch_pages + stat_of.ms_leaf_pages + stat_of.ms_overflow_pages) * (uint64_t)stat_of.ms_psize;
 }
 
 /* All entries of a band, of all runs, by hash; `entries` and `spare` have room for them. */
@@ -313,8 +312,7 @@ static twin_status check_run(struct checking *checking, struct twin__run run)
 {
     checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
     checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
-    twin_status status =
-        checking->entries && checking->spare ? TWIN_OK : twin__fail_memory(checking->error);
+    twin_status status = checking->entries && checking->spare ? TWIN_OK : twin__fail_memory(checking->error);
     for (size_t band = 0; band < checking->view->index->options.plan.bands && status == TWIN_OK; band++) {
         uint64_t live = 0;
         status = check_band(checking, run, band, &live);
@@ -379,8 +377,7 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
     checking.signature = malloc(slots * sizeof *checking.signature);
     checking.worked_out = malloc(slots * sizeof *checking.worked_out);
     checking.total = 3 * view->counts.documents + (2 + view->index->options.plan.bands) * view->counts.sets;
-    twin_status status =
-        checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
+    twin_status status = checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
     free(checking.signature);
     free(checking.worked_out);
     return status;

@@ -77,8 +77,8 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
     twin_set set;
     if (!room_for(draft, 1, slots))
         return TWIN_ENOMEM;
-    twin_status status = twin__work_out(&set, draft->signatures + draft->count * slots, index, scratch,
-                                        &draft->repaired, document);
+    twin_status status =
+        twin__work_out(&set, draft->signatures + draft->count * slots, index, scratch, &draft->repaired, document);
     size_t id = draft->bytes.length;
     if (status == TWIN_OK)
         status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);

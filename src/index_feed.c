@@ -34,7 +34,9 @@ static bool visit_document(void *context, const twin_document *document)
 {
     struct reader *reader = context;
     const struct twin__feeding *feeding = reader->feeder->feeding;
-    twin_index_document given = { .id = document->id, .id_is_number = document->id_is_number, .text = document->text };
+    twin_index_document given = { .id = document->id,
+                                  .id_is_number = document->id_is_number,
+                                  .text = document->text };
     reader->status = feeding->work(feeding->context, reader->worker, &given, document->place);
     return reader->status == TWIN_OK;
 }
@@ -222,7 +224,7 @@ struct adding {
     struct adder {
         struct twin__draft draft;
         twin_scratch scratch;
-    } *adders;
+    } * adders;
     struct twin__draft batch;
     twin_buffer name;
 };

@@ -238,7 +238,8 @@ static bool count_far_list(struct file *file, uint64_t first, uint64_t length)
         (first + pages) * file->page_bytes > file->size)
         return wrong(file, "was cut short");
     unsigned char *list = malloc(length + 1);
-    bool good = list && twin__read_at(file->fd, list, length, first * file->page_bytes + PAGE_HEAD) == (ssize_t)length;
+    bool good =
+        list && twin__read_at(file->fd, list, length, first * file->page_bytes + PAGE_HEAD) == (ssize_t)length;
     good = good ? count_list(file, list, length) : wrong(file, "could not be read");
     free(list);
     return good;

@@ -29,7 +29,7 @@ struct pairing {
         bool no_memory;
         twin_items held; /* the set of the member `holding` */
         uint64_t holding;
-    } *workers;
+    } * workers;
     uint64_t *pairs;
     double *similarities;
     size_t pair_count;
@@ -37,7 +37,7 @@ struct pairing {
     struct told {
         uint64_t a, b; /* documents */
         double similarity;
-    } *told;
+    } * told;
     size_t told_count, told_capacity;
 
     struct twin__first_failure failure;
@@ -168,9 +168,9 @@ static twin_status check_pair(struct pairing *pairing, size_t i, int number, twi
     uint32_t a = (uint32_t)(pairing->pairs[i] >> 32), b = (uint32_t)pairing->pairs[i];
     if (pairing->index->options.keep == TWIN_KEEP_NONE) {
         size_t slots = pairing->slots;
-        pairing->similarities[i] = (double)twin_minhash_agreement(pairing->signatures + a * slots,
-                                                                  pairing->signatures + b * slots, slots) /
-                                   (double)slots;
+        pairing->similarities[i] =
+            (double)twin_minhash_agreement(pairing->signatures + a * slots, pairing->signatures + b * slots, slots) /
+            (double)slots;
         return TWIN_OK;
     }
     twin_set other;
@@ -178,8 +178,8 @@ static twin_status check_pair(struct pairing *pairing, size_t i, int number, twi
     if (status == TWIN_OK)
         status = twin__view_items(&other, view, pairing->members[b].set, pairing->members[b].size, error);
     if (status == TWIN_OK)
-        pairing->similarities[i] = twin_set_similarity_at_least(
-            (twin_set){ worker->held.items, worker->held.count }, other, TWIN_JACCARD, pairing->threshold);
+        pairing->similarities[i] = twin_set_similarity_at_least((twin_set){ worker->held.items, worker->held.count },
+                                                                other, TWIN_JACCARD, pairing->threshold);
     return status;
 }
 

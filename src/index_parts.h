@@ -224,7 +224,7 @@ struct twin_index_view {
         uint64_t set, size;
         size_t equal; /* slots */
         double similarity;
-    } *hits;
+    } * hits;
     size_t hit_count, hit_capacity;
     twin_items candidates, spare;
 };

@@ -79,8 +79,7 @@ static twin_status promise(twin_index_view *view, size_t least, twin_error *erro
     for (size_t i = 0; i < view->candidates.count; i++) {
         struct twin__set set;
         bool found;
-        twin_status status =
-            twin__view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
+        twin_status status = twin__view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
         if (status != TWIN_OK)
             return status;
         size_t equal = found ? twin_minhash_agreement(view->asked, view->signature, slots) : 0;
@@ -154,7 +153,7 @@ struct told {
     struct tally {
         uint32_t label;
         size_t count;
-    } *tallies;
+    } * tallies;
     size_t count, capacity;
 };
 

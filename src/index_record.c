@@ -99,16 +99,24 @@ twin_status twin__format_encode(twin_buffer *out, const twin_index_options *opti
     const twin_shingle_options *shingle = &options->shingle;
     memcpy(head, MAGIC, sizeof MAGIC);
     put4(head + 8, TWIN__INDEX_VERSION);
-    unsigned char kinds[] = { (unsigned char)options->format,       (unsigned char)options->normal,
-                              (unsigned char)shingle->kind,         (unsigned char)shingle->hash.family,
+    unsigned char kinds[] = { (unsigned char)options->format,         (unsigned char)options->normal,
+                              (unsigned char)shingle->kind,           (unsigned char)shingle->hash.family,
                               (unsigned char)options->minhash.sketch, (unsigned char)options->keep };
     memcpy(head + 12, kinds, sizeof kinds);
     uint64_t threshold;
     memcpy(&threshold, &options->threshold, sizeof threshold);
     const uint64_t numbers[] = {
-        shingle->width,       shingle->hash.seed,      shingle->hash.key[0], shingle->hash.key[1],
-        options->minhash.slots, options->minhash.seed, threshold,            options->plan.bands,
-        options->plan.rows,   shingle->stop_words ? shingle->stop_word_count : 0, hash_check(shingle->hash),
+        shingle->width,
+        shingle->hash.seed,
+        shingle->hash.key[0],
+        shingle->hash.key[1],
+        options->minhash.slots,
+        options->minhash.seed,
+        threshold,
+        options->plan.bands,
+        options->plan.rows,
+        shingle->stop_words ? shingle->stop_word_count : 0,
+        hash_check(shingle->hash),
     };
     memcpy(head + 24, numbers, sizeof numbers);
     out->length = 0;
@@ -227,7 +235,8 @@ bool twin__counts_decode(struct twin__counts *out, struct twin__bytes record)
     if (record.length != sizeof numbers)
         return false;
     memcpy(numbers, record.at, sizeof numbers);
-    *out = (struct twin__counts){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6] };
+    *out =
+        (struct twin__counts){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6] };
     return numbers[7] == XXH3_64bits(numbers, 7 * sizeof numbers[0]);
 }
 
@@ -419,8 +428,7 @@ static bool read_items(uint64_t *out, uint64_t count, const unsigned char *lows,
             uint64_t place = at * 8 + (uint64_t)__builtin_ctzll(word);
             if (found == count || (place - found) >> (64 - parts.low_bits))
                 return false;
-            out[found] =
-                (place - found) << parts.low_bits | get_bits(lows, found * parts.low_bits, parts.low_bits);
+            out[found] = (place - found) << parts.low_bits | get_bits(lows, found * parts.low_bits, parts.low_bits);
             if (found && out[found] <= out[found - 1])
                 return false;
             found++;

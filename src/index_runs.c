@@ -176,9 +176,9 @@ static twin_status gather(struct merge *merge, struct twin__writing *writing, si
         }
     }
     for (size_t i = 0; i < merge->newcomer_count; i++)
-        merge->entries[merge->count++] =
-            (uint64_t)twin__band_hash(options, merge->newcomers[i].signature, band) << 32 |
-            (merge->newcomers[i].set - merge->out.first);
+        merge->entries[merge->count++] = (uint64_t)twin__band_hash(options, merge->newcomers[i].signature, band)
+                                             << 32 |
+                                         (merge->newcomers[i].set - merge->out.first);
     return TWIN_OK;
 }
 
@@ -187,8 +187,8 @@ static twin_status put_band(const struct merge *merge, struct twin__writing *wri
     uint64_t number = merge->out.first << BAND_BITS | band, check = check_of(merge->entries, merge->count);
     size_t length = merge->count * sizeof(uint64_t);
     MDB_val key = twin__number_key(&number), value = { length + sizeof check, NULL };
-    twin_status status = twin__said(
-        writing, mdb_put(writing->txn, writing->index->tables[TWIN__BANDS], &key, &value, MDB_RESERVE));
+    twin_status status =
+        twin__said(writing, mdb_put(writing->txn, writing->index->tables[TWIN__BANDS], &key, &value, MDB_RESERVE));
     if (status == TWIN_OK) {
         memcpy(value.mv_data, merge->entries, length);
         memcpy((char *)value.mv_data + length, &check, sizeof check);
@@ -279,7 +279,8 @@ twin_status twin__runs_append(struct twin__writing *writing, const struct twin__
     if (status != TWIN_OK)
         return status;
     size_t first = run_count, total = count;
-    for (; first > 0 && runs[first - 1].entries - runs[first - 1].dead < 2 * total && fits(runs[first - 1].first, end);
+    for (;
+         first > 0 && runs[first - 1].entries - runs[first - 1].dead < 2 * total && fits(runs[first - 1].first, end);
          first--)
         total += runs[first - 1].entries - runs[first - 1].dead;
     status = merge_runs(writing, runs + first, run_count - first, newcomers, count);

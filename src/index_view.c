@@ -218,8 +218,8 @@ static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t 
     twin_status status = get_text(view, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin_shingle(&view->again.items, view->index->shingler,
-                          (twin_text){ view->text.bytes, view->text.length });
+    status =
+        twin_shingle(&view->again.items, view->index->shingler, (twin_text){ view->text.bytes, view->text.length });
     if (status == TWIN_OK)
         status = twin_set_make(out, &view->again.items, &view->again.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail(error, status, "%s", twin_status_text(status));

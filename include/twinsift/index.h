@@ -98,7 +98,8 @@ typedef struct twin_index_feed {
     uint32_t label;
     uint64_t time;
     bool strict; /* the first problem ends the call with TWIN_EFORMAT; batches before it stay */
-    void (*problem)(void *context, const twin_problem *problem); /* hears of each, in the order of the input; or NULL */
+    void (*problem)(void *context,
+                    const twin_problem *problem); /* hears of each, in the order of the input; or NULL */
     void *context;
     twin_progress progress; /* hears "adding" */
 } twin_index_feed;
@@ -139,9 +140,9 @@ typedef struct twin_index_entry {
     bool id_is_number;
     uint32_t label;
     uint64_t time;
-    uint64_t set;       /* the number of its set: equal for copies */
-    uint64_t set_size;  /* 0: too short to be similar to anything */
-    double similarity;  /* in answers */
+    uint64_t set;      /* the number of its set: equal for copies */
+    uint64_t set_size; /* 0: too short to be similar to anything */
+    double similarity; /* in answers */
 } twin_index_entry;
 
 /* Answers that grow; begin with {0} and end with twin_index_answer_clear(). */
