@@ -62,11 +62,6 @@ static twin_status fail_code(twin_error *error, const char *path, int code)
 {
     switch (code) {
     case ENOMEM: return twin__fail_memory(error);
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return twin__fail(error, TWIN_EIO, "%s: could not be written: %s; the index is as it was before", path,
-                          strerror(code));
     case MDB_READERS_FULL: return twin__fail(error, TWIN_EBUSY, "%s: too many are reading it; try again later", path);
     case MDB_MAP_FULL:
     case MDB_MAP_RESIZED:
@@ -141,6 +136,9 @@ twin_status twin__said(struct twin__writing *writing, int code)
     if (code == MDB_SUCCESS)
         return TWIN_OK;
     writing->code = code;
+    if (code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO) /* EIO: less was written than asked */
+        return twin__fail(writing->error, TWIN_EIO, "%s: could not be written: %s; the index is as it was before",
+                          writing->index->path, strerror(code));
     return twin__fail_lmdb(writing->error, writing->index, code);
 }
 
