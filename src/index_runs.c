@@ -283,7 +283,7 @@ twin_status twin__runs_append(struct twin__writing *writing, const struct twin__
          first > 0 && runs[first - 1].entries - runs[first - 1].dead < 2 * total && fits(runs[first - 1].first, end);
          first--)
         total += runs[first - 1].entries - runs[first - 1].dead;
-    status = merge_runs(writing, runs + first, run_count - first, newcomers, count);
+    status = merge_runs(writing, run_count ? runs + first : NULL, run_count - first, newcomers, count);
     free(runs);
     return status;
 }
