@@ -40,6 +40,12 @@ static twin_status take_items(twin_items *out, const uint64_t *items, size_t cou
     return TWIN_OK;
 }
 
+/* A buffer that never held anything has no bytes to point at. */
+static twin_text text_of(const twin_scratch *scratch)
+{
+    return (twin_text){ scratch->text.bytes ? scratch->text.bytes : "", scratch->text.length };
+}
+
 twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
                            uint64_t *repaired, const twin_index_document *document)
 {
@@ -49,8 +55,7 @@ twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index 
     else {
         status = twin_text_normalise(&scratch->text, repaired, document->text, index->options.normal);
         if (status == TWIN_OK)
-            status = twin_shingle(&scratch->items, index->shingler,
-                                  (twin_text){ scratch->text.bytes, scratch->text.length });
+            status = twin_shingle(&scratch->items, index->shingler, text_of(scratch));
     }
     if (status != TWIN_OK)
         return status;
