@@ -17,6 +17,7 @@ struct command {
 };
 
 int cmd_bloom(int argc, char **argv);
+int cmd_index(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 
@@ -130,7 +131,7 @@ extern const char common_help[];
 /* Room for the common options and a command's own. */
 enum { OPTION_TABLE_ROOM = 64 };
 
-/* Fills `out` with the common rows and then `own`, both ended by zeros. */
+/* Fills `out` with `own` and then the common rows, both ended by zeros; of two rows of one name the first counts. */
 void join_options(struct option out[OPTION_TABLE_ROOM], const struct option *own);
 
 /* The defaults; then each option that is not the command's own; then the checks across options, and what follows

@@ -107,10 +107,10 @@ const char common_help[] =
 void join_options(struct option out[OPTION_TABLE_ROOM], const struct option *own)
 {
     size_t count = 0;
-    for (const struct option *row = common_table; row->name; row++)
-        out[count++] = *row;
     for (; own->name && count < OPTION_TABLE_ROOM - 1; own++)
         out[count++] = *own;
+    for (const struct option *row = common_table; row->name && count < OPTION_TABLE_ROOM - 1; row++)
+        out[count++] = *row;
     out[count] = (struct option){ 0 };
 }
 

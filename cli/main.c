@@ -10,6 +10,7 @@
 
 static const struct command commands[] = {
     { "pairs", cmd_pairs, "find all similar documents, or sets, in a collection" },
+    { "index", cmd_index, "keep an index on disk: create, add, remove, query, pairs, info, check, export, compact" },
     { "bloom", cmd_bloom, "Bloom and counting filters in a file: create, add, has, count, remove, merge, info" },
     { "plan", cmd_plan, "parameters from the error you accept, with the curve" },
 };

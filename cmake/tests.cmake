@@ -49,6 +49,13 @@ foreach(file ${TESTS})
   checked(${name} ${name})
 endforeach()
 
+# ---- the index under kills: a few here, as many as wanted by hand
+
+add_executable(crash tests/crash.c)
+target_include_directories(crash PRIVATE src)
+target_link_libraries(crash PRIVATE settings static)
+checked(crash crash --kills 24)
+
 # ---- examples: whole programs that run without arguments
 
 file(GLOB EXAMPLES CONFIGURE_DEPENDS examples/*.c)

@@ -23,6 +23,7 @@
 #include <twinsift/exec.h>
 #include <twinsift/forest.h>
 #include <twinsift/hash.h>
+#include <twinsift/index.h>
 #include <twinsift/minhash.h>
 #include <twinsift/near.h>
 #include <twinsift/plan.h>

@@ -1,0 +1,131 @@
+/* fuzz_index.c — the records of an index: any bytes are a record that can be used or are refused; and any file is
+ * refused or has the pages it needs.
+ *
+ * The first byte says what the others are: a format, counts, a document, a set, items, a text, a run, or a file. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "index_parts.h"
+
+static void require(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void try_format(struct twin__bytes record)
+{
+    twin_index_options options = { 0 };
+    const char *reason;
+    twin_buffer again = { 0 };
+    if (twin__format_decode(&options, &reason, record) != TWIN_OK)
+        return;
+    require(twin__format_encode(&again, &options) == TWIN_OK);
+    require(again.length == record.length && memcmp(again.bytes, record.at, 8) == 0);
+    twin_buffer_clear(&again);
+    free((void *)options.shingle.stop_words);
+}
+
+static void try_document(struct twin__bytes record)
+{
+    struct twin__document document;
+    twin_buffer again = { 0 };
+    if (!twin__document_decode(&document, record))
+        return;
+    require(twin__document_encode(&again, &document) == TWIN_OK);
+    require(again.length == record.length && memcmp(again.bytes, record.at, again.length) == 0);
+    twin_buffer_clear(&again);
+}
+
+static void try_set(struct twin__bytes record)
+{
+    struct twin__set set;
+    uint32_t signature[16];
+    if (twin__set_decode(&set, signature, 16, record))
+        require(record.length == 48 + sizeof signature);
+}
+
+/* The number of items comes from elsewhere: here from the two bytes before. */
+static void try_items(uint64_t count, struct twin__bytes record)
+{
+    twin_items items = { 0 };
+    twin_buffer again = { 0 };
+    if (twin__items_decode(&items, count, record) == TWIN_OK) {
+        require(items.count == count);
+        for (size_t i = 1; i < items.count; i++)
+            require(items.items[i] > items.items[i - 1]);
+        require(twin__items_encode(&again, (twin_set){ items.items, items.count }) == TWIN_OK);
+        require(again.length == record.length);
+    }
+    twin_buffer_clear(&again);
+    twin_items_clear(&items);
+}
+
+static void try_text(struct twin__bytes record)
+{
+    twin_buffer text = { 0 };
+    if (twin__text_decode(&text, 1 << 20, record) == TWIN_OK)
+        require(text.length <= 1 << 20);
+    twin_buffer_clear(&text);
+}
+
+static void try_file(struct twin__bytes record)
+{
+    twin_error error = { 0 };
+    int fd = memfd_create("fuzz_index", 0);
+    require(fd >= 0 && write(fd, record.at, record.length) == (ssize_t)record.length);
+    twin_status status = twin__pages_check(fd, "input", &error);
+    require((status == TWIN_OK) == (error.message[0] == '\0'));
+    close(fd);
+}
+
+/* Makes the checksum fit, or a fuzzer would never see what is behind it. */
+static void mend(uint8_t *record, size_t length, unsigned kind)
+{
+    uint64_t check;
+    if (kind == 0 && length >= TWIN__FORMAT_BYTES) {
+        check =
+            XXH3_64bits_withSeed(record + TWIN__FORMAT_BYTES, length - TWIN__FORMAT_BYTES, XXH3_64bits(record, 120));
+        memcpy(record + 120, &check, 8);
+    } else if (kind >= 2 && kind <= 5 && length >= 4) {
+        check = XXH3_64bits(record + 4, length - 4);
+        memcpy(record, &check, 4);
+    }
+}
+
+static void try(unsigned kind, uint64_t count, struct twin__bytes record)
+{
+    struct twin__counts counts;
+    struct twin__run run;
+    switch (kind) {
+    case 0: try_format(record); break;
+    case 1: twin__counts_decode(&counts, record); break;
+    case 2: try_document(record); break;
+    case 3: try_set(record); break;
+    case 4: try_items(count, record); break;
+    case 5: try_text(record); break;
+    case 6: twin__run_decode(&run, count, record); break;
+    default: try_file(record); break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    enum { HEAD = 3 };
+    if (length < HEAD)
+        return 0;
+    unsigned kind = bytes[0] % 8;
+    uint64_t count = bytes[1] | (uint64_t)bytes[2] << 8;
+    uint8_t *record = malloc(length - HEAD + 1);
+    require(record != NULL);
+    memcpy(record, bytes + HEAD, length - HEAD);
+    try(kind, count, (struct twin__bytes){ record, length - HEAD });
+    mend(record, length - HEAD, kind);
+    try(kind, count, (struct twin__bytes){ record, length - HEAD });
+    free(record);
+    return 0;
+}

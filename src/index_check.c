@@ -1,0 +1,384 @@
+/* index_check.c — tells what an index is like, and checks that its parts agree. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fail.h"
+#include "index_parts.h"
+#include "sort.h"
+
+/* ---- what it is like ---- */
+
+static uint64_t table_bytes(const twin_index_view *view, enum twin__table table)
+{
+    MDB_stat stat_of;
+    if (mdb_stat(view->txn, view->index->tables[table], &stat_of) != MDB_SUCCESS)
+        return 0;
+    return (stat_of.ms_branch_pages + stat_of.ms_leaf_pages + stat_of.ms_overflow_pages) * (uint64_t)stat_of.ms_psize;
+}
+
+/* All entries of a band, of all runs, by hash; `entries` and `spare` have room for them. */
+static size_t sort_band(uint64_t *entries, uint64_t *spare, const twin_index_view *view, size_t band)
+{
+    size_t count = 0;
+    for (size_t run = 0; run < view->run_count; run++) {
+        struct twin__band from = view->bands[run * view->index->options.plan.bands + band];
+        memcpy(entries + count, from.entries, from.count * sizeof *entries);
+        count += from.count;
+    }
+    twin__sort_by_high_half(entries, spare, count);
+    return count;
+}
+
+static twin_status count_buckets(twin_index_info *out, const twin_index_view *view, twin_error *error)
+{
+    size_t room = 0;
+    uint64_t entries_in_all = 0;
+    for (size_t run = 0; run < view->run_count; run++)
+        room += view->runs[run].entries;
+    uint64_t *entries = malloc((room + 1) * sizeof *entries), *spare = malloc((room + 1) * sizeof *spare);
+    for (size_t band = 0; entries && spare && band < view->index->options.plan.bands; band++) {
+        size_t count = sort_band(entries, spare, view, band);
+        for (size_t first = 0, last; first < count; first = last) {
+            for (last = first + 1; last < count && entries[last] >> 32 == entries[first] >> 32; last++)
+                ;
+            out->buckets++;
+            out->largest_bucket = last - first > out->largest_bucket ? last - first : out->largest_bucket;
+        }
+        entries_in_all += count;
+    }
+    out->mean_bucket = out->buckets ? (double)entries_in_all / (double)out->buckets : 0;
+    twin_status status = entries && spare ? TWIN_OK : twin__fail_memory(error);
+    free(entries);
+    free(spare);
+    return status;
+}
+
+twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error)
+{
+    struct stat stat_of;
+    const struct twin__counts *counts = &view->counts;
+    *out = (twin_index_info){ .documents = counts->documents,
+                              .sets = counts->sets,
+                              .too_short = counts->too_short,
+                              .removed_sets = counts->dead,
+                              .runs = view->run_count };
+    out->document_bytes = table_bytes(view, TWIN__DOCUMENTS) + table_bytes(view, TWIN__IDS) +
+                          table_bytes(view, TWIN__MEMBERS) + table_bytes(view, TWIN__DIGESTS);
+    out->signature_bytes = table_bytes(view, TWIN__SETS);
+    out->band_bytes = table_bytes(view, TWIN__BANDS) + table_bytes(view, TWIN__RUNS);
+    out->kept_bytes = table_bytes(view, TWIN__KEPT);
+    if (fstat(view->index->fd, &stat_of) != 0)
+        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", view->index->path);
+    out->bytes = (uint64_t)stat_of.st_size;
+    uint64_t used = out->document_bytes + out->signature_bytes + out->band_bytes + out->kept_bytes;
+    out->free_bytes = out->bytes > used ? out->bytes - used : 0;
+    return count_buckets(out, view, error);
+}
+
+/* ---- checking ---- */
+
+struct checking {
+    twin_index_view *view;
+    uint32_t *signature, *worked_out;
+    uint64_t *entries, *spare; /* of one band of a run */
+    uint64_t documents, too_short, sets, members, filled, banded, dead, done, total;
+    twin_progress progress;
+    twin_error *error;
+};
+
+static twin_status wrong(const struct checking *checking, const char *what)
+{
+    return twin__fail_damaged(checking->error, checking->view->index, what);
+}
+
+static void tell_progress(struct checking *checking)
+{
+    if (checking->progress.tell && ++checking->done % 1024 == 0)
+        checking->progress.tell(checking->progress.context, "checking", checking->done, checking->total);
+}
+
+/* Visits every record of a table. */
+typedef twin_status record_visit(struct checking *checking, MDB_val key, MDB_val value);
+
+static twin_status each_record(struct checking *checking, enum twin__table table, record_visit *visit)
+{
+    twin_index_view *view = checking->view;
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    int code = mdb_cursor_open(view->txn, view->index->tables[table], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(checking->error, view->index, code);
+    twin_status status = TWIN_OK;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    while (code == MDB_SUCCESS && status == TWIN_OK) {
+        status = visit(checking, key, value);
+        tell_progress(checking);
+        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return status != TWIN_OK || code == MDB_NOTFOUND ? status : twin__fail_lmdb(checking->error, view->index, code);
+}
+
+/* Whether a pair of key and value is in a table of lists. */
+static bool is_listed(const struct checking *checking, enum twin__table table, uint64_t number, const void *bytes,
+                      size_t length)
+{
+    MDB_cursor *cursor;
+    MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
+    if (mdb_cursor_open(checking->view->txn, checking->view->index->tables[table], &cursor) != MDB_SUCCESS)
+        return false;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_GET_BOTH);
+    mdb_cursor_close(cursor);
+    return code == MDB_SUCCESS;
+}
+
+static twin_status check_document(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__document document;
+    struct twin__set set;
+    unsigned char member[TWIN__MEMBER_BYTES];
+    uint64_t number;
+    bool found;
+    if (!twin__number_of(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+        return wrong(checking, "a document does not fit its checksum");
+    if (number >= checking->view->counts.next_document)
+        return wrong(checking, "a document has a number that was never given");
+    uint64_t hash = twin__index_id_hash(checking->view->index, document.id);
+    if (!is_listed(checking, TWIN__IDS, hash, &number, sizeof number))
+        return wrong(checking, "a document cannot be found by its id");
+    twin__member_encode(member, document.label, number);
+    if (!is_listed(checking, TWIN__MEMBERS, document.set, member, sizeof member))
+        return wrong(checking, "a document is not among the members of its set");
+    twin_status status = twin__view_set(&set, &found, NULL, checking->view, document.set, checking->error);
+    if (status != TWIN_OK || !found)
+        return status == TWIN_OK ? wrong(checking, "a document has a set that is not there") : status;
+    if (set.first > number)
+        return wrong(checking, "the first document of a set is not its first");
+    checking->documents++;
+    checking->too_short += set.size == 0;
+    return TWIN_OK;
+}
+
+/* With as many ids as documents, and each document found by its own, no id leads elsewhere. */
+static twin_status check_id(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__document document;
+    uint64_t hash, number;
+    if (!twin__number_of(&hash, key) || !twin__number_of(&number, value))
+        return wrong(checking, "a list of numbers holds something else");
+    twin_status status = twin__view_document(&document, checking->view, number, checking->error);
+    if (status == TWIN_OK && twin__index_id_hash(checking->view->index, document.id) != hash)
+        return wrong(checking, "an id leads to another document");
+    return status;
+}
+
+static twin_status check_member(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__document document;
+    uint64_t set, number;
+    uint32_t label;
+    if (!twin__number_of(&set, key) || !twin__member_decode(&label, &number, value))
+        return wrong(checking, "a member of a set is not what it should be");
+    twin_status status = twin__view_document(&document, checking->view, number, checking->error);
+    if (status == TWIN_OK && (document.set != set || document.label != label))
+        return wrong(checking, "a set has a member that belongs to another");
+    checking->members++;
+    return status;
+}
+
+static twin_status check_digest(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__set set;
+    uint64_t low, number;
+    if (!twin__number_of(&low, key) || !twin__number_of(&number, value))
+        return wrong(checking, "a list of numbers holds something else");
+    twin_status status = twin__view_set(&set, NULL, NULL, checking->view, number, checking->error);
+    return status == TWIN_OK && set.digest.low != low ? wrong(checking, "a digest leads to another set") : status;
+}
+
+/* The members of a set: how many, and whether its first is one of them. */
+static twin_status check_members(struct checking *checking, uint64_t number, const struct twin__set *set)
+{
+    MDB_cursor *cursor;
+    MDB_val key = twin__number_key(&number), value;
+    size_t count = 0;
+    struct twin__document first;
+    int code = mdb_cursor_open(checking->view->txn, checking->view->index->tables[TWIN__MEMBERS], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(checking->error, checking->view->index, code);
+    if (mdb_cursor_get(cursor, &key, &value, MDB_SET_KEY) == MDB_SUCCESS)
+        mdb_cursor_count(cursor, &count);
+    mdb_cursor_close(cursor);
+    if (count == 0 || count != set->members)
+        return wrong(checking, "a set has not as many documents as it says");
+    twin_status status = twin__view_document(&first, checking->view, set->first, checking->error);
+    return status == TWIN_OK && first.set != number ? wrong(checking, "the first document of a set has another set")
+                                                    : status;
+}
+
+/* What is kept must give the size, the digest and the signature again. */
+static twin_status check_kept(struct checking *checking, uint64_t number, const struct twin__set *set)
+{
+    const twin_index *index = checking->view->index;
+    twin_set items;
+    twin_status status = twin__view_items(&items, checking->view, number, set->size, checking->error);
+    if (status != TWIN_OK)
+        return status;
+    twin_digest digest = twin_set_digest(items);
+    if (items.count != set->size || digest.low != set->digest.low || digest.high != set->digest.high)
+        return wrong(checking, "what is kept of a set is not that set");
+    twin_minhash_sign(checking->worked_out, index->hasher, items.items, items.count);
+    if (memcmp(checking->worked_out, checking->signature,
+               index->options.minhash.slots * sizeof *checking->signature) != 0)
+        return wrong(checking, "a signature is not that of its set");
+    return TWIN_OK;
+}
+
+static twin_status check_set(struct checking *checking, MDB_val key, MDB_val value)
+{
+    const twin_index *index = checking->view->index;
+    struct twin__set set;
+    uint64_t number;
+    if (!twin__number_of(&number, key) ||
+        !twin__set_decode(&set, checking->signature, index->options.minhash.slots, twin__bytes_of(value)))
+        return wrong(checking, "a signature does not fit its checksum");
+    if (number >= checking->view->counts.next_set)
+        return wrong(checking, "a set has a number that was never given");
+    if (!is_listed(checking, TWIN__DIGESTS, set.digest.low, &number, sizeof number))
+        return wrong(checking, "a set cannot be found by its digest");
+    twin_status status = check_members(checking, number, &set);
+    if (status == TWIN_OK && index->options.keep != TWIN_KEEP_NONE && set.size > 0)
+        status = check_kept(checking, number, &set);
+    checking->sets++;
+    checking->filled += set.size > 0;
+    return status;
+}
+
+/* ---- bands ---- */
+
+/* Turns the entries round, so that sorting puts them by set. */
+static uint64_t turned(uint64_t entry)
+{
+    return entry << 32 | entry >> 32;
+}
+
+/* Each living set of the run stands in the band once, under its hash; the others are gone. */
+static twin_status check_entries(struct checking *checking, struct twin__run run, size_t band, uint64_t *live)
+{
+    twin_index_view *view = checking->view;
+    const twin_index_options *options = &view->index->options;
+    for (size_t i = 0; i < run.entries; i++) {
+        uint64_t number = run.first + (checking->entries[i] >> 32);
+        struct twin__set set;
+        bool found;
+        if (number >= run.end)
+            return wrong(checking, "a band names a set outside its run");
+        if (i && checking->entries[i] >> 32 == checking->entries[i - 1] >> 32)
+            return wrong(checking, "a set stands twice in a band");
+        twin_status status = twin__view_set(&set, &found, checking->signature, view, number, checking->error);
+        if (status != TWIN_OK)
+            return status;
+        if (found && set.size == 0)
+            return wrong(checking, "an empty set stands in a band");
+        if (found && (uint32_t)checking->entries[i] != twin__band_hash(options, checking->signature, band))
+            return wrong(checking, "a set stands in a band under another hash");
+        *live += found;
+        tell_progress(checking);
+    }
+    return TWIN_OK;
+}
+
+static twin_status check_band(struct checking *checking, struct twin__run run, size_t band, uint64_t *live)
+{
+    struct twin__band from;
+    twin_status status =
+        twin__band_get(&from, checking->view->index, checking->view->txn, run, band, checking->error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__band_check_fits(from))
+        return wrong(checking, "a band does not fit its checksum");
+    for (size_t i = 0; i < from.count; i++) {
+        uint64_t entry = twin__entry_at(from, i);
+        if (i && entry >> 32 < twin__entry_at(from, i - 1) >> 32)
+            return wrong(checking, "a band is out of order");
+        checking->entries[i] = turned(entry);
+    }
+    twin__sort(checking->entries, checking->spare, from.count);
+    return check_entries(checking, run, band, live);
+}
+
+static twin_status check_run(struct checking *checking, struct twin__run run)
+{
+    checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
+    checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
+    twin_status status = checking->entries && checking->spare ? TWIN_OK : twin__fail_memory(checking->error);
+    for (size_t band = 0; band < checking->view->index->options.plan.bands && status == TWIN_OK; band++) {
+        uint64_t live = 0;
+        status = check_band(checking, run, band, &live);
+        if (status == TWIN_OK && live + run.dead != run.entries)
+            status = wrong(checking, "a run has not as many removed sets as it says");
+    }
+    free(checking->entries);
+    free(checking->spare);
+    checking->banded += run.entries - run.dead;
+    checking->dead += run.dead;
+    return status;
+}
+
+static uint64_t records_in(const struct checking *checking, enum twin__table table)
+{
+    MDB_stat stat_of;
+    int code = mdb_stat(checking->view->txn, checking->view->index->tables[table], &stat_of);
+    return code == MDB_SUCCESS ? stat_of.ms_entries : 0;
+}
+
+/* Every living set was met once in each band of its run, so when the numbers agree none is missing. */
+static twin_status check_counts(const struct checking *checking)
+{
+    const twin_index_view *view = checking->view;
+    const struct twin__counts *counts = &view->counts;
+    size_t kept = records_in(checking, TWIN__KEPT), bands = view->index->options.plan.bands;
+    if (checking->filled != checking->banded || checking->dead != counts->dead)
+        return wrong(checking, "its bands hold not as many sets as there are");
+    if (checking->documents != counts->documents || checking->too_short != counts->too_short ||
+        checking->sets != counts->sets || checking->members != counts->documents ||
+        records_in(checking, TWIN__IDS) != counts->documents || records_in(checking, TWIN__DIGESTS) != counts->sets ||
+        records_in(checking, TWIN__BANDS) != view->run_count * bands)
+        return wrong(checking, "its counts are not what they should be");
+    if (kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
+        return wrong(checking, "it keeps what belongs to no set");
+    return TWIN_OK;
+}
+
+static twin_status check_all(struct checking *checking)
+{
+    static const struct {
+        enum twin__table table;
+        record_visit *visit;
+    } parts[] = { { TWIN__DOCUMENTS, check_document },
+                  { TWIN__IDS, check_id },
+                  { TWIN__MEMBERS, check_member },
+                  { TWIN__DIGESTS, check_digest },
+                  { TWIN__SETS, check_set } };
+    twin_index_view *view = checking->view;
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
+        status = each_record(checking, parts[i].table, parts[i].visit);
+    for (size_t i = 0; i < view->run_count && status == TWIN_OK; i++)
+        status = check_run(checking, view->runs[i]);
+    return status == TWIN_OK ? check_counts(checking) : status;
+}
+
+twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
+{
+    size_t slots = view->index->options.minhash.slots;
+    struct checking checking = { .view = view, .progress = progress, .error = error };
+    checking.signature = malloc(slots * sizeof *checking.signature);
+    checking.worked_out = malloc(slots * sizeof *checking.worked_out);
+    checking.total = 3 * view->counts.documents + (2 + view->index->options.plan.bands) * view->counts.sets;
+    twin_status status = checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
+    free(checking.signature);
+    free(checking.worked_out);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* index_parts.h — what the files of the index know of each other.
+ *
+ *   index.c         creates, opens, closes; transactions; what LMDB says, in words
+ *   index_pages.c   looks at the pages of a file before LMDB does
+ *   index_record.c  what the values look like
+ *   index_runs.c    bands: sorted runs, merged as they grow
+ *   index_draft.c   documents worked out, before they are written
+ *   index_add.c     adds and removes
+ *   index_feed.c    the documents of an input, read by many, handed on in order
+ *   index_view.c    views: documents by number and id, what is kept of them
+ *   index_query.c   what looks like this?
+ *   index_pairs.c   all similar pairs
+ *   index_check.c   tells what it is like, and checks it
+ *
+ * Tables: "meta" (the format and the counts), "documents" (number: document), "ids" (hash of the id: numbers), "sets"
+ * (number: set and signature), "digests" (low half of the digest: numbers of sets), "members" (set: label and number of
+ * each document that has it), "kept" (set: its items or text), "runs" (first set: run), "bands" (run and band: hashes and
+ * sets, sorted). Keys are 64-bit numbers except in meta. */
+#ifndef TWIN_INDEX_PARTS_H
+#define TWIN_INDEX_PARTS_H
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "index_record.h"
+
+enum twin__table {
+    TWIN__META,
+    TWIN__DOCUMENTS,
+    TWIN__IDS,
+    TWIN__SETS,
+    TWIN__DIGESTS,
+    TWIN__MEMBERS,
+    TWIN__KEPT,
+    TWIN__RUNS,
+    TWIN__BANDS,
+    TWIN__TABLES,
+};
+
+struct twin_index {
+    MDB_env *env;
+    MDB_dbi tables[TWIN__TABLES];
+    char *path;
+    int fd; /* holds a shared lock on the file, so that nobody replaces it */
+    bool writable;
+    twin_index_options options;
+    twin_shingler *shingler;
+    twin_minhash *hasher;
+    pthread_mutex_t lock; /* over the two below */
+    size_t views;         /* open ones: the map cannot grow under them */
+    size_t map_bytes;
+};
+
+/* ---- index.c */
+
+/* What LMDB answered, as a status and a sentence about the index. */
+twin_status twin__fail_lmdb(twin_error *error, const twin_index *index, int code);
+twin_status twin__fail_damaged(twin_error *error, const twin_index *index, const char *what);
+
+static inline MDB_val twin__number_key(const uint64_t *number)
+{
+    return (MDB_val){ sizeof *number, (void *)number };
+}
+
+static inline struct twin__bytes twin__bytes_of(MDB_val value)
+{
+    return (struct twin__bytes){ value.mv_data, value.mv_size };
+}
+
+/* The number that a key of eight bytes is; keys may lie unaligned. False: not eight bytes. */
+bool twin__number_of(uint64_t *out, MDB_val key);
+
+/* One change: `write` fills the transaction, and is called again, from the start, when the map had to grow. What it
+ * returns beside TWIN_OK ends the transaction without a trace; `code` is what LMDB said then, or 0. */
+struct twin__writing {
+    twin_index *index;
+    MDB_txn *txn;
+    struct twin__counts counts; /* as they were; written back as `write` leaves them */
+    int code;
+    twin_error *error;
+};
+typedef twin_status twin__write(struct twin__writing *writing, void *context);
+twin_status twin__transact(twin_index *index, twin__write *write, void *context, twin_error *error);
+
+/* LMDB's answer inside a transaction: notes it and makes a status of it. MDB_SUCCESS is TWIN_OK. */
+twin_status twin__said(struct twin__writing *writing, int code);
+
+twin_status twin__get_counts(struct twin__counts *out, const twin_index *index, MDB_txn *txn, twin_error *error);
+
+/* A transaction that reads, told to the index so that its map stays. */
+twin_status twin__begin_reading(MDB_txn **out, twin_index *index, twin_error *error);
+void twin__end_reading(twin_index *index, MDB_txn *txn);
+
+uint64_t twin__index_id_hash(const twin_index *index, twin_text id);
+
+/* ---- index_pages.c */
+
+/* Whether the pages of an LMDB file can be trusted so far that LMDB may open it. */
+twin_status twin__pages_check(int fd, const char *path, twin_error *error);
+
+/* ---- index_runs.c */
+
+/* A set on its way into a run. */
+struct twin__newcomer {
+    uint64_t set;
+    const uint32_t *signature;
+};
+
+/* The hash of band `band` of a signature. */
+uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band);
+
+/* Writes a run of sets, in increasing order, and merges it with smaller ones before it. */
+twin_status twin__runs_append(struct twin__writing *writing, const struct twin__newcomer *newcomers, size_t count);
+
+/* Notes that a set which stands in a run was removed; clears the run when half of it was. */
+twin_status twin__runs_bury(struct twin__writing *writing, uint64_t set);
+
+/* Makes one run of all, without what was removed. */
+twin_status twin__runs_unite(struct twin__writing *writing);
+
+/* The entries of a band of a run as they lie in the file: hash in the high half, set less the run's first in the low.
+ * Behind them stands their XXH3. */
+struct twin__band {
+    const void *entries;
+    size_t count;
+};
+static inline uint64_t twin__entry_at(struct twin__band band, size_t i)
+{
+    uint64_t entry;
+    memcpy(&entry, (const char *)band.entries + i * sizeof entry, sizeof entry);
+    return entry;
+}
+twin_status twin__band_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, struct twin__run run,
+                           size_t band, twin_error *error);
+bool twin__band_check_fits(struct twin__band band);
+
+/* The runs in order; to be freed. */
+twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
+                            twin_error *error);
+
+/* The place of the first entry whose hash is at least `hash`. */
+size_t twin__band_find(struct twin__band band, uint32_t hash);
+
+/* ---- index_draft.c */
+
+/* A document worked out; its id and what is kept of it lie in the draft's bytes. */
+struct twin__draft_entry {
+    twin_digest digest;
+    uint64_t set_size, time;
+    size_t id, kept, kept_length;
+    uint32_t id_length, label;
+    bool has_id, id_is_number;
+    twin_place place;
+};
+
+/* Documents worked out, to be written in one transaction. */
+struct twin__draft {
+    struct twin__draft_entry *entries;
+    uint32_t *signatures; /* `slots` an entry */
+    size_t count, entry_capacity, signature_capacity;
+    twin_buffer bytes;
+    void *packer;
+    uint64_t repaired, text_bytes;
+};
+void twin__draft_empty(struct twin__draft *draft);
+void twin__draft_clear(struct twin__draft *draft);
+
+/* Works a document out. */
+twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, twin_scratch *scratch,
+                            const twin_index_document *document);
+
+/* Appends the entries of `from`. */
+twin_status twin__draft_join(struct twin__draft *draft, const struct twin__draft *from, size_t slots);
+
+/* Drops the first `count` entries. */
+void twin__draft_drop(struct twin__draft *draft, size_t count, size_t slots);
+
+/* The set of a text, or of items, in scratch->items, and its signature unless `signature` is NULL. */
+twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
+                           uint64_t *repaired, const twin_index_document *document);
+
+/* ---- index_add.c */
+
+/* Writes entries begin .. end-1 of a draft in one transaction. */
+twin_status twin__draft_write(twin_index_change *change, twin_index *index, const struct twin__draft *draft,
+                              size_t begin, size_t end, twin_error *error);
+
+/* ---- index_feed.c */
+
+/* What a worker does with a document of an input, and what is done with its results, one piece after the other. */
+struct twin__feeding {
+    const twin_index *index;
+    const twin_input *input;
+    twin_exec exec;
+    bool strict;
+    /* The worker's part; its results are in a place of its own. */
+    twin_status (*work)(void *context, int worker, const twin_index_document *document, twin_place place);
+    void (*restart)(void *context, int worker);
+    /* Takes the worker's results over; lines are to be raised by `line_base`. */
+    twin_status (*hand_in)(void *context, int worker, uint64_t line_base, twin_error *error);
+    void (*problem)(void *context, const twin_problem *problem);
+    void *context, *problem_context;
+    const char *stage;
+    twin_progress progress;
+};
+twin_status twin__feed(uint64_t *problems, const struct twin__feeding *feeding, twin_error *error);
+
+/* ---- index_view.c */
+
+struct twin_index_view {
+    twin_index *index;
+    MDB_txn *txn;
+    struct twin__counts counts;
+    struct twin__run *runs;
+    struct twin__band *bands; /* of each run, one behind the other */
+    size_t run_count;
+    twin_scratch scratch; /* of the query */
+    twin_items items;     /* a set of the index */
+    twin_buffer text;     /* a text of the index */
+    twin_scratch again;   /* to make a set of it */
+    uint32_t *asked, *signature;
+    struct twin__hit {
+        uint64_t set, size;
+        size_t equal; /* slots */
+        double similarity;
+    } * hits;
+    size_t hit_count, hit_capacity;
+    twin_items candidates, spare;
+};
+
+/* A record of the view. `found` false: there is none; NULL: then it is damage. */
+twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signature, twin_index_view *view,
+                           uint64_t set, twin_error *error);
+twin_status twin__view_document(struct twin__document *out, twin_index_view *view, uint64_t document,
+                                twin_error *error);
+twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error);
+twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *document, uint64_t set_size);
+
+/* Views of one instant, one for each worker; `out` has room for them. */
+twin_status twin__views_create(twin_index_view **out, int count, twin_index *index, twin_error *error);
+void twin__views_free(twin_index_view **views, int count);
+
+/* A member of a set as it is kept: label, then number, high bytes first, so that they sort. */
+enum { TWIN__MEMBER_BYTES = 12 };
+void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, uint64_t document);
+bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value);
+
+/* ---- index_query.c: the slots that must be equal to be worth an exact look */
+size_t twin__index_least(const twin_index_options *options, double threshold);
+
+#endif

@@ -1,0 +1,81 @@
+/* index_record.h — what the values of an index look like; index_record.c draws them byte by byte. */
+#ifndef TWIN_INDEX_RECORD_H
+#define TWIN_INDEX_RECORD_H
+
+#include <twinsift/index.h>
+
+/* Bytes of a record, lying anywhere, aligned or not. */
+struct twin__bytes {
+    const void *at;
+    size_t length;
+};
+
+/* ---- what the file fixes */
+
+enum { TWIN__INDEX_VERSION = 1, TWIN__FORMAT_BYTES = 128 };
+
+/* Replaces `out`. */
+twin_status twin__format_encode(twin_buffer *out, const twin_index_options *options);
+
+/* Fills `out`, whose stop words, if any, are one block to be freed. On failure `reason` is part of a sentence. */
+twin_status twin__format_decode(twin_index_options *out, const char **reason, struct twin__bytes record);
+
+/* ---- how much there is */
+
+struct twin__counts {
+    uint64_t transaction;   /* the one that wrote this */
+    uint64_t next_document; /* numbers not yet given */
+    uint64_t next_set;
+    uint64_t documents, sets, too_short;
+    uint64_t dead; /* removed sets that bands still hold */
+};
+enum { TWIN__COUNTS_BYTES = 64 };
+void twin__counts_encode(unsigned char out[TWIN__COUNTS_BYTES], const struct twin__counts *counts);
+bool twin__counts_decode(struct twin__counts *out, struct twin__bytes record);
+
+/* ---- documents */
+
+struct twin__document {
+    uint64_t set, time;
+    uint32_t label;
+    bool id_is_number;
+    twin_text id;
+};
+twin_status twin__document_encode(twin_buffer *out, const struct twin__document *document);
+bool twin__document_decode(struct twin__document *out, struct twin__bytes record);
+
+/* ---- sets */
+
+struct twin__set {
+    uint64_t size, members, first; /* first: the smallest number of a document that has it */
+    twin_digest digest;
+};
+twin_status twin__set_encode(twin_buffer *out, const struct twin__set *set, const uint32_t *signature, size_t slots);
+
+/* `signature`, unless NULL, has room for `slots` numbers. */
+bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, struct twin__bytes record);
+
+/* ---- what is kept of a set */
+
+/* Each appends to `out`. A packer, NULL at first, is made when it is needed, kept for the next text, and freed. */
+twin_status twin__items_encode(twin_buffer *out, twin_set set);
+twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text);
+void twin__packer_free(void *packer);
+
+/* Each replaces `out`. TWIN_EFORMAT when the record is not one of a set of `count` items; not of a text, or of one
+ * of more than `most` bytes. */
+twin_status twin__items_decode(twin_items *out, uint64_t count, struct twin__bytes record);
+twin_status twin__text_decode(twin_buffer *out, size_t most, struct twin__bytes record);
+
+/* ---- runs */
+
+struct twin__run {
+    uint64_t first, end; /* the numbers of its sets lie in first .. end-1 */
+    uint64_t entries;    /* in each band */
+    uint64_t dead;       /* entries of removed sets */
+};
+enum { TWIN__RUN_BYTES = 32 };
+void twin__run_encode(unsigned char out[TWIN__RUN_BYTES], const struct twin__run *run);
+bool twin__run_decode(struct twin__run *out, uint64_t first, struct twin__bytes record);
+
+#endif

@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# twinsift index: what it prints, what it refuses, how it ends, and that its answers are those of twinsift pairs.
+set -u
+: "${TWINSIFT:?the program to test}" "${TWINSIFT_ROOT:?the source tree}"
+here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+failures=0
+fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+
+# index STATUS ARGUMENT...: runs it, leaves out and err, checks the exit status.
+index() {
+    local expected=$1 status
+    shift
+    asked="index $*"
+    "$TWINSIFT" index "$@" >out 2>err
+    status=$?
+    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
+}
+prints() { [ "$(cat out)" = "$1" ] || fail "$asked: printed $(cat out)"; }
+has() { grep -qF -- "$1" out || fail "$asked: no \"$1\" in: $(cat out)"; }
+says() { grep -qF -- "$1" err || fail "$asked: \"$1\" is not in: $(cat err)"; }
+
+# wrong WORDS ARGUMENT...: trouble, nothing on standard output, one line with these words on standard error.
+wrong() {
+    local words=$1
+    shift
+    index 2 "$@"
+    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
+    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
+    grep -q '^twinsift index' err || fail "$asked: does not say who speaks: $(cat err)"
+    says "$words"
+}
+tab=$(printf '\t')
+
+# A collection: families of five, each a text of 60 numbers with the last few changed; the fourth is a copy of the first.
+awk 'BEGIN { for (family = 0; family < 60; family++) for (one = 0; one < 5; one++) {
+    printf "{\"id\":\"f%d-%d\",\"text\":\"", family, one
+    for (word = 0; word < 60; word++) printf "w%d ", (word < 60 - one % 3 * 4 ? word : word + 100 * one) * 977 % 10007 + family * 7919
+    print "\"}" } }' >corpus.jsonl
+
+# ---- answers are those of pairs, whatever is kept and in whatever batches
+
+"$TWINSIFT" pairs corpus.jsonl >pairs.tsv || fail 'pairs'
+[ "$(wc -l <pairs.tsv)" -gt 100 ] || fail "the collection has too few lookalikes: $(wc -l <pairs.tsv)"
+for keep in sets text; do
+    index 0 create $keep.twin --keep $keep
+    index 0 add $keep.twin --batch 37 corpus.jsonl
+    says '300 added, 0 replaced, 0 removed'
+    index 0 check $keep.twin
+    prints 'good: 300 documents, 240 different sets'
+    index 0 pairs $keep.twin
+    cmp -s out pairs.tsv || fail "keep $keep: the pairs are not those of twinsift pairs"
+    index 0 query $keep.twin corpus.jsonl
+    sort out >queried
+    # A query tells every document, itself too; pairs tells copies once, so copies are told by hand.
+    "$TWINSIFT" pairs --copies all corpus.jsonl >all.tsv
+    { cat all.tsv; awk -F'\t' -v OFS='\t' '{ print $2, $1, $3 }' all.tsv
+      sed 's/{"id":"\([^"]*\)".*/\1\t\1\t1.0000/' corpus.jsonl; } | sort >expected
+    cmp -s queried expected || fail "keep $keep: $(diff queried expected | head -5)"
+done
+index 0 query sets.twin --threads 1 corpus.jsonl && cp out one
+index 0 query sets.twin --threads 3 --executor pthreads corpus.jsonl && cmp -s one out || fail 'threads change the answer'
+"$TWINSIFT" pairs --threshold 0.95 corpus.jsonl >high.tsv
+index 0 pairs sets.twin --threshold 0.95 && cmp -s out high.tsv || fail 'pairs above a higher threshold'
+index 0 pairs sets.twin --copies none && [ "$(wc -l <out)" -lt "$(wc -l <pairs.tsv)" ] || fail 'pairs without copies'
+
+index 0 create none.twin --keep none
+index 0 add none.twin -q corpus.jsonl
+[ ! -s err ] || fail "$asked: said $(cat err)"
+index 0 query none.twin corpus.jsonl
+says 'similarities are estimates from 128 hashes'
+index 0 query none.twin --json -q corpus.jsonl
+has '"estimated":true'
+
+# ---- one question
+
+head -1 corpus.jsonl >one.jsonl
+index 0 query sets.twin --top 2 one.jsonl
+prints "f0-0${tab}f0-0${tab}1.0000
+f0-0${tab}f0-3${tab}1.0000"
+echo '{"text":"nothing that was ever seen before, by anyone"}' | index 1 query sets.twin -
+prints ''
+index 0 query text.twin --top 1 --show one.jsonl
+has 'w0 w977 w1954'
+wrong 'was made to keep no texts' query sets.twin --show one.jsonl
+index 0 query sets.twin --json --top 1 one.jsonl
+prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":0,"time":0}'
+
+# ---- replacing, labels, removing
+
+echo '{"id":"f0-0","text":"something else altogether, with a few words of its own"}' >new.jsonl
+index 0 add sets.twin --label 3 --time 99 new.jsonl
+says '0 added, 1 replaced'
+index 0 query sets.twin --json new.jsonl
+prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":3,"time":99}'
+index 0 query sets.twin --top 1 one.jsonl
+prints "f0-0${tab}f0-3${tab}1.0000"
+index 1 remove sets.twin f0-0 nobody
+says '"nobody" is not there'
+says '1 removed'
+index 1 query sets.twin new.jsonl
+printf 'f1-0\nf1-1\n' | index 0 remove sets.twin -
+index 0 check sets.twin
+prints 'good: 297 documents, 239 different sets'
+index 0 add sets.twin --label 5 one.jsonl
+index 0 query sets.twin --per-label --json one.jsonl
+[ "$(wc -l <out)" = 2 ] || fail "$asked: not one of each label: $(cat out)"
+
+# ---- what it is like
+
+index 0 info sets.twin
+for words in 'documents        298' 'char:9' '128 hashes' '25 bands of 5 rows' 'kept             sets' 'buckets' 'recall'; do
+    has "$words"
+done
+index 0 info --json sets.twin
+if command -v python3 >/dev/null; then
+    python3 -c '
+import json
+info = json.load(open("out"))
+assert info["documents"] == 298 and info["bands"] == 25 and info["keep"] == "sets", info
+assert len(info["recall"]) == 21 and info["recall"][16][1] > 0.999, info
+assert info["bytes"]["file"] > 0 and info["largest_bucket"] >= 2, info' || fail "$asked: not the JSON it should be"
+fi
+index 0 export sets.twin
+[ "$(wc -l <out)" = 298 ] || fail "$asked: $(wc -l <out) lines"
+grep -q '^{"id":"f0-1","label":0,"time":0,"set":[0-9]*,"size":[0-9]*,"signature":\[[0-9,]*\]}$' out || fail "$asked: $(head -1 out)"
+index 0 pairs sets.twin && cp out before
+index 0 compact sets.twin
+index 0 pairs sets.twin && cmp -s out before || fail 'compacting changed the pairs'
+index 0 check sets.twin
+
+# ---- other inputs
+
+mkdir texts && for i in 1 2 3; do printf 'a small text, number %s of a few that look alike, all in a folder' "$i" >texts/$i.txt; done
+index 0 create folder.twin --threshold 0.6 --shingle char:5
+index 0 add folder.twin texts
+index 0 query folder.twin texts && [ "$(wc -l <out)" = 9 ] || fail "a folder: $(cat out)"
+for set in 1 2; do for i in 1 2 3 4 5 6 7 8 9 $((set + 10)); do printf 's%s\te%s\n' $set $i; done; done >rows.tsv
+index 0 create rows.twin --sets
+index 0 add rows.twin rows.tsv
+index 0 query rows.twin rows.tsv && has "s1${tab}s2${tab}0.8182"
+printf '{"text":"a line without an id is called by its number"}\nbroken\n{"id":"x","text":""}\n' >odd.jsonl
+index 0 add folder.twin odd.jsonl
+says 'odd.jsonl: line 2'
+says '1 documents are too short'
+index 0 query folder.twin odd.jsonl
+prints "1${tab}1${tab}1.0000"
+index 2 add folder.twin --strict odd.jsonl
+index 0 check folder.twin
+
+# ---- wrong uses
+
+wrong 'do what?'
+wrong 'there is no "ad"' ad sets.twin
+wrong 'which file?' create
+wrong '--force replaces it' create sets.twin
+wrong 'no input' add sets.twin
+wrong 'missing.twin: could not be opened' query missing.twin one.jsonl
+wrong '--shingle does not fit' add sets.twin --shingle char:8 one.jsonl
+wrong '--hashes does not fit' query sets.twin --hashes 64 one.jsonl
+wrong '--keep does not fit' add sets.twin --keep text one.jsonl
+wrong '--sets does not fit' add sets.twin --sets rows.tsv
+wrong '--hash does not fit' query sets.twin --hash farm one.jsonl
+wrong '--audit has nothing to do here' query sets.twin --audit 3 one.jsonl
+wrong '--top has nothing to do here' add sets.twin --top 3 one.jsonl
+wrong '--keep: "all" is not' create x.twin --keep all
+wrong 'rows have no text' create x.twin --sets --keep text
+wrong '--copies all' pairs sets.twin --copies all
+wrong 'is too much' info sets.twin text.twin
+index 0 query sets.twin --shingle char:9 --hashes 128 one.jsonl
+[ ! -e x.twin ] || fail 'a refused index was left behind'
+
+# ---- files that are none
+
+head -c 20000 /dev/zero >zero.twin
+wrong 'zero.twin: is not an index' query zero.twin one.jsonl
+: >empty.twin
+wrong 'empty.twin: is empty' info empty.twin
+head -c 100000 sets.twin >cut.twin
+wrong 'cut.twin: was cut short' check cut.twin
+cp corpus.jsonl text-file.twin
+wrong 'is not an index' add text-file.twin one.jsonl
+
+# ---- a full disk, and a key
+
+(ulimit -f 200 && "$TWINSIFT" index create full.twin && "$TWINSIFT" index add full.twin corpus.jsonl >out 2>err)
+[ $? = 2 ] || fail "a full disk: $(cat err)"
+grep -q 'full.twin: could not be written: .*; the index is as it was before' err || fail "a full disk: $(cat err)"
+index 0 check full.twin
+prints 'good: 0 documents, 0 different sets'
+index 0 create keyed.twin --hash sip
+[ "$(stat -c %a keyed.twin)" = 600 ] || fail 'a secret key that others may read'
+index 0 add keyed.twin corpus.jsonl
+index 0 pairs keyed.twin && [ "$(sort out)" = "$(sort pairs.tsv)" ] || fail 'a keyed index finds other pairs'
+
+# ---- what earlier versions wrote
+
+cp "$TWINSIFT_ROOT/tests/golden/index.twin" golden.twin && chmod u+w golden.twin
+index 0 check golden.twin
+prints 'good: 3 documents, 3 different sets'
+echo '{"id":"q","text":"the first of two small texts"}' | index 0 query golden.twin -
+prints "q${tab}a${tab}1.0000"
+echo '{"id":"c","text":"the first of two small texts"}' | index 0 add golden.twin -
+index 0 check golden.twin
+prints 'good: 4 documents, 3 different sets'
+
+index 0 --help
+grep -q '^usage: twinsift index create' out && grep -q '^examples:' out || fail "$asked: no usage or no examples"
+
+[ -z "$(find . -name '*.new*')" ] || fail "files were left behind: $(find . -name '*.new*')"
+[ $failures = 0 ] || { echo "$failures failed"; exit 1; }
