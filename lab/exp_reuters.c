@@ -184,9 +184,13 @@ static void print_counts(struct lab *lab, struct tally (*tallies)[LENGTHS], size
     for (size_t d = 0; d < DEPTHS; d++) {
         char line[512];
         int used = snprintf(line, sizeof line, "%zu", depths[d]);
-        for (size_t l = 0; l < LENGTHS; l++)
-            used += snprintf(line + used, sizeof line - (size_t)used, "\t%.0f\t%u",
-                             five ? (double)tallies[d][l].united : tallies[d][l].texts, reference[five][d][l]);
+        for (size_t l = 0; l < LENGTHS; l++) {
+            double texts = five ? (double)tallies[d][l].united : tallies[d][l].texts;
+            char said[16] = "–"; /* the reference is of the whole collection */
+            if (!lab->quick)
+                snprintf(said, sizeof said, "%u", reference[five][d][l]);
+            used += snprintf(line + used, sizeof line - (size_t)used, "\t%.0f\t%s", texts, said);
+        }
         table_row(&table, "%s", line);
     }
     table_end(lab, &table);
@@ -253,8 +257,7 @@ static void run_padded(struct lab *lab, const struct reuters *reuters, size_t co
     table_write_only(lab, &table);
     print_counts(lab, tallies, 0);
     print_counts(lab, tallies, 1);
-    if (!lab->quick)
-        plot_counts(lab);
+    plot_counts(lab);
 }
 
 /* ---- whole texts in classes of like length, by default parameters */
