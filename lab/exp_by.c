@@ -287,13 +287,13 @@ static void plot_curves(struct lab *lab)
                 l ? "recall of pairs with a ratio of at least 0.85" : "", l ? "unset key" : "set key bottom left");
         for (size_t m = 0; m < METHODS; m++)
             fprintf(script,
-                    "'forest-vs-by-curve-%zu.tsv' skip 1 using (strcol(1) eq '%s' ? $2 : 1/0):3 with lines ls %zu "
+                    "'forest-vs-by-curve-%zu.tsv' skip 1 using (strcol(1) eq '%s' ? $2 : NaN):3 with lines ls %zu "
                     "title '%s, by "
-                    "agreement', '' skip 1 using (strcol(1) eq '%s, level' ? $2 : 1/0):3 with linespoints ls %zu dt "
+                    "agreement', '' skip 1 using (strcol(1) eq '%s, level' ? $2 : NaN):3 with linespoints ls %zu dt "
                     "'.' %s, ",
                     lengths[l], methods[m].name, m + 2, methods[m].name, methods[m].name, m + 2,
                     m ? "notitle" : "title 'default, by level'");
-        fputs("0.88/(2-0.88/x) * (x > 0.4400 ? 1 : 1/0) ls 9 title 'reference: F_1 = 0.88'\n", script);
+        fputs("0.88/(2-0.88/x) * (x > 0.4400 ? 1 : NaN) ls 9 title 'reference: F_1 = 0.88'\n", script);
     }
     plot_end(lab, script, "forest-vs-by",
              "Precision and recall of pairs in Reuters-21578 as the threshold of a score falls: agreement of all "

@@ -114,11 +114,11 @@ static void plot_bounds(struct lab *lab, const struct bounds *each)
         static const char *const colours[SHAPES] = { "2", "3", "4" };
         for (size_t s = 0; s < SHAPES; s++)
             fprintf(script,
-                    "'embed-bounds-all.tsv' skip 1 using ($1==%zu && strcol(2) eq '%s' ? $3 : 1/0):4 with points ls "
+                    "'embed-bounds-all.tsv' skip 1 using ($1==%zu && strcol(2) eq '%s' ? $3 : NaN):4 with points ls "
                     "%s ps 0.35 title '%s', ",
                     b->n, shapes[s], colours[s], shapes[s]);
         fprintf(script,
-                "%.9g*x ls 1 title 'bounds', (x > 2 ? %.9g*(x-1)-%.9g : 1/0) ls 1 notitle, %.3f ls 1 dt '.' title "
+                "%.9g*x ls 1 title 'bounds', (x > 2 ? %.9g*(x-1)-%.9g : NaN) ls 1 notitle, %.3f ls 1 dt '.' title "
                 "'theory: plateau', %.1f ls 9 title 'reference: plateau'\n",
                 bound_above(b, 1), (bound_below(b, 4001) - bound_below(b, 3001)) / 1000,
                 4000 * (bound_below(b, 4001) - bound_below(b, 3001)) / 1000 - bound_below(b, 4001), plateau_of(b),
@@ -312,9 +312,9 @@ static void plot_collisions(struct lab *lab)
     for (size_t l = 0; l < COLLISION_LENGTHS; l++)
         for (size_t p = 0; p < PRESETS; p++)
             fprintf(script,
-                    "'embed-collision.tsv' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : 1/0):5 with "
+                    "'embed-collision.tsv' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : NaN):5 with "
                     "lines ls 1 "
-                    "title '%s', '' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : 1/0):6:7:8 with "
+                    "title '%s', '' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : NaN):6:7:8 with "
                     "yerrorbars ls "
                     "%zu title 'n = %zu, %s'%s",
                     collision_lengths[l], presets[p], l + p ? "" : "theory", collision_lengths[l], presets[p],

@@ -350,7 +350,8 @@ static void plot_precision(struct lab *lab)
 {
     static const char *const lines[COUNTINGS] = { "paper", "default" };
     FILE *script = plot_begin();
-    fputs("set xlabel 'L, number of trees'\nset ylabel 'share of S within 126 edits'\nset key bottom left maxrows 4\n"
+    fputs("set xlabel 'L, number of trees'\nset ylabel 'share of S within 126 edits'\nset datafile missing NaN\nset "
+          "key bottom left maxrows 4\n"
           "plot [0.5:20.5][0.5:1.02] ",
           script);
     for (size_t size = 1; size <= 4; size += 3) {
@@ -358,10 +359,10 @@ static void plot_precision(struct lab *lab)
             fprintf(script,
                     "'forest-precision.tsv' skip 1 using (strcol(1) eq '%s' && strcol(2) eq 'multiset' && $4==%zu*$3 "
                     "? $3 : "
-                    "1/0):6:7:8 with yerrorbars ls %zu title '%s, |S| = %s', ",
+                    "NaN):6:7:8 with yerrorbars ls %zu title '%s, |S| = %s', ",
                     lines[i], size, 2 + i + (size > 1 ? 2 : 0), lines[i], size > 1 ? "4L" : "L");
         fprintf(script,
-                "'' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'multiset' && $4==%zu*$3 ? $3 : 1/0):5 with "
+                "'' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'multiset' && $4==%zu*$3 ? $3 : NaN):5 with "
                 "linespoints ls 9 dt '%s' title 'reference, |S| = %s'%s",
                 size, size > 1 ? "." : "-", size > 1 ? "4L" : "L", size > 1 ? "\n" : ", ");
     }
@@ -574,20 +575,26 @@ static void plot_order(struct lab *lab)
     for (size_t m = 0; m < MEASURES; m++) {
         if (m > 0)
             plot_lower(script);
-        fprintf(script, "set ylabel 'distance to %s'\nset xlabel '%s'\nset yrange [0:*]\n%s\nplot [0.5:20.5] ",
-                measures[m], m ? "L, number of trees" : "", m ? "unset key" : "set key outside right");
-        for (size_t paper = 0; paper < 2; paper++)
-            for (size_t f = 0; f < FILTERS; f++)
-                fprintf(script,
-                        "'forest-order.tsv' skip 1 using (strcol(1) eq '%s' && $2==50 && strcol(4) eq '%s' ? $3 : "
-                        "1/0):%zu:%zu with yerrorlines ls %zu %s title '%s, %s'%s",
-                        paper ? "paper" : "default", filters[f], 6 + 2 * m, 7 + 2 * m, f + 2, paper ? "dt '.'" : "",
-                        paper ? "paper" : "default", filters[f], paper && f == FILTERS - 1 ? "\n" : ", ");
+        fprintf(script,
+                "set datafile missing NaN\nset ylabel 'distance to %s'\nset xlabel '%s'\n%s\nplot [0.5:20.5][0:%s] ",
+                measures[m], m ? "L, number of trees" : "", m ? "unset key" : "set key top right maxrows 3",
+                m ? "0.6" : "1.4");
+        for (size_t f = 0; f < FILTERS; f++)
+            fprintf(script,
+                    "'forest-order.tsv' skip 1 using (strcol(1) eq 'paper' && $2==50 && strcol(4) eq '%s' ? $3 : "
+                    "NaN):%zu:%zu with "
+                    "yerrorlines ls %zu title '%s', ",
+                    filters[f], 6 + 2 * m, 7 + 2 * m, f + 2, filters[f]);
+        fprintf(script,
+                "'' skip 1 using (strcol(1) eq 'default' && $2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu with "
+                "yerrorlines "
+                "ls 1 pt 6 ps 0.6 title 'all, default parameters'\n",
+                6 + 2 * m, 7 + 2 * m);
     }
     plot_end(lab, script, "forest-order",
-             "Generalised Kendall distance, |S| = 50: of what is left of S to as many truly nearest strings (above), "
-             "and to "
-             "S in its true order (below).");
+             "Generalised Kendall distance with the paper's parameters, |S| = 50: of what is left of S to as many "
+             "truly nearest "
+             "strings (above), and to S in its true order (below).");
 }
 
 static void claim_order(struct lab *lab, const struct order *o, const char *parameters)

@@ -43,7 +43,7 @@ static const char help[] =
     "Each experiment prints its tables and claims, and writes tables (TSV) and plots (SVG, by gnuplot).\n"
     "\n"
     "  --quick         fewer repeats: all of them in less than a minute\n"
-    "  --data DIR      where the data sets are: ml-100k/, ml-1m/ ($TWINSIFT_DATA)\n"
+    "  --data DIR      where the data sets are: ml-100k/, ml-1m/, reuters21578/ ($TWINSIFT_DATA)\n"
     "  --out DIR       where tables and plots go (lab-out)\n"
     "  --report        also write report.html, one page with everything\n"
     "  --seed N        for everything random (1)\n"
