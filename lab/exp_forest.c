@@ -230,7 +230,7 @@ static struct summary summarise(const struct precision *p, size_t counting, size
     return out;
 }
 
-/* The rows of one set of parameters; returns the smallest mean of a row from `from` trees on. */
+/* All cells of one set of parameters. */
 static void tabulate_precision(struct table *table, const struct precision *p, size_t counting)
 {
     for (size_t r = 0; r < ROWS; r++)
@@ -271,6 +271,7 @@ static void print_precision(struct lab *lab, const struct precision *p, size_t c
     table_end(lab, &table);
 }
 
+/* The smallest mean of rows with `from` .. `to` trees. */
 static double least_from(const struct precision *p, size_t counting, size_t from, size_t to)
 {
     double least = 1;
@@ -329,10 +330,7 @@ static void compare_keepings(struct lab *lab, struct strings *sets, size_t set_c
                 "length is kept by\tL\treference\t2L\treference\t3L\treference\t4L\treference\tL, by set: from\tto");
     say(lab, "L = 1, paper parameters: document D does not say how strings keep their length.");
     for (size_t k = 0; k < 3; k++) {
-        struct precision p = {
-            .lab = lab, .preset = TWIN_EMBED_PAPER, .sets = sets, .set_count = set_count, .rows = 1
-        };
-        p.embeddings = lab->quick ? 1 : 10;
+        struct precision p = { lab, TWIN_EMBED_PAPER, sets, set_count, 1, 1, NULL };
         for (size_t s = 0; s < set_count; s++)
             draw_strings(&sets[s], (enum keeping)k, seed_of(lab->seed, 4100 + s));
         run_precision(&p);
@@ -372,7 +370,7 @@ static void plot_precision(struct lab *lab)
 
 void exp_forest_precision(struct lab *lab)
 {
-    size_t set_count = lab->quick ? 3 : 5, embeddings = lab->quick ? 2 : 20;
+    size_t set_count = lab->quick ? 4 : 20, embeddings = lab->quick ? 1 : 5;
     struct strings *sets = need(set_count, sizeof *sets);
     struct table table;
     for (size_t s = 0; s < set_count; s++)
