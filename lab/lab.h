@@ -40,6 +40,12 @@ void exp_minhash_error(struct lab *lab);
 void exp_lsh_curve(struct lab *lab);
 void exp_lsh_plan(struct lab *lab);
 void exp_movielens(struct lab *lab);
+void exp_embed_bounds(struct lab *lab);
+void exp_embed_collision(struct lab *lab);
+void exp_forest_precision(struct lab *lab);
+void exp_forest_order(struct lab *lab);
+void exp_reuters_duplicates(struct lab *lab);
+void exp_forest_vs_by(struct lab *lab);
 void exp_threads(struct lab *lab);
 
 /* ---- notebook.c: what an experiment says, on standard output and in the report */

@@ -23,6 +23,12 @@ static const struct experiment experiments[] = {
     { "lsh-curve", "how often a pair becomes a candidate", exp_lsh_curve },
     { "lsh-plan", "the fewest hashes that keep two promises", exp_lsh_plan },
     { "movielens", "users who rated the same films", exp_movielens },
+    { "embed-bounds", "q-gram distance between the bounds that edit distance sets", exp_embed_bounds },
+    { "embed-collision", "how often hash functions agree on edited texts", exp_embed_collision },
+    { "forest-precision", "does a forest find the near ones?", exp_forest_precision },
+    { "forest-order", "does it find them in order?", exp_forest_order },
+    { "reuters-duplicates", "texts of Reuters-21578 that agree in whole hash vectors", exp_reuters_duplicates },
+    { "forest-vs-by", "forest and Bar-Yossef features against exact pairs of Reuters-21578", exp_forest_vs_by },
     { "threads", "one result from all executors, and its time", exp_threads },
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
@@ -37,7 +43,7 @@ static const char help[] =
     "Each experiment prints its tables and claims, and writes tables (TSV) and plots (SVG, by gnuplot).\n"
     "\n"
     "  --quick         fewer repeats: all of them in less than a minute\n"
-    "  --data DIR      where the data sets are: ml-100k/, ml-1m/ ($TWINSIFT_DATA)\n"
+    "  --data DIR      where the data sets are: ml-100k/, ml-1m/, reuters21578/ ($TWINSIFT_DATA)\n"
     "  --out DIR       where tables and plots go (lab-out)\n"
     "  --report        also write report.html, one page with everything\n"
     "  --seed N        for everything random (1)\n"

@@ -1,0 +1,652 @@
+/* exp_forest.c — forest-precision and forest-order: what a forest finds among edited strings, and in which order (D). */
+#include "lab.h"
+#include "texts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LENGTH = 1000, /* n */
+    STRINGS = 2200,
+    NEAR = 126,        /* k2: half of the strings are within so many edits */
+    NEAREST = 10,      /* edits of the nearest … */
+    FURTHEST = 248,    /* … and of the furthest */
+    PER_DISTANCE = 10, /* strings of one distance, at most */
+    TREES = 20,
+    DEPTH = 30, /* K */
+    MOST = 200, /* candidates asked for */
+};
+
+/* RandomStrings: a centre, which is the query, and its edited versions. */
+struct strings {
+    char centre[LENGTH];
+    char texts[STRINGS][LENGTH];
+    unsigned edits[STRINGS];
+};
+
+static void draw_strings(struct strings *out, enum keeping keeping, uint64_t seed)
+{
+    unsigned used[FURTHEST + 1] = { 0 };
+    uint64_t state = seed;
+    draw_letters(out->centre, LENGTH, &state);
+    for (size_t i = 0; i < STRINGS; i++) {
+        unsigned from = i < STRINGS / 2 ? NEAREST : NEAR + 1, to = i < STRINGS / 2 ? NEAR : FURTHEST, edits;
+        do
+            edits = from + (unsigned)draw_below(&state, to - from + 1);
+        while (used[edits] == PER_DISTANCE);
+        used[edits]++;
+        out->edits[i] = edits;
+        draw_edited(out->texts[i], out->centre, LENGTH, edits, keeping, &state);
+    }
+}
+
+/* One that a query found: how far it is, and at which level it joined. */
+struct found {
+    unsigned edits, level;
+};
+struct answer {
+    struct found found[MOST];
+    size_t count;
+};
+
+/* Vectors of all strings and of the centre, by one embedder, and numbers for them that change from forest to forest, so that what is
+ * equally deep comes in random order. */
+struct vectors {
+    const struct strings *strings;
+    uint32_t *labels;                         /* TREES · DEPTH each; the last is that of the centre */
+    uint32_t names[STRINGS], places[STRINGS]; /* of a string, and back */
+};
+
+static void make_vectors(struct vectors *out, const struct strings *strings, twin_embed_preset preset, uint64_t seed)
+{
+    twin_embedder *embedder;
+    twin_embed_scratch scratch = { 0 };
+    uint64_t state = seed;
+    out->strings = strings;
+    out->labels = need((STRINGS + 1) * TREES * DEPTH, sizeof *out->labels);
+    expect(twin_embedder_create(&embedder, twin_embed_options_for(preset, LENGTH, TREES * DEPTH, draw(&state))),
+           "embedder", NULL);
+    for (size_t i = 0; i <= STRINGS; i++) {
+        twin_text text = { i < STRINGS ? strings->texts[i] : strings->centre, LENGTH };
+        expect(twin_embed_vector(out->labels + i * TREES * DEPTH, embedder, &scratch, text), "vector", NULL);
+    }
+    for (uint32_t i = 0; i < STRINGS; i++) {
+        size_t j = draw_below(&state, i + 1);
+        out->names[i] = out->names[j];
+        out->names[j] = i;
+    }
+    for (uint32_t i = 0; i < STRINGS; i++)
+        out->places[out->names[i]] = i;
+    twin_embedder_free(embedder);
+    twin_embed_scratch_clear(&scratch);
+}
+
+/* Asks a forest of `trees` trees from number `first` on for the centre's neighbours. */
+static void ask(struct answer *out, const struct vectors *vectors, size_t first, size_t trees, size_t most)
+{
+    twin_forest *forest;
+    twin_forest_candidate candidates[MOST];
+    twin_forest_scratch scratch = { 0 };
+    expect(twin_forest_create(&forest, (twin_forest_options){ trees, DEPTH, first }), "forest", NULL);
+    for (size_t i = 0; i < STRINGS; i++)
+        expect(twin_forest_add(forest, vectors->names[i], vectors->labels + (i * TREES + first) * DEPTH), "adding",
+               NULL);
+    expect(twin_forest_query(candidates, &out->count, forest, &scratch,
+                             vectors->labels + (STRINGS * TREES + first) * DEPTH, (twin_forest_ask){ most, 0 }),
+           "asking", NULL);
+    for (size_t i = 0; i < out->count; i++)
+        out->found[i] =
+            (struct found){ vectors->strings->edits[vectors->places[candidates[i].id]], candidates[i].level };
+    twin_forest_scratch_clear(&scratch);
+    twin_forest_free(forest);
+}
+
+/* ---- forest-precision */
+
+enum { ROWS = 11, COLUMNS = 5, COUNTINGS = 2 };
+static const size_t row_trees[ROWS] = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20 };
+static const double sizes[COLUMNS] = { 0.5, 1, 2, 3, 4 }; /* |S| / L */
+static const double reference[ROWS][COLUMNS] = {
+    { 0, .950, .945, .927, .893 },    { .930, .895, .853, .825, .810 }, { 0, .885, .816, .784, .770 },
+    { .855, .842, .810, .777, .757 }, { 0, .824, .786, .759, .735 },    { .853, .797, .782, .760, .730 },
+    { .846, .791, .755, .729, .724 }, { .860, .787, .749, .722, .689 }, { .807, .776, .740, .712, .688 },
+    { .809, .746, .721, .691, .673 }, { .811, .762, .708, .682, .658 },
+};
+
+/* S as document D has it, where a string joins once for each tree that finds it, or each string once. */
+static const char *const countings[COUNTINGS] = { "multiset", "distinct" };
+
+/* Precisions of many forests: their number, sum, and sum of squares. */
+struct sums {
+    double count, sum, squares;
+};
+static void add_to(struct sums *sums, double value)
+{
+    sums->count++;
+    sums->sum += value;
+    sums->squares += value * value;
+}
+
+struct cells {
+    struct sums at[COUNTINGS][ROWS][COLUMNS];
+};
+
+/* What a set of forests over several sets of strings is measured with. */
+struct precision {
+    const struct lab *lab;
+    twin_embed_preset preset;
+    const struct strings *sets;
+    size_t set_count, embeddings; /* embeddings: for each set of strings */
+    size_t rows;
+    struct cells *cells; /* of each embedding */
+};
+
+static size_t size_of(size_t row, size_t column)
+{
+    double size = sizes[column] * (double)row_trees[row];
+    return size == floor(size) ? (size_t)size : 0;
+}
+
+static void add_answer(struct sums *row, size_t number, const struct answer *answer)
+{
+    for (size_t c = 0; c < COLUMNS; c++) {
+        size_t size = size_of(number, c), near = 0;
+        size = size < answer->count ? size : answer->count;
+        for (size_t i = 0; i < size; i++)
+            near += answer->found[i].edits <= NEAR;
+        if (size > 0 && size_of(number, c) > 0)
+            add_to(&row[c], (double)near / (double)size);
+    }
+}
+
+/* The answers of several trees as one: level by level, all trees in step. */
+static void merge(struct answer *out, const struct answer *trees, size_t count, size_t most)
+{
+    out->count = 0;
+    for (unsigned level = DEPTH; level > 0; level--)
+        for (size_t i = 0; i < most; i++)
+            for (size_t t = 0; t < count && out->count < most; t++)
+                if (i < trees[t].count && trees[t].found[i].level == level)
+                    out->found[out->count++] = trees[t].found[i];
+}
+
+static void measure_precision(void *context, size_t begin, size_t end, int worker)
+{
+    const struct precision *p = context;
+    struct answer *trees = need(TREES + 1, sizeof *trees), *answer = trees + TREES;
+    struct vectors *vectors = need(1, sizeof *vectors);
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        struct cells *cells = &p->cells[i];
+        make_vectors(vectors, &p->sets[i / p->embeddings], p->preset, seed_of(p->lab->seed, 4000000 + i));
+        for (size_t t = 0; t < TREES; t++)
+            ask(&trees[t], vectors, t, 1, 4 * TREES);
+        for (size_t r = 0; r < p->rows; r++) {
+            size_t count = row_trees[r];
+            for (size_t t = 0; t + count <= TREES; t += count) {
+                merge(answer, trees + t, count, 4 * count);
+                add_answer(cells->at[0][r], r, answer);
+            }
+            ask(answer, vectors, 0, count, 4 * count);
+            add_answer(cells->at[1][r], r, answer);
+        }
+        free(vectors->labels);
+    }
+    free(trees);
+    free(vectors);
+}
+
+/* A cell over all forests. The reference is an average over 100 forests on one set of strings, so its error has two parts: that of 100
+ * forests, and that of the set. `error` is that of the difference between it and our mean. */
+struct summary {
+    double mean, error, least, most; /* least and most: of a set of strings */
+};
+
+static struct summary summarise(const struct precision *p, size_t counting, size_t row, size_t column)
+{
+    struct summary out = { .least = 1 };
+    double within = 0, freedom = 0, means = 0, squares = 0, count = 0, sets = (double)p->set_count;
+    for (size_t s = 0; s < p->set_count; s++) {
+        struct sums sum = { 0 };
+        for (size_t e = 0; e < p->embeddings; e++) {
+            const struct sums *one = &p->cells[s * p->embeddings + e].at[counting][row][column];
+            sum = (struct sums){ sum.count + one->count, sum.sum + one->sum, sum.squares + one->squares };
+        }
+        double mean = sum.sum / sum.count;
+        within += sum.squares - sum.count * mean * mean;
+        freedom += sum.count - 1;
+        count += sum.count;
+        means += mean;
+        squares += mean * mean;
+        out.least = fmin(out.least, mean);
+        out.most = fmax(out.most, mean);
+    }
+    out.mean = means / sets;
+    within = freedom > 0 ? within / freedom : 0;
+    double between = sets > 1 ? (squares - sets * out.mean * out.mean) / (sets - 1) - within * sets / count : 0;
+    between = fmax(0, between);
+    out.error = sqrt(between * (1 + 1 / sets) + within * (1.0 / 100 + 1 / count));
+    return out;
+}
+
+/* All cells of one set of parameters. */
+static void tabulate_precision(struct table *table, const struct precision *p, size_t counting)
+{
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t c = 0; c < COLUMNS; c++) {
+            char said[32] = "–";
+            if (size_of(r, c) == 0)
+                continue;
+            struct summary s = summarise(p, counting, r, c);
+            if (reference[r][c] > 0)
+                snprintf(said, sizeof said, "%.3f", reference[r][c]);
+            table_row(table, "%s\t%s\t%zu\t%zu\t%s\t%.3f\t%.3f\t%.3f\t%.3f",
+                      p->preset == TWIN_EMBED_PAPER ? "paper" : "default", countings[counting], row_trees[r],
+                      size_of(r, c), said, s.mean, s.least, s.most, s.error);
+        }
+}
+
+/* The table as document D prints it: a row for each L. */
+static void print_precision(struct lab *lab, const struct precision *p, size_t counting)
+{
+    char name[64];
+    const char *parameters = p->preset == TWIN_EMBED_PAPER ? "paper" : "default";
+    struct table table;
+    snprintf(name, sizeof name, "forest-precision-%s-%s", parameters, countings[counting]);
+    table_begin(&table, name, "L\t0.5L\treference\tL\treference\t2L\treference\t3L\treference\t4L\treference");
+    say(lab, "Parameters: %s; S: %s.", parameters, countings[counting]);
+    for (size_t r = 0; r < ROWS; r++) {
+        char line[256];
+        int used = snprintf(line, sizeof line, "%zu", row_trees[r]);
+        for (size_t c = 0; c < COLUMNS; c++) {
+            if (reference[r][c] > 0)
+                used += snprintf(line + used, sizeof line - (size_t)used, "\t%.3f\t%.3f",
+                                 summarise(p, counting, r, c).mean, reference[r][c]);
+            else
+                used += snprintf(line + used, sizeof line - (size_t)used, "\t–\t–");
+        }
+        table_row(&table, "%s", line);
+    }
+    table_end(lab, &table);
+}
+
+/* The smallest mean of rows with `from` .. `to` trees. */
+static double least_from(const struct precision *p, size_t counting, size_t from, size_t to)
+{
+    double least = 1;
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t c = 0; c < COLUMNS; c++)
+            if (row_trees[r] >= from && row_trees[r] <= to && size_of(r, c) > 0)
+                least = fmin(least, summarise(p, counting, r, c).mean);
+    return least;
+}
+
+static void compare_to_reference(struct lab *lab, const struct precision *p)
+{
+    size_t above = 0, cells = 0;
+    double worst = INFINITY, at[3] = { 0 };
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t c = 0; c < COLUMNS; c++) {
+            if (reference[r][c] == 0)
+                continue;
+            struct summary s = summarise(p, 0, r, c);
+            double errors = (s.mean - reference[r][c]) / fmax(s.error, 1e-9);
+            above += s.mean >= reference[r][c];
+            cells++;
+            if (errors < worst) {
+                worst = errors;
+                at[0] = (double)row_trees[r];
+                at[1] = sizes[c];
+                at[2] = s.mean;
+            }
+        }
+    claim(lab, worst >= -2,
+          "the paper's parameters reach the reference in %zu of %zu cells; the worst, L = %.0f and |S| = %.1fL with "
+          "%.3f, is "
+          "%.1f standard errors %s",
+          above, cells, at[0], at[1], at[2], fabs(worst), worst < 0 ? "below" : "above");
+}
+
+static void free_precision(struct precision *p)
+{
+    free(p->cells);
+}
+
+static void run_precision(struct precision *p)
+{
+    size_t count = p->set_count * p->embeddings;
+    p->cells = need(count, sizeof *p->cells);
+    twin_exec_for(p->lab->exec, count, 1, measure_precision, p);
+}
+
+/* L = 1 again, with other ways to keep the length: the reading that decides most. */
+static void compare_keepings(struct lab *lab, struct strings *sets, size_t set_count)
+{
+    static const char *const names[] = { "insert and delete in pairs, two edits", "cut or filled at last",
+                                         "cut or filled after each edit" };
+    struct table table;
+    table_begin(&table, "forest-precision-keeping",
+                "length is kept by\tL\treference\t2L\treference\t3L\treference\t4L\treference\tL, by set: from\tto");
+    say(lab, "L = 1, paper parameters: document D does not say how strings keep their length.");
+    for (size_t k = 0; k < 3; k++) {
+        struct precision p = { lab, TWIN_EMBED_PAPER, sets, set_count, 1, 1, NULL };
+        for (size_t s = 0; s < set_count; s++)
+            draw_strings(&sets[s], (enum keeping)k, seed_of(lab->seed, 4100 + s));
+        run_precision(&p);
+        struct summary at[COLUMNS];
+        for (size_t c = 1; c < COLUMNS; c++)
+            at[c] = summarise(&p, 0, 0, c);
+        table_row(&table, "%s\t%.3f\t.950\t%.3f\t.945\t%.3f\t.927\t%.3f\t.893\t%.3f\t%.3f", names[k], at[1].mean,
+                  at[2].mean, at[3].mean, at[4].mean, at[1].least, at[1].most);
+        free_precision(&p);
+    }
+    table_end(lab, &table);
+}
+
+static void plot_precision(struct lab *lab)
+{
+    static const char *const lines[COUNTINGS] = { "paper", "default" };
+    FILE *script = plot_begin();
+    fputs("set xlabel 'L, number of trees'\nset ylabel 'share of S within 126 edits'\nset datafile missing NaN\nset "
+          "key bottom left maxrows 4\n"
+          "plot [0.5:20.5][0.5:1.02] ",
+          script);
+    for (size_t size = 1; size <= 4; size += 3) {
+        for (size_t i = 0; i < COUNTINGS; i++)
+            fprintf(script,
+                    "'forest-precision.tsv' skip 1 using (strcol(1) eq '%s' && strcol(2) eq 'multiset' && $4==%zu*$3 "
+                    "? $3 : "
+                    "NaN):6:7:8 with yerrorbars ls %zu title '%s, |S| = %s', ",
+                    lines[i], size, 2 + i + (size > 1 ? 2 : 0), lines[i], size > 1 ? "4L" : "L");
+        fprintf(script,
+                "'' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'multiset' && $4==%zu*$3 ? $3 : NaN):5 with "
+                "linespoints ls 9 dt '%s' title 'reference, |S| = %s'%s",
+                size, size > 1 ? "." : "-", size > 1 ? "4L" : "L", size > 1 ? "\n" : ", ");
+    }
+    plot_end(lab, script, "forest-precision",
+             "Precision of forests against the number of trees; bars go from the worst to the best set of strings.");
+}
+
+void exp_forest_precision(struct lab *lab)
+{
+    size_t set_count = lab->quick ? 4 : 20, embeddings = lab->quick ? 1 : 5;
+    struct strings *sets = need(set_count, sizeof *sets);
+    struct table table;
+    for (size_t s = 0; s < set_count; s++)
+        draw_strings(&sets[s], KEEP_BY_PAIRS, seed_of(lab->seed, 4200 + s));
+    table_begin(&table, "forest-precision",
+                "parameters\tS\tL\t|S|\treference\tobserved\tworst set\tbest set\tstandard error");
+    say(lab,
+        "%d strings of n = %d, half within %d edits; the query is what they were made from. K = %d, %zu sets of "
+        "strings, %zu "
+        "embeddings with %d trees for each. The standard error is that of the difference to a reference from 100 "
+        "forests on one set.",
+        (int)STRINGS, (int)LENGTH, (int)NEAR, (int)DEPTH, set_count, embeddings, (int)TREES);
+    for (int paper = 1; paper >= 0; paper--) {
+        struct precision p = {
+            lab, paper ? TWIN_EMBED_PAPER : TWIN_EMBED_DEFAULT, sets, set_count, embeddings, ROWS, .cells = NULL
+        };
+        run_precision(&p);
+        for (size_t counting = 0; counting < COUNTINGS; counting++) {
+            tabulate_precision(&table, &p, counting);
+            if (paper || counting == 1)
+                print_precision(lab, &p, counting);
+        }
+        if (paper)
+            compare_to_reference(lab, &p);
+        else
+            for (size_t counting = 0; counting < COUNTINGS; counting++) {
+                double four = least_from(&p, counting, 4, TREES), one = least_from(&p, counting, 1, 1);
+                claim(lab, four >= 0.98 && one >= 0.94,
+                      "default parameters, %s: at least %.3f in every cell with L ≥ 4 (0.98), %.3f with L = 1 (0.94)",
+                      countings[counting], four, one);
+            }
+        free_precision(&p);
+        progress(lab, paper ? 1 : 2, 3);
+    }
+    table_write_only(lab, &table);
+    compare_keepings(lab, sets, lab->quick ? 1 : set_count);
+    plot_precision(lab);
+    free(sets);
+}
+
+/* ---- forest-order */
+
+enum { ORDER_ROWS = 9, LISTS = 2, FILTERS = 4 };
+static const size_t order_trees[ORDER_ROWS] = { 1, 2, 4, 6, 8, 10, 12, 16, 20 };
+static const size_t list_sizes[LISTS] = { 50, 200 };
+static const char *const filters[FILTERS] = { "all", "deepest only", "around average", "from average on" };
+
+/* What is left of S is compared with two lists: the nearest of all strings, as many as are left, and all of S in its
+ * true order. Distances are shares of the most there can be. */
+enum { MEASURES = 2 };
+static const char *const measures[MEASURES] = { "the nearest", "S, sorted" };
+struct verdict {
+    double distance[MEASURES], kept;
+};
+
+struct order {
+    const struct lab *lab;
+    twin_embed_preset preset;
+    const struct strings *strings;
+    size_t embeddings; /* for each of two sets of strings */
+    struct verdict (*verdicts)[ORDER_ROWS][LISTS][FILTERS];
+};
+
+/* Elements of lists: the j-th occurrence of a distance. */
+struct places {
+    unsigned first[MOST * 2], second[MOST * 2]; /* in either list; UINT_MAX: not there */
+    size_t count;
+};
+
+/* Two lists of distances. */
+struct lists {
+    const unsigned *found, *truth;
+    size_t found_count, truth_count;
+};
+
+static void place_both(struct places *out, struct lists lists)
+{
+    static const unsigned nowhere = ~0u;
+    unsigned last[2][FURTHEST + 1] = { { 0 } };
+    struct {
+        unsigned edits, occurrence;
+    } names[MOST * 2];
+    out->count = 0;
+    for (unsigned list = 0; list < 2; list++)
+        for (unsigned i = 0; i < (list ? lists.truth_count : lists.found_count); i++) {
+            unsigned edits = list ? lists.truth[i] : lists.found[i], occurrence = last[list][edits]++;
+            size_t at = 0;
+            while (at < out->count && (names[at].edits != edits || names[at].occurrence != occurrence))
+                at++;
+            if (at == out->count) {
+                names[at].edits = edits;
+                names[at].occurrence = occurrence;
+                out->first[at] = out->second[at] = nowhere;
+                out->count++;
+            }
+            (list ? out->second : out->first)[at] = i;
+        }
+}
+
+/* The generalised Kendall distance. What a list lacks comes behind all it has; of two that it lacks no order is
+ * implied. */
+static double kendall(struct lists lists)
+{
+    struct places places;
+    size_t swapped = 0;
+    place_both(&places, lists);
+    for (size_t i = 0; i < places.count; i++)
+        for (size_t j = 0; j < i; j++) {
+            unsigned a = places.first[i], b = places.first[j], c = places.second[i], d = places.second[j];
+            swapped += (a < b && c > d) || (a > b && c < d);
+        }
+    return (double)swapped;
+}
+
+/* Whether a filter keeps a level. */
+static bool keeps(size_t filter, unsigned level, unsigned deepest, double average)
+{
+    switch (filter) {
+    case 1: return level == deepest;
+    case 2: return level >= floor(average) && level <= ceil(average);
+    case 3: return level >= average;
+    default: return true;
+    }
+}
+
+static int compare_edits(const void *a, const void *b)
+{
+    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+    return (x > y) - (x < y);
+}
+
+static void judge(struct verdict *out, const struct answer *answer, size_t size, const unsigned *truth)
+{
+    unsigned list[MOST], sorted[MOST];
+    double average = 0;
+    size = size < answer->count ? size : answer->count;
+    for (size_t i = 0; i < size; i++) {
+        average += answer->found[i].level / (double)size;
+        sorted[i] = answer->found[i].edits;
+    }
+    qsort(sorted, size, sizeof *sorted, compare_edits);
+    for (size_t f = 0; f < FILTERS; f++) {
+        size_t count = 0;
+        for (size_t i = 0; i < size; i++)
+            if (keeps(f, answer->found[i].level, answer->found[0].level, average))
+                list[count++] = answer->found[i].edits;
+        double all = (double)size, left = (double)count;
+        out[f].kept = left;
+        out[f].distance[0] = kendall((struct lists){ list, truth, count, count }) / fmax(1, left * left);
+        out[f].distance[1] = kendall((struct lists){ list, sorted, count, size }) / fmax(1, all * (all - 1) / 2);
+    }
+}
+
+static void measure_order(void *context, size_t begin, size_t end, int worker)
+{
+    const struct order *o = context;
+    struct vectors *vectors = need(1, sizeof *vectors);
+    struct answer *answer = need(1, sizeof *answer);
+    unsigned *truth = need(STRINGS, sizeof *truth);
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const struct strings *strings = &o->strings[i / o->embeddings];
+        memcpy(truth, strings->edits, sizeof strings->edits);
+        qsort(truth, STRINGS, sizeof *truth, compare_edits);
+        make_vectors(vectors, strings, o->preset, seed_of(o->lab->seed, 4300000 + i));
+        for (size_t r = 0; r < ORDER_ROWS; r++) {
+            ask(answer, vectors, 0, order_trees[r], MOST);
+            for (size_t l = 0; l < LISTS; l++)
+                judge(o->verdicts[i][r][l], answer, list_sizes[l], truth);
+        }
+        free(vectors->labels);
+    }
+    free(vectors);
+    free(answer);
+    free(truth);
+}
+
+/* The mean over all embeddings, its standard error, and how many strings were left. */
+struct average {
+    double mean, error, kept;
+};
+
+static struct average average_of(const struct order *o, size_t row, size_t list, size_t filter, size_t measure)
+{
+    struct average out = { 0 };
+    double count = (double)(2 * o->embeddings), squares = 0;
+    for (size_t i = 0; i < 2 * o->embeddings; i++) {
+        const struct verdict *v = &o->verdicts[i][row][list][filter];
+        out.mean += v->distance[measure] / count;
+        squares += v->distance[measure] * v->distance[measure];
+        out.kept += v->kept / count;
+    }
+    out.error = sqrt(fmax(0, squares / count - out.mean * out.mean) / (count - 1));
+    return out;
+}
+
+static void plot_order(struct lab *lab)
+{
+    FILE *script = plot_begin_pair();
+    for (size_t m = 0; m < MEASURES; m++) {
+        if (m > 0)
+            plot_lower(script);
+        fprintf(script,
+                "set datafile missing NaN\nset ylabel 'distance to %s'\nset xlabel '%s'\n%s\nplot [0.5:20.5][0:%s] ",
+                measures[m], m ? "L, number of trees" : "", m ? "unset key" : "set key top right maxrows 3",
+                m ? "0.6" : "1.4");
+        for (size_t f = 0; f < FILTERS; f++)
+            fprintf(script,
+                    "'forest-order.tsv' skip 1 using (strcol(1) eq 'paper' && $2==50 && strcol(4) eq '%s' ? $3 : "
+                    "NaN):%zu:%zu with "
+                    "yerrorlines ls %zu title '%s', ",
+                    filters[f], 6 + 2 * m, 7 + 2 * m, f + 2, filters[f]);
+        fprintf(script,
+                "'' skip 1 using (strcol(1) eq 'default' && $2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu with "
+                "yerrorlines "
+                "ls 1 pt 6 ps 0.6 title 'all, default parameters'\n",
+                6 + 2 * m, 7 + 2 * m);
+    }
+    plot_end(lab, script, "forest-order",
+             "Generalised Kendall distance with the paper's parameters, |S| = 50: of what is left of S to as many "
+             "truly nearest "
+             "strings (above), and to S in its true order (below).");
+}
+
+static void claim_order(struct lab *lab, const struct order *o, const char *parameters)
+{
+    for (size_t l = 0; l < LISTS; l++) {
+        struct average first = average_of(o, 0, l, 0, 0), last = average_of(o, ORDER_ROWS - 1, l, 0, 0);
+        claim(lab, last.mean < first.mean,
+              "%s, |S| = %zu: the distance to the nearest falls with L, from %.3f to %.3f", parameters, list_sizes[l],
+              first.mean, last.mean);
+    }
+    double means[MEASURES][FILTERS] = { { 0 } };
+    for (size_t i = 0; i < MEASURES * FILTERS * ORDER_ROWS * LISTS; i++) {
+        size_t m = i % MEASURES, f = i / MEASURES % FILTERS, r = i / MEASURES / FILTERS % ORDER_ROWS;
+        means[m][f] += average_of(o, r, i / MEASURES / FILTERS / ORDER_ROWS, f, m).mean / (ORDER_ROWS * LISTS);
+    }
+    for (size_t m = 0; m < MEASURES; m++)
+        say(lab,
+            "%s, distance to %s, mean over all L and |S|: all %.3f, deepest only %.3f, around average %.3f, from "
+            "average on %.3f.",
+            parameters, measures[m], means[m][0], means[m][1], means[m][2], means[m][3]);
+    claim(lab, means[1][1] < means[1][0] && means[1][1] < means[1][2] && means[1][1] < means[1][3],
+          "%s: against S in its true order \"deepest only\" wins, as the reference has it; \"around average\" %s",
+          parameters, means[1][2] < means[1][0] ? "beats \"all\" too" : "does not beat \"all\", as there");
+}
+
+void exp_forest_order(struct lab *lab)
+{
+    struct strings *strings = need(2, sizeof *strings);
+    struct table table;
+    for (size_t s = 0; s < 2; s++)
+        draw_strings(&strings[s], KEEP_BY_PAIRS, seed_of(lab->seed, 4400 + s));
+    table_begin(&table, "forest-order",
+                "parameters\t|S|\tL\tfilter\tkept\tto the nearest\tstandard error\tto S, sorted\tstandard error");
+    say(lab, "What a forest finds, in its order, against the truly nearest strings. Reference: the distance falls "
+             "slightly with L; "
+             "\"deepest only\" and \"around average\" win.");
+    for (int paper = 1; paper >= 0; paper--) {
+        struct order o = { .lab = lab, .preset = paper ? TWIN_EMBED_PAPER : TWIN_EMBED_DEFAULT, .strings = strings };
+        o.embeddings = lab->quick ? 2 : 25;
+        o.verdicts = need(2 * o.embeddings, sizeof *o.verdicts);
+        twin_exec_for(lab->exec, 2 * o.embeddings, 1, measure_order, &o);
+        for (size_t l = 0; l < LISTS; l++)
+            for (size_t r = 0; r < ORDER_ROWS; r++)
+                for (size_t f = 0; f < FILTERS; f++) {
+                    struct average nearest = average_of(&o, r, l, f, 0), sorted = average_of(&o, r, l, f, 1);
+                    table_row(&table, "%s\t%zu\t%zu\t%s\t%.1f\t%.4f\t%.4f\t%.4f\t%.4f", paper ? "paper" : "default",
+                              list_sizes[l], order_trees[r], filters[f], nearest.kept, nearest.mean, nearest.error,
+                              sorted.mean, sorted.error);
+                }
+        claim_order(lab, &o, paper ? "paper" : "default");
+        free(o.verdicts);
+        progress(lab, paper ? 1 : 2, 2);
+    }
+    table_write_only(lab, &table);
+    plot_order(lab);
+    free(strings);
+}

@@ -1,0 +1,166 @@
+/* gold.c — all pairs of texts that are as near as asked, by comparing all that may be.
+ *
+ * An insertion or deletion changes one letter of a text's bag of letters, and at most three pairs of letters in its bag of
+ * pairs. So bags that are further apart than the cut-off allows turn most pairs of texts away, and nothing is lost. */
+#include "texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LETTERS = 48, PAIRS = 36 * 36, WORDS_OF_LINE = 256 };
+
+struct bag {
+    uint8_t letters[LETTERS], pairs[PAIRS]; /* counts, none above 255: cutting them brings bags nearer only */
+};
+
+struct search {
+    const twin_text *texts;
+    const struct bag *bags;
+    size_t count;
+    double at_least;
+    struct scored_pairs *found; /* of each worker */
+    twin_edit_scratch *scratch; /* the same */
+};
+
+static void count_up(uint8_t *count)
+{
+    if (*count < UINT8_MAX)
+        ++*count;
+}
+
+static unsigned number_of(char c)
+{
+    return c >= 'a' ? (unsigned)(c - 'a') : 26 + (unsigned)(c - '0');
+}
+
+static void fill_bag(struct bag *out, twin_text text)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned now = number_of(text.bytes[i]);
+        count_up(&out->letters[now]);
+        if (i > 0) {
+            count_up(&out->pairs[number_of(text.bytes[i - 1]) * 36 + now]);
+        }
+    }
+}
+
+static unsigned difference(const uint8_t *a, const uint8_t *b, size_t count)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (unsigned)abs(a[i] - b[i]);
+    return sum;
+}
+
+static bool may_match(const struct search *s, size_t a, size_t b)
+{
+    double both = (double)(s->texts[a].length + s->texts[b].length), most = (1 - s->at_least) * both + 1e-9;
+    double longer = (double)(s->texts[a].length > s->texts[b].length ? s->texts[a].length : s->texts[b].length);
+    if (2 * longer - both > most || both == 0)
+        return false;
+    return difference(s->bags[a].letters, s->bags[b].letters, LETTERS) <= most &&
+           difference(s->bags[a].pairs, s->bags[b].pairs, PAIRS) <= 3 * most;
+}
+
+static void compare_some(void *context, size_t begin, size_t end, int worker)
+{
+    const struct search *s = context;
+    for (size_t a = begin; a < end; a++)
+        for (size_t b = a + 1; b < s->count; b++) {
+            double ratio;
+            if (!may_match(s, a, b))
+                continue;
+            expect(
+                twin_edit_ratio(&ratio, &s->scratch[worker], s->texts[a], s->texts[b], TWIN_EDIT_BYTES, s->at_least),
+                "indel ratio", NULL);
+            if (ratio >= s->at_least)
+                scored_add(&s->found[worker], (uint32_t)a, (uint32_t)b, (float)ratio);
+        }
+}
+
+static void compare_all(struct scored_pairs *out, const struct lab *lab, const twin_text *texts, size_t count,
+                        double at_least)
+{
+    size_t workers = (size_t)lab->exec.workers;
+    struct bag *bags = need(count, sizeof *bags);
+    struct search s = {
+        texts, bags, count, at_least, need(workers, sizeof *s.found), need(workers, sizeof *s.scratch)
+    };
+    for (size_t i = 0; i < count; i++)
+        fill_bag(&bags[i], texts[i]);
+    twin_exec_for(lab->exec, count, 16, compare_some, &s);
+    for (size_t w = 0; w < workers; w++) {
+        for (size_t i = 0; i < s.found[w].count; i++)
+            scored_add(out, s.found[w].pairs[i].a, s.found[w].pairs[i].b, s.found[w].pairs[i].score);
+        free(s.found[w].pairs);
+        twin_edit_scratch_clear(&s.scratch[w]);
+    }
+    scored_unite(out);
+    free(s.found);
+    free(s.scratch);
+    free(bags);
+}
+
+static uint64_t checksum(const twin_text *texts, size_t count, double at_least)
+{
+    twin_hash hash = { .family = TWIN_HASH_XXH3 };
+    hash.seed = (uint64_t)(at_least * 1e6);
+    for (size_t i = 0; i < count; i++)
+        hash.seed = twin_hash_bytes(hash, texts[i].bytes, texts[i].length);
+    return hash.seed;
+}
+
+/* What was kept, if it was made from the same texts and is whole. */
+static bool load(struct scored_pairs *out, double *seconds, const char *path, uint64_t sum)
+{
+    char line[WORDS_OF_LINE];
+    unsigned long long kept, pairs;
+    uint32_t a, b;
+    float score;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    bool good =
+        fgets(line, sizeof line, file) && sscanf(line, "# %llx %llu %lf", &kept, &pairs, seconds) == 3 && kept == sum;
+    while (good && fgets(line, sizeof line, file) && sscanf(line, "%u\t%u\t%f", &a, &b, &score) == 3)
+        scored_add(out, a, b, score);
+    good = good && out->count == pairs;
+    if (!good)
+        out->count = 0;
+    fclose(file);
+    return good;
+}
+
+static void store(const struct scored_pairs *pairs, double seconds, const char *path, uint64_t sum)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        trouble("%s: cannot be written: %s", path, strerror(errno));
+    fprintf(file, "# %llx %zu %.3f\n", (unsigned long long)sum, pairs->count, seconds);
+    for (size_t i = 0; i < pairs->count; i++)
+        fprintf(file, "%u\t%u\t%.6f\n", pairs->pairs[i].a, pairs->pairs[i].b, pairs->pairs[i].score);
+    bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        trouble("%s: could not be written: %s", path, strerror(errno));
+}
+
+void gold_pairs(struct scored_pairs *out, double *seconds, const struct lab *lab, const char *name,
+                const twin_text *texts, size_t count, size_t n, double at_least)
+{
+    char path[4096];
+    twin_text *cut = need(count, sizeof *cut);
+    for (size_t i = 0; i < count; i++)
+        cut[i] = text_cut(texts[i], n);
+    uint64_t sum = checksum(cut, count, at_least);
+    *out = (struct scored_pairs){ 0 };
+    snprintf(path, sizeof path, "%s/%s.tsv", lab->out, name);
+    if (!load(out, seconds, path, sum)) {
+        double start = seconds_now();
+        compare_all(out, lab, cut, count, at_least);
+        *seconds = seconds_now() - start;
+        store(out, *seconds, path, sum);
+    }
+    free(cut);
+}
