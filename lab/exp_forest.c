@@ -619,7 +619,7 @@ static void claim_order(struct lab *lab, const struct order *o, const char *para
             parameters, measures[m], means[m][0], means[m][1], means[m][2], means[m][3]);
     claim(lab, means[1][1] < means[1][0] && means[1][1] < means[1][2] && means[1][1] < means[1][3],
           "%s: against S in its true order \"deepest only\" wins, as the reference has it; \"around average\" %s",
-          parameters, means[1][2] < means[1][0] ? "beats \"all\" too" : "does not beat \"all\", as there");
+          parameters, means[1][2] < means[1][0] ? "beats \"all\" too" : "does not beat \"all\", which it does there");
 }
 
 void exp_forest_order(struct lab *lab)
