@@ -304,8 +304,8 @@ static void compare_to_reference(struct lab *lab, const struct precision *p)
             }
         }
     say(lab,
-        "The paper's parameters reach the reference in %zu of %zu cells, and %zu are more than two standard errors "
-        "below it.",
+        "The paper's parameters reach the reference in %zu of %zu cells; more than two standard errors below it: "
+        "%zu.",
         above, cells, far);
     say(lab, "The worst is L = %zu, |S| = %zu: %.3f, reference %.3f, %.2f standard errors.", row_trees[row],
         size_of(row, column), summarise(p, 0, row, column).mean, reference[row][column], worst);
