@@ -59,7 +59,7 @@ void draw_edited(char *out, const char *from, size_t n, size_t edits, enum keepi
     if (keeping == KEEP_BY_PAIRS)
         edit_by_pairs(text, n, edits, state);
     for (size_t e = 0; e < edits && keeping != KEEP_BY_PAIRS; e++) {
-        length = edit_once(text, length, (enum edit)draw_below(state, 3), state);
+        length = edit_once(text, length, keeping == KEEP_REPLACED ? REPLACE : (enum edit)draw_below(state, 3), state);
         if (keeping == KEEP_EACH) {
             fit(text, length, n, state);
             length = n;

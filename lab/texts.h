@@ -14,6 +14,7 @@ enum keeping {
     KEEP_BY_PAIRS, /* an insertion comes with a deletion elsewhere, and they are two edits */
     KEEP_AT_LAST,  /* after all edits the end is cut off or filled up */
     KEEP_EACH,     /* the same after each edit */
+    KEEP_REPLACED, /* there are replacements only */
 };
 
 /* `from` after so many random edits: insertions, deletions and replacements (D's RandomStrings). */

@@ -87,4 +87,18 @@ lab 1 movielens --data many --out failed
 grep -q 'MovieLens 100K: many/ml-100k/u.data is not there' out || fail "$asked: $(cat out)"
 grep -q 'among 3 users' out || fail "$asked: $(cat out)"
 
+# Two stories in turn, an empty text, and one that is cut off.
+mkdir -p tiny/reuters21578
+for file in $(seq -w 0 21); do
+    printf '<REUTERS><TEXT>&#2;<TITLE>Tea &amp; cocoa %s</TITLE><BODY>Prices rose in &lt;London> for %s of the brokers.</BODY></TEXT></REUTERS>
+<REUTERS><TEXT></TEXT></REUTERS><REUTERS><TEXT' $((10#$file % 2)) $((10#$file % 2)) >tiny/reuters21578/reut2-0$file.sgm
+done
+lab 1 reuters-duplicates forest-vs-by --data tiny --out failed
+grep -q 'FAILED  44 texts in the collection' out || fail "$asked: $(cat out)"
+grep -q 'n = 100: K = 200, L = 1 finds 341 pairs, of which 341 are identical' out || fail "$asked: $(cat out)" # with the empty ones
+grep -q 'n = 250: of 44 texts 231 pairs have a ratio of at least 0.85, 231 of 0.95, 110 of 0.99' out || fail "$asked: $(cat out)"
+rm tiny/reuters21578/reut2-007.sgm
+lab 0 reuters-duplicates --data tiny --out failed
+grep -q 'skip    Reuters-21578: tiny/reuters21578/reut2-007.sgm is not there' out || fail "$asked: $(cat out)"
+
 exit $((failures > 0))
