@@ -278,12 +278,15 @@ static twin_status check(struct near *near, const struct twin__pairs *pairs, twi
     return status;
 }
 
-/* A few short texts are compared each with each: that is as quick, and none is missed. */
+/* A few short texts are compared each with each: that is as quick, and none is missed. So are texts that have no more
+ * characters than may be edited, which have nothing in common for a forest to find and are near all the same. */
 enum { SHORT = 64, FEW = 1024 };
 
-static bool is_small(const struct near *near)
+static bool compares_all(const struct near *near)
 {
-    return near->end - near->begin <= FEW && length_at(near, near->end - 1) <= SHORT;
+    bool few = near->end - near->begin <= FEW && length_at(near, near->end - 1) <= SHORT;
+    return few || (near->options.edits != TWIN_EDIT_FAR && near->options.ratio == 0 &&
+                   near->options.edits >= length_at(near, near->begin));
 }
 
 static twin_status compare_all(struct near *near, twin_error *error)
@@ -481,7 +484,7 @@ static twin_status search(struct near *near, twin_error *error)
     near->end = cell_end(near, near->middle);
     for (; near->begin < near->count && status == TWIN_OK; next_class(near)) {
         if (near->end - near->begin > 1)
-            status = is_small(near) ? compare_all(near, error) : search_class(near, place_of, error);
+            status = compares_all(near) ? compare_all(near, error) : search_class(near, place_of, error);
         if (progress.tell)
             progress.tell(progress.context, "pairing", near->middle, near->count);
     }
