@@ -363,8 +363,9 @@ static void wilson(double *low, double *high, uint64_t found, uint64_t of)
     }
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    *low = fmax(0, middle - reach);
-    *high = fmin(1, middle + reach);
+    /* Rounding must not put the share itself outside. */
+    *low = fmax(0, fmin(p, middle - reach));
+    *high = fmin(1, fmax(p, middle + reach));
 }
 
 void twin__audit_sum_up(twin_audit *out, uint64_t told, const twin_match *matches, size_t count,

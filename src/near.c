@@ -333,11 +333,12 @@ static void count_compared(struct rounds *rounds, const struct twin__pairs *pair
     }
 }
 
-static void count_found(struct rounds *rounds, const twin_match *matches, size_t count)
+/* The matches from the one numbered `begin` on are new. */
+static void count_found(struct rounds *rounds, const twin_similar *similar, size_t begin)
 {
-    for (size_t i = 0; i < count; i++) {
-        rounds->near_found[rounds->place_of[matches[i].a]]++;
-        rounds->near_found[rounds->place_of[matches[i].b]]++;
+    for (size_t i = begin; i < similar->count; i++) {
+        rounds->near_found[rounds->place_of[similar->matches[i].a]]++;
+        rounds->near_found[rounds->place_of[similar->matches[i].b]]++;
     }
 }
 
@@ -386,7 +387,7 @@ static twin_status play_round(struct near *near, struct rounds *rounds, const st
         status = remember(rounds, &pairs);
     if (status == TWIN_OK) {
         count_compared(rounds, &pairs);
-        count_found(rounds, near->similar->matches + before, near->similar->count - before);
+        count_found(rounds, near->similar, before);
         keep_asking(rounds);
     }
     free(pairs.items);
