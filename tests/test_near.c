@@ -295,7 +295,7 @@ static void many_short_texts_are_looked_up(void **state)
     (void)state;
     struct world world = { 0 };
     struct score score = { 0 };
-    draw_texts(&world.texts, 1500, 20, 24, 26, 11);
+    draw_texts(&world.texts, SANITIZED ? 1100 : 1500, 20, 24, 26, 11);
     world_read(&world, serial);
     check_once(&score, &world, near_options(.9, TWIN_EDIT_FAR, serial));
     assert_true(score.near > 300);
