@@ -289,6 +289,7 @@ static bool audit_run(struct run *run, twin_progress progress)
                                                                     .seed = options->seed,
                                                                     .measure = options->measure,
                                                                     .threshold = options->threshold,
+                                                                    .top = options->top,
                                                                     .exec = options->exec,
                                                                     .progress = progress },
                                               &error);

@@ -71,12 +71,15 @@ endforeach()
 if(TARGET program)
   add_executable(exact_pairs tests/exact_pairs.c) # what the program's answers are held against
   target_link_libraries(exact_pairs PRIVATE settings)
+  add_executable(exact_edit_pairs tests/exact_edit_pairs.c)
+  target_link_libraries(exact_edit_pairs PRIVATE settings)
   file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/cli/*.sh)
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)
     checked(cli_${name} ${IN_SCRATCH} ${SCRATCH}/cli_${name} env
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_SANITIZED=${TWIN_SANITIZE}
-      TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs> bash ${file})
+      TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
+      TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> bash ${file})
   endforeach()
 endif()
 

@@ -278,12 +278,15 @@ static twin_status check(struct near *near, const struct twin__pairs *pairs, twi
     return status;
 }
 
-/* A few short texts are compared each with each: that is as quick, and none is missed. */
+/* A few short texts are compared each with each: that is as quick, and none is missed. So are texts that have no more
+ * characters than may be edited, which have nothing in common for a forest to find and are near all the same. */
 enum { SHORT = 64, FEW = 1024 };
 
-static bool is_small(const struct near *near)
+static bool compares_all(const struct near *near)
 {
-    return near->end - near->begin <= FEW && length_at(near, near->end - 1) <= SHORT;
+    bool few = near->end - near->begin <= FEW && length_at(near, near->end - 1) <= SHORT;
+    return few || (near->options.edits != TWIN_EDIT_FAR && near->options.ratio == 0 &&
+                   near->options.edits >= length_at(near, near->begin));
 }
 
 static twin_status compare_all(struct near *near, twin_error *error)
@@ -330,11 +333,12 @@ static void count_compared(struct rounds *rounds, const struct twin__pairs *pair
     }
 }
 
-static void count_found(struct rounds *rounds, const twin_match *matches, size_t count)
+/* The matches from the one numbered `begin` on are new. */
+static void count_found(struct rounds *rounds, const twin_similar *similar, size_t begin)
 {
-    for (size_t i = 0; i < count; i++) {
-        rounds->near_found[rounds->place_of[matches[i].a]]++;
-        rounds->near_found[rounds->place_of[matches[i].b]]++;
+    for (size_t i = begin; i < similar->count; i++) {
+        rounds->near_found[rounds->place_of[similar->matches[i].a]]++;
+        rounds->near_found[rounds->place_of[similar->matches[i].b]]++;
     }
 }
 
@@ -383,7 +387,7 @@ static twin_status play_round(struct near *near, struct rounds *rounds, const st
         status = remember(rounds, &pairs);
     if (status == TWIN_OK) {
         count_compared(rounds, &pairs);
-        count_found(rounds, near->similar->matches + before, near->similar->count - before);
+        count_found(rounds, near->similar, before);
         keep_asking(rounds);
     }
     free(pairs.items);
@@ -481,7 +485,7 @@ static twin_status search(struct near *near, twin_error *error)
     near->end = cell_end(near, near->middle);
     for (; near->begin < near->count && status == TWIN_OK; next_class(near)) {
         if (near->end - near->begin > 1)
-            status = is_small(near) ? compare_all(near, error) : search_class(near, place_of, error);
+            status = compares_all(near) ? compare_all(near, error) : search_class(near, place_of, error);
         if (progress.tell)
             progress.tell(progress.context, "pairing", near->middle, near->count);
     }

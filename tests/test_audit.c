@@ -143,6 +143,59 @@ static void auditing_everything_is_counting(void **state)
     world_end(&world);
 }
 
+/* Whether fewer than `top` documents are more similar to d than `other` is, or as similar and earlier. */
+static bool is_best(const struct world *world, uint32_t d, uint32_t other, size_t top)
+{
+    const uint32_t *distinct;
+    size_t count = twin_collection_distinct(&distinct, world->collection), before = 0;
+    double similarity = true_similarity(&world->truth, d, other, TWIN_JACCARD);
+    for (size_t i = 0; i < count; i++) {
+        double s = distinct[i] == d ? -1 : true_similarity(&world->truth, d, distinct[i], TWIN_JACCARD);
+        before += s > similarity || (s == similarity && distinct[i] < other);
+    }
+    return before < top;
+}
+
+/* Each document has its own best, so a pair counts for both ends or for one. */
+static void only_the_best_count_when_asked(void **state)
+{
+    (void)state;
+    struct world world;
+    const uint32_t *distinct;
+    const twin_match *matches;
+    const double threshold = .2;
+    world_begin(&world, 3);
+    size_t count = twin_collection_distinct(&distinct, world.collection);
+    twin_similar *similar =
+        find(&world, (twin_similar_options){ .threshold = .5, .bands = { { 64, 2 }, 0 }, .exec = serial });
+    size_t match_count = twin_similar_matches(&matches, similar);
+    for (size_t top = 1; top < 4; top++) {
+        uint64_t truth = 0, found = 0;
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < count; j++) {
+                uint32_t a = distinct[i], b = distinct[j];
+                if (i == j || true_similarity(&world.truth, a, b, TWIN_JACCARD) < threshold ||
+                    !is_best(&world, a, b, top))
+                    continue;
+                truth++;
+                for (size_t m = 0; m < match_count; m++)
+                    found += matches[m].a == (a < b ? a : b) && matches[m].b == (a < b ? b : a);
+            }
+        assert_true(found > 0 && found < truth);
+        for (int e = 0; e < EXECS; e++) {
+            twin_audit_options options = { .documents = SIZE_MAX, .threshold = threshold, .top = top };
+            if (!exec_number(&options.exec, e))
+                continue;
+            twin_audit audit = run(&world, similar, options);
+            assert_int_equal(audit.similar, truth);
+            assert_int_equal(audit.found, found);
+            assert_int_equal(audit.wrong, 0);
+        }
+    }
+    twin_similar_free(similar);
+    world_end(&world);
+}
+
 /* An audit of one document counts its pairs. Over the documents that is 2·pairs/documents on average, with the
  * variance of the number of partners; four standard errors over DRAWS draws are allowed. */
 static void every_document_is_as_likely_to_be_drawn(void **state)
@@ -255,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(auditing_everything_is_counting),
+        cmocka_unit_test(only_the_best_count_when_asked),
         cmocka_unit_test(every_document_is_as_likely_to_be_drawn),
         cmocka_unit_test(a_part_sees_a_part),
         cmocka_unit_test(nothing_to_find_is_all_found),

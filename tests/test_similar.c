@@ -132,6 +132,77 @@ static void all_similar_pairs_are_found_and_no_other(void **state)
     }
 }
 
+/* ---- the best of each document ---- */
+
+/* How many distinct documents are more similar to d than `other` is, or as similar and earlier. */
+static size_t true_rank(const struct world *world, size_t d, size_t other)
+{
+    double similarity = true_similarity(&world->truth, d, other, TWIN_JACCARD);
+    size_t before = 0;
+    for (size_t i = 0; i < world->truth.count; i++) {
+        if (i == d || !is_distinct(world, i))
+            continue;
+        double s = true_similarity(&world->truth, d, i, TWIN_JACCARD);
+        before += s > similarity || (s == similarity && i < other);
+    }
+    return before;
+}
+
+static void check_best(const struct world *world, const twin_similar *similar, double threshold, size_t top)
+{
+    const twin_match *matches;
+    size_t count = twin_similar_matches(&matches, similar), at = 0;
+    for (size_t a = 0; a < world->truth.count; a++)
+        for (size_t b = a + 1; is_distinct(world, a) && b < world->truth.count; b++) {
+            double similarity = true_similarity(&world->truth, a, b, TWIN_JACCARD);
+            if (!is_distinct(world, b) || similarity < threshold ||
+                (true_rank(world, a, b) >= top && true_rank(world, b, a) >= top))
+                continue;
+            assert_true(at < count && matches[at].a == a && matches[at].b == b);
+            assert_true(matches[at].similarity == similarity);
+            at++;
+        }
+    assert_int_equal(at, count);
+}
+
+/* Of so few documents all are candidates for each other, so the best are the truly best. A pair of similarity .1
+ * shares no label of 256 trees once in 10^11. */
+static void the_best_of_each_document_are_found_through_a_forest(void **state)
+{
+    (void)state;
+    struct world world;
+    for (uint64_t seed = 0; seed < (SANITIZED ? 10 : 40); seed++) {
+        twin_exec exec;
+        if (!exec_number(&exec, (int)(seed % EXECS)))
+            continue;
+        world_draw(&world, 18, exec, 100 + seed);
+        for (size_t top = 1; top < 4; top++) {
+            twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .1, exec);
+            options.method = TWIN_METHOD_FOREST;
+            options.top = top;
+            twin_similar *similar = find(world.collection, options);
+            check_best(&world, similar, options.threshold, top);
+            twin_similar_free(similar);
+        }
+        world_end(&world);
+    }
+}
+
+/* With more of them than anyone has lookalikes, the best are all: what bands find. */
+static void a_forest_finds_what_bands_find(void **state)
+{
+    (void)state;
+    struct world world;
+    world_draw(&world, SANITIZED ? 80 : 300, serial, 77);
+    twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .5, serial);
+    options.method = TWIN_METHOD_FOREST;
+    options.top = 1000;
+    twin_similar *similar = find(world.collection, options);
+    check_matches(&world, similar, options);
+    twin_similar_free(similar);
+    world_end(&world);
+}
+
 /* ---- telling ---- */
 
 struct told {
@@ -440,6 +511,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_similar_pairs_are_found_and_no_other),
+        cmocka_unit_test(the_best_of_each_document_are_found_through_a_forest),
+        cmocka_unit_test(a_forest_finds_what_bands_find),
         cmocka_unit_test(copies_are_told_as_asked),
         cmocka_unit_test(a_family_that_hangs_together_by_neighbours),
         cmocka_unit_test(a_large_family_gives_all_its_pairs),

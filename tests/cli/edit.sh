@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# twinsift pairs --measure edit and --method forest: what they print, what they refuse, that edits are found as comparing
+# everything finds them, and that the answer is the same whoever runs it.
+set -euo pipefail
+
+fail()
+{
+    echo "edit: $1" >&2
+    exit 1
+}
+
+# prints TEXT ARGUMENT...: standard output of pairs, to the letter.
+prints()
+{
+    local expected=$1
+    shift
+    "$TWINSIFT" pairs --quiet "$@" > out.txt 2> err.txt || fail "$*: $(cat err.txt)"
+    [ "$(cat out.txt)" = "$expected" ] || fail "$*: printed $(cat out.txt)"
+    [ ! -s err.txt ] || fail "$*: said $(cat err.txt)"
+}
+
+# wrong WORDS ARGUMENT...: trouble, and one sentence with these words.
+wrong()
+{
+    local words=$1 status=0
+    shift
+    "$TWINSIFT" pairs "$@" > out.txt 2> err.txt || status=$?
+    [ "$status" = 2 ] || fail "$*: status $status, not 2"
+    [ ! -s out.txt ] && [ "$(wc -l < err.txt)" = 1 ] || fail "$*: not one sentence: $(cat out.txt err.txt)"
+    grep -qF -- "$words" err.txt || fail "$*: \"$words\" is not in: $(cat err.txt)"
+}
+
+tab=$'\t'
+cat > words.jsonl << 'END'
+{"id":"kitten","text":"kitten"}
+{"id":"sitting","text":"sitting"}
+{"id":"mitten","text":"Mitten"}
+{"id":"nothing","text":""}
+{"id":"again","text":" KITTEN "}
+{"id":"a","text":"a"}
+END
+
+# kitten and sitting: 2·4 of 13 characters, three edits. The empty text is one edit from "a".
+prints "kitten${tab}mitten${tab}0.8333
+kitten${tab}again${tab}1.0000" --measure edit words.jsonl
+prints "kitten${tab}sitting${tab}0.6154
+kitten${tab}mitten${tab}0.8333
+kitten${tab}again${tab}1.0000
+sitting${tab}mitten${tab}0.6154
+sitting${tab}again${tab}0.6154
+mitten${tab}again${tab}0.8333" --measure edit --threshold 0.6 --copies all words.jsonl
+prints "kitten${tab}mitten${tab}0.8333
+kitten${tab}again${tab}1.0000
+nothing${tab}a${tab}0.0000" --measure edit --max-edits 1 words.jsonl
+prints "kitten${tab}sitting${tab}0.6154
+kitten${tab}mitten${tab}0.8333
+sitting${tab}mitten${tab}0.6154" --measure edit --max-edits 3 --threshold 0.5 --copies none words.jsonl
+prints "kitten${tab}again${tab}1.0000" --measure edit --max-edits 0 words.jsonl
+prints "" --measure edit --raw --max-edits 0 words.jsonl
+"$TWINSIFT" pairs --measure edit --json --audit 10 words.jsonl > out.txt 2> err.txt
+diff - out.txt << 'END' || fail "--json --audit: another answer"
+{"a":"kitten","b":"mitten","similarity":0.8333}
+{"a":"kitten","b":"again","similarity":1.0000}
+{"audit":{"documents":5,"similar":1,"found":1,"wrong":0,"recall":1.000000,"low":0.206549,"high":1.000000}}
+END
+grep -q "audit: 5 documents compared with all others, 1 of 1 similar pairs found" err.txt || fail "--audit: $(cat err.txt)"
+"$TWINSIFT" pairs --measure edit --stats words.jsonl 2>&1 > out.txt | grep -q "same text as an earlier one" ||
+    fail "--stats does not speak of texts"
+"$TWINSIFT" pairs --measure edit --stats --json words.jsonl 2>&1 > out.txt | grep -q '"copies":1,.*"similar":1,"lines":2' ||
+    fail "--stats --json: not one copy, one similar pair and two lines"
+
+wrong "needs --measure edit" --max-edits 3 words.jsonl
+wrong "--verify exact" --measure edit --verify estimate words.jsonl
+wrong "nothing to do" --measure edit --bands 3 words.jsonl
+wrong "char:N" --measure edit --shingle word:3 words.jsonl
+wrong "needs texts" --measure edit --sets words.jsonl
+wrong "cannot be used" --measure edit --top 3 words.jsonl
+wrong "--max-edits" --measure edit --max-edits many words.jsonl
+wrong "needs --method forest" --top 3 words.jsonl
+wrong "--measure jaccard" --method forest --measure containment words.jsonl
+wrong "--top" --method forest --top 0 words.jsonl
+
+# The best of each document: the nearest neighbour of each number is the next, and of the last the one before.
+for i in 1 2 3 4 5 6; do
+    echo "{\"id\":$i,\"text\":\"$(seq -s ' ' "$((i * i))" "$((i * i + 60))")\"}"
+done > numbers.jsonl
+prints "1${tab}2${tab}0.9062
+2${tab}3${tab}0.8485
+3${tab}4${tab}0.7941
+4${tab}5${tab}0.7429
+5${tab}6${tab}0.6944" --method forest --top 1 --threshold 0.1 --shingle word:1 numbers.jsonl
+
+# Against comparing everything, and with every executor.
+documents=1500
+[ -z "${TWINSIFT_SANITIZED-}" ] || documents=300
+"$TWINSIFT_GENERATE" --docs "$documents" --bytes 800 --seed 5 --copies 0.4 --edits --families 10:12 |
+    LC_ALL=C tr -d '\200-\377' | LC_ALL=C sed -E 's/\\u[0-9a-f]{4}//g' > corpus.jsonl # exact_edit_pairs reads ASCII
+for ratio in 0.95 0.85; do
+    "$TWINSIFT_EXACT_EDIT_PAIRS" corpus.jsonl "$ratio" > true.tsv
+    "$TWINSIFT" pairs --quiet --measure edit --threshold "$ratio" --copies all corpus.jsonl > found.tsv
+    true=$(wc -l < true.tsv)
+    [ "$true" -ge 100 ] || fail "only $true pairs at $ratio to find"
+    LC_ALL=C sort true.tsv > true.sorted
+    LC_ALL=C sort found.tsv > found.sorted
+    LC_ALL=C comm -13 true.sorted found.sorted > wrong.tsv
+    LC_ALL=C comm -12 true.sorted found.sorted > right.tsv
+    right=$(wc -l < right.tsv)
+    [ ! -s wrong.tsv ] || fail "$ratio: printed but not true: $(head -1 wrong.tsv)"
+    [ $((100 * right)) -ge $((99 * true)) ] || fail "$ratio: found $right of $true, less than 0.99"
+    echo "$ratio: found $right of $true pairs"
+done
+
+for how in "--measure edit --threshold 0.9" "--method forest --top 2 --threshold 0.2"; do
+    read -ra options <<< "$how"
+    pairs=("$TWINSIFT" pairs --quiet "${options[@]}" corpus.jsonl)
+    "${pairs[@]}" --executor serial > reference.tsv
+    [ -s reference.tsv ] || fail "$how: no pairs to compare"
+    for executor in pthreads openmp; do
+        # The thread sanitizer's build has no OpenMP, and says so.
+        if ! "${pairs[@]}" --executor "$executor" > other.tsv 2> trouble.txt; then
+            grep -q "not in this build" trouble.txt || fail "$executor: $(cat trouble.txt)"
+            continue
+        fi
+        for threads in 1 2 7; do
+            "${pairs[@]}" --executor "$executor" --threads "$threads" | cmp reference.tsv - ||
+                fail "$how, $executor with $threads threads: another answer"
+        done
+    done
+    for level in scalar avx2 avx512; do
+        if ! TWINSIFT_CPU=$level "${pairs[@]}" > other.tsv 2> trouble.txt; then
+            grep -q "cannot run" trouble.txt || fail "$level: $(cat trouble.txt)"
+            continue
+        fi
+        cmp reference.tsv other.tsv || fail "$how, $level: another answer"
+    done
+done
