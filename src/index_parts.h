@@ -248,9 +248,12 @@ twin_status twin__view_document(struct twin__document *out, twin_index_view *vie
 twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error);
 twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *document, uint64_t set_size);
 
-/* Views of one instant, one for each worker; `out` has room for them. */
-twin_status twin__views_create(twin_index_view **out, int count, twin_index *index, twin_error *error);
-void twin__views_free(twin_index_view **views, int count);
+/* Views of one instant, one for each worker, in one block. */
+struct twin__seat {
+    twin_index_view *view;
+};
+twin_status twin__seats_create(struct twin__seat **out, int count, twin_index *index, twin_error *error);
+void twin__seats_free(struct twin__seat *seats, int count);
 
 /* A member of a set as it is kept: label, then number, high bytes first, so that they sort. */
 enum { TWIN__MEMBER_BYTES = 12 };
