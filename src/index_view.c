@@ -1,4 +1,5 @@
 /* index_view.c — views: what an index held at one instant. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,7 @@ static twin_status agree(struct twin__seat *seats, int count, twin_error *error)
 {
     uint64_t latest = 0;
     for (int i = 0; i < count; i++) {
+        assert(seats[i].view);
         uint64_t seen = seats[i].view->counts.transaction;
         if (seen == latest)
             continue;
