@@ -68,9 +68,8 @@ static size_t write_word(char *out, uint64_t word)
     uint64_t state = word;
     for (uint64_t i = 2 + word % 2; i > 0; i--) {
         const char *part = parts[twin__random_below(&state, sizeof parts / sizeof parts[0])];
-        size_t size = strlen(part);
-        memcpy(out + length, part, size);
-        length += size;
+        while (*part)
+            out[length++] = *part++;
     }
     out[length] = ' ';
     return length + 1;
@@ -238,7 +237,7 @@ static void measure_index(const char *folder, twin_keep keep, uint64_t documents
     measure_asking(path, documents, 1);
     measure_asking(path, documents, 2);
     unlink(path);
-    strcat(path, "-lock");
+    snprintf(path, sizeof path, "%s/bench.twin-lock", folder);
     unlink(path);
 }
 

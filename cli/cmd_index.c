@@ -35,7 +35,7 @@ static const char help[] =
     "  --hash FAMILY         xxh3, farm, jenkins, or sip with a secret random key that is kept in the file (xxh3)\n"
     "  --force               replace a file that exists\n"
     "add:\n"
-    "  --batch N             documents in one transaction (50K)\n"
+    "  --batch N             documents in one transaction (10K)\n"
     "  --label N, --time N   numbers that are kept with each document (0)\n"
     "query:\n"
     "  --top N               the N most similar documents only\n"

@@ -309,7 +309,7 @@ static twin_status check(struct index_request *request, const twin_index *index,
                          twin_error *error)
 {
     (void)index;
-    twin_index_info info;
+    twin_index_info info = { 0 };
     twin_status status = twin_index_check(view, progress_begin(request->common.quiet), error);
     if (status == TWIN_OK)
         status = twin_index_describe(&info, view, error);

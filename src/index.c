@@ -297,7 +297,7 @@ static twin_status read_format(twin_index *index, MDB_txn *txn, twin_error *erro
     twin_status status = twin__format_decode(&index->options, &reason, twin__bytes_of(value));
     if (status == TWIN_EFORMAT)
         return twin__fail(error, status, "%s: %s", index->path, reason);
-    struct twin__counts counts;
+    struct twin__counts counts = { 0 };
     if (status == TWIN_OK)
         status = twin__get_counts(&counts, index, txn, error);
     if (status == TWIN_OK && counts.transaction != mdb_txn_id(txn))
@@ -329,21 +329,20 @@ static twin_status read_tables(twin_index *index, twin_error *error)
     return code == MDB_SUCCESS ? prepare(index, error) : twin__fail_lmdb(error, index, code);
 }
 
-static twin_status index_new(twin_index **out, const char *path, twin_error *error)
+/* NULL when memory runs out. */
+static twin_index *index_new(const char *path)
 {
     twin_index *index = calloc(1, sizeof *index);
     char *copy = strdup(path);
-    *out = index;
     if (!index || !copy) {
         free(index);
         free(copy);
-        *out = NULL;
-        return twin__fail_memory(error);
+        return NULL;
     }
     index->path = copy;
     index->fd = -1;
     pthread_mutex_init(&index->lock, NULL);
-    return TWIN_OK;
+    return index;
 }
 
 void twin_index_close(twin_index *index)
@@ -390,11 +389,11 @@ static twin_status open_held(twin_index *index, twin_index_access access, twin_e
 
 twin_status twin_index_open(twin_index **out, const char *path, twin_index_access access, twin_error *error)
 {
-    twin_index *index;
+    twin_index *index = index_new(path);
     *out = NULL;
-    twin_status status = index_new(&index, path, error);
-    if (status == TWIN_OK)
-        status = hold_file(&index->fd, path, LOCK_SH, error);
+    if (!index)
+        return twin__fail_memory(error);
+    twin_status status = hold_file(&index->fd, path, LOCK_SH, error);
     if (status == TWIN_OK)
         status = open_held(index, access, error);
     if (status != TWIN_OK) {
@@ -516,17 +515,13 @@ static twin_status hold_old(int *held, const char *path, bool replace, twin_erro
     return hold_file(held, path, LOCK_EX, error);
 }
 
-twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error)
+static twin_status create_aside(const char *temporary, const char *path, twin_index_options options, bool replace,
+                                twin_error *error)
 {
-    twin_index *index = NULL;
-    int held = -1;
-    char *temporary = temporary_name(path);
-    twin_status status = temporary ? complete(&options, error) : twin__fail_memory(error);
-    if (status == TWIN_OK)
-        status = hold_old(&held, path, replace, error);
-    if (status == TWIN_OK)
-        status = index_new(&index, temporary, error);
-    if (status == TWIN_OK) {
+    int held;
+    twin_status status = hold_old(&held, path, replace, error);
+    twin_index *index = status == TWIN_OK ? index_new(temporary) : NULL;
+    if (index) {
         unlink(temporary); /* of one who had our number and died */
         index->options = options;
         status = prepare(index, error);
@@ -538,9 +533,22 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
             status = name_file(temporary, path, held, error);
         else
             unlink(temporary);
-    }
+    } else if (status == TWIN_OK)
+        status = twin__fail_memory(error);
     if (held >= 0)
         close(held);
+    return status;
+}
+
+twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error)
+{
+    twin_status status = complete(&options, error);
+    if (status != TWIN_OK)
+        return status;
+    char *temporary = temporary_name(path);
+    if (!temporary)
+        return twin__fail_memory(error);
+    status = create_aside(temporary, path, options, replace, error);
     free(temporary);
     return status;
 }
@@ -574,10 +582,9 @@ static twin_status copy_compact(twin_index *index, const char *temporary, twin_e
 /* The copy starts its transactions anew, and says so in its counts. */
 static twin_status restart_counts(const char *temporary, twin_error *error)
 {
-    twin_index *index = NULL;
-    twin_status status = index_new(&index, temporary, error);
-    if (status != TWIN_OK)
-        return status;
+    twin_index *index = index_new(temporary);
+    if (!index)
+        return twin__fail_memory(error);
     struct twin__writing writing = { .index = index, .error = error };
     index->map_bytes = MAP_BYTES;
     int code = open_env(index, MDB_NOLOCK, 0666);
@@ -585,8 +592,8 @@ static twin_status restart_counts(const char *temporary, twin_error *error)
         code = mdb_txn_begin(index->env, NULL, 0, &writing.txn);
     if (code == MDB_SUCCESS)
         code = open_tables(index, writing.txn, 0);
-    status = code == MDB_SUCCESS ? twin__get_counts(&writing.counts, index, writing.txn, error)
-                                 : fail_code(error, temporary, code);
+    twin_status status = code == MDB_SUCCESS ? twin__get_counts(&writing.counts, index, writing.txn, error)
+                                             : fail_code(error, temporary, code);
     if (status == TWIN_OK)
         status = twin__said(&writing, put_counts(&writing));
     if (status == TWIN_OK)
@@ -597,28 +604,29 @@ static twin_status restart_counts(const char *temporary, twin_error *error)
     return status;
 }
 
-twin_status twin_index_compact(const char *path, twin_error *error)
+static twin_status compact_aside(twin_index *index, const char *temporary, twin_error *error)
 {
-    twin_index *index;
-    char *temporary = temporary_name(path);
-    if (!temporary)
-        return twin__fail_memory(error);
-    twin_status status = index_new(&index, path, error);
-    if (status == TWIN_OK)
-        status = hold_file(&index->fd, path, LOCK_EX, error);
+    twin_status status = hold_file(&index->fd, index->path, LOCK_EX, error);
     if (status == TWIN_OK)
         status = open_held(index, TWIN_INDEX_WRITE, error);
     if (status == TWIN_OK)
         status = twin__transact(index, unite_runs, NULL, error);
     if (status == TWIN_OK)
         status = copy_compact(index, temporary, error);
-    if (status == TWIN_OK) {
-        status = restart_counts(temporary, error);
-        if (status == TWIN_OK)
-            status = name_file(temporary, path, index->fd, error);
-        else
-            unlink(temporary);
-    }
+    if (status != TWIN_OK)
+        return status;
+    status = restart_counts(temporary, error);
+    if (status == TWIN_OK)
+        return name_file(temporary, index->path, index->fd, error);
+    unlink(temporary);
+    return status;
+}
+
+twin_status twin_index_compact(const char *path, twin_error *error)
+{
+    twin_index *index = index_new(path);
+    char *temporary = temporary_name(path);
+    twin_status status = index && temporary ? compact_aside(index, temporary, error) : twin__fail_memory(error);
     twin_index_close(index);
     free(temporary);
     return status;

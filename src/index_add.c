@@ -349,38 +349,44 @@ static twin_status write_run(struct writer *writer)
     return twin__runs_append(writer->writing, writer->newcomers, count);
 }
 
-struct batch {
-    const struct twin__draft *draft;
-    size_t begin, end;
+struct batch_writing {
+    const struct twin__batch *batch;
+    size_t count;
     twin_index_change change;
 };
 
 static twin_status write_batch(struct twin__writing *writing, void *context)
 {
-    struct batch *batch = context;
+    struct batch_writing *part = context;
+    const struct twin__batch *batch = part->batch;
     struct writer writer;
     twin_status status = open_writer(&writer, writing);
-    for (size_t i = batch->begin; i < batch->end && status == TWIN_OK; i++)
-        status = write_entry(&writer, batch->draft, i);
+    size_t left = part->count, first = batch->begin;
+    for (size_t i = 0; i < batch->draft_count && left > 0; i++, first = 0)
+        for (size_t j = first; j < batch->drafts[i].count && left > 0 && status == TWIN_OK; j++, left--)
+            status = write_entry(&writer, &batch->drafts[i], j);
     if (status == TWIN_OK)
         status = write_run(&writer);
-    batch->change = writer.change;
+    part->change = writer.change;
     close_writer(&writer);
     return status;
 }
 
-twin_status twin__draft_write(twin_index_change *change, twin_index *index, const struct twin__draft *draft,
-                              size_t begin, size_t end, twin_error *error)
+twin_status twin__batch_write(twin_index_change *change, twin_index *index, struct twin__batch *batch, size_t count,
+                              twin_error *error)
 {
-    struct batch batch = { .draft = draft, .begin = begin, .end = end };
-    if (begin == end)
+    struct batch_writing part = { .batch = batch, .count = count };
+    if (count == 0)
         return TWIN_OK;
-    twin_status status = twin__transact(index, write_batch, &batch, error);
-    if (status != TWIN_OK || !change)
+    twin_status status = twin__transact(index, write_batch, &part, error);
+    if (status != TWIN_OK)
         return status;
-    change->added += batch.change.added;
-    change->replaced += batch.change.replaced;
-    change->too_short += batch.change.too_short;
+    twin__batch_drop(batch, count);
+    if (!change)
+        return TWIN_OK;
+    change->added += part.change.added;
+    change->replaced += part.change.replaced;
+    change->too_short += part.change.too_short;
     change->batches++;
     return TWIN_OK;
 }
@@ -398,7 +404,7 @@ struct drafting {
         twin_scratch scratch;
         twin_status status;
     } * drafters;
-    struct twin__draft joined;
+    struct twin__batch batch;
     twin_status status;
 };
 
@@ -414,16 +420,15 @@ static void work_out_some(void *context, size_t piece, int worker)
             twin__draft_add(&drafter->draft, drafting->index, &drafter->scratch, &drafting->documents[i]);
 }
 
-static void join_some(void *context, size_t piece, int worker)
+static void take_some(void *context, size_t piece, int worker)
 {
     (void)piece;
     struct drafting *drafting = context;
-    const struct drafter *drafter = &drafting->drafters[worker];
+    struct drafter *drafter = &drafting->drafters[worker];
     if (drafting->status == TWIN_OK)
         drafting->status = drafter->status;
-    if (drafting->status == TWIN_OK)
-        drafting->status =
-            twin__draft_join(&drafting->joined, &drafter->draft, drafting->index->options.minhash.slots);
+    if (drafting->status == TWIN_OK && !twin__batch_take(&drafting->batch, &drafter->draft))
+        drafting->status = TWIN_ENOMEM;
 }
 
 static bool ids_are_good(const twin_index_document *documents, size_t count)
@@ -443,21 +448,21 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
     drafting.drafters = calloc((size_t)exec.workers, sizeof *drafting.drafters);
     if (!drafting.drafters)
         return twin__fail_memory(error);
-    twin_exec_in_order(exec, (count + TOGETHER - 1) / TOGETHER, work_out_some, join_some, &drafting);
+    twin_exec_in_order(exec, (count + TOGETHER - 1) / TOGETHER, work_out_some, take_some, &drafting);
     twin_status status = drafting.status;
     if (status != TWIN_OK)
         twin__fail(error, status, "%s: %s", index->path, twin_status_text(status));
     else
-        status = twin__draft_write(change, index, &drafting.joined, 0, drafting.joined.count, error);
+        status = twin__batch_write(change, index, &drafting.batch, drafting.batch.count, error);
     if (status == TWIN_OK && change) {
-        change->repaired += drafting.joined.repaired;
-        change->bytes += drafting.joined.text_bytes;
+        change->repaired += drafting.batch.repaired;
+        change->bytes += drafting.batch.text_bytes;
     }
     for (int i = 0; i < exec.workers; i++) {
         twin__draft_clear(&drafting.drafters[i].draft);
         twin_scratch_clear(&drafting.drafters[i].scratch);
     }
-    twin__draft_clear(&drafting.joined);
+    twin__batch_clear(&drafting.batch);
     free(drafting.drafters);
     return status;
 }

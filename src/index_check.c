@@ -312,8 +312,9 @@ static twin_status check_run(struct checking *checking, struct twin__run run)
 {
     checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
     checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
-    twin_status status = checking->entries && checking->spare ? TWIN_OK : twin__fail_memory(checking->error);
-    for (size_t band = 0; band < checking->view->index->options.plan.bands && status == TWIN_OK; band++) {
+    bool room = checking->entries && checking->spare;
+    twin_status status = room ? TWIN_OK : twin__fail_memory(checking->error);
+    for (size_t band = 0; room && band < checking->view->index->options.plan.bands && status == TWIN_OK; band++) {
         uint64_t live = 0;
         status = check_band(checking, run, band, &live);
         if (status == TWIN_OK && live + run.dead != run.entries)

@@ -101,52 +101,50 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
         .kept_length = draft->bytes.length - kept,
         .id_length = (uint32_t)document->id.length,
         .label = document->label,
-        .has_id = document->id.bytes != NULL,
         .id_is_number = document->id_is_number,
     };
     draft->text_bytes += document->text.length;
     return draft->bytes.length - kept > UINT32_MAX ? TWIN_ELIMIT : TWIN_OK;
 }
 
-twin_status twin__draft_join(struct twin__draft *draft, const struct twin__draft *from, size_t slots)
+bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
 {
-    size_t start = draft->bytes.length;
-    if (!room_for(draft, from->count, slots) ||
-        twin_buffer_append(&draft->bytes, from->bytes.bytes, from->bytes.length) != TWIN_OK)
-        return TWIN_ENOMEM;
-    if (from->count)
-        memcpy(draft->signatures + draft->count * slots, from->signatures,
-               from->count * slots * sizeof *from->signatures);
-    for (size_t i = 0; i < from->count; i++) {
-        struct twin__draft_entry *entry = &draft->entries[draft->count + i];
-        *entry = from->entries[i];
-        entry->id += start;
-        entry->kept += start;
-    }
-    draft->count += from->count;
-    draft->repaired += from->repaired;
-    draft->text_bytes += from->text_bytes;
-    return TWIN_OK;
+    if (!twin__grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts) ||
+        !twin__grow(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1,
+                    sizeof *batch->spare))
+        return false; /* there is room among the spare ones for all that are taken */
+    batch->count += draft->count;
+    batch->bytes += draft->bytes.length;
+    batch->repaired += draft->repaired;
+    batch->text_bytes += draft->text_bytes;
+    batch->drafts[batch->draft_count++] = *draft;
+    *draft = batch->spare_count ? batch->spare[--batch->spare_count] : (struct twin__draft){ 0 };
+    return true;
 }
 
-/* What was appended later lies behind what was appended before, so all that stays is behind the first that does; an
- * id found late lies even further behind. */
-void twin__draft_drop(struct twin__draft *draft, size_t count, size_t slots)
+void twin__batch_drop(struct twin__batch *batch, size_t count)
 {
-    size_t left = draft->count - count;
-    if (left == 0) {
+    size_t whole = 0;
+    batch->begin += count;
+    for (; whole < batch->draft_count && batch->begin >= batch->drafts[whole].count; whole++) {
+        struct twin__draft *draft = &batch->drafts[whole];
+        batch->begin -= draft->count;
+        batch->count -= draft->count;
+        batch->bytes -= draft->bytes.length;
         twin__draft_empty(draft);
-        return;
+        batch->spare[batch->spare_count++] = *draft;
     }
-    const struct twin__draft_entry *first = &draft->entries[count];
-    size_t begin = first->has_id ? first->id : first->kept;
-    memmove(draft->entries, first, left * sizeof *draft->entries);
-    memmove(draft->signatures, draft->signatures + count * slots, left * slots * sizeof *draft->signatures);
-    memmove(draft->bytes.bytes, draft->bytes.bytes + begin, draft->bytes.length - begin);
-    draft->bytes.length -= begin;
-    draft->count = left;
-    for (size_t i = 0; i < left; i++) {
-        draft->entries[i].id -= begin;
-        draft->entries[i].kept -= begin;
-    }
+    batch->draft_count -= whole;
+    memmove(batch->drafts, batch->drafts + whole, batch->draft_count * sizeof *batch->drafts);
+}
+
+void twin__batch_clear(struct twin__batch *batch)
+{
+    for (size_t i = 0; i < batch->draft_count; i++)
+        twin__draft_clear(&batch->drafts[i]);
+    for (size_t i = 0; i < batch->spare_count; i++)
+        twin__draft_clear(&batch->spare[i]);
+    free(batch->drafts);
+    free(batch->spare);
+    *batch = (struct twin__batch){ 0 };
 }

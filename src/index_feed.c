@@ -214,7 +214,7 @@ twin_status twin__feed(uint64_t *problems, const struct twin__feeding *feeding, 
 
 /* ---- adding ---- */
 
-enum { BATCH_DOCUMENTS = 50000, BATCH_BYTES = 256 << 20 };
+enum { BATCH_DOCUMENTS = 10000, BATCH_BYTES = 256 << 20 };
 
 struct adding {
     twin_index *index;
@@ -225,7 +225,7 @@ struct adding {
         struct twin__draft draft;
         twin_scratch scratch;
     } * adders;
-    struct twin__draft batch;
+    struct twin__batch batch;
     twin_buffer name;
 };
 
@@ -261,7 +261,6 @@ static twin_status name_entries(struct adding *adding, struct twin__draft *draft
             return TWIN_ENOMEM;
         entry->id = draft->bytes.length;
         entry->id_length = (uint32_t)name.length;
-        entry->has_id = false;
         if (twin_buffer_append(&draft->bytes, name.bytes, name.length) != TWIN_OK)
             return TWIN_ENOMEM;
     }
@@ -271,20 +270,15 @@ static twin_status name_entries(struct adding *adding, struct twin__draft *draft
 /* Writes full batches; what is left waits for more. */
 static twin_status write_full(struct adding *adding, bool all, twin_error *error)
 {
-    struct twin__draft *batch = &adding->batch;
-    size_t written = 0, most = adding->feed.batch_documents;
+    struct twin__batch *batch = &adding->batch;
+    size_t most = adding->feed.batch_documents;
     twin_status status = TWIN_OK;
-    all |= batch->bytes.length >= adding->feed.batch_bytes;
-    while (status == TWIN_OK && (batch->count - written >= most || (all && batch->count > written))) {
-        size_t end = batch->count - written < most ? batch->count : written + most;
-        status = twin__draft_write(adding->change, adding->index, batch, written, end, error);
-        written = end;
-    }
     adding->change->repaired += batch->repaired;
     adding->change->bytes += batch->text_bytes;
     batch->repaired = batch->text_bytes = 0;
-    if (status == TWIN_OK && written)
-        twin__draft_drop(batch, written, adding->index->options.minhash.slots);
+    all |= batch->bytes >= adding->feed.batch_bytes;
+    for (size_t left; (left = batch->count - batch->begin) > 0 && (all || left >= most) && status == TWIN_OK;)
+        status = twin__batch_write(adding->change, adding->index, batch, left < most ? left : most, error);
     return status;
 }
 
@@ -293,8 +287,8 @@ static twin_status hand_in_drafts(void *context, int worker, uint64_t line_base,
     struct adding *adding = context;
     struct twin__draft *draft = &adding->adders[worker].draft;
     twin_status status = name_entries(adding, draft, line_base);
-    if (status == TWIN_OK)
-        status = twin__draft_join(&adding->batch, draft, adding->index->options.minhash.slots);
+    if (status == TWIN_OK && !twin__batch_take(&adding->batch, draft))
+        status = TWIN_ENOMEM;
     return status == TWIN_OK ? write_full(adding, false, error) : twin__fail_memory(error);
 }
 
@@ -305,7 +299,7 @@ static void clear_adding(struct adding *adding)
         twin_scratch_clear(&adding->adders[i].scratch);
     }
     free(adding->adders);
-    twin__draft_clear(&adding->batch);
+    twin__batch_clear(&adding->batch);
     twin_buffer_clear(&adding->name);
 }
 

@@ -263,8 +263,10 @@ static bool count_leaf(struct file *file, const unsigned char *page)
 static bool count_free(struct file *file, uint64_t number, unsigned depth)
 {
     unsigned char *page = depth ? malloc(file->page_bytes) : NULL;
-    bool good = page ? read_page(file, page, number) : wrong(file, "is damaged: a tree is deeper than it says");
+    if (!page)
+        return wrong(file, depth ? "could not be read: memory ran out" : "is damaged: a tree is deeper than it says");
     const unsigned char *node;
+    bool good = read_page(file, page, number);
     if (good && number2(page + 10) & LEAF)
         good = count_leaf(file, page);
     else if (good && number2(page + 10) & BRANCH)

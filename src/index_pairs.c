@@ -15,7 +15,7 @@ struct member {
 
 struct pairing {
     twin_index *index;
-    twin_index_view **views;
+    struct twin__seat *seats;
     twin_exec exec;
     double threshold;
     size_t slots, least;
@@ -76,7 +76,7 @@ static twin_status load_members(struct pairing *pairing, twin_error *error)
 {
     MDB_cursor *cursor;
     MDB_val key, value;
-    int code = mdb_cursor_open(pairing->views[0]->txn, pairing->index->tables[TWIN__SETS], &cursor);
+    int code = mdb_cursor_open(pairing->seats[0].view->txn, pairing->index->tables[TWIN__SETS], &cursor);
     if (code != MDB_SUCCESS)
         return twin__fail_lmdb(error, pairing->index, code);
     twin_status status = TWIN_OK;
@@ -164,7 +164,7 @@ static twin_status hold(struct pairing *pairing, struct worker *worker, twin_ind
 static twin_status check_pair(struct pairing *pairing, size_t i, int number, twin_error *error)
 {
     struct worker *worker = &pairing->workers[number];
-    twin_index_view *view = pairing->views[number];
+    twin_index_view *view = pairing->seats[number].view;
     uint32_t a = (uint32_t)(pairing->pairs[i] >> 32), b = (uint32_t)pairing->pairs[i];
     if (pairing->index->options.keep == TWIN_KEEP_NONE) {
         size_t slots = pairing->slots;
@@ -238,7 +238,7 @@ static twin_status take_copies(struct pairing *pairing, MDB_cursor *cursor, cons
 static twin_status take_all_copies(struct pairing *pairing, twin_error *error)
 {
     MDB_cursor *cursor;
-    int code = mdb_cursor_open(pairing->views[0]->txn, pairing->index->tables[TWIN__MEMBERS], &cursor);
+    int code = mdb_cursor_open(pairing->seats[0].view->txn, pairing->index->tables[TWIN__MEMBERS], &cursor);
     if (code != MDB_SUCCESS)
         return twin__fail_lmdb(error, pairing->index, code);
     twin_status status = TWIN_OK;
@@ -258,7 +258,7 @@ static int by_documents(const void *a, const void *b)
 
 static twin_status tell_all(struct pairing *pairing, twin_index_pair_visit *visit, void *context, twin_error *error)
 {
-    twin_index_view *view = pairing->views[0];
+    twin_index_view *view = pairing->seats[0].view;
     if (pairing->told_count)
         qsort(pairing->told, pairing->told_count, sizeof *pairing->told, by_documents);
     for (size_t i = 0; i < pairing->told_count; i++) {
@@ -297,7 +297,6 @@ static void clear_pairing(struct pairing *pairing)
         twin_items_clear(&pairing->workers[i].held);
     }
     free(pairing->workers);
-    free(pairing->views);
     free(pairing->members);
     free(pairing->signatures);
     free(pairing->numbers);
@@ -319,15 +318,13 @@ twin_status twin_index_pairs(twin_index *index, double threshold, twin_copies co
                                .progress = progress };
     pairing.least = twin__index_least(&index->options, pairing.threshold);
     pairing.workers = calloc((size_t)exec.workers, sizeof *pairing.workers);
-    pairing.views = calloc((size_t)exec.workers, sizeof *pairing.views);
-    twin_status status = pairing.workers && pairing.views
-                             ? twin__views_create(pairing.views, exec.workers, index, error)
-                             : twin__fail_memory(error);
+    twin_status status =
+        pairing.workers ? twin__seats_create(&pairing.seats, exec.workers, index, error) : twin__fail_memory(error);
     if (status == TWIN_OK) {
         status = find_pairs(&pairing, copies, error);
         if (status == TWIN_OK)
             status = tell_all(&pairing, visit, context, error);
-        twin__views_free(pairing.views, exec.workers);
+        twin__seats_free(pairing.seats, exec.workers);
     }
     clear_pairing(&pairing);
     return status;

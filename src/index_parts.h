@@ -150,11 +150,11 @@ struct twin__draft_entry {
     uint64_t set_size, time;
     size_t id, kept, kept_length;
     uint32_t id_length, label;
-    bool has_id, id_is_number;
+    bool id_is_number;
     twin_place place;
 };
 
-/* Documents worked out, to be written in one transaction. */
+/* Documents worked out, one piece of an input. */
 struct twin__draft {
     struct twin__draft_entry *entries;
     uint32_t *signatures; /* `slots` an entry */
@@ -170,11 +170,22 @@ void twin__draft_clear(struct twin__draft *draft);
 twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, twin_scratch *scratch,
                             const twin_index_document *document);
 
-/* Appends the entries of `from`. */
-twin_status twin__draft_join(struct twin__draft *draft, const struct twin__draft *from, size_t slots);
+/* Drafts that wait to be written, in their order. Those that were written are kept for others to be drawn up in. */
+struct twin__batch {
+    struct twin__draft *drafts, *spare;
+    size_t draft_count, draft_capacity, spare_count, spare_capacity;
+    size_t begin; /* entries of the first draft that were written already */
+    size_t count; /* entries of all drafts, those included */
+    size_t bytes;
+    uint64_t repaired, text_bytes;
+};
 
-/* Drops the first `count` entries. */
-void twin__draft_drop(struct twin__draft *draft, size_t count, size_t slots);
+/* Takes a draft over and leaves an empty one. False when memory runs out: nothing was taken. */
+bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft);
+
+/* Drops the first `count` entries that wait. */
+void twin__batch_drop(struct twin__batch *batch, size_t count);
+void twin__batch_clear(struct twin__batch *batch);
 
 /* The set of a text, or of items, in scratch->items, and its signature unless `signature` is NULL. */
 twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
@@ -182,9 +193,9 @@ twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index 
 
 /* ---- index_add.c */
 
-/* Writes entries begin .. end-1 of a draft in one transaction. */
-twin_status twin__draft_write(twin_index_change *change, twin_index *index, const struct twin__draft *draft,
-                              size_t begin, size_t end, twin_error *error);
+/* Writes the first `count` entries that wait in one transaction, and drops them when they are written. */
+twin_status twin__batch_write(twin_index_change *change, twin_index *index, struct twin__batch *batch, size_t count,
+                              twin_error *error);
 
 /* ---- index_feed.c */
 
@@ -237,9 +248,12 @@ twin_status twin__view_document(struct twin__document *out, twin_index_view *vie
 twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error);
 twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *document, uint64_t set_size);
 
-/* Views of one instant, one for each worker; `out` has room for them. */
-twin_status twin__views_create(twin_index_view **out, int count, twin_index *index, twin_error *error);
-void twin__views_free(twin_index_view **views, int count);
+/* Views of one instant, one for each worker, in one block. */
+struct twin__seat {
+    twin_index_view *view;
+};
+twin_status twin__seats_create(struct twin__seat **out, int count, twin_index *index, twin_error *error);
+void twin__seats_free(struct twin__seat *seats, int count);
 
 /* A member of a set as it is kept: label, then number, high bytes first, so that they sort. */
 enum { TWIN__MEMBER_BYTES = 12 };

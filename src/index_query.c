@@ -320,7 +320,7 @@ struct asking {
     const twin_input *input;
     twin_index_asking wanted;
     struct asker *askers;
-    twin_index_view **views;
+    struct twin__seat *seats;
     twin_buffer name;
 };
 
@@ -358,7 +358,8 @@ static twin_status ask_document(void *context, int worker, const twin_index_docu
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
-    twin_status status = ask(&asker->answer, asking->views[worker], asking->wanted.question, given, &asker->error);
+    twin_status status =
+        ask(&asker->answer, asking->seats[worker].view, asking->wanted.question, given, &asker->error);
     return status == TWIN_OK ? keep_answer(asker, given, place) : status;
 }
 
@@ -406,7 +407,6 @@ static void clear_asking(struct asking *asking)
         twin_buffer_clear(&asking->askers[i].bytes);
     }
     free(asking->askers);
-    free(asking->views);
     twin_buffer_clear(&asking->name);
 }
 
@@ -416,7 +416,6 @@ twin_status twin_index_query_input(twin_index *index, const twin_input *input, t
     struct asking asking = { .input = input, .wanted = wanted };
     size_t workers = (size_t)wanted.exec.workers;
     asking.askers = calloc(workers, sizeof *asking.askers);
-    asking.views = calloc(workers, sizeof *asking.views);
     struct twin__feeding feeding = { .index = index,
                                      .input = input,
                                      .exec = wanted.exec,
@@ -429,13 +428,12 @@ twin_status twin_index_query_input(twin_index *index, const twin_input *input, t
                                      .problem_context = wanted.context,
                                      .stage = "asking",
                                      .progress = wanted.progress };
-    twin_status status = asking.askers && asking.views
-                             ? twin__views_create(asking.views, wanted.exec.workers, index, error)
-                             : twin__fail_memory(error);
+    twin_status status = asking.askers ? twin__seats_create(&asking.seats, wanted.exec.workers, index, error)
+                                       : twin__fail_memory(error);
     if (status == TWIN_OK) {
         status = twin__feed(NULL, &feeding, error);
         take_sentence(&asking, status, error);
-        twin__views_free(asking.views, wanted.exec.workers);
+        twin__seats_free(asking.seats, wanted.exec.workers);
     }
     clear_asking(&asking);
     return status;

@@ -355,7 +355,7 @@ static struct parts parts_of(uint64_t n)
 /* Writes the low bits of each item, by eights as they fill up. */
 static void put_lows(unsigned char *out, twin_set set, unsigned bits)
 {
-    uint64_t word = 0, mask = ((uint64_t)1 << bits) - 1;
+    uint64_t word = 0, mask = UINT64_MAX >> (64 - bits);
     unsigned filled = 0;
     for (size_t i = 0; i < set.count; i++) {
         uint64_t low = set.items[i] & mask;

@@ -311,7 +311,7 @@ static twin_status find_run(struct twin__run *out, struct twin__writing *writing
 
 twin_status twin__runs_bury(struct twin__writing *writing, uint64_t set)
 {
-    struct twin__run run;
+    struct twin__run run = { 0 };
     twin_status status = find_run(&run, writing, set);
     if (status != TWIN_OK)
         return status;

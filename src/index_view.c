@@ -1,4 +1,5 @@
 /* index_view.c — views: what an index held at one instant. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,47 +120,53 @@ void twin_index_view_free(twin_index_view *view)
     free(view);
 }
 
-void twin__views_free(twin_index_view **views, int count)
+void twin__seats_free(struct twin__seat *seats, int count)
 {
-    for (int i = 0; i < count; i++)
-        twin_index_view_free(views[i]);
+    for (int i = 0; seats && i < count; i++)
+        twin_index_view_free(seats[i].view);
+    free(seats);
 }
 
-/* A transaction that ends between two views makes them differ; then the older one looks again. */
-static twin_status agree(twin_index_view **views, int count, twin_error *error)
+/* A transaction that ends between two views makes them differ; then the older ones look again, until all agree. */
+static twin_status agree(struct twin__seat *seats, int count, twin_error *error)
 {
     uint64_t latest = 0;
-    for (int i = 0; i < count; i++)
-        latest = views[i]->counts.transaction > latest ? views[i]->counts.transaction : latest;
-    for (int i = 0; i < count;) {
-        if (views[i]->counts.transaction >= latest) {
-            latest = views[i]->counts.transaction;
-            i++;
+    for (int i = 0; i < count; i++) {
+        assert(seats[i].view);
+        uint64_t seen = seats[i].view->counts.transaction;
+        if (seen == latest)
             continue;
+        if (seen < latest) {
+            twin_status status = twin_index_view_renew(seats[i].view, error);
+            if (status != TWIN_OK)
+                return status;
+            seen = seats[i].view->counts.transaction;
         }
-        twin_status status = twin_index_view_renew(views[i], error);
-        if (status != TWIN_OK)
-            return status;
-        if (views[i]->counts.transaction > latest) {
-            latest = views[i]->counts.transaction;
-            i = 0;
+        if (seen > latest) { /* those before are older now */
+            latest = seen;
+            i = -1;
         }
     }
     return TWIN_OK;
 }
 
-twin_status twin__views_create(twin_index_view **out, int count, twin_index *index, twin_error *error)
+twin_status twin__seats_create(struct twin__seat **out, int count, twin_index *index, twin_error *error)
 {
+    struct twin__seat *seats = calloc((size_t)count, sizeof *seats);
+    *out = NULL;
+    if (!seats)
+        return twin__fail_memory(error);
     twin_status status = TWIN_OK;
-    for (int i = 0; i < count; i++)
-        out[i] = NULL;
     for (int i = 0; i < count && status == TWIN_OK; i++)
-        status = twin_index_view_create(&out[i], index, error);
+        status = twin_index_view_create(&seats[i].view, index, error);
     if (status == TWIN_OK)
-        status = agree(out, count, error);
-    if (status != TWIN_OK)
-        twin__views_free(out, count);
-    return status;
+        status = agree(seats, count, error);
+    if (status != TWIN_OK) {
+        twin__seats_free(seats, count);
+        return status;
+    }
+    *out = seats;
+    return TWIN_OK;
 }
 
 /* ---- records ---- */

@@ -341,7 +341,7 @@ int main(int argc, char **argv)
         die("the reader", "did not end well");
     printf("%lu kills and full disks, %llu batches, none lost or halved\n", kills, (unsigned long long)last);
     unlink(path);
-    strcat(path, "-lock");
+    snprintf(path, sizeof path, "%s/crash.twin-lock", folder);
     unlink(path);
     if (folder == own)
         rmdir(own);

@@ -93,7 +93,7 @@ TWIN_API twin_status twin_index_add(twin_index_change *change, twin_index *index
 /* How the documents of an input are added. */
 typedef struct twin_index_feed {
     twin_exec exec;
-    size_t batch_documents; /* the most in one transaction; 0: 50,000 */
+    size_t batch_documents; /* the most in one transaction; 0: 10,000 */
     size_t batch_bytes;     /* the most that waits in memory; 0: 256 MiB */
     uint32_t label;
     uint64_t time;
