@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LETTERS = 48, PAIRS = 36 * 36, WORDS_OF_LINE = 256 };
+enum { LETTERS = 48, PAIRS = 36 * 36, LINE = 256 };
 
 struct bag {
     uint8_t letters[LETTERS], pairs[PAIRS]; /* counts, none above 255: cutting them brings bags nearer only */
@@ -112,20 +112,30 @@ static uint64_t checksum(const twin_text *texts, size_t count, double at_least)
     return hash.seed;
 }
 
+/* A line of what was kept; false when it is none. */
+static bool load_pair(struct scored_pairs *out, const char *line)
+{
+    char *at;
+    unsigned long a = strtoul(line, &at, 10), b = strtoul(at, &at, 10);
+    float ratio = strtof(at, &at);
+    if (*at != '\n' || a >= b || b > UINT32_MAX)
+        return false;
+    scored_add(out, (uint32_t)a, (uint32_t)b, ratio);
+    return true;
+}
+
 /* What was kept, if it was made from the same texts and is whole. */
 static bool load(struct scored_pairs *out, double *seconds, const char *path, uint64_t sum)
 {
-    char line[WORDS_OF_LINE];
-    unsigned long long kept, pairs;
-    uint32_t a, b;
-    float score;
+    char line[LINE] = "", *at = line;
     FILE *file = fopen(path, "r");
     if (!file)
         return false;
-    bool good =
-        fgets(line, sizeof line, file) && sscanf(line, "# %llx %llu %lf", &kept, &pairs, seconds) == 3 && kept == sum;
-    while (good && fgets(line, sizeof line, file) && sscanf(line, "%u\t%u\t%f", &a, &b, &score) == 3)
-        scored_add(out, a, b, score);
+    bool good = fgets(line, sizeof line, file) && line[0] == '#' && strtoull(line + 1, &at, 16) == sum;
+    unsigned long long pairs = strtoull(at, &at, 10);
+    *seconds = strtod(at, &at);
+    while (good && fgets(line, sizeof line, file))
+        good = load_pair(out, line);
     good = good && out->count == pairs;
     if (!good)
         out->count = 0;
