@@ -224,7 +224,7 @@ static void judge(const struct audit *audit, struct auditor *auditor, uint32_t d
         uint32_t sample = auditor->touched[i], other = audit->samples[sample];
         auditor->is_touched[sample] = false;
         /* A pair of two drawn documents is met twice: it counts from its second, unless each has its own best. */
-        bool again = audit->is_sampled[document] && other > document;
+        bool again = other > document && audit->is_sampled[document];
         if (other == document || (again && audit->options.top == 0))
             continue;
         double similarity = twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,

@@ -13,9 +13,9 @@ struct twin__entry {
     size_t id;          /* where its id begins among the ids */
     uint32_t id_length;
     uint32_t length; /* in characters, for texts */
-    bool has_id;    /* false: its line number is its id */
-    bool is_number; /* the id was written as a JSON number */
-    bool is_empty;  /* too short: no shingles */
+    bool has_id;     /* false: its line number is its id */
+    bool is_number;  /* the id was written as a JSON number */
+    bool is_empty;   /* too short: no shingles */
 };
 
 struct twin__rows; /* sets that came as rows, kept whole */
