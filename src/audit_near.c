@@ -44,7 +44,7 @@ static twin_status judge(struct audit *audit, struct auditor *auditor, uint32_t 
     for (size_t i = 0; i < audit->sample_count; i++) {
         uint32_t other = audit->samples[i];
         /* A pair of two drawn documents is met twice: it counts from its second. */
-        if (other == document || (audit->is_sampled[document] && other > document) ||
+        if (other == document || (other > document && audit->is_sampled[document]) ||
             !may_be_near(audit, document, other))
             continue;
         double ratio;

@@ -39,7 +39,7 @@ static _Noreturn void broken(const char *what)
 /* Unescapes the string that begins at `p`, behind its quotation mark, into new memory. */
 static char *read_string(const char *p)
 {
-    char *string = allocated(malloc(strlen(p) + 1)), *out = string;
+    char *string = allocated(calloc(1, strlen(p) + 1)), *out = string;
     for (; *p != '"'; p++) {
         if (*p == '\0' || *p < 0)
             broken("a string without an end, or not ASCII");
@@ -97,6 +97,8 @@ static size_t read_documents(struct document **out, const char *path)
                                 .number = (uint32_t)count++ };
         normalise(d->text);
         d->length = (uint32_t)strlen(d->text);
+        if (d->length > UINT16_MAX)
+            broken("a text is too long to count its characters");
         for (uint32_t i = 0; i < d->length; i++)
             d->counts[(unsigned char)d->text[i]]++;
     }
@@ -123,8 +125,7 @@ static void find_places(struct places *places, const char *text, size_t length)
         places->bits[(unsigned char)text[i] * places->words + i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* row |= places; row &= row - (row << 1 | 1) stretched, in its well-known form: V' = (V + (V & M)) | (V & ~M), and
- * the zeros of V count. */
+/* V' = (V + (V & M)) | (V & ~M) for each character of the text, M being its places; at the end the zeros of V count. */
 static size_t common(uint64_t *row, const struct places *places, size_t length, const char *text)
 {
     memset(row, 0xFF, places->words * sizeof *row);
