@@ -167,7 +167,7 @@ static void only_the_best_count_when_asked(void **state)
     world_begin(&world, 3);
     size_t count = twin_collection_distinct(&distinct, world.collection);
     twin_similar *similar =
-        find(&world, (twin_similar_options){ .threshold = .5, .bands = { { 64, 2 }, 0 }, .exec = serial });
+        find(&world, (twin_similar_options){ .threshold = .8, .bands = { { 64, 2 }, 0 }, .exec = serial });
     size_t match_count = twin_similar_matches(&matches, similar);
     for (size_t top = 1; top < 4; top++) {
         uint64_t truth = 0, found = 0;
