@@ -44,6 +44,8 @@ static void all_rows_do_what_the_scalar_does(void **state_unused)
             assert_int_equal(kernels->bloom_test(fast_answers, fast, probes, n),
                              twin__bloom_test_scalar(slow_answers, slow, probes, n));
             assert_memory_equal(slow_answers, fast_answers, sizeof slow_answers);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(kernels->bloom_has(fast + 8 * probes[i].block, probes[i].lanes), slow_answers[i]);
             assert_int_equal(kernels->bloom_add(fast_answers, fast, probes, n),
                              twin__bloom_add_scalar(slow_answers, slow, probes, n));
             assert_memory_equal(slow_answers, fast_answers, sizeof slow_answers);

@@ -18,15 +18,19 @@ static inline struct masks masks_of(uint64_t lanes)
 
 /* Not watched by the thread sanitizer: a vector load beside another thread's fetch-or is four loads of aligned
  * words to this processor, each of which sees the old word or the new. */
+__attribute__((no_sanitize("thread"))) bool twin__bloom_has_avx2(const uint64_t *block, uint64_t lanes)
+{
+    struct masks masks = masks_of(lanes);
+    return _mm256_testc_si256(_mm256_load_si256((const __m256i *)block), masks.low) &
+           _mm256_testc_si256(_mm256_load_si256((const __m256i *)(block + 4)), masks.high);
+}
+
 __attribute__((no_sanitize("thread"))) size_t twin__bloom_test_avx2(bool *found, const uint64_t *words,
                                                                     const struct bloom_probe *probes, size_t n)
 {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        const __m256i *block = (const __m256i *)(words + 8 * probes[i].block);
-        struct masks masks = masks_of(probes[i].lanes);
-        found[i] = _mm256_testc_si256(_mm256_load_si256(block), masks.low) &
-                   _mm256_testc_si256(_mm256_load_si256(block + 1), masks.high);
+        found[i] = twin__bloom_has_avx2(words + 8 * probes[i].block, probes[i].lanes);
         hits += found[i];
     }
     return hits;

@@ -11,13 +11,17 @@ static inline __m512i mask_of(uint64_t lanes)
 }
 
 /* Not watched by the thread sanitizer, for the reason given in bloom_avx2.c. */
+__attribute__((no_sanitize("thread"))) bool twin__bloom_has_avx512(const uint64_t *block, uint64_t lanes)
+{
+    return _mm512_test_epi64_mask(_mm512_load_si512(block), mask_of(lanes)) == 0xff;
+}
+
 __attribute__((no_sanitize("thread"))) size_t twin__bloom_test_avx512(bool *found, const uint64_t *words,
                                                                       const struct bloom_probe *probes, size_t n)
 {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        __m512i block = _mm512_load_si512(words + 8 * probes[i].block), mask = mask_of(probes[i].lanes);
-        found[i] = _mm512_test_epi64_mask(block, mask) == 0xff;
+        found[i] = twin__bloom_has_avx512(words + 8 * probes[i].block, probes[i].lanes);
         hits += found[i];
     }
     return hits;

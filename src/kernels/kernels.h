@@ -51,6 +51,9 @@ struct bloom_probe {
  * 64 bytes; the number found is returned. Other threads may be setting bits meanwhile. */
 typedef size_t twin__bloom_test_fn(bool *found, const uint64_t *words, const struct bloom_probe *probes, size_t n);
 
+/* The same for one item, in registers: whether the bits of `lanes` are set in a block. */
+typedef bool twin__bloom_has_fn(const uint64_t *block, uint64_t lanes);
+
 /* Sets the bits of one probe after the other; fresh[i] tells whether one of probes[i] was not set before;
  * the number of fresh ones is returned. */
 typedef size_t twin__bloom_add_fn(bool *fresh, uint64_t *words, const struct bloom_probe *probes, size_t n);
@@ -65,6 +68,7 @@ struct kernels {
     twin__linear_minima_fn *linear_minima;
     twin__agree_fn *agree;
     twin__bloom_test_fn *bloom_test;
+    twin__bloom_has_fn *bloom_has;
     twin__bloom_add_fn *bloom_add;
 };
 
@@ -91,6 +95,7 @@ twin__fast_round_fn twin__fast_round_scalar, twin__fast_round_avx2, twin__fast_r
 twin__linear_minima_fn twin__linear_minima_scalar, twin__linear_minima_avx2, twin__linear_minima_avx512;
 twin__agree_fn twin__agree_scalar, twin__agree_avx2, twin__agree_avx512;
 twin__bloom_test_fn twin__bloom_test_scalar, twin__bloom_test_avx2, twin__bloom_test_avx512;
+twin__bloom_has_fn twin__bloom_has_scalar, twin__bloom_has_avx2, twin__bloom_has_avx512;
 twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add_avx512;
 
 #endif
