@@ -378,6 +378,9 @@ static int create(struct request *request)
     twin_status status = twin_bloom_create(&bloom, request->options);
     if (status == TWIN_EINVAL)
         return trouble("--rate: %g cannot be planned for, only 1e-12 to 0.5", request->options.rate);
+    if (status == TWIN_ELIMIT)
+        return trouble("--items: %" PRIu64 " items at a rate of %g are more than a filter can hold",
+                       request->options.items, request->options.rate);
     if (status == TWIN_OK)
         status = twin_bloom_save(bloom, path, request->force, &error);
     twin_bloom_free(bloom);

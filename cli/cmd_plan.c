@@ -314,6 +314,29 @@ static void print_size(uint64_t bytes)
     printf("%.*f %s", power ? 2 : 0, size, units[power]);
 }
 
+/* The plan is the textbook's; `twinsift bloom create` trades a little memory for one cache miss a question. */
+static void print_file_shape(const struct request *request)
+{
+    twin_bloom_shape shape;
+    twin_bloom_options options = { .items = request->items, .rate = request->false_positives };
+    bool json = has(request, JSON);
+    if (twin_bloom_plan(&shape, options) != TWIN_OK) {
+        printf(json ? ",\"file\":null" : "bloom create: makes no such filter\n");
+        return;
+    }
+    const char *layout = twin_bloom_layout_name(shape.layout);
+    double rate = twin_bloom_expected_rate(shape, (double)request->items);
+    if (json) {
+        printf(",\"file\":{\"layout\":\"%s\",\"cells\":%" PRIu64 ",\"functions\":%u,\"bytes\":%" PRIu64
+               ",\"probability\":%.10g}",
+               layout, shape.cells, shape.functions, twin_bloom_bytes(shape), rate);
+        return;
+    }
+    printf("bloom create: %s, cells %" PRIu64 " functions %u, ", layout, shape.cells, shape.functions);
+    print_size(twin_bloom_bytes(shape));
+    printf(", false positives %.4g\n", rate);
+}
+
 static int plan_bloom(const struct request *request)
 {
     twin_plan_bloom plan;
@@ -321,8 +344,10 @@ static int plan_bloom(const struct request *request)
         return trouble("--bloom: %" PRIu64 " items take more cells than can be counted", request->items);
     if (has(request, JSON)) {
         printf("{\"items\":%" PRIu64 ",\"asked\":%.10g,\"cells\":%" PRIu64 ",\"functions\":%u,\"bytes\":%" PRIu64
-               ",\"probability\":%.10g}\n",
+               ",\"probability\":%.10g",
                request->items, request->false_positives, plan.cells, plan.functions, plan.bytes, plan.probability);
+        print_file_shape(request);
+        printf("}\n");
         return FOUND;
     }
     printf("cells %" PRIu64 " functions %u bytes %" PRIu64 "\n", plan.cells, plan.functions, plan.bytes);
@@ -331,6 +356,7 @@ static int plan_bloom(const struct request *request)
     printf(", %.2f cells an item\n", (double)plan.cells / (double)request->items);
     printf("false positives: %.4g after %" PRIu64 " items, %g was asked\n", plan.probability, request->items,
            request->false_positives);
+    print_file_shape(request);
     return FOUND;
 }
 

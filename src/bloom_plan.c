@@ -31,6 +31,12 @@ twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name
     return TWIN_OK;
 }
 
+/* Items are told apart by 64 bits: the chance that an item has those of one of so many others. */
+static double twin_chance(double items)
+{
+    return items * 0x1p-64;
+}
+
 /* p = (1 - e^{-km/n})^k, THEORY §1. */
 static double classic_rate(double cells_per_item, unsigned functions)
 {
@@ -56,13 +62,12 @@ double twin_bloom_expected_rate(twin_bloom_shape shape, double items)
 {
     if (items <= 0)
         return 0;
-    double cells_per_item = (double)shape.cells / items;
+    double cells_per_item = (double)shape.cells / items, load = BLOOM_BLOCK_CELLS / cells_per_item, rate;
     if (shape.layout == TWIN_BLOOM_CLASSIC)
-        return classic_rate(cells_per_item, shape.functions);
-
-    double load = BLOOM_BLOCK_CELLS / cells_per_item;
-    /* At 64·40 items a block every lane is full but for one chance in e^40. */
-    return load > BLOOM_LANE_CELLS * 40 ? 1 : blocks_rate(load);
+        rate = classic_rate(cells_per_item, shape.functions);
+    else /* at 64·40 items a block every lane is full but for one chance in e^40 */
+        rate = load > BLOOM_LANE_CELLS * 40 ? 1 : blocks_rate(load);
+    return fmin(rate + twin_chance(items), 1);
 }
 
 uint64_t twin_bloom_bytes(twin_bloom_shape shape)
@@ -135,9 +140,11 @@ twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
     } else {
         bool blocks = options.layout == TWIN_BLOOM_BLOCKS ||
                       (options.layout == TWIN_BLOOM_AUTO && options.rate >= BLOCKS_FROM_RATE);
+        double rate = options.rate - twin_chance(items);
+        if (rate < options.rate / 2)
+            return TWIN_ELIMIT;
         shape.layout = blocks ? TWIN_BLOOM_BLOCKS : TWIN_BLOOM_CLASSIC;
-        cells = items * (blocks ? blocks_cells_per_item(options.rate)
-                                : classic_cells_per_item(&shape.functions, options.rate));
+        cells = items * (blocks ? blocks_cells_per_item(rate) : classic_cells_per_item(&shape.functions, rate));
     }
     /* Compared as doubles: past 2^53 cells the conversion below would already lie. */
     if (!(cells <= (double)BLOOM_MAX_CELLS))

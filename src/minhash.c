@@ -89,6 +89,7 @@ static void fill_tail(uint32_t *out, const twin_minhash *hasher, const uint64_t 
     uint32_t least[BATCH], factor[BATCH], offset[BATCH];
     uint32_t where[BATCH];
     size_t taken = 0;
+    const struct kernels *kernels = twin__kernels();
     for (size_t slot = 0; slot < hasher->slots && taken < BATCH; slot++) {
         if (out[slot] != EMPTY)
             continue;
@@ -97,7 +98,7 @@ static void fill_tail(uint32_t *out, const twin_minhash *hasher, const uint64_t 
         offset[taken] = hasher->offset[slot];
         least[taken++] = UINT32_MAX;
     }
-    twin__kernels()->linear_minima(least, factor, offset, taken, items, count, hasher->seed[2]);
+    kernels->linear_minima(least, factor, offset, taken, items, count, hasher->seed[2]);
     for (size_t i = 0; i < taken; i++)
         out[where[i]] = TAIL | least[i] >> 2;
 }

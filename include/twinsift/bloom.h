@@ -78,7 +78,7 @@ TWIN_API const char *twin_bloom_layout_name(twin_bloom_layout layout);
 TWIN_API twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name);
 
 /* The smallest shape that keeps the rate. TWIN_EINVAL for options outside their range, TWIN_ELIMIT when more
- * than 2^46 cells would be needed. */
+ * than 2^46 cells would be needed, or when so many items could not be told apart at such a rate by 64 bits. */
 TWIN_API twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options);
 
 /* The rate of false positives to expect of a shape that holds so many distinct items; the bytes of its

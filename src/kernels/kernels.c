@@ -1,7 +1,6 @@
 /* kernels.c — the best row this machine can run is chosen once. */
 #include "kernels.h"
 
-#include <stdatomic.h>
 #include <string.h>
 #include <twinsift/cpu.h>
 
@@ -51,8 +50,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
 
 static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };
 
-/* -1 until somebody asks; choosing twice gives the same answer, so a race does no harm. */
-static atomic_int chosen = -1;
+/* Choosing twice gives the same answer, so a race does no harm. */
+const struct kernels *_Atomic twin__kernels_chosen;
 
 twin_cpu twin_cpu_best(void)
 {
@@ -68,27 +67,24 @@ twin_cpu twin_cpu_best(void)
     return TWIN_CPU_SCALAR;
 }
 
+const struct kernels *twin__choose_kernels(void)
+{
+    const struct kernels *best = &table[twin_cpu_best()];
+    atomic_store_explicit(&twin__kernels_chosen, best, memory_order_relaxed);
+    return best;
+}
+
 twin_cpu twin_cpu_level(void)
 {
-    int level = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (level < 0) {
-        level = (int)twin_cpu_best();
-        atomic_store_explicit(&chosen, level, memory_order_relaxed);
-    }
-    return (twin_cpu)level;
+    return (twin_cpu)(twin__kernels() - table);
 }
 
 twin_status twin_cpu_use(twin_cpu level)
 {
     if (level > twin_cpu_best())
         return TWIN_EUNSUPPORTED;
-    atomic_store_explicit(&chosen, (int)level, memory_order_relaxed);
+    atomic_store_explicit(&twin__kernels_chosen, &table[level], memory_order_relaxed);
     return TWIN_OK;
-}
-
-const struct kernels *twin__kernels(void)
-{
-    return &table[twin_cpu_level()];
 }
 
 const char *twin_cpu_name(twin_cpu level)

@@ -5,6 +5,7 @@
 #ifndef TWIN_KERNELS_H
 #define TWIN_KERNELS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,8 +73,16 @@ struct kernels {
     twin__bloom_add_fn *bloom_add;
 };
 
-/* The row in use. */
-const struct kernels *twin__kernels(void);
+/* The row in use, or NULL before anyone has asked; and the choice. */
+extern const struct kernels *_Atomic twin__kernels_chosen;
+const struct kernels *twin__choose_kernels(void);
+
+/* The row in use. In line: for a filter in the cache the call would be a tenth of a question. */
+static inline const struct kernels *twin__kernels(void)
+{
+    const struct kernels *chosen = atomic_load_explicit(&twin__kernels_chosen, memory_order_relaxed);
+    return chosen ? chosen : twin__choose_kernels();
+}
 
 /* Mixes an item before it is dealt or multiplied: an arithmetic progression must not stay one. Two
  * multiplications; the leading bits of either half of the result depend on every bit of the item. Multiplying

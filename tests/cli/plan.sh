@@ -71,11 +71,15 @@ plan 0 --threshold 0.8 --curve
 plan 0 --bloom 1M:0.01
 prints 'cells 9585059 functions 7 bytes 1198133
 size: 1.14 MiB, 9.59 cells an item
-false positives: 0.01004 after 1000000 items, 0.01 was asked'
+false positives: 0.01004 after 1000000 items, 0.01 was asked
+bloom create: blocks, cells 10099712 functions 8, 1.20 MiB, false positives 0.009998'
 plan 0 --bloom 1000000000:0.01
 has_line 'cells 9585058378 functions 7 bytes 1198132298'
 plan 0 --bloom 97661:0.0001
 has_line 'cells 1872173 functions 13 bytes 234022'
+has_line 'bloom create: classic, cells 1872896 functions 13, 228.62 KiB, false positives 9.978e-05'
+plan 0 --bloom 1000G:0.000000000001
+has_line 'bloom create: makes no such filter'
 
 # ---- JSON
 
@@ -93,7 +97,7 @@ for j, p in plan["curve"]:
     assert abs(p - (1 - (1 - j ** 15) ** 20)) < 1e-9, (j, p)' || fail "$asked: not the JSON it should be"
 fi
 plan 0 --json --bloom 1G:0.01
-prints '{"items":1000000000,"asked":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766}'
+prints '{"items":1000000000,"asked":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766,"file":{"layout":"blocks","cells":10099308032,"functions":8,"bytes":1262413504,"probability":0.009999998611}}'
 
 # ---- wrong uses
 
