@@ -50,15 +50,15 @@ static void try_set(struct twin__bytes record)
 }
 
 /* The number of items comes from elsewhere: here from the two bytes before. */
-static void try_items(uint64_t count, struct twin__bytes record)
+static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
 {
     twin_items items = { 0 };
     twin_buffer again = { 0 };
-    if (twin__items_decode(&items, count, record) == TWIN_OK) {
+    if (twin__items_decode(&items, count, bits, record) == TWIN_OK) {
         require(items.count == count);
         for (size_t i = 1; i < items.count; i++)
             require(items.items[i] > items.items[i - 1]);
-        require(twin__items_encode(&again, (twin_set){ items.items, items.count }) == TWIN_OK);
+        require(twin__items_encode(&again, (twin_set){ items.items, items.count }, bits) == TWIN_OK);
         require(again.length == record.length);
     }
     twin_buffer_clear(&again);
@@ -106,7 +106,7 @@ static void try(unsigned kind, uint64_t count, struct twin__bytes record)
     case 1: twin__counts_decode(&counts, record); break;
     case 2: try_document(record); break;
     case 3: try_set(record); break;
-    case 4: try_items(count, record); break;
+    case 4: try_items(count, count % 2 ? 40 : 64, record); break;
     case 5: try_text(record); break;
     case 6: twin__run_decode(&run, count, record); break;
     default: try_file(record); break;

@@ -1,4 +1,4 @@
-/* exec.c — the only file that knows of threads. */
+/* exec.c — loops on threads; beside.c has the only other thread. */
 #include <twinsift/exec.h>
 
 #include <assert.h>

@@ -351,20 +351,21 @@ static twin_status write_run(struct writer *writer)
 
 struct batch_writing {
     const struct twin__batch *batch;
-    size_t count;
     twin_index_change change;
 };
 
 static twin_status write_batch(struct twin__writing *writing, void *context)
 {
     struct batch_writing *part = context;
-    const struct twin__batch *batch = part->batch;
     struct writer writer;
     twin_status status = open_writer(&writer, writing);
-    size_t left = part->count, first = batch->begin;
-    for (size_t i = 0; i < batch->draft_count && left > 0; i++, first = 0)
-        for (size_t j = first; j < batch->drafts[i].count && left > 0 && status == TWIN_OK; j++, left--)
-            status = write_entry(&writer, &batch->drafts[i], j);
+    for (size_t i = 0; i < part->batch->draft_count; i++) {
+        const struct twin__draft *draft = &part->batch->drafts[i];
+        for (size_t j = 0; j < draft->count && status == TWIN_OK; j++)
+            status = write_entry(&writer, draft, j);
+        writer.change.repaired += draft->repaired;
+        writer.change.bytes += draft->text_bytes;
+    }
     if (status == TWIN_OK)
         status = write_run(&writer);
     part->change = writer.change;
@@ -372,21 +373,23 @@ static twin_status write_batch(struct twin__writing *writing, void *context)
     return status;
 }
 
-twin_status twin__batch_write(twin_index_change *change, twin_index *index, struct twin__batch *batch, size_t count,
+twin_status twin__batch_write(twin_index_change *change, twin_index *index, struct twin__batch *batch,
                               twin_error *error)
 {
-    struct batch_writing part = { .batch = batch, .count = count };
-    if (count == 0)
+    struct batch_writing part = { .batch = batch };
+    if (batch->count == 0)
         return TWIN_OK;
     twin_status status = twin__transact(index, write_batch, &part, error);
     if (status != TWIN_OK)
         return status;
-    twin__batch_drop(batch, count);
+    twin__batch_empty(batch);
     if (!change)
         return TWIN_OK;
     change->added += part.change.added;
     change->replaced += part.change.replaced;
     change->too_short += part.change.too_short;
+    change->repaired += part.change.repaired;
+    change->bytes += part.change.bytes;
     change->batches++;
     return TWIN_OK;
 }
@@ -453,11 +456,7 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
     if (status != TWIN_OK)
         twin__fail(error, status, "%s: %s", index->path, twin_status_text(status));
     else
-        status = twin__batch_write(change, index, &drafting.batch, drafting.batch.count, error);
-    if (status == TWIN_OK && change) {
-        change->repaired += drafting.batch.repaired;
-        change->bytes += drafting.batch.text_bytes;
-    }
+        status = twin__batch_write(change, index, &drafting.batch, error);
     for (int i = 0; i < exec.workers; i++) {
         twin__draft_clear(&drafting.drafters[i].draft);
         twin_scratch_clear(&drafting.drafters[i].scratch);

@@ -225,7 +225,10 @@ static twin_status check_kept(struct checking *checking, uint64_t number, const 
     twin_status status = twin__view_items(&items, checking->view, number, set->size, checking->error);
     if (status != TWIN_OK)
         return status;
-    twin_digest digest = twin_set_digest(items);
+    twin_digest digest =
+        twin__shares_by_set(&index->options)
+            ? twin_set_digest(items)
+            : twin__text_digest((twin_text){ checking->view->text.bytes, checking->view->text.length });
     if (items.count != set->size || digest.low != set->digest.low || digest.high != set->digest.high)
         return wrong(checking, "what is kept of a set is not that set");
     twin_minhash_sign(checking->worked_out, index->hasher, items.items, items.count);

@@ -46,66 +46,106 @@ static twin_text text_of(const twin_scratch *scratch)
     return (twin_text){ scratch->text.bytes ? scratch->text.bytes : "", scratch->text.length };
 }
 
-twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
-                           uint64_t *repaired, const twin_index_document *document)
+/* Rows name things of the user's, few and long-lived, and keep all bits. Of shingles 40 do: of two sets of 2,000, four
+ * fifths alike, some two that differ look the same once in twenty million pairs, and then the similarity is off by one
+ * part in 2,000; in a book a few in a million items do. That halves what is kept: 31 bits an item instead of 55. */
+unsigned twin__item_bits(const twin_index_options *options)
 {
-    twin_status status;
+    return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_ROWS ? 40 : 64;
+}
+
+static void shorten(twin_items *items, unsigned bits)
+{
+    uint64_t mask = UINT64_MAX << (64 - bits);
+    for (size_t i = 0; i < items->count; i++)
+        items->items[i] &= mask;
+}
+
+/* The items of a document, in scratch->items, in the order of the text; its normalised text in scratch->text. */
+static twin_status find_items(const twin_index *index, twin_scratch *scratch, uint64_t *repaired,
+                              const twin_index_document *document)
+{
     if (index->options.format == TWIN_INPUT_ROWS)
-        status = take_items(&scratch->items, document->items, document->item_count);
-    else {
-        status = twin_text_normalise(&scratch->text, repaired, document->text, index->options.normal);
-        if (status == TWIN_OK)
-            status = twin_shingle(&scratch->items, index->shingler, text_of(scratch));
-    }
+        return take_items(&scratch->items, document->items, document->item_count);
+    twin_status status = twin_text_normalise(&scratch->text, repaired, document->text, index->options.normal);
+    if (status == TWIN_OK)
+        status = twin_shingle(&scratch->items, index->shingler, text_of(scratch));
+    if (status == TWIN_OK && twin__item_bits(&index->options) < 64)
+        shorten(&scratch->items, twin__item_bits(&index->options));
+    return status;
+}
+
+twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
+                           const twin_index_document *document)
+{
+    twin_status status = find_items(index, scratch, NULL, document);
     if (status != TWIN_OK)
         return status;
-    if (signature)
-        twin_minhash_sign(signature, index->hasher, scratch->items.items, scratch->items.count);
+    twin_minhash_sign(signature, index->hasher, scratch->items.items, scratch->items.count);
     return twin_set_make(set, &scratch->items, &scratch->spare);
 }
 
-static twin_status keep(struct twin__draft *draft, const twin_index *index, const twin_scratch *scratch, twin_set set)
+bool twin__shares_by_set(const twin_index_options *options)
 {
-    switch (index->options.keep) {
-    case TWIN_KEEP_SETS: return twin__items_encode(&draft->bytes, set);
-    case TWIN_KEEP_TEXT:
-        return twin__text_encode(&draft->bytes, &draft->packer,
-                                 (twin_text){ scratch->text.bytes, scratch->text.length });
-    default: return TWIN_OK;
+    return options->format == TWIN_INPUT_ROWS || options->keep == TWIN_KEEP_SETS;
+}
+
+twin_digest twin__text_digest(twin_text text)
+{
+    return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, text.bytes, text.length);
+}
+
+/* The size of the set, what tells copies, and what is kept. Sorting is half the work of a document, so where the set
+ * itself is not kept its size is only counted. */
+static twin_status finish_entry(struct twin__draft_entry *entry, struct twin__draft *draft, const twin_index *index,
+                                twin_scratch *scratch)
+{
+    twin_set set = { 0 };
+    if (twin__shares_by_set(&index->options) || scratch->items.count == 0) {
+        twin_status status = twin_set_make(&set, &scratch->items, &scratch->spare);
+        entry->digest = twin_set_digest(set);
+        entry->set_size = set.count;
+        if (status != TWIN_OK || index->options.keep != TWIN_KEEP_SETS)
+            return status;
+        return twin__items_encode(&draft->bytes, set, twin__item_bits(&index->options));
     }
+    twin_text text = text_of(scratch);
+    entry->digest = twin__text_digest(text);
+    twin_status status = twin_items_distinct(&entry->set_size, &scratch->items, &scratch->spare);
+    if (status == TWIN_OK && index->options.keep == TWIN_KEEP_TEXT)
+        status = twin__text_encode(&draft->bytes, &draft->packer, text);
+    return status;
 }
 
 twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, twin_scratch *scratch,
                             const twin_index_document *document)
 {
     size_t slots = index->options.minhash.slots;
-    twin_set set;
     if (!room_for(draft, 1, slots))
         return TWIN_ENOMEM;
-    twin_status status =
-        twin__work_out(&set, draft->signatures + draft->count * slots, index, scratch, &draft->repaired, document);
-    size_t id = draft->bytes.length;
-    if (status == TWIN_OK)
-        status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
-    size_t kept = draft->bytes.length;
-    if (status == TWIN_OK && set.count)
-        status = keep(draft, index, scratch, set);
+    twin_status status = find_items(index, scratch, &draft->repaired, document);
     if (status != TWIN_OK)
         return status;
-    draft->entries[draft->count++] = (struct twin__draft_entry){
-        .digest = twin_set_digest(set),
-        .set_size = set.count,
-        .time = document->time,
-        .id = id,
-        .kept = kept,
-        .kept_length = draft->bytes.length - kept,
-        .id_length = (uint32_t)document->id.length,
-        .label = document->label,
-        .id_is_number = document->id_is_number,
-    };
+    twin_minhash_sign(draft->signatures + draft->count * slots, index->hasher, scratch->items.items,
+                      scratch->items.count);
+    struct twin__draft_entry entry = { .id = draft->bytes.length,
+                                       .id_length = (uint32_t)document->id.length,
+                                       .id_is_number = document->id_is_number,
+                                       .label = document->label,
+                                       .time = document->time };
+    status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
+    entry.kept = draft->bytes.length;
+    if (status == TWIN_OK)
+        status = finish_entry(&entry, draft, index, scratch);
+    if (status != TWIN_OK)
+        return status;
+    entry.kept_length = draft->bytes.length - entry.kept;
+    draft->entries[draft->count++] = entry;
     draft->text_bytes += document->text.length;
-    return draft->bytes.length - kept > UINT32_MAX ? TWIN_ELIMIT : TWIN_OK;
+    return entry.kept_length > UINT32_MAX ? TWIN_ELIMIT : TWIN_OK;
 }
+
+/* ---- batches ---- */
 
 bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
 {
@@ -115,27 +155,69 @@ bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
         return false; /* there is room among the spare ones for all that are taken */
     batch->count += draft->count;
     batch->bytes += draft->bytes.length;
-    batch->repaired += draft->repaired;
-    batch->text_bytes += draft->text_bytes;
     batch->drafts[batch->draft_count++] = *draft;
     *draft = batch->spare_count ? batch->spare[--batch->spare_count] : (struct twin__draft){ 0 };
     return true;
 }
 
-void twin__batch_drop(struct twin__batch *batch, size_t count)
+static bool copy_entry(struct twin__draft *out, const struct twin__draft *draft, size_t i, size_t slots)
 {
-    size_t whole = 0;
-    batch->begin += count;
-    for (; whole < batch->draft_count && batch->begin >= batch->drafts[whole].count; whole++) {
-        struct twin__draft *draft = &batch->drafts[whole];
-        batch->begin -= draft->count;
-        batch->count -= draft->count;
-        batch->bytes -= draft->bytes.length;
-        twin__draft_empty(draft);
-        batch->spare[batch->spare_count++] = *draft;
+    if (!room_for(out, 1, slots))
+        return false;
+    struct twin__draft_entry *entry = &out->entries[out->count];
+    *entry = draft->entries[i];
+    const char *id = draft->bytes.bytes + entry->id, *kept = draft->bytes.bytes + entry->kept;
+    entry->id = out->bytes.length;
+    entry->kept = out->bytes.length + entry->id_length;
+    memcpy(out->signatures + out->count * slots, draft->signatures + i * slots, slots * sizeof *out->signatures);
+    out->count++;
+    return twin_buffer_append(&out->bytes, id, entry->id_length) == TWIN_OK &&
+           twin_buffer_append(&out->bytes, kept, entry->kept_length) == TWIN_OK;
+}
+
+/* Leaves the first `count` entries in the draft and puts the others into `rest`, which is empty. */
+static bool cut_draft(struct twin__draft *rest, struct twin__draft *draft, size_t count, size_t slots)
+{
+    for (size_t i = count; i < draft->count; i++)
+        if (!copy_entry(rest, draft, i, slots))
+            return false;
+    draft->count = count;
+    return true;
+}
+
+bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count, size_t slots)
+{
+    size_t moved = 0;
+    for (; moved < from->draft_count && count > 0; moved++) {
+        struct twin__draft *draft = &from->drafts[moved], rest = { 0 };
+        size_t entries = draft->count < count ? draft->count : count;
+        bool cut = draft->count > entries;
+        from->bytes -= draft->bytes.length;
+        if ((cut && !cut_draft(&rest, draft, entries, slots)) || !twin__batch_take(batch, draft)) {
+            twin__draft_clear(&rest);
+            return false;
+        }
+        from->count -= entries;
+        count -= entries;
+        from->spare[from->spare_count++] = *draft;
+        if (cut) {
+            from->bytes += rest.bytes.length;
+            *draft = rest;
+            break;
+        }
     }
-    batch->draft_count -= whole;
-    memmove(batch->drafts, batch->drafts + whole, batch->draft_count * sizeof *batch->drafts);
+    from->draft_count -= moved;
+    memmove(from->drafts, from->drafts + moved, from->draft_count * sizeof *from->drafts);
+    return true;
+}
+
+void twin__batch_empty(struct twin__batch *batch)
+{
+    for (size_t i = 0; i < batch->draft_count; i++) {
+        twin__draft_empty(&batch->drafts[i]);
+        batch->spare[batch->spare_count++] = batch->drafts[i];
+    }
+    batch->draft_count = batch->count = batch->bytes = 0;
 }
 
 void twin__batch_clear(struct twin__batch *batch)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beside.h"
 #include "fail.h"
 #include "grow.h"
 #include "index_parts.h"
@@ -225,7 +226,10 @@ struct adding {
         struct twin__draft draft;
         twin_scratch scratch;
     } * adders;
-    struct twin__batch batch;
+    struct twin__batch filling, writing;
+    struct twin__beside beside; /* writes while others work the next documents out */
+    twin_status status;         /* of what it wrote */
+    twin_error error;
     twin_buffer name;
 };
 
@@ -267,29 +271,56 @@ static twin_status name_entries(struct adding *adding, struct twin__draft *draft
     return TWIN_OK;
 }
 
-/* Writes full batches; what is left waits for more. */
-static twin_status write_full(struct adding *adding, bool all, twin_error *error)
+static void write_batch(void *context)
 {
-    struct twin__batch *batch = &adding->batch;
-    size_t most = adding->feed.batch_documents;
-    twin_status status = TWIN_OK;
-    adding->change->repaired += batch->repaired;
-    adding->change->bytes += batch->text_bytes;
-    batch->repaired = batch->text_bytes = 0;
-    all |= batch->bytes >= adding->feed.batch_bytes;
-    for (size_t left; (left = batch->count - batch->begin) > 0 && (all || left >= most) && status == TWIN_OK;)
-        status = twin__batch_write(adding->change, adding->index, batch, left < most ? left : most, error);
-    return status;
+    struct adding *adding = context;
+    adding->status = twin__batch_write(adding->change, adding->index, &adding->writing, &adding->error);
+}
+
+/* Waits for what is being written. */
+static twin_status settle(struct adding *adding, twin_error *error)
+{
+    twin__beside_wait(&adding->beside);
+    if (adding->status != TWIN_OK && error)
+        *error = adding->error;
+    return adding->status;
+}
+
+/* Starts to write what waits, at most a batch of it. */
+static twin_status start_writing(struct adding *adding, twin_error *error)
+{
+    twin_status status = settle(adding, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents,
+                          adding->index->options.minhash.slots))
+        return twin__fail_memory(error);
+    twin__beside_start(&adding->beside, adding->feed.exec, write_batch, adding);
+    return TWIN_OK;
 }
 
 static twin_status hand_in_drafts(void *context, int worker, uint64_t line_base, twin_error *error)
 {
     struct adding *adding = context;
+    const twin_index_feed *feed = &adding->feed;
     struct twin__draft *draft = &adding->adders[worker].draft;
     twin_status status = name_entries(adding, draft, line_base);
-    if (status == TWIN_OK && !twin__batch_take(&adding->batch, draft))
-        status = TWIN_ENOMEM;
-    return status == TWIN_OK ? write_full(adding, false, error) : twin__fail_memory(error);
+    if (status != TWIN_OK || !twin__batch_take(&adding->filling, draft))
+        return twin__fail_memory(error);
+    while (status == TWIN_OK && adding->filling.count > 0 &&
+           (adding->filling.count >= feed->batch_documents || adding->filling.bytes >= feed->batch_bytes))
+        status = start_writing(adding, error);
+    return status;
+}
+
+/* Writes what is left; after a failure only waits for what was begun before it. */
+static twin_status finish_writing(struct adding *adding, twin_status status, twin_error *error)
+{
+    while (status == TWIN_OK && adding->filling.count > 0)
+        status = start_writing(adding, error);
+    twin_error *unheard = status == TWIN_OK ? error : NULL;
+    twin_status last = settle(adding, unheard);
+    return status == TWIN_OK ? last : status;
 }
 
 static void clear_adding(struct adding *adding)
@@ -299,7 +330,8 @@ static void clear_adding(struct adding *adding)
         twin_scratch_clear(&adding->adders[i].scratch);
     }
     free(adding->adders);
-    twin__batch_clear(&adding->batch);
+    twin__batch_clear(&adding->filling);
+    twin__batch_clear(&adding->writing);
     twin_buffer_clear(&adding->name);
 }
 
@@ -326,8 +358,7 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
                                      .stage = "adding",
                                      .progress = feed.progress };
     twin_status status = twin__feed(&adding.change->problems, &feeding, error);
-    if (status == TWIN_OK)
-        status = write_full(&adding, true, error);
+    status = finish_writing(&adding, status, error);
     clear_adding(&adding);
     return status;
 }

@@ -147,8 +147,8 @@ size_t twin__band_find(struct twin__band band, uint32_t hash);
 /* A document worked out; its id and what is kept of it lie in the draft's bytes. */
 struct twin__draft_entry {
     twin_digest digest;
-    uint64_t set_size, time;
-    size_t id, kept, kept_length;
+    uint64_t time;
+    size_t set_size, id, kept, kept_length;
     uint32_t id_length, label;
     bool id_is_number;
     twin_place place;
@@ -174,27 +174,35 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
 struct twin__batch {
     struct twin__draft *drafts, *spare;
     size_t draft_count, draft_capacity, spare_count, spare_capacity;
-    size_t begin; /* entries of the first draft that were written already */
-    size_t count; /* entries of all drafts, those included */
-    size_t bytes;
-    uint64_t repaired, text_bytes;
+    size_t count, bytes; /* of all drafts */
 };
 
 /* Takes a draft over and leaves an empty one. False when memory runs out: nothing was taken. */
 bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft);
 
-/* Drops the first `count` entries that wait. */
-void twin__batch_drop(struct twin__batch *batch, size_t count);
+/* Moves the first drafts of `from`, with `count` entries or all there are, to `batch`, which is empty; and the spare
+ * ones the other way. A draft may be cut in two. False when memory runs out. */
+bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count, size_t slots);
+
+void twin__batch_empty(struct twin__batch *batch);
 void twin__batch_clear(struct twin__batch *batch);
 
-/* The set of a text, or of items, in scratch->items, and its signature unless `signature` is NULL. */
+/* The set of a text, or of items, in scratch->items, and its signature. */
 twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
-                           uint64_t *repaired, const twin_index_document *document);
+                           const twin_index_document *document);
+
+/* The leading bits of a hash that are an item: 40 of 64 where sets of shingles are kept. */
+unsigned twin__item_bits(const twin_index_options *options);
+
+/* What makes documents share a set: that their sets are equal, or, where a set is not kept, their normalised texts.
+ * Texts without a single item share the empty set in either case. */
+bool twin__shares_by_set(const twin_index_options *options);
+twin_digest twin__text_digest(twin_text text);
 
 /* ---- index_add.c */
 
-/* Writes the first `count` entries that wait in one transaction, and drops them when they are written. */
-twin_status twin__batch_write(twin_index_change *change, twin_index *index, struct twin__batch *batch, size_t count,
+/* Writes a batch in one transaction, and empties it when it is written. */
+twin_status twin__batch_write(twin_index_change *change, twin_index *index, struct twin__batch *batch,
                               twin_error *error);
 
 /* ---- index_feed.c */

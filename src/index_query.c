@@ -261,7 +261,7 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
     out->estimated = options->keep == TWIN_KEEP_NONE;
     if (!view->txn || !(question.threshold >= 0 && question.threshold <= 1))
         return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
-    twin_status status = twin__work_out(&set, view->asked, view->index, &view->scratch, NULL, document);
+    twin_status status = twin__work_out(&set, view->asked, view->index, &view->scratch, document);
     if (status == TWIN_OK && set.count == 0)
         return TWIN_OK;
     if (status == TWIN_OK)

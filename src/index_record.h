@@ -57,14 +57,15 @@ bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, 
 
 /* ---- what is kept of a set */
 
-/* Each appends to `out`. A packer, NULL at first, is made when it is needed, kept for the next text, and freed. */
-twin_status twin__items_encode(twin_buffer *out, twin_set set);
+/* Each appends to `out`. Of items the leading `bits` are kept; the others are zero. A packer, NULL at first, is made when
+ * it is needed, kept for the next text, and freed. */
+twin_status twin__items_encode(twin_buffer *out, twin_set set, unsigned bits);
 twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text);
 void twin__packer_free(void *packer);
 
 /* Each replaces `out`. TWIN_EFORMAT when the record is not one of a set of `count` items; not of a text, or of one
  * of more than `most` bytes. */
-twin_status twin__items_decode(twin_items *out, uint64_t count, struct twin__bytes record);
+twin_status twin__items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record);
 twin_status twin__text_decode(twin_buffer *out, size_t most, struct twin__bytes record);
 
 /* ---- runs */

@@ -243,7 +243,7 @@ twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set,
     twin_status status = get(&value, NULL, view, TWIN__KEPT, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__items_decode(&view->items, size, twin__bytes_of(value));
+    status = twin__items_decode(&view->items, size, twin__item_bits(&view->index->options), twin__bytes_of(value));
     if (status != TWIN_OK)
         return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a set does not fit its checksum")
                                       : twin__fail_memory(error);

@@ -1,7 +1,9 @@
 /* set.c — a set: unique 64-bit hashes. */
 #include <twinsift/set.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sort.h"
 
@@ -43,6 +45,54 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
     *out = (twin_set){ items->items, kept };
     return TWIN_OK;
 }
+
+/* ---- counting without sorting ---- */
+
+/* A table of 2^bits places, each with the number, plus one, of the first item whose leading bits lead there. Counts the
+ * items that are equal to the first at their place, and copies to `strangers` those that are not. */
+static size_t count_equal(size_t *stranger_count, uint64_t *strangers, uint32_t *table, unsigned bits,
+                          const twin_items *items)
+{
+    size_t equal = 0, strange = 0;
+    memset(table, 0, sizeof *table << bits);
+    for (size_t i = 0; i < items->count; i++) {
+        uint64_t item = items->items[i];
+        uint32_t *place = &table[item >> (64 - bits)], first = *place;
+        first |= ((uint32_t)i + 1) & -(uint32_t)(first == 0); /* without a branch, which would be guessed wrong */
+        bool same = items->items[first - 1] == item;
+        *place = first;
+        strangers[strange] = item;
+        strange += !same;
+        equal += same & (first != i + 1);
+    }
+    *stranger_count = strange;
+    return equal;
+}
+
+/* With four to eight places an item, at most one in eight is a stranger, and strangers are sorted. */
+twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch)
+{
+    size_t n = items->count, strange, kept = 0;
+    unsigned bits = 8;
+    while (bits < 32 && n >> (bits - 2))
+        bits++;
+    *out = 0;
+    scratch->count = 0;
+    if (n >= UINT32_MAX)
+        return TWIN_ELIMIT;
+    twin_status status = twin_items_reserve(scratch, ((size_t)1 << bits) / 2 + 2 * (n + 1));
+    if (status != TWIN_OK || n == 0)
+        return status;
+    uint64_t *strangers = scratch->items + ((size_t)1 << bits) / 2, *spare = strangers + n + 1;
+    size_t equal = count_equal(&strange, strangers, (uint32_t *)(void *)scratch->items, bits, items);
+    twin__sort(strangers, spare, strange);
+    for (size_t i = 0; i < strange; i++)
+        kept += i == 0 || strangers[i] != strangers[i - 1];
+    *out = n - equal - strange + kept;
+    return TWIN_OK;
+}
+
+/* ---- comparing ---- */
 
 /* |A∩B|, or SIZE_MAX once more than `spare_a` items of A or `spare_b` of B have found no partner. Alike sets
  * agree item after item, so the equal branch is well predicted. */

@@ -413,22 +413,25 @@ static void sets_of_all_sizes_come_back(void **state_unused)
     twin_items items = { 0 }, spare = { 0 }, back = { 0 };
     twin_buffer record = { 0 };
     for (size_t n = 1; n < 3000; n = n < 70 ? n + 1 : n * 3 / 2)
-        for (int kind = 0; kind < 3; kind++) {
-            /* Spread, small, and large numbers; both ends of the range among them. */
+        for (int kind = 0; kind < 6; kind++) {
+            /* Spread, small, and large numbers; both ends of the range among them; whole, and cut to 40 bits. */
+            unsigned bits = kind < 3 ? 64 : 40;
             assert_int_equal(twin_items_reserve(&items, n), TWIN_OK);
-            for (size_t i = 0; i < n; i++)
-                items.items[i] = kind == 0 ? twin__random_next(&state) : kind == 1 ? i : UINT64_MAX - 3 * i;
+            for (size_t i = 0; i < n; i++) {
+                items.items[i] = kind % 3 == 0 ? twin__random_next(&state) : kind % 3 == 1 ? i : UINT64_MAX - 3 * i;
+                items.items[i] <<= 64 - bits;
+            }
             items.count = n;
             twin_set set;
             assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);
             record.length = 0;
-            assert_int_equal(twin__items_encode(&record, set), TWIN_OK);
-            assert_int_equal(twin__items_decode(&back, n, (struct twin__bytes){ record.bytes, record.length }),
+            assert_int_equal(twin__items_encode(&record, set, bits), TWIN_OK);
+            assert_int_equal(twin__items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
                              TWIN_OK);
             assert_int_equal(back.count, n);
             assert_memory_equal(back.items, set.items, n * sizeof *set.items);
             record.bytes[twin__random_below(&state, record.length)] ^= 1;
-            assert_int_equal(twin__items_decode(&back, n, (struct twin__bytes){ record.bytes, record.length }),
+            assert_int_equal(twin__items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
                              TWIN_EFORMAT);
         }
     twin_items_clear(&items);

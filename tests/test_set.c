@@ -36,7 +36,12 @@ static void check_make(const uint64_t *drawn, size_t count, twin_items *items, t
         if (i == 0 || expected[i] != expected[i - 1])
             expected[kept++] = expected[i];
 
+    size_t distinct;
     twin_set set;
+    assert_int_equal(twin_items_distinct(&distinct, items, scratch), TWIN_OK);
+    assert_int_equal(distinct, kept);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(items->items[i], drawn[i]);
     assert_int_equal(twin_set_make(&set, items, scratch), TWIN_OK);
     assert_int_equal(set.count, kept);
     assert_int_equal(items->count, kept);

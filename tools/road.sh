@@ -10,7 +10,7 @@ road=(
     "status fail"
     "cpu kernels"
     "random grow names sort union_find"
-    "exec"
+    "exec beside"
     # tools of the road: numbers and bytes, nothing of documents
     "hash"
     "plan"

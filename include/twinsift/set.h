@@ -36,6 +36,10 @@ TWIN_API void twin_items_clear(twin_items *items);
  * room that grows with need and may be kept for the next call. */
 TWIN_API twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch);
 
+/* How many different hashes there are, which is the size of their set. Quicker than making the set,
+ * and leaves the hashes as they are. */
+TWIN_API twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch);
+
 /* |A∩B| */
 TWIN_API size_t twin_set_common(twin_set a, twin_set b);
 
