@@ -25,8 +25,8 @@ static const char help[] =
     "An INPUT is a folder, a file .jsonl, .jsonl.gz or .jsonl.zst, or - for JSON lines on standard input.\n"
     "\n"
     "create, fixed for good:\n"
-    "  --keep WHAT           for exact answers sets, or text, which is smaller and can be shown; for\n"
-    "                        estimates none (sets)\n"
+    "  --keep WHAT           for exact answers text, which is small and can be shown, or sets, five times\n"
+    "                        as large, from which no text can be read; for estimates none (text)\n"
     "  --threshold T         the least similarity that queries will find, 0 to 1 (0.8)\n"
     "  --shingle RULE        char:N, word:N, stop:N or byte:N (char:9); --stop-words FILE\n"
     "  --raw                 take text as it is: no folding of case, white space or Unicode forms\n"
@@ -35,7 +35,7 @@ static const char help[] =
     "  --hash FAMILY         xxh3, farm, jenkins, or sip with a random key kept in the file (xxh3)\n"
     "  --force               replace a file that exists\n"
     "add:\n"
-    "  --batch N             documents in one transaction (10K)\n"
+    "  --batch N             documents in one transaction (20K)\n"
     "  --label N, --time N   numbers that are kept with each document (0)\n"
     "query:\n"
     "  --top N               the N most similar documents only\n"
@@ -84,7 +84,7 @@ static const struct option own[] = {
 
 static bool read_keep(twin_keep *out, const char *value)
 {
-    if (twin_keep_from_name(out, value) == TWIN_OK)
+    if (twin_keep_from_name(out, value) == TWIN_OK && *out != TWIN_KEEP_AUTO)
         return true;
     trouble("--keep: \"%s\" is not one of sets, text, none", value);
     return false;

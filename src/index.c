@@ -21,9 +21,9 @@ static const struct {
 } tables[TWIN__TABLES] = {
     [TWIN__META] = { "meta", 0 },
     [TWIN__DOCUMENTS] = { "documents", MDB_INTEGERKEY },
-    [TWIN__IDS] = { "ids", MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP },
+    [TWIN__ID_RUNS] = { "id-runs", MDB_INTEGERKEY },
+    [TWIN__IDS] = { "ids", MDB_INTEGERKEY },
     [TWIN__SETS] = { "sets", MDB_INTEGERKEY },
-    [TWIN__DIGESTS] = { "digests", MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP },
     [TWIN__MEMBERS] = { "members", MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED },
     [TWIN__KEPT] = { "kept", MDB_INTEGERKEY },
     [TWIN__RUNS] = { "runs", MDB_INTEGERKEY },
@@ -38,7 +38,10 @@ static const size_t MAP_BYTES = (size_t)64 << 30;
 enum { READERS = 1024 };
 
 static const char *const keep_names[] = {
-    [TWIN_KEEP_SETS] = "sets", [TWIN_KEEP_TEXT] = "text", [TWIN_KEEP_NONE] = "none"
+    [TWIN_KEEP_AUTO] = "auto",
+    [TWIN_KEEP_SETS] = "sets",
+    [TWIN_KEEP_TEXT] = "text",
+    [TWIN_KEEP_NONE] = "none",
 };
 
 const char *twin_keep_name(twin_keep keep)
@@ -104,9 +107,14 @@ bool twin__number_of(uint64_t *out, MDB_val key)
     return true;
 }
 
-uint64_t twin__index_id_hash(const twin_index *index, twin_text id)
+uint32_t twin__index_id_hash(const twin_index *index, twin_text id)
 {
-    return twin_hash_bytes(index->options.shingle.hash, id.bytes, id.length);
+    return (uint32_t)(twin_hash_bytes(index->options.shingle.hash, id.bytes, id.length) >> 32);
+}
+
+uint32_t twin__index_digest_hash(twin_digest digest)
+{
+    return (uint32_t)(digest.low >> 32);
 }
 
 /* ---- transactions ---- */
@@ -425,6 +433,8 @@ static twin_status complete(twin_index_options *options, twin_error *error)
         return twin__fail(error, TWIN_EINVAL, "a signature has 1 to %d slots", (int)TWIN_MINHASH_MAX_SLOTS);
     if (rows && options->keep == TWIN_KEEP_TEXT)
         return twin__fail(error, TWIN_EINVAL, "rows have no text to keep");
+    if (options->keep == TWIN_KEEP_AUTO)
+        options->keep = rows ? TWIN_KEEP_SETS : TWIN_KEEP_TEXT;
     if (rows && options->shingle.width == 0)
         options->shingle.width = 1;
     if (options->plan.bands == 0) {
@@ -560,7 +570,8 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
 static twin_status unite_runs(struct twin__writing *writing, void *context)
 {
     (void)context;
-    return twin__runs_unite(writing);
+    twin_status status = twin__runs_unite(writing, TWIN__HEAP_SETS);
+    return status == TWIN_OK ? twin__runs_unite(writing, TWIN__HEAP_IDS) : status;
 }
 
 static twin_status copy_compact(twin_index *index, const char *temporary, twin_error *error)

@@ -6,15 +6,23 @@
 #include "grow.h"
 #include "index_parts.h"
 
-/* A transaction at work. Sets that are new in it stand in no run yet. */
+/* What is new in a transaction stands in no run yet, and is found by a table of places in the list, plus one, by hash. */
+struct newcomers {
+    struct twin__newcomer *list;
+    size_t count, capacity;
+    uint64_t first; /* the number of the first; the others follow */
+    uint32_t *table;
+    size_t slots; /* a power of two, more than twice the count; or 0 */
+};
+
+/* A transaction at work. */
 struct writer {
     struct twin__writing *writing;
-    MDB_cursor *ids, *digests, *members;
+    MDB_cursor *members;
+    struct twin__lists ids, digests; /* as earlier transactions left them */
+    struct newcomers documents, sets;
     twin_buffer record;
     uint32_t *signature;
-    uint64_t first_new;               /* the number of the first new set */
-    struct twin__newcomer *newcomers; /* of each new set; without a signature when it is empty or gone again */
-    size_t newcomer_count, newcomer_capacity;
     twin_index_change change;
 };
 
@@ -25,27 +33,79 @@ static MDB_dbi table_of(const struct writer *writer, enum twin__table table)
 
 static twin_status open_writer(struct writer *writer, struct twin__writing *writing)
 {
-    *writer = (struct writer){ .writing = writing, .first_new = writing->counts.next_set };
-    writer->signature = malloc(writing->index->options.minhash.slots * sizeof *writer->signature);
+    const twin_index *index = writing->index;
+    *writer = (struct writer){ .writing = writing,
+                               .documents.first = writing->counts.next_document,
+                               .sets.first = writing->counts.next_set };
+    writer->signature = malloc(index->options.minhash.slots * sizeof *writer->signature);
     if (!writer->signature)
         return twin__fail_memory(writing->error);
-    int code = mdb_cursor_open(writing->txn, table_of(writer, TWIN__IDS), &writer->ids);
-    if (code == MDB_SUCCESS)
-        code = mdb_cursor_open(writing->txn, table_of(writer, TWIN__DIGESTS), &writer->digests);
-    if (code == MDB_SUCCESS)
-        code = mdb_cursor_open(writing->txn, table_of(writer, TWIN__MEMBERS), &writer->members);
-    return twin__said(writing, code);
+    twin_status status =
+        twin__said(writing, mdb_cursor_open(writing->txn, table_of(writer, TWIN__MEMBERS), &writer->members));
+    if (status == TWIN_OK)
+        status = twin__lists_get(&writer->ids, index, writing->txn, TWIN__HEAP_IDS, 0, 1, writing->error);
+    if (status == TWIN_OK)
+        status = twin__lists_get(&writer->digests, index, writing->txn, TWIN__HEAP_SETS, index->options.plan.bands, 1,
+                                 writing->error);
+    return status;
 }
 
 static void close_writer(struct writer *writer)
 {
-    MDB_cursor *cursors[] = { writer->ids, writer->digests, writer->members };
-    for (size_t i = 0; i < 3; i++)
-        if (cursors[i])
-            mdb_cursor_close(cursors[i]);
+    if (writer->members)
+        mdb_cursor_close(writer->members);
+    twin__lists_clear(&writer->ids);
+    twin__lists_clear(&writer->digests);
+    free(writer->documents.list);
+    free(writer->documents.table);
+    free(writer->sets.list);
+    free(writer->sets.table);
     twin_buffer_clear(&writer->record);
     free(writer->signature);
-    free(writer->newcomers);
+}
+
+/* ---- newcomers ---- */
+
+static void enter(struct newcomers *all, size_t place)
+{
+    size_t slot = all->list[place].hash & (all->slots - 1);
+    while (all->table[slot])
+        slot = (slot + 1) & (all->slots - 1);
+    all->table[slot] = (uint32_t)place + 1;
+}
+
+static bool widen(struct newcomers *all)
+{
+    size_t slots = all->slots ? 2 * all->slots : 64;
+    uint32_t *table = calloc(slots, sizeof *table);
+    if (!table)
+        return false;
+    free(all->table);
+    all->table = table;
+    all->slots = slots;
+    for (size_t i = 0; i < all->count; i++)
+        enter(all, i);
+    return true;
+}
+
+static bool remember(struct newcomers *all, struct twin__newcomer newcomer)
+{
+    if (all->count >= UINT32_MAX / 2 || !twin__grow(&all->list, &all->capacity, all->count, 1, sizeof *all->list))
+        return false;
+    all->list[all->count] = newcomer;
+    if (2 * (all->count + 1) >= all->slots && !widen(all))
+        return false;
+    enter(all, all->count++);
+    return true;
+}
+
+/* A number that leaves: of this transaction, or out of a run. */
+static twin_status forget(struct writer *writer, struct newcomers *all, enum twin__heap heap, uint64_t number)
+{
+    if (number < all->first)
+        return twin__runs_bury(writer->writing, heap, number);
+    all->list[number - all->first].apart = true;
+    return TWIN_OK;
 }
 
 /* ---- single records ---- */
@@ -78,6 +138,15 @@ static twin_status drop(struct writer *writer, enum twin__table table, uint64_t 
     int code = mdb_del(writer->writing->txn, table_of(writer, table), &key, bytes ? &value : NULL);
     return code == MDB_NOTFOUND ? damaged(writer, "a record that is to be removed is missing")
                                 : twin__said(writer->writing, code);
+}
+
+/* Whether there is a record: what a run names may be gone. */
+static twin_status is_there(bool *yes, struct writer *writer, enum twin__table table, uint64_t number)
+{
+    MDB_val key = twin__number_key(&number), value;
+    int code = mdb_get(writer->writing->txn, table_of(writer, table), &key, &value);
+    *yes = code == MDB_SUCCESS;
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__said(writer->writing, code);
 }
 
 static twin_status get_document(struct twin__document *out, struct writer *writer, uint64_t number)
@@ -119,31 +188,17 @@ static twin_status put_document(struct writer *writer, uint64_t number, const st
 
 /* ---- finding what is there ---- */
 
-/* Hears of each number under a key; true ends the search with it. */
+/* Hears of each number under a hash; true ends the search with it. */
 typedef twin_status is_it(bool *yes, struct writer *writer, uint64_t number, const void *what);
-
-static twin_status search(bool *found, uint64_t *out, struct writer *writer, MDB_cursor *cursor, uint64_t number,
-                          is_it *visit, const void *what)
-{
-    MDB_val key = twin__number_key(&number), value;
-    twin_status status = TWIN_OK;
-    *found = false;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET);
-    while (code == MDB_SUCCESS && status == TWIN_OK && !*found) {
-        if (!twin__number_of(out, value))
-            return damaged(writer, "a list of numbers holds something else");
-        status = visit(found, writer, *out, what);
-        if (status == TWIN_OK && !*found)
-            code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT_DUP);
-    }
-    return status != TWIN_OK || code == MDB_NOTFOUND ? status : twin__said(writer->writing, code);
-}
 
 static twin_status has_id(bool *yes, struct writer *writer, uint64_t number, const void *what)
 {
     const twin_text *id = what;
     struct twin__document document;
-    twin_status status = get_document(&document, writer, number);
+    twin_status status = is_there(yes, writer, TWIN__DOCUMENTS, number);
+    if (status != TWIN_OK || !*yes)
+        return status;
+    status = get_document(&document, writer, number);
     *yes = status == TWIN_OK && document.id.length == id->length &&
            memcmp(document.id.bytes, id->bytes, id->length) == 0;
     return status;
@@ -153,9 +208,71 @@ static twin_status has_digest(bool *yes, struct writer *writer, uint64_t number,
 {
     const twin_digest *digest = what;
     struct twin__set set;
-    twin_status status = get_set(&set, writer, number);
+    twin_status status = is_there(yes, writer, TWIN__SETS, number);
+    if (status != TWIN_OK || !*yes)
+        return status;
+    status = get_set(&set, writer, number);
     *yes = status == TWIN_OK && set.digest.low == digest->low && set.digest.high == digest->high;
     return status;
+}
+
+static twin_status search_new(bool *found, uint64_t *out, struct writer *writer, const struct newcomers *all,
+                              uint32_t hash, is_it *visit, const void *what)
+{
+    twin_status status = TWIN_OK;
+    size_t slot = hash & (all->slots - 1);
+    for (; all->slots && all->table[slot] && status == TWIN_OK; slot = (slot + 1) & (all->slots - 1)) {
+        const struct twin__newcomer *newcomer = &all->list[all->table[slot] - 1];
+        if (newcomer->hash != hash || newcomer->apart)
+            continue;
+        *out = newcomer->number;
+        status = visit(found, writer, *out, what);
+        if (*found)
+            break;
+    }
+    return status;
+}
+
+static twin_status search_old(bool *found, uint64_t *out, struct writer *writer, const struct twin__lists *lists,
+                              uint32_t hash, is_it *visit, const void *what)
+{
+    twin_status status = TWIN_OK;
+    for (size_t run = 0; run < lists->run_count; run++) {
+        struct twin__band list = lists->lists[run];
+        for (size_t i = twin__band_find(list, hash); i < list.count; i++) {
+            uint64_t entry = twin__entry_at(list, i);
+            if (entry >> 32 != hash)
+                break;
+            *out = lists->runs[run].first + (uint32_t)entry;
+            status = visit(found, writer, *out, what);
+            if (status != TWIN_OK || *found)
+                return status;
+        }
+    }
+    return status;
+}
+
+static twin_status find_id(bool *found, uint64_t *out, struct writer *writer, twin_text id, uint32_t hash)
+{
+    *found = false;
+    twin_status status = search_new(found, out, writer, &writer->documents, hash, has_id, &id);
+    return status != TWIN_OK || *found ? status : search_old(found, out, writer, &writer->ids, hash, has_id, &id);
+}
+
+/* The empty set stands in no run; its number is among the counts. */
+static twin_status find_set(bool *found, uint64_t *out, struct writer *writer, const struct twin__draft_entry *entry)
+{
+    uint32_t hash = twin__index_digest_hash(entry->digest);
+    *found = false;
+    if (entry->set_size == 0) {
+        *found = writer->writing->counts.empty_set > 0;
+        *out = writer->writing->counts.empty_set - 1;
+        return TWIN_OK;
+    }
+    twin_status status = search_new(found, out, writer, &writer->sets, hash, has_digest, &entry->digest);
+    return status != TWIN_OK || *found
+               ? status
+               : search_old(found, out, writer, &writer->digests, hash, has_digest, &entry->digest);
 }
 
 /* ---- removing ---- */
@@ -164,18 +281,14 @@ static twin_status remove_set(struct writer *writer, uint64_t number, const stru
 {
     bool kept = writer->writing->index->options.keep != TWIN_KEEP_NONE && set->size > 0;
     twin_status status = drop(writer, TWIN__SETS, number, NULL, 0);
-    if (status == TWIN_OK)
-        status = drop(writer, TWIN__DIGESTS, set->digest.low, &number, sizeof number);
     if (status == TWIN_OK && kept)
         status = drop(writer, TWIN__KEPT, number, NULL, 0);
     if (status != TWIN_OK)
         return status;
     writer->writing->counts.sets--;
-    if (set->size == 0)
-        return TWIN_OK;
-    if (number < writer->first_new)
-        return twin__runs_bury(writer->writing, number);
-    writer->newcomers[number - writer->first_new].signature = NULL;
+    if (set->size)
+        return forget(writer, &writer->sets, TWIN__HEAP_SETS, number);
+    writer->writing->counts.empty_set = 0;
     return TWIN_OK;
 }
 
@@ -217,7 +330,7 @@ static twin_status leave_set(struct writer *writer, uint64_t number, uint64_t do
     return status == TWIN_OK ? put_set(writer, number, &set, writer->signature, 0) : status;
 }
 
-static twin_status remove_document(struct writer *writer, uint64_t number, uint64_t id_hash)
+static twin_status remove_document(struct writer *writer, uint64_t number)
 {
     struct twin__document document;
     unsigned char member[TWIN__MEMBER_BYTES];
@@ -227,7 +340,7 @@ static twin_status remove_document(struct writer *writer, uint64_t number, uint6
     twin__member_encode(member, document.label, number);
     status = drop(writer, TWIN__DOCUMENTS, number, NULL, 0);
     if (status == TWIN_OK)
-        status = drop(writer, TWIN__IDS, id_hash, &number, sizeof number);
+        status = forget(writer, &writer->documents, TWIN__HEAP_IDS, number);
     if (status == TWIN_OK)
         status = drop(writer, TWIN__MEMBERS, document.set, member, sizeof member);
     if (status == TWIN_OK)
@@ -251,16 +364,15 @@ static twin_status new_set(uint64_t *out, struct writer *writer, const struct tw
 {
     uint64_t number = *out = writer->writing->counts.next_set++, document = writer->writing->counts.next_document;
     struct twin__set set = { .size = entry->set_size, .members = 1, .first = document, .digest = entry->digest };
-    if (!twin__grow(&writer->newcomers, &writer->newcomer_capacity, writer->newcomer_count, 1,
-                    sizeof *writer->newcomers))
+    bool empty = entry->set_size == 0;
+    struct twin__newcomer newcomer = { number, signature, twin__index_digest_hash(entry->digest), .apart = empty };
+    if (!remember(&writer->sets, newcomer))
         return twin__fail_memory(writer->writing->error);
-    writer->newcomers[writer->newcomer_count++] =
-        (struct twin__newcomer){ number, entry->set_size ? signature : NULL };
+    if (empty)
+        writer->writing->counts.empty_set = number + 1;
     writer->writing->counts.sets++;
-    writer->writing->counts.too_short += entry->set_size == 0;
+    writer->writing->counts.too_short += empty;
     twin_status status = put_set(writer, number, &set, signature, MDB_APPEND);
-    if (status == TWIN_OK)
-        status = put(writer, TWIN__DIGESTS, entry->digest.low, &number, sizeof number, MDB_NODUPDATA);
     if (status == TWIN_OK && entry->kept_length)
         status = put(writer, TWIN__KEPT, number, kept, entry->kept_length, MDB_APPEND);
     return status == TWIN_OK ? put_member(writer, number, entry->label, document, MDB_APPEND) : status;
@@ -279,12 +391,13 @@ static twin_status join_set(struct writer *writer, uint64_t number, uint32_t lab
                              : status;
 }
 
-static twin_status new_document(struct writer *writer, const struct twin__document *document, uint64_t id_hash)
+static twin_status new_document(struct writer *writer, const struct twin__document *document, uint32_t id_hash)
 {
     uint64_t number = writer->writing->counts.next_document++;
-    twin_status status = put_document(writer, number, document, MDB_APPEND);
+    if (!remember(&writer->documents, (struct twin__newcomer){ .number = number, .hash = id_hash }))
+        return twin__fail_memory(writer->writing->error);
     writer->writing->counts.documents++;
-    return status == TWIN_OK ? put(writer, TWIN__IDS, id_hash, &number, sizeof number, MDB_NODUPDATA) : status;
+    return put_document(writer, number, document, MDB_APPEND);
 }
 
 /* A document whose set stays: only its label or time is new. */
@@ -312,12 +425,12 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
                                        .label = entry->label,
                                        .id_is_number = entry->id_is_number,
                                        .id = { draft->bytes.bytes + entry->id, entry->id_length } };
-    uint64_t id_hash = twin__index_id_hash(index, document.id), number = 0;
+    uint32_t id_hash = twin__index_id_hash(index, document.id);
+    uint64_t number = 0;
     bool there, known;
-    twin_status status = search(&there, &number, writer, writer->ids, id_hash, has_id, &document.id);
+    twin_status status = find_id(&there, &number, writer, document.id, id_hash);
     if (status == TWIN_OK)
-        status =
-            search(&known, &document.set, writer, writer->digests, entry->digest.low, has_digest, &entry->digest);
+        status = find_set(&known, &document.set, writer, entry);
     if (status != TWIN_OK)
         return status;
     writer->change.added += !there;
@@ -330,7 +443,7 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
     if (status == TWIN_OK && there && known && old.set == document.set)
         return relabel(writer, number, &document);
     if (status == TWIN_OK && there)
-        status = remove_document(writer, number, id_hash);
+        status = remove_document(writer, number);
     if (status == TWIN_OK && known)
         status = join_set(writer, document.set, document.label);
     else if (status == TWIN_OK)
@@ -339,14 +452,13 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
     return status == TWIN_OK ? new_document(writer, &document, id_hash) : status;
 }
 
-/* Of the new sets those that are still there and not empty become a run. */
-static twin_status write_run(struct writer *writer)
+static twin_status write_run(struct writer *writer, struct newcomers *all, enum twin__heap heap)
 {
     size_t count = 0;
-    for (size_t i = 0; i < writer->newcomer_count; i++)
-        if (writer->newcomers[i].signature)
-            writer->newcomers[count++] = writer->newcomers[i];
-    return twin__runs_append(writer->writing, writer->newcomers, count);
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->list[i].apart)
+            all->list[count++] = all->list[i];
+    return twin__runs_append(writer->writing, heap, all->list, count);
 }
 
 struct batch_writing {
@@ -367,7 +479,9 @@ static twin_status write_batch(struct twin__writing *writing, void *context)
         writer.change.bytes += draft->text_bytes;
     }
     if (status == TWIN_OK)
-        status = write_run(&writer);
+        status = write_run(&writer, &writer.sets, TWIN__HEAP_SETS);
+    if (status == TWIN_OK)
+        status = write_run(&writer, &writer.documents, TWIN__HEAP_IDS);
     part->change = writer.change;
     close_writer(&writer);
     return status;
@@ -483,10 +597,11 @@ static twin_status write_removal(struct twin__writing *writing, void *context)
     removal->removed = 0;
     for (size_t i = 0; i < removal->count && status == TWIN_OK; i++) {
         bool there = false;
-        uint64_t number, id_hash = twin__index_id_hash(writing->index, removal->ids[i]);
-        status = search(&there, &number, &writer, writer.ids, id_hash, has_id, &removal->ids[i]);
+        uint64_t number = 0;
+        status =
+            find_id(&there, &number, &writer, removal->ids[i], twin__index_id_hash(writing->index, removal->ids[i]));
         if (status == TWIN_OK && there)
-            status = remove_document(&writer, number, id_hash);
+            status = remove_document(&writer, number);
         removal->removed += there;
         if (removal->found)
             removal->found[i] = there;

@@ -21,8 +21,8 @@ static uint64_t table_bytes(const twin_index_view *view, enum twin__table table)
 static size_t sort_band(uint64_t *entries, uint64_t *spare, const twin_index_view *view, size_t band)
 {
     size_t count = 0;
-    for (size_t run = 0; run < view->run_count; run++) {
-        struct twin__band from = view->bands[run * view->index->options.plan.bands + band];
+    for (size_t run = 0; run < view->bands.run_count; run++) {
+        struct twin__band from = view->bands.lists[run * view->bands.stride + band];
         memcpy(entries + count, from.entries, from.count * sizeof *entries);
         count += from.count;
     }
@@ -34,8 +34,8 @@ static twin_status count_buckets(twin_index_info *out, const twin_index_view *vi
 {
     size_t room = 0;
     uint64_t entries_in_all = 0;
-    for (size_t run = 0; run < view->run_count; run++)
-        room += view->runs[run].entries;
+    for (size_t run = 0; run < view->bands.run_count; run++)
+        room += view->bands.runs[run].entries;
     uint64_t *entries = malloc((room + 1) * sizeof *entries), *spare = malloc((room + 1) * sizeof *spare);
     for (size_t band = 0; entries && spare && band < view->index->options.plan.bands; band++) {
         size_t count = sort_band(entries, spare, view, band);
@@ -62,9 +62,9 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
                               .sets = counts->sets,
                               .too_short = counts->too_short,
                               .removed_sets = counts->dead,
-                              .runs = view->run_count };
+                              .runs = view->bands.run_count };
     out->document_bytes = table_bytes(view, TWIN__DOCUMENTS) + table_bytes(view, TWIN__IDS) +
-                          table_bytes(view, TWIN__MEMBERS) + table_bytes(view, TWIN__DIGESTS);
+                          table_bytes(view, TWIN__ID_RUNS) + table_bytes(view, TWIN__MEMBERS);
     out->signature_bytes = table_bytes(view, TWIN__SETS);
     out->band_bytes = table_bytes(view, TWIN__BANDS) + table_bytes(view, TWIN__RUNS);
     out->kept_bytes = table_bytes(view, TWIN__KEPT);
@@ -81,8 +81,9 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
 struct checking {
     twin_index_view *view;
     uint32_t *signature, *worked_out;
-    uint64_t *entries, *spare; /* of one band of a run */
-    uint64_t documents, too_short, sets, members, filled, banded, dead, done, total;
+    uint64_t *entries, *spare; /* of one list of a run */
+    uint64_t documents, too_short, sets, members, filled, dead, done, total;
+    uint64_t listed[2]; /* of each heap: what lives in its runs */
     twin_progress progress;
     twin_error *error;
 };
@@ -144,9 +145,6 @@ static twin_status check_document(struct checking *checking, MDB_val key, MDB_va
         return wrong(checking, "a document does not fit its checksum");
     if (number >= checking->view->counts.next_document)
         return wrong(checking, "a document has a number that was never given");
-    uint64_t hash = twin__index_id_hash(checking->view->index, document.id);
-    if (!is_listed(checking, TWIN__IDS, hash, &number, sizeof number))
-        return wrong(checking, "a document cannot be found by its id");
     twin__member_encode(member, document.label, number);
     if (!is_listed(checking, TWIN__MEMBERS, document.set, member, sizeof member))
         return wrong(checking, "a document is not among the members of its set");
@@ -158,19 +156,6 @@ static twin_status check_document(struct checking *checking, MDB_val key, MDB_va
     checking->documents++;
     checking->too_short += set.size == 0;
     return TWIN_OK;
-}
-
-/* With as many ids as documents, and each document found by its own, no id leads elsewhere. */
-static twin_status check_id(struct checking *checking, MDB_val key, MDB_val value)
-{
-    struct twin__document document;
-    uint64_t hash, number;
-    if (!twin__number_of(&hash, key) || !twin__number_of(&number, value))
-        return wrong(checking, "a list of numbers holds something else");
-    twin_status status = twin__view_document(&document, checking->view, number, checking->error);
-    if (status == TWIN_OK && twin__index_id_hash(checking->view->index, document.id) != hash)
-        return wrong(checking, "an id leads to another document");
-    return status;
 }
 
 static twin_status check_member(struct checking *checking, MDB_val key, MDB_val value)
@@ -185,16 +170,6 @@ static twin_status check_member(struct checking *checking, MDB_val key, MDB_val 
         return wrong(checking, "a set has a member that belongs to another");
     checking->members++;
     return status;
-}
-
-static twin_status check_digest(struct checking *checking, MDB_val key, MDB_val value)
-{
-    struct twin__set set;
-    uint64_t low, number;
-    if (!twin__number_of(&low, key) || !twin__number_of(&number, value))
-        return wrong(checking, "a list of numbers holds something else");
-    twin_status status = twin__view_set(&set, NULL, NULL, checking->view, number, checking->error);
-    return status == TWIN_OK && set.digest.low != low ? wrong(checking, "a digest leads to another set") : status;
 }
 
 /* The members of a set: how many, and whether its first is one of them. */
@@ -248,8 +223,8 @@ static twin_status check_set(struct checking *checking, MDB_val key, MDB_val val
         return wrong(checking, "a signature does not fit its checksum");
     if (number >= checking->view->counts.next_set)
         return wrong(checking, "a set has a number that was never given");
-    if (!is_listed(checking, TWIN__DIGESTS, set.digest.low, &number, sizeof number))
-        return wrong(checking, "a set cannot be found by its digest");
+    if (set.size == 0 && checking->view->counts.empty_set != number + 1)
+        return wrong(checking, "the empty set has another number than it should");
     twin_status status = check_members(checking, number, &set);
     if (status == TWIN_OK && index->options.keep != TWIN_KEEP_NONE && set.size > 0)
         status = check_kept(checking, number, &set);
@@ -258,75 +233,106 @@ static twin_status check_set(struct checking *checking, MDB_val key, MDB_val val
     return status;
 }
 
-/* ---- bands ---- */
+/* ---- lists ---- */
 
-/* Turns the entries round, so that sorting puts them by set. */
+/* Turns the entries round, so that sorting puts them by number. */
 static uint64_t turned(uint64_t entry)
 {
     return entry << 32 | entry >> 32;
 }
 
-/* Each living set of the run stands in the band once, under its hash; the others are gone. */
-static twin_status check_entries(struct checking *checking, struct twin__run run, size_t band, uint64_t *live)
+/* The hash under which a set must stand in a list; `found` false: it is gone. */
+static twin_status hash_of_set(uint32_t *out, bool *found, struct checking *checking, uint64_t number, size_t list)
 {
-    twin_index_view *view = checking->view;
-    const twin_index_options *options = &view->index->options;
+    const twin_index_options *options = &checking->view->index->options;
+    struct twin__set set;
+    twin_status status = twin__view_set(&set, found, checking->signature, checking->view, number, checking->error);
+    if (status != TWIN_OK || !*found)
+        return status;
+    if (set.size == 0)
+        return wrong(checking, "an empty set stands in a run");
+    *out = list < options->plan.bands ? twin__band_hash(options, checking->signature, list)
+                                      : twin__index_digest_hash(set.digest);
+    return TWIN_OK;
+}
+
+static twin_status hash_of_id(uint32_t *out, bool *found, struct checking *checking, uint64_t number)
+{
+    const twin_index *index = checking->view->index;
+    struct twin__document document;
+    MDB_val key = twin__number_key(&number), value;
+    int code = mdb_get(checking->view->txn, index->tables[TWIN__DOCUMENTS], &key, &value);
+    *found = code == MDB_SUCCESS;
+    if (!*found)
+        return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(checking->error, index, code);
+    twin_status status = twin__view_document(&document, checking->view, number, checking->error);
+    if (status == TWIN_OK)
+        *out = twin__index_id_hash(index, document.id);
+    return status;
+}
+
+/* What lives of the run stands in the list once, under its hash; the rest is gone. */
+static twin_status check_entries(struct checking *checking, enum twin__heap heap, struct twin__run run, size_t list,
+                                 uint64_t *live)
+{
     for (size_t i = 0; i < run.entries; i++) {
         uint64_t number = run.first + (checking->entries[i] >> 32);
-        struct twin__set set;
-        bool found;
+        uint32_t hash = 0;
+        bool found = false;
         if (number >= run.end)
-            return wrong(checking, "a band names a set outside its run");
+            return wrong(checking, "a list names a number outside its run");
         if (i && checking->entries[i] >> 32 == checking->entries[i - 1] >> 32)
-            return wrong(checking, "a set stands twice in a band");
-        twin_status status = twin__view_set(&set, &found, checking->signature, view, number, checking->error);
+            return wrong(checking, "a number stands twice in a list");
+        twin_status status = heap == TWIN__HEAP_SETS ? hash_of_set(&hash, &found, checking, number, list)
+                                                     : hash_of_id(&hash, &found, checking, number);
         if (status != TWIN_OK)
             return status;
-        if (found && set.size == 0)
-            return wrong(checking, "an empty set stands in a band");
-        if (found && (uint32_t)checking->entries[i] != twin__band_hash(options, checking->signature, band))
-            return wrong(checking, "a set stands in a band under another hash");
+        if (found && (uint32_t)checking->entries[i] != hash)
+            return wrong(checking, "a number stands in a list under another hash");
         *live += found;
         tell_progress(checking);
     }
     return TWIN_OK;
 }
 
-static twin_status check_band(struct checking *checking, struct twin__run run, size_t band, uint64_t *live)
+static twin_status check_list(struct checking *checking, enum twin__heap heap, struct twin__run run, size_t list,
+                              uint64_t *live)
 {
+    const twin_index_view *view = checking->view;
     struct twin__band from;
-    twin_status status =
-        twin__band_get(&from, checking->view->index, checking->view->txn, run, band, checking->error);
+    twin_status status = twin__list_get(&from, view->index, view->txn, heap, run, list, checking->error);
     if (status != TWIN_OK)
         return status;
     if (!twin__band_check_fits(from))
-        return wrong(checking, "a band does not fit its checksum");
+        return wrong(checking, "a list does not fit its checksum");
     for (size_t i = 0; i < from.count; i++) {
         uint64_t entry = twin__entry_at(from, i);
         if (i && entry >> 32 < twin__entry_at(from, i - 1) >> 32)
-            return wrong(checking, "a band is out of order");
+            return wrong(checking, "a list is out of order");
         checking->entries[i] = turned(entry);
     }
     twin__sort(checking->entries, checking->spare, from.count);
-    return check_entries(checking, run, band, live);
+    return check_entries(checking, heap, run, list, live);
 }
 
-static twin_status check_run(struct checking *checking, struct twin__run run)
+static twin_status check_run(struct checking *checking, enum twin__heap heap, struct twin__run run)
 {
+    size_t lists = twin__heap_lists(&checking->view->index->options, heap);
     checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
     checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
     bool room = checking->entries && checking->spare;
     twin_status status = room ? TWIN_OK : twin__fail_memory(checking->error);
-    for (size_t band = 0; room && band < checking->view->index->options.plan.bands && status == TWIN_OK; band++) {
+    for (size_t list = 0; room && list < lists && status == TWIN_OK; list++) {
         uint64_t live = 0;
-        status = check_band(checking, run, band, &live);
+        status = check_list(checking, heap, run, list, &live);
         if (status == TWIN_OK && live + run.dead != run.entries)
-            status = wrong(checking, "a run has not as many removed sets as it says");
+            status = wrong(checking, "a run has not as many removed numbers as it says");
     }
     free(checking->entries);
     free(checking->spare);
-    checking->banded += run.entries - run.dead;
-    checking->dead += run.dead;
+    checking->listed[heap] += run.entries - run.dead;
+    if (heap == TWIN__HEAP_SETS)
+        checking->dead += run.dead;
     return status;
 }
 
@@ -337,18 +343,22 @@ static uint64_t records_in(const struct checking *checking, enum twin__table tab
     return code == MDB_SUCCESS ? stat_of.ms_entries : 0;
 }
 
-/* Every living set was met once in each band of its run, so when the numbers agree none is missing. */
+/* Every living set was met once in each list of its run, and every living document, so when the numbers agree none is
+ * missing. */
 static twin_status check_counts(const struct checking *checking)
 {
     const twin_index_view *view = checking->view;
     const struct twin__counts *counts = &view->counts;
-    size_t kept = records_in(checking, TWIN__KEPT), bands = view->index->options.plan.bands;
-    if (checking->filled != checking->banded || checking->dead != counts->dead)
+    size_t kept = records_in(checking, TWIN__KEPT);
+    if (checking->filled != checking->listed[TWIN__HEAP_SETS] || checking->dead != counts->dead)
         return wrong(checking, "its bands hold not as many sets as there are");
+    if (checking->documents != checking->listed[TWIN__HEAP_IDS])
+        return wrong(checking, "it has not as many ids as documents");
     if (checking->documents != counts->documents || checking->too_short != counts->too_short ||
         checking->sets != counts->sets || checking->members != counts->documents ||
-        records_in(checking, TWIN__IDS) != counts->documents || records_in(checking, TWIN__DIGESTS) != counts->sets ||
-        records_in(checking, TWIN__BANDS) != view->run_count * bands)
+        checking->sets != checking->filled + (counts->empty_set > 0) ||
+        records_in(checking, TWIN__IDS) != view->ids.run_count ||
+        records_in(checking, TWIN__BANDS) != view->bands.run_count * (view->bands.stride + 1))
         return wrong(checking, "its counts are not what they should be");
     if (kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
         return wrong(checking, "it keeps what belongs to no set");
@@ -360,17 +370,15 @@ static twin_status check_all(struct checking *checking)
     static const struct {
         enum twin__table table;
         record_visit *visit;
-    } parts[] = { { TWIN__DOCUMENTS, check_document },
-                  { TWIN__IDS, check_id },
-                  { TWIN__MEMBERS, check_member },
-                  { TWIN__DIGESTS, check_digest },
-                  { TWIN__SETS, check_set } };
+    } parts[] = { { TWIN__DOCUMENTS, check_document }, { TWIN__MEMBERS, check_member }, { TWIN__SETS, check_set } };
     twin_index_view *view = checking->view;
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
         status = each_record(checking, parts[i].table, parts[i].visit);
-    for (size_t i = 0; i < view->run_count && status == TWIN_OK; i++)
-        status = check_run(checking, view->runs[i]);
+    for (size_t i = 0; i < view->bands.run_count && status == TWIN_OK; i++)
+        status = check_run(checking, TWIN__HEAP_SETS, view->bands.runs[i]);
+    for (size_t i = 0; i < view->ids.run_count && status == TWIN_OK; i++)
+        status = check_run(checking, TWIN__HEAP_IDS, view->ids.runs[i]);
     return status == TWIN_OK ? check_counts(checking) : status;
 }
 

@@ -215,7 +215,7 @@ twin_status twin__feed(uint64_t *problems, const struct twin__feeding *feeding, 
 
 /* ---- adding ---- */
 
-enum { BATCH_DOCUMENTS = 10000, BATCH_BYTES = 256 << 20 };
+enum { BATCH_DOCUMENTS = 20000, BATCH_BYTES = 128 << 20 };
 
 struct adding {
     twin_index *index;

@@ -3,7 +3,7 @@
  *   index.c         creates, opens, closes; transactions; what LMDB says, in words
  *   index_pages.c   looks at the pages of a file before LMDB does
  *   index_record.c  what the values look like
- *   index_runs.c    bands: sorted runs, merged as they grow
+ *   index_runs.c    what is looked up by hash: sorted runs, merged as they grow
  *   index_draft.c   documents worked out, before they are written
  *   index_add.c     adds and removes
  *   index_feed.c    the documents of an input, read by many, handed on in order
@@ -12,10 +12,10 @@
  *   index_pairs.c   all similar pairs
  *   index_check.c   tells what it is like, and checks it
  *
- * Tables: "meta" (the format and the counts), "documents" (number: document), "ids" (hash of the id: numbers), "sets"
- * (number: set and signature), "digests" (low half of the digest: numbers of sets), "members" (set: label and number of
- * each document that has it), "kept" (set: its items or text), "runs" (first set: run), "bands" (run and band: hashes and
- * sets, sorted). Keys are 64-bit numbers except in meta. */
+ * Tables: "meta" (the format and the counts), "documents" (number: document), "id-runs" (first document: run), "ids" (run:
+ * hashes and documents, sorted), "sets" (number: set and signature), "members" (set: label and number of each document
+ * that has it), "kept" (set: its items or text), "runs" (first set: run), "bands" (run and band: hashes and sets,
+ * sorted). Keys are 64-bit numbers except in meta. */
 #ifndef TWIN_INDEX_PARTS_H
 #define TWIN_INDEX_PARTS_H
 
@@ -28,9 +28,9 @@
 enum twin__table {
     TWIN__META,
     TWIN__DOCUMENTS,
+    TWIN__ID_RUNS,
     TWIN__IDS,
     TWIN__SETS,
-    TWIN__DIGESTS,
     TWIN__MEMBERS,
     TWIN__KEPT,
     TWIN__RUNS,
@@ -92,7 +92,8 @@ twin_status twin__get_counts(struct twin__counts *out, const twin_index *index, 
 twin_status twin__begin_reading(MDB_txn **out, twin_index *index, twin_error *error);
 void twin__end_reading(twin_index *index, MDB_txn *txn);
 
-uint64_t twin__index_id_hash(const twin_index *index, twin_text id);
+uint32_t twin__index_id_hash(const twin_index *index, twin_text id);
+uint32_t twin__index_digest_hash(twin_digest digest);
 
 /* ---- index_pages.c */
 
@@ -101,26 +102,34 @@ twin_status twin__pages_check(int fd, const char *path, twin_error *error);
 
 /* ---- index_runs.c */
 
-/* A set on its way into a run. */
+/* What is looked up by hash: sets, by each band of their signatures and, in one list more, by their digests; documents,
+ * by their ids. */
+enum twin__heap { TWIN__HEAP_SETS, TWIN__HEAP_IDS };
+size_t twin__heap_lists(const twin_index_options *options, enum twin__heap heap);
+
+/* A set or a document on its way into a run. */
 struct twin__newcomer {
-    uint64_t set;
-    const uint32_t *signature;
+    uint64_t number;
+    const uint32_t *signature; /* of a set */
+    uint32_t hash;             /* of its digest, or of the id */
+    bool apart;                /* gone again, or the empty set: comes into no run */
 };
 
 /* The hash of band `band` of a signature. */
 uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band);
 
-/* Writes a run of sets, in increasing order, and merges it with smaller ones before it. */
-twin_status twin__runs_append(struct twin__writing *writing, const struct twin__newcomer *newcomers, size_t count);
+/* Writes a run of newcomers, in increasing order, and merges it with smaller ones before it. */
+twin_status twin__runs_append(struct twin__writing *writing, enum twin__heap heap,
+                              const struct twin__newcomer *newcomers, size_t count);
 
-/* Notes that a set which stands in a run was removed; clears the run when half of it was. */
-twin_status twin__runs_bury(struct twin__writing *writing, uint64_t set);
+/* Notes that a number which stands in a run was removed; clears the run when half of it was. */
+twin_status twin__runs_bury(struct twin__writing *writing, enum twin__heap heap, uint64_t number);
 
 /* Makes one run of all, without what was removed. */
-twin_status twin__runs_unite(struct twin__writing *writing);
+twin_status twin__runs_unite(struct twin__writing *writing, enum twin__heap heap);
 
-/* The entries of a band of a run as they lie in the file: hash in the high half, set less the run's first in the low.
- * Behind them stands their XXH3. */
+/* The entries of a list of a run as they lie in the file: hash in the high half, number less the run's first in the
+ * low. Behind them stands their XXH3. */
 struct twin__band {
     const void *entries;
     size_t count;
@@ -131,13 +140,24 @@ static inline uint64_t twin__entry_at(struct twin__band band, size_t i)
     memcpy(&entry, (const char *)band.entries + i * sizeof entry, sizeof entry);
     return entry;
 }
-twin_status twin__band_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, struct twin__run run,
-                           size_t band, twin_error *error);
+twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+                           struct twin__run run, size_t list, twin_error *error);
 bool twin__band_check_fits(struct twin__band band);
 
 /* The runs in order; to be freed. */
 twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
-                            twin_error *error);
+                            enum twin__heap heap, twin_error *error);
+
+/* The runs of a heap and `stride` of the lists of each, one run behind the other. What was written by earlier
+ * transactions stays where it is as long as the transaction lasts. */
+struct twin__lists {
+    struct twin__run *runs;
+    struct twin__band *lists;
+    size_t run_count, stride;
+};
+twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+                            size_t first, size_t count, twin_error *error);
+void twin__lists_clear(struct twin__lists *lists);
 
 /* The place of the first entry whose hash is at least `hash`. */
 size_t twin__band_find(struct twin__band band, uint32_t hash);
@@ -231,9 +251,7 @@ struct twin_index_view {
     twin_index *index;
     MDB_txn *txn;
     struct twin__counts counts;
-    struct twin__run *runs;
-    struct twin__band *bands; /* of each run, one behind the other */
-    size_t run_count;
+    struct twin__lists bands, ids;
     twin_scratch scratch; /* of the query */
     twin_items items;     /* a set of the index */
     twin_buffer text;     /* a text of the index */

@@ -54,8 +54,8 @@ static twin_status gather(twin_index_view *view)
     twin_status status = TWIN_OK;
     for (size_t band = 0; band < bands && status == TWIN_OK; band++) {
         uint32_t hash = twin__band_hash(options, view->asked, band);
-        for (size_t run = 0; run < view->run_count && status == TWIN_OK; run++)
-            status = gather_band(view, view->runs[run], view->bands[run * bands + band], hash);
+        for (size_t run = 0; run < view->bands.run_count && status == TWIN_OK; run++)
+            status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash);
     }
     if (status == TWIN_OK)
         status = twin_items_reserve(&view->spare, view->candidates.count);

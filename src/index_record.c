@@ -164,7 +164,8 @@ static twin_status decode_words(twin_shingle_options *out, uint64_t count, struc
 static bool kinds_are_known(const unsigned char *head)
 {
     return head[12] <= TWIN_INPUT_ROWS && head[13] <= TWIN_NORMAL_BYTES && head[14] <= TWIN_SHINGLE_STOP &&
-           head[15] <= TWIN_HASH_SIP && head[16] <= TWIN_SKETCH_CLASSIC && head[17] <= TWIN_KEEP_NONE;
+           head[15] <= TWIN_HASH_SIP && head[16] <= TWIN_SKETCH_CLASSIC && head[17] > TWIN_KEEP_AUTO &&
+           head[17] <= TWIN_KEEP_NONE;
 }
 
 static bool numbers_are_good(const twin_index_options *options)
@@ -224,20 +225,20 @@ twin_status twin__format_decode(twin_index_options *out, const char **reason, st
 void twin__counts_encode(unsigned char out[TWIN__COUNTS_BYTES], const struct twin__counts *counts)
 {
     const uint64_t numbers[] = { counts->transaction, counts->next_document, counts->next_set, counts->documents,
-                                 counts->sets,        counts->too_short,     counts->dead };
+                                 counts->sets,        counts->too_short,     counts->dead,     counts->empty_set };
     memcpy(out, numbers, sizeof numbers);
     put8(out + sizeof numbers, XXH3_64bits(numbers, sizeof numbers));
 }
 
 bool twin__counts_decode(struct twin__counts *out, struct twin__bytes record)
 {
-    uint64_t numbers[8];
+    uint64_t numbers[9];
     if (record.length != sizeof numbers)
         return false;
     memcpy(numbers, record.at, sizeof numbers);
-    *out =
-        (struct twin__counts){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6] };
-    return numbers[7] == XXH3_64bits(numbers, 7 * sizeof numbers[0]);
+    *out = (struct twin__counts){ numbers[0], numbers[1], numbers[2], numbers[3],
+                                  numbers[4], numbers[5], numbers[6], numbers[7] };
+    return numbers[8] == XXH3_64bits(numbers, 8 * sizeof numbers[0]);
 }
 
 void twin__run_encode(unsigned char out[TWIN__RUN_BYTES], const struct twin__run *run)

@@ -27,9 +27,10 @@ struct twin__counts {
     uint64_t next_document; /* numbers not yet given */
     uint64_t next_set;
     uint64_t documents, sets, too_short;
-    uint64_t dead; /* removed sets that bands still hold */
+    uint64_t dead;      /* removed sets that bands still hold */
+    uint64_t empty_set; /* the number of the set without items, plus one; 0: there is none */
 };
-enum { TWIN__COUNTS_BYTES = 64 };
+enum { TWIN__COUNTS_BYTES = 72 };
 void twin__counts_encode(unsigned char out[TWIN__COUNTS_BYTES], const struct twin__counts *counts);
 bool twin__counts_decode(struct twin__counts *out, struct twin__bytes record);
 

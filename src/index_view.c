@@ -39,28 +39,13 @@ bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value)
 
 /* ---- opening ---- */
 
-static void drop_runs(twin_index_view *view)
+/* What lies in the file stays where it is as long as the transaction, so the lists are looked up once. */
+static twin_status find_lists(twin_index_view *view, twin_error *error)
 {
-    free(view->runs);
-    free(view->bands);
-    view->runs = NULL;
-    view->bands = NULL;
-    view->run_count = 0;
-}
-
-/* What lies in the file stays where it is as long as the transaction, so the bands are looked up once. */
-static twin_status list_bands(twin_index_view *view, twin_error *error)
-{
-    size_t bands = view->index->options.plan.bands;
-    twin_status status = twin__runs_list(&view->runs, &view->run_count, view->index, view->txn, error);
-    if (status != TWIN_OK)
-        return status;
-    view->bands = malloc((view->run_count * bands + 1) * sizeof *view->bands);
-    if (!view->bands)
-        return twin__fail_memory(error);
-    for (size_t i = 0; i < view->run_count * bands && status == TWIN_OK; i++)
-        status = twin__band_get(&view->bands[i], view->index, view->txn, view->runs[i / bands], i % bands, error);
-    return status;
+    const twin_index *index = view->index;
+    twin_status status =
+        twin__lists_get(&view->bands, index, view->txn, TWIN__HEAP_SETS, 0, index->options.plan.bands, error);
+    return status == TWIN_OK ? twin__lists_get(&view->ids, index, view->txn, TWIN__HEAP_IDS, 0, 1, error) : status;
 }
 
 static twin_status look(twin_index_view *view, twin_error *error)
@@ -68,12 +53,13 @@ static twin_status look(twin_index_view *view, twin_error *error)
     twin_status status = twin__begin_reading(&view->txn, view->index, error);
     if (status == TWIN_OK)
         status = twin__get_counts(&view->counts, view->index, view->txn, error);
-    return status == TWIN_OK ? list_bands(view, error) : status;
+    return status == TWIN_OK ? find_lists(view, error) : status;
 }
 
 static void look_away(twin_index_view *view)
 {
-    drop_runs(view);
+    twin__lists_clear(&view->bands);
+    twin__lists_clear(&view->ids);
     twin__end_reading(view->index, view->txn);
     view->txn = NULL;
 }
@@ -274,36 +260,40 @@ static twin_status entry_of(twin_index_entry *out, twin_index_view *view, uint64
     return status;
 }
 
-static twin_status find(twin_index_entry *out, bool *found, twin_index_view *view, MDB_cursor *cursor, twin_text id,
-                        twin_error *error)
+/* Finds the document with the id among the entries of a list; what a list names may be gone. */
+static twin_status find_in_run(twin_index_entry *out, bool *found, twin_index_view *view, size_t run, twin_text id,
+                               twin_error *error)
 {
-    uint64_t hash = twin__index_id_hash(view->index, id), number;
-    MDB_val key = twin__number_key(&hash), value;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET);
-    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT_DUP)) {
+    uint32_t hash = twin__index_id_hash(view->index, id);
+    struct twin__band list = view->ids.lists[run];
+    for (size_t i = twin__band_find(list, hash); i < list.count; i++) {
+        uint64_t entry = twin__entry_at(list, i), number = view->ids.runs[run].first + (uint32_t)entry;
         struct twin__document document;
-        if (!twin__number_of(&number, value))
-            return twin__fail_damaged(error, view->index, "a list of numbers holds something else");
-        twin_status status = twin__view_document(&document, view, number, error);
+        MDB_val value;
+        bool there;
+        if (entry >> 32 != hash)
+            break;
+        twin_status status = get(&value, &there, view, TWIN__DOCUMENTS, number, error);
+        if (status == TWIN_OK && there)
+            status = twin__view_document(&document, view, number, error);
         if (status != TWIN_OK)
             return status;
+        if (!there)
+            continue;
         *found = document.id.length == id.length && memcmp(document.id.bytes, id.bytes, id.length) == 0;
         if (*found)
             return entry_of(out, view, number, &document, error);
     }
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+    return TWIN_OK;
 }
 
 twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view *view, twin_text id,
                             twin_error *error)
 {
-    MDB_cursor *cursor;
+    twin_status status = TWIN_OK;
     *found = false;
-    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__IDS], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, view->index, code);
-    twin_status status = find(out, found, view, cursor, id, error);
-    mdb_cursor_close(cursor);
+    for (size_t run = 0; run < view->ids.run_count && status == TWIN_OK && !*found; run++)
+        status = find_in_run(out, found, view, run, id, error);
     return status;
 }
 

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sort.h"
 
@@ -48,22 +47,22 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
 
 /* ---- counting without sorting ---- */
 
-/* A table of 2^bits places, each with the number, plus one, of the first item whose leading bits lead there. Counts the
- * items that are equal to the first at their place, and copies to `strangers` those that are not. */
+/* A table of 2^bits places: each item leaves its number where its leading bits lead, and the last one there stays.
+ * Counts the items that find an equal one in their place, and copies to `strangers` those that find a different one.
+ * No place is read that was not written, so the table need not be cleared. */
 static size_t count_equal(size_t *stranger_count, uint64_t *strangers, uint32_t *table, unsigned bits,
                           const twin_items *items)
 {
     size_t equal = 0, strange = 0;
-    memset(table, 0, sizeof *table << bits);
+    for (size_t i = 0; i < items->count; i++)
+        table[items->items[i] >> (64 - bits)] = (uint32_t)i;
     for (size_t i = 0; i < items->count; i++) {
         uint64_t item = items->items[i];
-        uint32_t *place = &table[item >> (64 - bits)], first = *place;
-        first |= ((uint32_t)i + 1) & -(uint32_t)(first == 0); /* without a branch, which would be guessed wrong */
-        bool same = items->items[first - 1] == item;
-        *place = first;
+        size_t last = table[item >> (64 - bits)];
+        bool same = items->items[last] == item;
         strangers[strange] = item;
         strange += !same;
-        equal += same & (first != i + 1);
+        equal += same & (last != i);
     }
     *stranger_count = strange;
     return equal;

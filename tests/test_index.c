@@ -594,6 +594,97 @@ static void under_a_view_the_map_stays_and_so_does_the_index(void **state)
     twin_index_close(index);
 }
 
+/* ---- what is kept ---- */
+
+static void texts_of_one_set_are_kept_apart(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "one two three", "three two one two three" };
+    twin_keep keeps[] = { TWIN_KEEP_TEXT, TWIN_KEEP_SETS };
+    for (size_t k = 0; k < 2; k++) {
+        GOOD(twin_index_create(path, options_for(keeps[k]), true, &error));
+        twin_index *index = open_index(TWIN_INDEX_WRITE);
+        for (size_t i = 0; i < 2; i++)
+            GOOD(twin_index_add(
+                NULL, index,
+                &(twin_index_document){ .id = { i ? "b" : "a", 1 }, .text = { texts[i], strlen(texts[i]) } }, 1,
+                serial, &error));
+        twin_index_view *view;
+        twin_index_answer answer = { 0 };
+        GOOD(twin_index_view_create(&view, index, &error));
+        assert_int_equal(view->counts.sets, keeps[k] == TWIN_KEEP_TEXT ? 2 : 1);
+        GOOD(twin_index_query(&answer, view, (twin_index_question){ 0 }, (twin_text){ texts[0], 13 }, &error));
+        assert_int_equal(answer.count, 2);
+        for (size_t i = 0; i < 2; i++) {
+            twin_text text;
+            assert_true(answer.entries[i].similarity == 1);
+            if (keeps[k] == TWIN_KEEP_SETS)
+                continue;
+            GOOD(twin_index_text(&text, view, answer.entries[i], &error));
+            assert_int_equal(text.length, strlen(texts[i]));
+            assert_memory_equal(text.bytes, texts[i], text.length);
+        }
+        twin_index_answer_clear(&answer);
+        twin_index_view_free(view);
+        check_index(index);
+        twin_index_close(index);
+    }
+}
+
+static void unless_told_documents_keep_texts_and_rows_sets(void **state)
+{
+    (void)state;
+    for (int rows = 0; rows < 2; rows++) {
+        twin_index_options options = options_for(TWIN_KEEP_AUTO);
+        options.format = rows ? TWIN_INPUT_ROWS : options.format;
+        GOOD(twin_index_create(path, options, true, &error));
+        twin_index *index = open_index(TWIN_INDEX_READ);
+        assert_int_equal(twin_index_options_of(index).keep, rows ? TWIN_KEEP_SETS : TWIN_KEEP_TEXT);
+        twin_index_close(index);
+    }
+}
+
+/* ---- ids ---- */
+
+/* An id may come twice in a batch, and again in later ones, until its entries lie in many runs; the last one counts. */
+static void the_last_of_an_id_counts(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 40, NAMES = 17, BATCH = 25 };
+    char ids[NAMES][8], texts[BATCH][64], last[NAMES][64];
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_TEXT), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    uint64_t random = 11;
+    for (int round = 0; round < ROUNDS; round++) {
+        twin_index_document documents[BATCH];
+        for (size_t i = 0; i < BATCH; i++) {
+            size_t which = round == 0 && i < NAMES ? i : twin__random_below(&random, NAMES);
+            snprintf(ids[which], sizeof ids[which], "id %zu", which);
+            snprintf(texts[i], sizeof texts[i], "text %d of %zu", (int)twin__random_below(&random, 1000), which);
+            strcpy(last[which], texts[i]);
+            documents[i] = (twin_index_document){ .id = { ids[which], strlen(ids[which]) },
+                                                  .text = { texts[i], strlen(texts[i]) } };
+        }
+        GOOD(twin_index_add(NULL, index, documents, BATCH, serial, &error));
+        check_index(index);
+        assert_int_equal(documents_in(index), NAMES);
+    }
+    twin_index_view *view;
+    GOOD(twin_index_view_create(&view, index, &error));
+    for (size_t i = 0; i < NAMES; i++) {
+        twin_index_entry entry;
+        twin_text text;
+        bool found;
+        GOOD(twin_index_find(&entry, &found, view, (twin_text){ ids[i], strlen(ids[i]) }, &error));
+        assert_true(found);
+        GOOD(twin_index_text(&text, view, entry, &error));
+        assert_int_equal(text.length, strlen(last[i]));
+        assert_memory_equal(text.bytes, last[i], text.length);
+    }
+    twin_index_view_free(view);
+    twin_index_close(index);
+}
+
 /* ---- views and threads ---- */
 
 static void a_view_stays_as_it_was(void **state)
@@ -992,6 +1083,9 @@ int main(void)
         cmocka_unit_test(sets_of_all_sizes_come_back),
         cmocka_unit_test(a_band_is_searched_right_wherever_its_hashes_lie),
         cmocka_unit_test(copies_share_one_entry),
+        cmocka_unit_test(texts_of_one_set_are_kept_apart),
+        cmocka_unit_test(unless_told_documents_keep_texts_and_rows_sets),
+        cmocka_unit_test(the_last_of_an_id_counts),
         cmocka_unit_test(the_map_grows_by_itself),
         cmocka_unit_test(under_a_view_the_map_stays_and_so_does_the_index),
         cmocka_unit_test(a_view_stays_as_it_was),
