@@ -296,6 +296,39 @@ twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view
     return ask(out, view, question, &(twin_index_document){ .items = items, .item_count = count }, error);
 }
 
+/* ---- many texts ---- */
+
+struct questions {
+    twin_index_answer *out;
+    twin_index_question question;
+    const twin_text *texts;
+    struct twin__seat *seats;
+    struct twin__first_failure failure;
+};
+
+static void ask_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct questions *questions = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (twin_index_query(&questions->out[i], questions->seats[worker].view, questions->question,
+                             questions->texts[i], &error) != TWIN_OK)
+            twin__keep_first_failure(&questions->failure, i, &error);
+    }
+}
+
+twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_question question,
+                                  const twin_text *texts, size_t count, twin_exec exec, twin_error *error)
+{
+    struct questions questions = { .out = out, .question = question, .texts = texts, .failure = TWIN__NO_FAILURE };
+    twin_status status = twin__seats_create(&questions.seats, exec.workers, index, error);
+    if (status != TWIN_OK)
+        return status;
+    twin_exec_for(exec, count, 1, ask_some, &questions);
+    twin__seats_free(questions.seats, exec.workers);
+    return twin__first_failure(error, &questions.failure);
+}
+
 /* ---- all documents of an input ---- */
 
 /* An answer as a worker found it: its entries lie among the worker's, one answer behind the other. */

@@ -685,6 +685,46 @@ static void the_last_of_an_id_counts(void **state)
     twin_index_close(index);
 }
 
+/* ---- many questions ---- */
+
+static void many_questions_are_answered_as_one_by_one(void **state)
+{
+    (void)state;
+    enum { TEXTS = 60 };
+    char texts[TEXTS][32];
+    twin_text asked[TEXTS];
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_AUTO), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    for (size_t i = 0; i < TEXTS; i++) {
+        snprintf(texts[i], sizeof texts[i], "alike and alike but %zu", i / 3);
+        asked[i] = (twin_text){ texts[i], strlen(texts[i]) };
+        twin_index_document document = { .id = asked[i], .text = asked[i] };
+        GOOD(twin_index_add(NULL, index, &document, 1, serial, &error));
+    }
+    twin_index_view *view;
+    twin_index_answer one = { 0 }, many[TEXTS] = { 0 };
+    GOOD(twin_index_query_many(many, index, (twin_index_question){ 0 }, asked, TEXTS, two, &error));
+    GOOD(twin_index_view_create(&view, index, &error));
+    for (size_t i = 0; i < TEXTS; i++) {
+        GOOD(twin_index_query(&one, view, (twin_index_question){ 0 }, asked[i], &error));
+        assert_true(one.count > 0);
+        assert_int_equal(many[i].count, one.count);
+        for (size_t j = 0; j < one.count; j++) {
+            assert_int_equal(many[i].entries[j].document, one.entries[j].document);
+            assert_true(many[i].entries[j].similarity == one.entries[j].similarity);
+        }
+        twin_index_answer_clear(&many[i]);
+    }
+    /* A failure is told as that of the first question. */
+    twin_error error = { 0 };
+    assert_int_equal(
+        twin_index_query_many(many, index, (twin_index_question){ .threshold = 2 }, asked, TEXTS, two, &error),
+        TWIN_EINVAL);
+    twin_index_answer_clear(&one);
+    twin_index_view_free(view);
+    twin_index_close(index);
+}
+
 /* ---- views and threads ---- */
 
 static void a_view_stays_as_it_was(void **state)
@@ -1086,6 +1126,7 @@ int main(void)
         cmocka_unit_test(texts_of_one_set_are_kept_apart),
         cmocka_unit_test(unless_told_documents_keep_texts_and_rows_sets),
         cmocka_unit_test(the_last_of_an_id_counts),
+        cmocka_unit_test(many_questions_are_answered_as_one_by_one),
         cmocka_unit_test(the_map_grows_by_itself),
         cmocka_unit_test(under_a_view_the_map_stays_and_so_does_the_index),
         cmocka_unit_test(a_view_stays_as_it_was),

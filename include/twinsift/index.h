@@ -39,7 +39,7 @@ typedef struct twin_index_options {
     twin_minhash_options minhash;
     double threshold; /* in (0, 1]: the least similarity that a query finds, unless it asks for more */
     twin_plan plan;   /* bands 0: planned so that a pair at the threshold is found with probability 0.999 */
-    twin_keep keep; /* never AUTO in a file */
+    twin_keep keep;   /* never AUTO in a file */
 } twin_index_options;
 
 typedef enum twin_index_access {
@@ -161,6 +161,10 @@ TWIN_API twin_status twin_index_query(twin_index_answer *out, twin_index_view *v
 TWIN_API twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view,
                                             twin_index_question question, const uint64_t *items, size_t count,
                                             twin_error *error);
+
+/* The same for many texts side by side, all in one view: out[i] is the answer to texts[i], and begins with {0}. */
+TWIN_API twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_question question,
+                                           const twin_text *texts, size_t count, twin_exec exec, twin_error *error);
 
 /* How the documents of an input are asked for. */
 typedef struct twin_index_asking {
