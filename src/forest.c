@@ -642,27 +642,40 @@ static twin_status begin_search(struct search *search, const twin_forest *forest
     return TWIN_OK;
 }
 
+/* Notes a row's group if it is new. Nothing is read of the group yet, only asked for: settle() comes when memory had
+ * time to answer. */
 static void visit(struct search *search, const uint8_t *row, int level)
 {
-    const twin_forest *forest = search->forest;
-    uint32_t group = group_of(forest, row);
-    const struct group *g = &forest->groups[group];
+    uint32_t group = group_of(search->forest, row);
     search->work--;
-    if (g->count == 0)
-        return;
     size_t at = twin__mix(group) & search->seen_mask;
     for (; search->seen[at] != 0; at = (at + 1) & search->seen_mask)
         if (search->seen[at] == group + 1)
             return;
     search->seen[at] = group + 1;
-    search->found[search->found_count++] =
-        (struct found){ { forest->members[g->first].id, (uint32_t)level, g->count }, group };
+    search->found[search->found_count++] = (struct found){ { .level = (uint32_t)level }, group };
+    __builtin_prefetch(&search->forest->groups[group].first);
+}
+
+/* Drops the dead of those found from number `from` on, and asks for the first members of the others. */
+static void settle(struct search *search, size_t from)
+{
+    size_t kept = from;
+    for (size_t i = from; i < search->found_count; i++) {
+        const struct group *group = &search->forest->groups[search->found[i].group];
+        if (group->count == 0)
+            continue;
+        search->found[kept] = search->found[i];
+        search->found[kept++].candidate.copies = group->count;
+        __builtin_prefetch(&search->forest->members[group->first].id);
+    }
+    search->found_count = kept;
 }
 
 /* Looks at all rows that share `level` labels, in every tree, until the work is done. */
 static void climb(struct search *search, int level)
 {
-    const size_t stride = search->forest->stride;
+    const size_t stride = search->forest->stride, from = search->found_count;
     for (size_t i = 0; i < search->cursor_count; i++) {
         struct cursor *cursor = &search->cursors[i];
         while (cursor->before == level && search->work > 0) {
@@ -674,6 +687,7 @@ static void climb(struct search *search, int level)
             look_after(cursor, search->forest);
         }
     }
+    settle(search, from);
 }
 
 static int deepest(const struct search *search)
@@ -685,6 +699,13 @@ static int deepest(const struct search *search)
         level = cursor->after > level ? cursor->after : level;
     }
     return level;
+}
+
+static void name_found(struct search *search)
+{
+    const twin_forest *forest = search->forest;
+    for (size_t i = 0; i < search->found_count; i++)
+        search->found[i].candidate.id = forest->members[forest->groups[search->found[i].group].first].id;
 }
 
 static int by_level_and_id(const void *x, const void *y)
@@ -717,6 +738,7 @@ twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const t
          level = deepest(&search))
         climb(&search, level);
 
+    name_found(&search);
     qsort(search.found, search.found_count, sizeof search.found[0], by_level_and_id);
     *count = search.found_count < ask.most ? search.found_count : ask.most;
     for (size_t i = 0; i < *count; i++)
