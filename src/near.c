@@ -423,10 +423,10 @@ static twin_status rounds_init(struct rounds *rounds, const struct near *near)
 
 static twin_status search_by_segments(struct near *near, bool *done, twin_error *error)
 {
-    struct twin__class class = { near->collection, near->order + near->begin, near->middle - near->begin,
+    struct twin__range range = { near->collection, near->order + near->begin, near->middle - near->begin,
                                  near->end - near->begin };
     double begun = seconds();
-    twin_status status = twin__near_by_segments(done, near->similar, class, near->options, error);
+    twin_status status = twin__near_by_segments(done, near->similar, range, near->options, error);
     if (*done)
         near->similar->counts.verifying_seconds += seconds() - begun; /* of which comparing takes the most */
     return status;

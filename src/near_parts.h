@@ -18,7 +18,7 @@ twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_tex
 
 /* Distinct documents in order of their length, of which those before `middle` are sought: by themselves and by the
  * others. */
-struct twin__class {
+struct twin__range {
     const twin_collection *collection;
     const uint32_t *documents;
     size_t middle, count;
@@ -26,7 +26,7 @@ struct twin__class {
 
 /* Adds all near pairs of a class to the matches, in no certain order. When the edits are too many for this, the texts too
  * long, or too much alike without being near, *done becomes false and nothing is added. */
-twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twin__class class,
+twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twin__range range,
                                    twin_near_options options, twin_error *error);
 
 #endif

@@ -20,8 +20,9 @@
 /* Texts are kept in memory, and windows grow with the square of the edits. */
 enum { MOST_CHARACTERS = 256, MOST_EDITS = 4 };
 
-/* Comparisons for each text of a class, on average, above which it is a crowd, and not for us. */
-enum { CROWD = 4096 };
+/* Comparisons for each text of a class, on average, times the characters of the longest: above this the class is a
+ * crowd, and a forest is quicker. */
+enum { CROWD = 1 << 17 };
 
 struct worker {
     twin_scratch scratch;
@@ -33,7 +34,7 @@ struct worker {
 };
 
 struct segments {
-    struct twin__class class;
+    struct twin__range range;
     twin_near_options options;
     twin_hash hash;
     twin_buffer *texts; /* by place */
@@ -93,8 +94,8 @@ static size_t lower_bound(const struct segments *segments, uint64_t key)
 static twin_status load_text(struct segments *segments, struct worker *worker, size_t place, twin_error *error)
 {
     twin_text text;
-    twin_status status = twin_collection_text(&text, segments->class.collection, &worker->scratch,
-                                              segments->class.documents[place], error);
+    twin_status status = twin_collection_text(&text, segments->range.collection, &worker->scratch,
+                                              segments->range.documents[place], error);
     if (status == TWIN_OK && twin_buffer_append(&segments->texts[place], text.bytes, text.length) != TWIN_OK)
         status = twin__fail_memory(error);
     return status;
@@ -121,21 +122,21 @@ static void load_some(void *context, size_t begin, size_t end, int worker)
             twin__keep_first_failure(&segments->failure, place, &error);
             return;
         }
-        if (place < segments->class.middle)
+        if (place < segments->range.middle)
             index_text(segments, place);
     }
 }
 
 static twin_status make_index(struct segments *segments, twin_error *error)
 {
-    size_t count = segments->class.middle * (segments->options.edits + 1);
+    size_t count = segments->range.middle * (segments->options.edits + 1);
     uint64_t *spare = malloc(count * sizeof *spare);
-    segments->texts = calloc(segments->class.count, sizeof *segments->texts);
+    segments->texts = calloc(segments->range.count, sizeof *segments->texts);
     segments->index = malloc(count * sizeof *segments->index);
     segments->index_count = count;
     twin_status status = spare && segments->texts && segments->index ? TWIN_OK : TWIN_ENOMEM;
     if (status == TWIN_OK) {
-        twin_exec_for(segments->options.exec, segments->class.count, 64, load_some, segments);
+        twin_exec_for(segments->options.exec, segments->range.count, 64, load_some, segments);
         status = twin__first_failure(error, &segments->failure);
     }
     if (status == TWIN_OK)
@@ -207,7 +208,7 @@ static void count_some(void *context, size_t begin, size_t end, int worker)
 static uint64_t count_candidates(struct segments *segments)
 {
     uint64_t seen = 0;
-    twin_exec_for(segments->options.exec, segments->class.count, 64, count_some, segments);
+    twin_exec_for(segments->options.exec, segments->range.count, 64, count_some, segments);
     for (int i = 0; i < segments->options.exec.workers; i++)
         seen += segments->workers[i].seen;
     return seen;
@@ -224,7 +225,7 @@ static twin_status compare(struct segments *segments, struct worker *worker, uin
         return status;
     if (!twin__grow(&worker->matches, &worker->match_capacity, worker->match_count, 1, sizeof *worker->matches))
         return TWIN_ENOMEM;
-    uint32_t x = segments->class.documents[place], y = segments->class.documents[other];
+    uint32_t x = segments->range.documents[place], y = segments->range.documents[other];
     worker->matches[worker->match_count++] = (twin_match){ x < y ? x : y, x < y ? y : x, similarity };
     return TWIN_OK;
 }
@@ -259,7 +260,7 @@ static void compare_some(void *context, size_t begin, size_t end, int worker)
 
 static twin_status compare_candidates(twin_similar *similar, struct segments *segments, twin_error *error)
 {
-    twin_exec_for(segments->options.exec, segments->class.count, 16, compare_some, segments);
+    twin_exec_for(segments->options.exec, segments->range.count, 16, compare_some, segments);
     twin_status status = twin__first_failure(error, &segments->failure);
     for (int w = 0; w < segments->options.exec.workers; w++) {
         const struct worker *worker = &segments->workers[w];
@@ -279,7 +280,7 @@ static twin_status make_workers(struct segments *segments)
     size_t count = (size_t)segments->options.exec.workers;
     segments->workers = calloc(count, sizeof *segments->workers);
     for (size_t i = 0; segments->workers && i < count; i++) {
-        segments->workers[i].asked_by = calloc(segments->class.middle, sizeof(uint32_t));
+        segments->workers[i].asked_by = calloc(segments->range.middle, sizeof(uint32_t));
         if (!segments->workers[i].asked_by)
             return TWIN_ENOMEM;
     }
@@ -294,29 +295,29 @@ static void segments_clear(struct segments *segments)
         free(segments->workers[i].asked_by);
         free(segments->workers[i].matches);
     }
-    for (size_t i = 0; segments->texts && i < segments->class.count; i++)
+    for (size_t i = 0; segments->texts && i < segments->range.count; i++)
         twin_buffer_clear(&segments->texts[i]);
     free(segments->workers);
     free(segments->texts);
     free(segments->index);
 }
 
-twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twin__class class,
+twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twin__range range,
                                    twin_near_options options, twin_error *error)
 {
     *done = false;
-    size_t shortest = twin_collection_length(class.collection, class.documents[0]);
-    size_t longest = twin_collection_length(class.collection, class.documents[class.count - 1]);
+    size_t shortest = twin_collection_length(range.collection, range.documents[0]);
+    size_t longest = twin_collection_length(range.collection, range.documents[range.count - 1]);
     if (options.edits > MOST_EDITS || shortest <= options.edits || longest > MOST_CHARACTERS)
         return TWIN_OK;
-    struct segments segments = { .class = class,
+    struct segments segments = { .range = range,
                                  .options = options,
                                  .hash = twin_hash_member(TWIN_HASH_XXH3, options.minhash.seed),
                                  .failure = TWIN__NO_FAILURE };
     twin_status status = make_workers(&segments);
     if (status == TWIN_OK)
         status = make_index(&segments, error);
-    if (status == TWIN_OK && count_candidates(&segments) <= CROWD * (uint64_t) class.count) {
+    if (status == TWIN_OK && count_candidates(&segments) <= CROWD / longest * (uint64_t)range.count) {
         status = compare_candidates(similar, &segments, error);
         *done = true;
     }

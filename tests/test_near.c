@@ -371,11 +371,11 @@ static void a_crowd_with_one_segment_is_not_compared_each_with_each(void **state
     (void)state;
     if (SANITIZED)
         skip(); /* it takes ten thousand to make a crowd */
-    enum { TEXTS = 10000, ALIKE = 10, LENGTH = 20, ALLOWED = 64 };
+    enum { TEXTS = 10000, ALIKE = 20, LENGTH = 40, ALLOWED = 64 };
     static struct world world;
     uint64_t seed = 6;
     for (size_t i = 0; i < TEXTS; i++) {
-        char text[LENGTH + 1] = "customer n";
+        char text[LENGTH + 1] = "customer of the year";
         draw_text(text + ALIKE, LENGTH - ALIKE, 26, &seed);
         add_text(&world.texts, text);
     }
