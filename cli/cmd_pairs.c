@@ -373,8 +373,9 @@ static void print_counts(const struct run *run)
         print_count("  too short", documents.too_short, "less than one shingle, similar to none");
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
     snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->plan.bands, run->plan.rows);
-    bool forest = edit || run->options.method == TWIN_METHOD_FOREST;
-    print_count("candidates", pairs.candidates, forest ? "pairs that came near each other in a forest" : what);
+    if (run->options.method == TWIN_METHOD_FOREST)
+        snprintf(what, sizeof what, "pairs that came near each other in a forest");
+    print_count("candidates", pairs.candidates, edit ? "pairs that share a segment, or came near each other" : what);
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
     print_count("  similar", pairs.similar,

@@ -20,6 +20,7 @@ enum {
     GROUP_BYTES = 4,
     FRESH_ROWS = 256, /* rows of the run that takes new ones: moving half of them costs about as much as finding
                          the place */
+    MARK_EVERY = 64,  /* rows of a block of a packed run; a block is half a page */
     RUN_RATIO = 4,    /* a run is at least so many times larger than the next */
     MAX_RUNS = 24,    /* 256 · 4^23 rows are more than numbers for them */
     NONE = -1,
@@ -37,10 +38,14 @@ struct member {
     uint32_t group, previous, next; /* next is also the list of free ones */
 };
 
-/* Rows of all trees: those of tree t begin at rows + t · capacity · stride. */
+/* Rows of all trees: those of tree t begin at rows + t · capacity · stride. Marks are copies of the last row of each
+ * whole block of MARK_EVERY, ordered in the same way: a search among them stays in the cache, and touches the rows of
+ * one block only. The run that takes new rows has none. */
 struct run {
     uint8_t *rows;
     size_t count, capacity;
+    uint8_t *marks; /* behind the rows */
+    size_t mark_count;
 };
 
 /* Open addressing; a slot is the number of a group or member plus one. */
@@ -240,6 +245,16 @@ static size_t lower_bound(const uint8_t *rows, size_t count, size_t stride, cons
     return low;
 }
 
+static uint8_t *marks_of(const twin_forest *forest, const struct run *run, size_t tree)
+{
+    return run->marks + tree * run->mark_count * forest->stride;
+}
+
+static size_t run_bytes(const twin_forest *forest, const struct run *run)
+{
+    return (run->capacity + run->mark_count) * forest->options.trees * forest->stride;
+}
+
 static bool alive(const twin_forest *forest, const uint8_t *row)
 {
     return forest->groups[group_of(forest, row)].count > 0;
@@ -281,15 +296,28 @@ static void merge_tree(uint8_t *out, const twin_forest *forest, const struct run
     }
 }
 
+static void set_marks(const twin_forest *forest, const struct run *run, size_t tree)
+{
+    const size_t stride = forest->stride;
+    const uint8_t *row = tree_of(forest, run, tree) + (MARK_EVERY - 1) * stride;
+    uint8_t *mark = marks_of(forest, run, tree);
+    for (size_t i = 0; i < run->mark_count; i++, mark += stride, row += MARK_EVERY * stride)
+        memcpy(mark, row, stride);
+}
+
 /* Merges two runs into a new one without the dead, whose numbers become free. The old ones are left as they are. */
 static twin_status merge(struct run *out, twin_forest *forest, const struct run *x, const struct run *y)
 {
     size_t count = count_alive(forest, x) + count_alive(forest, y);
-    struct run merged = { malloc(count * forest->options.trees * forest->stride + 1), count, count };
+    struct run merged = { .count = count, .capacity = count, .mark_count = count / MARK_EVERY };
+    merged.rows = malloc(run_bytes(forest, &merged) + 1);
     if (!merged.rows)
         return TWIN_ENOMEM;
-    for (size_t tree = 0; tree < forest->options.trees; tree++)
+    merged.marks = merged.rows + count * forest->options.trees * forest->stride;
+    for (size_t tree = 0; tree < forest->options.trees; tree++) {
         merge_tree(tree_of(forest, &merged, tree), forest, x, y, tree);
+        set_marks(forest, &merged, tree);
+    }
     release_dead(forest, x);
     release_dead(forest, y);
     *out = merged;
@@ -363,7 +391,7 @@ twin_status twin_forest_create(twin_forest **out, twin_forest_options options)
         return TWIN_ENOMEM;
     forest->options = options;
     forest->stride = stride;
-    forest->fresh = (struct run){ malloc(FRESH_ROWS * options.trees * stride), 0, FRESH_ROWS };
+    forest->fresh = (struct run){ .rows = malloc(FRESH_ROWS * options.trees * stride), .capacity = FRESH_ROWS };
     if (!forest->fresh.rows || index_grow(forest, GROUPS) != TWIN_OK || index_grow(forest, MEMBERS) != TWIN_OK) {
         twin_forest_free(forest);
         return TWIN_ENOMEM;
@@ -491,9 +519,9 @@ size_t twin_forest_distinct(const twin_forest *forest)
 size_t twin_forest_bytes(const twin_forest *forest)
 {
     const size_t trees = forest->options.trees, stride = forest->stride;
-    size_t bytes = sizeof *forest + trees * stride + FRESH_ROWS * trees * stride;
+    size_t bytes = sizeof *forest + trees * stride + run_bytes(forest, &forest->fresh);
     for (size_t i = 0; i < forest->run_count; i++)
-        bytes += forest->runs[i].capacity * trees * stride;
+        bytes += run_bytes(forest, &forest->runs[i]);
     bytes += forest->capacity[GROUPS] * sizeof(struct group) + forest->capacity[MEMBERS] * sizeof(struct member);
     return bytes + (forest->index[GROUPS].mask + forest->index[MEMBERS].mask + 2) * sizeof(uint32_t);
 }
@@ -583,8 +611,8 @@ static void look_after(struct cursor *cursor, const twin_forest *forest)
                         : shared(cursor->rows + cursor->end * forest->stride, cursor->labels, forest->options.depth);
 }
 
-/* Finds the place of the query in all trees of a run at once: the trees take turns at halving, so that each waits
- * for memory while the others look at theirs. */
+/* Moves `begin` of each tree's cursor behind those of the next `count` rows that are below the query. The trees take
+ * turns at halving, so that each waits for memory while the others look at theirs. */
 static void find_places(struct cursor *cursors, const twin_forest *forest, size_t count)
 {
     const size_t trees = forest->options.trees, stride = forest->stride, depth = forest->options.depth;
@@ -601,6 +629,19 @@ static void find_places(struct cursor *cursors, const twin_forest *forest, size_
     }
 }
 
+/* From marks to rows: each cursor at the beginning of the block, or of the last rows when no mark is above. */
+static void enter_blocks(struct cursor *cursors, const twin_forest *forest, const struct run *run)
+{
+    const size_t last = run->count - (MARK_EVERY - 1);
+    for (size_t tree = 0; tree < forest->options.trees; tree++) {
+        struct cursor *cursor = &cursors[tree];
+        size_t begin = cursor->begin * MARK_EVERY;
+        cursor->rows = tree_of(forest, run, tree);
+        cursor->begin = begin < last ? begin : last;
+        __builtin_prefetch(cursor->rows + (cursor->begin + MARK_EVERY / 2 - 1) * forest->stride);
+    }
+}
+
 static void place_cursors(struct search *search, const struct run *run, const uint8_t *rows)
 {
     const twin_forest *forest = search->forest;
@@ -608,10 +649,15 @@ static void place_cursors(struct search *search, const struct run *run, const ui
     if (run->count == 0)
         return;
     for (size_t tree = 0; tree < forest->options.trees; tree++)
-        cursors[tree] = (struct cursor){ .rows = tree_of(forest, run, tree),
-                                         .labels = rows + tree * forest->stride,
-                                         .count = run->count };
-    find_places(cursors, forest, run->count);
+        cursors[tree] =
+            (struct cursor){ .rows = run->mark_count ? marks_of(forest, run, tree) : tree_of(forest, run, tree),
+                             .labels = rows + tree * forest->stride,
+                             .count = run->count };
+    if (run->mark_count > 0) {
+        find_places(cursors, forest, run->mark_count);
+        enter_blocks(cursors, forest, run);
+    }
+    find_places(cursors, forest, run->mark_count > 0 ? MARK_EVERY - 1 : run->count);
     for (size_t tree = 0; tree < forest->options.trees; tree++) {
         cursors[tree].end = cursors[tree].begin;
         look_before(&cursors[tree], forest);
@@ -642,27 +688,40 @@ static twin_status begin_search(struct search *search, const twin_forest *forest
     return TWIN_OK;
 }
 
+/* Notes a row's group if it is new. Nothing is read of the group yet, only asked for: settle() comes when memory had
+ * time to answer. */
 static void visit(struct search *search, const uint8_t *row, int level)
 {
-    const twin_forest *forest = search->forest;
-    uint32_t group = group_of(forest, row);
-    const struct group *g = &forest->groups[group];
+    uint32_t group = group_of(search->forest, row);
     search->work--;
-    if (g->count == 0)
-        return;
     size_t at = twin__mix(group) & search->seen_mask;
     for (; search->seen[at] != 0; at = (at + 1) & search->seen_mask)
         if (search->seen[at] == group + 1)
             return;
     search->seen[at] = group + 1;
-    search->found[search->found_count++] =
-        (struct found){ { forest->members[g->first].id, (uint32_t)level, g->count }, group };
+    search->found[search->found_count++] = (struct found){ { .level = (uint32_t)level }, group };
+    __builtin_prefetch(&search->forest->groups[group].first);
+}
+
+/* Drops the dead of those found from number `from` on, and asks for the first members of the others. */
+static void settle(struct search *search, size_t from)
+{
+    size_t kept = from;
+    for (size_t i = from; i < search->found_count; i++) {
+        const struct group *group = &search->forest->groups[search->found[i].group];
+        if (group->count == 0)
+            continue;
+        search->found[kept] = search->found[i];
+        search->found[kept++].candidate.copies = group->count;
+        __builtin_prefetch(&search->forest->members[group->first].id);
+    }
+    search->found_count = kept;
 }
 
 /* Looks at all rows that share `level` labels, in every tree, until the work is done. */
 static void climb(struct search *search, int level)
 {
-    const size_t stride = search->forest->stride;
+    const size_t stride = search->forest->stride, from = search->found_count;
     for (size_t i = 0; i < search->cursor_count; i++) {
         struct cursor *cursor = &search->cursors[i];
         while (cursor->before == level && search->work > 0) {
@@ -674,6 +733,7 @@ static void climb(struct search *search, int level)
             look_after(cursor, search->forest);
         }
     }
+    settle(search, from);
 }
 
 static int deepest(const struct search *search)
@@ -685,6 +745,13 @@ static int deepest(const struct search *search)
         level = cursor->after > level ? cursor->after : level;
     }
     return level;
+}
+
+static void name_found(struct search *search)
+{
+    const twin_forest *forest = search->forest;
+    for (size_t i = 0; i < search->found_count; i++)
+        search->found[i].candidate.id = forest->members[forest->groups[search->found[i].group].first].id;
 }
 
 static int by_level_and_id(const void *x, const void *y)
@@ -717,6 +784,7 @@ twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const t
          level = deepest(&search))
         climb(&search, level);
 
+    name_found(&search);
     qsort(search.found, search.found_count, sizeof search.found[0], by_level_and_id);
     *count = search.found_count < ask.most ? search.found_count : ask.most;
     for (size_t i = 0; i < *count; i++)

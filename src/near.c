@@ -2,7 +2,8 @@
  *
  * Texts stand in order of their length, cut into cells so that a text and all that can be near to it and are no
  * shorter lie in its cell and the next. The two make a class, and one class at a time is searched: its texts are
- * signed and put into a forest, and those of the first cell ask. */
+ * signed and put into a forest, and those of the first cell ask. Short texts within few edits are found without one,
+ * in near_segments.c. */
 #include <twinsift/near.h>
 
 #include <math.h>
@@ -420,7 +421,18 @@ static twin_status rounds_init(struct rounds *rounds, const struct near *near)
     return TWIN_OK;
 }
 
-static twin_status search_class(struct near *near, uint32_t *place_of, twin_error *error)
+static twin_status search_by_segments(struct near *near, bool *done, twin_error *error)
+{
+    struct twin__range range = { near->collection, near->order + near->begin, near->middle - near->begin,
+                                 near->end - near->begin };
+    double begun = seconds();
+    twin_status status = twin__near_by_segments(done, near->similar, range, near->options, error);
+    if (*done)
+        near->similar->counts.verifying_seconds += seconds() - begun; /* of which comparing takes the most */
+    return status;
+}
+
+static twin_status search_by_forest(struct near *near, uint32_t *place_of, twin_error *error)
 {
     size_t slots = near->options.minhash.slots;
     twin_status status = sign_class(near, error);
@@ -439,6 +451,15 @@ static twin_status search_class(struct near *near, uint32_t *place_of, twin_erro
     twin__grove_free(grove);
     rounds_clear(&rounds);
     return status;
+}
+
+static twin_status search_class(struct near *near, uint32_t *place_of, twin_error *error)
+{
+    bool done = false;
+    if (compares_all(near))
+        return compare_all(near, error);
+    twin_status status = search_by_segments(near, &done, error);
+    return done || status != TWIN_OK ? status : search_by_forest(near, place_of, error);
 }
 
 /* ---- cells and classes ---- */
@@ -485,7 +506,7 @@ static twin_status search(struct near *near, twin_error *error)
     near->end = cell_end(near, near->middle);
     for (; near->begin < near->count && status == TWIN_OK; next_class(near)) {
         if (near->end - near->begin > 1)
-            status = compares_all(near) ? compare_all(near, error) : search_class(near, place_of, error);
+            status = search_class(near, place_of, error);
         if (progress.tell)
             progress.tell(progress.context, "pairing", near->middle, near->count);
     }

@@ -1,4 +1,5 @@
-/* near_parts.h — what near.c lets the audit use: when two texts are near. */
+/* near_parts.h — what the files of near know of each other, and the audit of them: near.c says when two texts are near
+ * and looks for pairs class by class, near_segments.c searches a class without missing any. */
 #ifndef TWIN_NEAR_PARTS_H
 #define TWIN_NEAR_PARTS_H
 
@@ -12,5 +13,20 @@ size_t twin__near_reach(twin_near_options options, size_t length);
 /* The indel ratio of two texts that are near, and -1 of others. */
 twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                twin_near_options options);
+
+/* ---- near_segments.c */
+
+/* Distinct documents in order of their length, of which those before `middle` are sought: by themselves and by the
+ * others. */
+struct twin__range {
+    const twin_collection *collection;
+    const uint32_t *documents;
+    size_t middle, count;
+};
+
+/* Adds all near pairs of a class to the matches, in no certain order. When the edits are too many for this, the texts too
+ * long, or too much alike without being near, *done becomes false and nothing is added. */
+twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twin__range range,
+                                   twin_near_options options, twin_error *error);
 
 #endif

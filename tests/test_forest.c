@@ -272,6 +272,37 @@ static void answers_do_not_depend_on_the_order_of_adding(void **state_unused)
     twin_forest_free(backward);
 }
 
+/* Packed runs are searched by blocks of 64: where one more row begins a block, every entry is still found. */
+static void entries_at_the_ends_of_blocks_are_found(void **state_unused)
+{
+    (void)state_unused;
+    enum { MOST = 200, WIDE = 2 * 8 };
+    twin_forest_scratch scratch = { 0 };
+    for (size_t entries = 1; entries <= MOST; entries++) {
+        twin_forest *forest = make(2, WIDE / 2);
+        uint32_t labels[WIDE];
+        for (size_t i = 0; i < entries; i++) {
+            for (size_t k = 0; k < WIDE; k++)
+                labels[k] = one_tree_label(i * WIDE + k);
+            assert_int_equal(twin_forest_add(forest, i, labels), TWIN_OK);
+        }
+        assert_int_equal(twin_forest_pack(forest), TWIN_OK);
+        for (size_t i = 0; i < entries; i++) {
+            twin_forest_candidate found;
+            size_t count;
+            for (size_t k = 0; k < WIDE; k++)
+                labels[k] = one_tree_label(i * WIDE + k);
+            assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_ask){ 1, 0 }),
+                             TWIN_OK);
+            assert_int_equal(count, 1);
+            assert_int_equal(found.id, i);
+            assert_int_equal(found.level, WIDE / 2);
+        }
+        twin_forest_free(forest);
+    }
+    twin_forest_scratch_clear(&scratch);
+}
+
 struct asker {
     const twin_forest *forest;
     uint64_t sum;
@@ -407,6 +438,7 @@ int main(void)
         cmocka_unit_test(copies_fold_into_one),
         cmocka_unit_test(a_crowd_costs_no_more_than_the_bound),
         cmocka_unit_test(answers_do_not_depend_on_the_order_of_adding),
+        cmocka_unit_test(entries_at_the_ends_of_blocks_are_found),
         cmocka_unit_test(threads_may_ask_at_once),
         cmocka_unit_test(near_strings_come_first),
         cmocka_unit_test(wrong_options_are_refused),

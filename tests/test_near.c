@@ -303,6 +303,89 @@ static void many_short_texts_are_looked_up(void **state)
     world_end(&world);
 }
 
+static void expect_same(const twin_similar *reference, twin_similar *similar)
+{
+    const twin_match *expected, *matches;
+    size_t count = twin_similar_matches(&expected, reference);
+    assert_int_equal(twin_similar_matches(&matches, similar), count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(matches[i].a == expected[i].a && matches[i].b == expected[i].b &&
+                    matches[i].similarity == expected[i].similarity);
+    assert_int_equal(twin_similar_count(similar).verified, twin_similar_count(reference).verified);
+    assert_int_equal(twin_similar_count(similar).candidates, twin_similar_count(reference).candidates);
+    twin_similar_free(similar);
+}
+
+/* The same texts with the later letters of two bytes instead of one: Cyrillic ones that no folding changes. */
+static void write_in_two_bytes(struct texts *out, const struct texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        char text[2 * LONGEST], *end = text;
+        for (const char *p = texts->items[i]; *p; p++) {
+            if (*p >= 'c')
+                *end++ = (char)0xD0;
+            *end++ = *p >= 'c' ? (char)(0xB0 + (*p - 'c')) : *p;
+        }
+        *end = '\0';
+        add_text(out, text);
+    }
+}
+
+/* Texts within few edits are looked up by segments, and then none is missed, whoever runs it and however many bytes
+ * a character has. There are more than are compared each with each, and far fewer pairs are compared. */
+static void none_of_many_short_texts_is_missed(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t edits, least, most, letters;
+    } kinds[] = { { 1, 7, 9, 4 }, { 2, 8, 11, 4 }, { 3, 12, 16, 4 }, { 4, 15, 20, 3 } };
+    for (size_t k = 0; k < (SANITIZED ? 1 : COUNT(kinds)); k++) {
+        static struct world world, wide;
+        struct score score = { 0 };
+        draw_texts(&world.texts, 1900, kinds[k].least, kinds[k].most, kinds[k].letters, 21 + k);
+        write_in_two_bytes(&wide.texts, &world.texts);
+        world_read(&world, serial);
+        world_read(&wide, serial);
+        twin_near_options options = near_options(0, kinds[k].edits, serial);
+        twin_similar *reference = find(&world, options);
+        check(&score, &world, reference, options);
+        print_message("%zu edits: found %zu of %zu\n", kinds[k].edits, score.found, score.near);
+        assert_true(score.near > 300);
+        uint64_t distinct = world.texts.count - twin_collection_count(world.collection).copies;
+        assert_true(twin_similar_count(reference).verified < distinct * distinct / 4);
+        assert_int_equal(score.found, score.near);
+        for (int e = 0; e < EXECS; e++)
+            if (exec_number(&options.exec, e)) {
+                expect_same(reference, find(&world, options));
+                expect_same(reference, find(&wide, options));
+            }
+        twin_similar_free(reference);
+        world_end(&world);
+        world_end(&wide);
+    }
+}
+
+/* Names that all begin alike share a segment, and are not compared each with each for that. */
+static void a_crowd_with_one_segment_is_not_compared_each_with_each(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip(); /* it takes ten thousand to make a crowd */
+    enum { TEXTS = 10000, ALIKE = 20, LENGTH = 40, ALLOWED = 64 };
+    static struct world world;
+    uint64_t seed = 6;
+    for (size_t i = 0; i < TEXTS; i++) {
+        char text[LENGTH + 1] = "customer of the year";
+        draw_text(text + ALIKE, LENGTH - ALIKE, 26, &seed);
+        add_text(&world.texts, text);
+    }
+    world_read(&world, serial);
+    twin_similar *similar = find(&world, near_options(0, 1, serial));
+    assert_true(twin_similar_count(similar).verified <= (uint64_t)TEXTS * ALLOWED);
+    twin_similar_free(similar);
+    world_end(&world);
+}
+
 /* Long texts, each once more with a paragraph before it and one within: no character stands where it stood. */
 static void a_text_with_a_new_beginning_is_found(void **state)
 {
@@ -338,22 +421,13 @@ static void the_answer_is_the_same_whoever_runs_it(void **state)
     static struct world world;
     draw_texts(&world.texts, SANITIZED ? 150 : 600, 30, 300, 8, 5);
     world_read(&world, serial);
-    const twin_match *expected, *matches;
     twin_similar *reference = find(&world, near_options(.85, TWIN_EDIT_FAR, serial));
-    size_t count = twin_similar_matches(&expected, reference);
-    assert_true(count > 50);
+    assert_true(twin_similar_count(reference).similar > 50);
     for (int e = 0; e < EXECS; e++) {
         twin_exec exec;
         if (!exec_number(&exec, e))
             continue;
-        twin_similar *similar = find(&world, near_options(.85, TWIN_EDIT_FAR, exec));
-        assert_int_equal(twin_similar_matches(&matches, similar), count);
-        for (size_t i = 0; i < count; i++)
-            assert_true(matches[i].a == expected[i].a && matches[i].b == expected[i].b &&
-                        matches[i].similarity == expected[i].similarity);
-        assert_int_equal(twin_similar_count(similar).verified, twin_similar_count(reference).verified);
-        assert_int_equal(twin_similar_count(similar).candidates, twin_similar_count(reference).candidates);
-        twin_similar_free(similar);
+        expect_same(reference, find(&world, near_options(.85, TWIN_EDIT_FAR, exec)));
     }
     twin_similar_free(reference);
     world_end(&world);
@@ -530,6 +604,8 @@ int main(void)
         cmocka_unit_test(edits_are_counted_as_they_are_asked),
         cmocka_unit_test(the_shortest_texts_are_all_compared),
         cmocka_unit_test(many_short_texts_are_looked_up),
+        cmocka_unit_test(none_of_many_short_texts_is_missed),
+        cmocka_unit_test(a_crowd_with_one_segment_is_not_compared_each_with_each),
         cmocka_unit_test(a_text_with_a_new_beginning_is_found),
         cmocka_unit_test(the_answer_is_the_same_whoever_runs_it),
         cmocka_unit_test(a_crowd_of_lookalikes_is_not_compared_each_with_each),

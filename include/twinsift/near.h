@@ -3,7 +3,9 @@
  * Two texts are near when their indel ratio (twin_edit_ratio) is high enough, when few enough edits
  * (twin_edit_distance) turn one into the other, or both, whichever is asked; characters of the normalised texts
  * count. Texts of like length are looked up in a forest by the MinHash of their short runs of characters, and what
- * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. See
+ * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. Within four edits
+ * texts of up to 256 characters are looked up by the segments they must share instead, and none is missed, unless so
+ * many share them that comparing would take longer than the forest. See
  * docs/decisions/0042-lookalikes-by-edit-distance.md for how likely that is, and what it costs. */
 #ifndef TWINSIFT_NEAR_H
 #define TWINSIFT_NEAR_H

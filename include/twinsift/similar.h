@@ -52,7 +52,7 @@ typedef struct twin_similar_options {
 } twin_similar_options;
 
 typedef struct twin_similar_counts {
-    uint64_t candidates; /* pairs that share a band, or came near each other in a forest */
+    uint64_t candidates; /* pairs that share a band or segment, or came near each other in a forest */
     uint64_t verified;   /* pairs whose sets were compared */
     uint64_t similar;    /* pairs that stay */
     double pairing_seconds, verifying_seconds;
