@@ -322,5 +322,5 @@ twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twi
         *done = true;
     }
     segments_clear(&segments);
-    return status;
+    return status == TWIN_ENOMEM ? twin__fail_memory(error) : status;
 }
