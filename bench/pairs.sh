@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=build/release/twinsift generate=build/release/twinsift-generate
-scratch=${BENCH_SCRATCH:-build/bench}
+# shellcheck source=bench/timing.bash
+. bench/timing.bash
 table=build/bench/pairs.tsv
 runs=3 threads=2
 small=100000 large=1000000 needed_mb=5000
@@ -16,58 +16,11 @@ if [ -n "${BENCH_QUICK-}" ]; then
     small=10000 large=100000 needed_mb=500
 fi
 
-mkdir -p build/bench "$scratch"
-free_mb=$(df -Pm "$scratch" | awk 'NR == 2 { print $4 }')
-if [ "$free_mb" -lt "$needed_mb" ]; then
-    echo "pairs: $scratch has $free_mb MB free, and $needed_mb MB are needed; BENCH_SCRATCH names another folder" >&2
-    exit 2
-fi
-corpus=$scratch/corpus.jsonl noise=$scratch/stderr.txt clock=$scratch/clock.txt
+need_room "$needed_mb"
+corpus=$scratch/corpus.jsonl
 trap 'rm -f "$corpus" "$noise" "$clock"' EXIT
 
 # ---- measuring
-
-# make_corpus OPTION...: writes the corpus, which leaves it in the page cache.
-make_corpus()
-{
-    "$generate" --seed 1 "$@" > "$corpus"
-    cat "$corpus" > /dev/null
-}
-
-# timed COMMAND...: sets wall and cpu, in seconds; what the command says is in $noise.
-timed()
-{
-    local user system
-    local TIMEFORMAT='%R %U %S'
-    if ! { time "$@" > /dev/null 2> "$noise"; } 2> "$clock"; then
-        echo "pairs: $* failed: $(cat "$noise")" >&2
-        exit 2
-    fi
-    read -r wall user system < "$clock"
-    cpu=$(calc "$user + $system")
-}
-
-calc()
-{
-    awk "BEGIN { printf \"%.3f\", $1 }"
-}
-
-less()
-{
-    awk "BEGIN { exit !($1 < $2) }"
-}
-
-# keep_best NAME: best[NAME.wall] and best[NAME.cpu] become the least of what they are and what was just timed.
-declare -A best
-keep_best()
-{
-    local name
-    for name in wall cpu; do
-        if [ -z "${best[$1.$name]-}" ] || less "${!name}" "${best[$1.$name]}"; then
-            best[$1.$name]=${!name}
-        fi
-    done
-}
 
 # number FIELD: a number of the stats that the last run left in $noise.
 number()
@@ -101,18 +54,6 @@ race()
 
 # ---- telling
 
-# tell WHAT VALUE UNIT [WANTED]: a row; WANTED is the most it may be.
-tell()
-{
-    local verdict=""
-    if [ -n "${4-}" ]; then
-        verdict=reached
-        ! less "$4" "$2" || verdict=MISSED
-    fi
-    printf '%-68s %10s %-5s %8s  %s\n' "$1" "$2" "$3" "${4:+<= $4}" "$verdict"
-    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4-}" "$verdict" >> "$table"
-}
-
 # tell_race NAME DOCUMENTS
 tell_race()
 {
@@ -130,10 +71,8 @@ tell_growth()
     tell "$1: x10 documents, x CPU time" "$(calc "${best[$3.cpu]} / ${best[$2.cpu]}")" ""
 }
 
-: > "$table"
-processor=$(lscpu | sed -n 's/^Model name: *//p' | head -1)
 locale=$(locale 2> /dev/null | sed -n 's/^LC_CTYPE="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p')
-echo "$processor, $(nproc) processors; load $(cut -d' ' -f1-3 /proc/loadavg); wc in locale $locale; best of $runs"
+begin_table "wc in locale $locale; best of $runs"
 echo "corpora of up to $((needed_mb / 1000)).$((needed_mb / 100 % 10)) GB in $scratch, which has $free_mb MB free"
 echo
 
@@ -173,5 +112,4 @@ done
 for who in pthreads:2 openmp:2; do
     tell "B's job, ${who%:*}, 2 threads: speed-up over serial" "$(calc "${best[serial:1.wall]} / ${best[$who.wall]}")" ""
 done
-echo
-echo "load at the end $(cut -d' ' -f1-3 /proc/loadavg); kept in $table"
+end_table

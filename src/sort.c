@@ -14,7 +14,7 @@ struct digit {
 };
 
 /* Counts the digits of all items in one pass; each start is then where the items with that digit begin. */
-static void count_digits(struct digit *digits, unsigned count, const uint64_t *items, size_t n)
+static inline void count_digits(struct digit *digits, unsigned count, const uint64_t *items, size_t n)
 {
     for (unsigned d = 0; d < count; d++)
         memset(digits[d].start, 0, (digits[d].mask + 1) * sizeof digits[d].start[0]);
@@ -31,8 +31,9 @@ static void count_digits(struct digit *digits, unsigned count, const uint64_t *i
     }
 }
 
-/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. */
-static void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n, unsigned count, unsigned bits)
+/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. In line, so that where both are
+ * known the loops over digits are none. */
+static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n, unsigned count, unsigned bits)
 {
     struct digit digits[MOST_DIGITS];
     for (unsigned d = 0; d < count; d++) {
@@ -80,7 +81,9 @@ void twin__sort(uint64_t *items, uint64_t *spare, size_t n)
         bits = DIGIT_BITS;
     while (digits < MOST_DIGITS && n >> (digits * bits - 5))
         digits++;
-    if (n > 16)
+    if (n > 16 && digits == 2 && bits == 8)
+        sort_by_digits(items, spare, n, 2, 8);
+    else if (n > 16)
         sort_by_digits(items, spare, n, digits, bits);
     if (!insertion_sort(items, n))
         sort_by_digits(items, spare, n, MOST_DIGITS, DIGIT_BITS);
