@@ -102,20 +102,56 @@ static void ask(struct answer *out, const struct vectors *vectors, size_t first,
     twin_forest_free(forest);
 }
 
+/* What one tree says by itself, from the deepest level on. Whole labels are compared, as in document D, where a forest keeps a byte
+ * of each. */
+static void climb(struct answer *out, const struct vectors *vectors, size_t tree, size_t most)
+{
+    unsigned levels[STRINGS];
+    const uint32_t *query = vectors->labels + (STRINGS * TREES + tree) * DEPTH;
+    for (size_t i = 0; i < STRINGS; i++) {
+        const uint32_t *labels = vectors->labels + (i * TREES + tree) * DEPTH;
+        for (levels[i] = 0; levels[i] < DEPTH && labels[levels[i]] == query[levels[i]];)
+            levels[i]++;
+    }
+    out->count = 0;
+    for (unsigned level = DEPTH; level > 0 && out->count < most; level--)
+        for (size_t name = 0; name < STRINGS && out->count < most; name++)
+            if (levels[vectors->places[name]] == level)
+                out->found[out->count++] = (struct found){ vectors->strings->edits[vectors->places[name]], level };
+}
+
 /* ---- forest-precision */
 
-enum { ROWS = 11, COLUMNS = 5, COUNTINGS = 2 };
-static const size_t row_trees[ROWS] = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20 };
+enum { ROWS = 15, COLUMNS = 5 };
+static const size_t row_trees[ROWS] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20 };
 static const double sizes[COLUMNS] = { 0.5, 1, 2, 3, 4 }; /* |S| / L */
-static const double reference[ROWS][COLUMNS] = {
-    { 0, .950, .945, .927, .893 },    { .930, .895, .853, .825, .810 }, { 0, .885, .816, .784, .770 },
-    { .855, .842, .810, .777, .757 }, { 0, .824, .786, .759, .735 },    { .853, .797, .782, .760, .730 },
-    { .846, .791, .755, .729, .724 }, { .860, .787, .749, .722, .689 }, { .807, .776, .740, .712, .688 },
-    { .809, .746, .721, .691, .673 }, { .811, .762, .708, .682, .658 },
+
+/* Document D's table: means of 100 forests, and their variances. */
+enum { REFERENCE_FORESTS = 100 };
+static const struct {
+    double mean, variance;
+} reference[ROWS][COLUMNS] = {
+    { { 0, 0 }, { .950, .048 }, { .945, .029 }, { .927, .025 }, { .893, .031 } },
+    { { .930, .065 }, { .895, .056 }, { .853, .054 }, { .825, .032 }, { .810, .028 } },
+    { { 0, 0 }, { .885, .050 }, { .816, .035 }, { .784, .030 }, { .770, .025 } },
+    { { .855, .071 }, { .842, .041 }, { .810, .031 }, { .777, .023 }, { .757, .021 } },
+    { { 0, 0 }, { .824, .039 }, { .786, .021 }, { .759, .014 }, { .735, .014 } },
+    { { .853, .052 }, { .797, .040 }, { .782, .025 }, { .760, .019 }, { .730, .014 } },
+    { { 0, 0 }, { .778, .031 }, { .768, .018 }, { .743, .013 }, { .721, .010 } },
+    { { .846, .038 }, { .791, .024 }, { .755, .016 }, { .729, .013 }, { .724, .010 } },
+    { { 0, 0 }, { .759, .024 }, { .741, .013 }, { .717, .011 }, { .697, .009 } },
+    { { .860, .030 }, { .787, .024 }, { .749, .015 }, { .722, .009 }, { .689, .008 } },
+    { { .807, .035 }, { .776, .021 }, { .740, .013 }, { .712, .009 }, { .688, .007 } },
+    { { .821, .028 }, { .770, .018 }, { .740, .010 }, { .716, .007 }, { .682, .006 } },
+    { { .809, .021 }, { .746, .013 }, { .721, .010 }, { .691, .007 }, { .673, .005 } },
+    { { .845, .019 }, { .765, .014 }, { .719, .008 }, { .686, .005 }, { .665, .004 } },
+    { { .811, .024 }, { .762, .014 }, { .708, .006 }, { .682, .005 }, { .658, .004 } },
 };
 
-/* S as document D has it, where a string joins once for each tree that finds it, or each string once. */
-static const char *const countings[COUNTINGS] = { "multiset", "distinct" };
+/* S is filled from one tree, however many there are, which is what the document's numbers look like; or by all trees
+ * in step, as its text has it, where a string joins once for each tree that finds it; or so, but each string once. */
+enum reading { ONE_TREE, IN_STEP, DISTINCT, READINGS };
+static const char *const readings[READINGS] = { "one tree", "in step", "distinct" };
 
 /* Precisions of many forests: their number, sum, and sum of squares. */
 struct sums {
@@ -129,7 +165,7 @@ static void add_to(struct sums *sums, double value)
 }
 
 struct cells {
-    struct sums at[COUNTINGS][ROWS][COLUMNS];
+    struct sums at[READINGS][ROWS][COLUMNS];
 };
 
 /* What a set of forests over several sets of strings is measured with. */
@@ -181,15 +217,17 @@ static void measure_precision(void *context, size_t begin, size_t end, int worke
         struct cells *cells = &p->cells[i];
         make_vectors(vectors, &p->sets[i / p->embeddings], p->preset, seed_of(p->lab->seed, 4000000 + i));
         for (size_t t = 0; t < TREES; t++)
-            ask(&trees[t], vectors, t, 1, 4 * TREES);
+            climb(&trees[t], vectors, t, 4 * TREES);
         for (size_t r = 0; r < p->rows; r++) {
             size_t count = row_trees[r];
+            for (size_t t = 0; t < TREES; t++)
+                add_answer(cells->at[ONE_TREE][r], r, &trees[t]);
             for (size_t t = 0; t + count <= TREES; t += count) {
                 merge(answer, trees + t, count, 4 * count);
-                add_answer(cells->at[0][r], r, answer);
+                add_answer(cells->at[IN_STEP][r], r, answer);
             }
             ask(answer, vectors, 0, count, 4 * count);
-            add_answer(cells->at[1][r], r, answer);
+            add_answer(cells->at[DISTINCT][r], r, answer);
         }
         free(vectors->labels);
     }
@@ -197,20 +235,21 @@ static void measure_precision(void *context, size_t begin, size_t end, int worke
     free(vectors);
 }
 
-/* A cell over all forests. The reference is an average over 100 forests on one set of strings, so its error has two parts: that of 100
- * forests, and that of the set. `error` is that of the difference between it and our mean. */
+/* A cell over all forests. The reference has an error of its own: that of 100 forests, which its variance tells, and
+ * that of its one set of strings, which is taken to be what our sets vary. `error` is that of the difference between it and our mean. */
 struct summary {
-    double mean, error, least, most; /* least and most: of a set of strings */
+    double mean, variance, error, least,
+        most; /* variance: of forests on one set; least and most: of a set of strings */
 };
 
-static struct summary summarise(const struct precision *p, size_t counting, size_t row, size_t column)
+static struct summary summarise(const struct precision *p, enum reading reading, size_t row, size_t column)
 {
     struct summary out = { .least = 1 };
     double within = 0, freedom = 0, means = 0, squares = 0, count = 0, sets = (double)p->set_count;
     for (size_t s = 0; s < p->set_count; s++) {
         struct sums sum = { 0 };
         for (size_t e = 0; e < p->embeddings; e++) {
-            const struct sums *one = &p->cells[s * p->embeddings + e].at[counting][row][column];
+            const struct sums *one = &p->cells[s * p->embeddings + e].at[reading][row][column];
             sum = (struct sums){ sum.count + one->count, sum.sum + one->sum, sum.squares + one->squares };
         }
         double mean = sum.sum / sum.count;
@@ -223,46 +262,48 @@ static struct summary summarise(const struct precision *p, size_t counting, size
         out.most = fmax(out.most, mean);
     }
     out.mean = means / sets;
-    within = freedom > 0 ? within / freedom : 0;
-    double between = sets > 1 ? (squares - sets * out.mean * out.mean) / (sets - 1) - within * sets / count : 0;
+    out.variance = freedom > 0 ? within / freedom : 0;
+    double between = sets > 1 ? (squares - sets * out.mean * out.mean) / (sets - 1) - out.variance * sets / count : 0;
     between = fmax(0, between);
-    out.error = sqrt(between * (1 + 1 / sets) + within * (1.0 / 100 + 1 / count));
+    out.error =
+        sqrt(between * (1 + 1 / sets) + out.variance / count + reference[row][column].variance / REFERENCE_FORESTS);
     return out;
 }
 
 /* All cells of one set of parameters. */
-static void tabulate_precision(struct table *table, const struct precision *p, size_t counting)
+static void tabulate_precision(struct table *table, const struct precision *p, enum reading reading)
 {
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 0; c < COLUMNS; c++) {
-            char said[32] = "–";
             if (size_of(r, c) == 0)
                 continue;
-            struct summary s = summarise(p, counting, r, c);
-            if (reference[r][c] > 0)
-                snprintf(said, sizeof said, "%.3f", reference[r][c]);
-            table_row(table, "%s\t%s\t%zu\t%zu\t%s\t%.3f\t%.3f\t%.3f\t%.3f",
-                      p->preset == TWIN_EMBED_PAPER ? "paper" : "default", countings[counting], row_trees[r],
-                      size_of(r, c), said, s.mean, s.least, s.most, s.error);
+            struct summary s = summarise(p, reading, r, c);
+            table_row(table, "%s\t%s\t%zu\t%zu\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f",
+                      p->preset == TWIN_EMBED_PAPER ? "paper" : "default", readings[reading], row_trees[r],
+                      size_of(r, c), reference[r][c].mean, s.mean, s.least, s.most, s.error, reference[r][c].variance,
+                      s.variance);
         }
 }
 
 /* The table as document D prints it: a row for each L. */
-static void print_precision(struct lab *lab, const struct precision *p, size_t counting)
+static void print_precision(struct lab *lab, const struct precision *p, enum reading reading)
 {
     char name[64];
     const char *parameters = p->preset == TWIN_EMBED_PAPER ? "paper" : "default";
     struct table table;
-    snprintf(name, sizeof name, "forest-precision-%s-%s", parameters, countings[counting]);
+    snprintf(name, sizeof name, "forest-precision-%s-%s", parameters,
+             reading == ONE_TREE  ? "one-tree"
+             : reading == IN_STEP ? "in-step"
+                                  : "distinct");
     table_begin(&table, name, "L\t0.5L\treference\tL\treference\t2L\treference\t3L\treference\t4L\treference");
-    say(lab, "Parameters: %s; S: %s.", parameters, countings[counting]);
+    say(lab, "Parameters: %s; S: %s.", parameters, readings[reading]);
     for (size_t r = 0; r < ROWS; r++) {
         char line[256];
         int used = snprintf(line, sizeof line, "%zu", row_trees[r]);
         for (size_t c = 0; c < COLUMNS; c++) {
-            if (reference[r][c] > 0)
+            if (size_of(r, c) > 0)
                 used += snprintf(line + used, sizeof line - (size_t)used, "\t%.3f\t%.3f",
-                                 summarise(p, counting, r, c).mean, reference[r][c]);
+                                 summarise(p, reading, r, c).mean, reference[r][c].mean);
             else
                 used += snprintf(line + used, sizeof line - (size_t)used, "\t–\t–");
         }
@@ -272,44 +313,73 @@ static void print_precision(struct lab *lab, const struct precision *p, size_t c
 }
 
 /* The smallest mean of rows with `from` .. `to` trees. */
-static double least_from(const struct precision *p, size_t counting, size_t from, size_t to)
+static double least_from(const struct precision *p, enum reading reading, size_t from, size_t to)
 {
     double least = 1;
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 0; c < COLUMNS; c++)
             if (row_trees[r] >= from && row_trees[r] <= to && size_of(r, c) > 0)
-                least = fmin(least, summarise(p, counting, r, c).mean);
+                least = fmin(least, summarise(p, reading, r, c).mean);
     return least;
 }
 
-/* The claim is about all cells at once, so it allows what chance does among so many; how many cells are more than two standard
- * errors below is told beside it. */
-static void compare_to_reference(struct lab *lab, const struct precision *p)
+/* How far a reading is from the reference, over all cells. */
+struct comparison {
+    size_t cells, below, above; /* more than two standard errors below and above */
+    double distance;            /* root of the mean square */
+    double variances;           /* sum of observed variances over that of the reference */
+    double worst;               /* the lowest cell, in standard errors */
+    size_t row, column;         /* where that is */
+};
+
+static struct comparison compare(const struct precision *p, enum reading reading)
 {
-    double p_values[ROWS * COLUMNS], worst = INFINITY;
-    size_t cells = 0, above = 0, far = 0, row = 0, column = 0;
+    struct comparison out = { .worst = INFINITY };
+    double ours = 0, theirs = 0;
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 0; c < COLUMNS; c++) {
-            if (reference[r][c] == 0)
+            if (size_of(r, c) == 0)
                 continue;
-            struct summary s = summarise(p, 0, r, c);
-            double errors = (s.mean - reference[r][c]) / fmax(s.error, 1e-9);
-            p_values[cells++] = errors < 0 ? p_normal(errors) / 2 : 1;
-            above += errors >= 0;
-            far += errors < -2;
-            if (errors < worst) {
-                worst = errors;
-                row = r;
-                column = c;
+            struct summary s = summarise(p, reading, r, c);
+            double difference = s.mean - reference[r][c].mean, errors = difference / s.error;
+            out.cells++;
+            out.below += errors < -2;
+            out.above += errors > 2;
+            out.distance += difference * difference;
+            ours += s.variance;
+            theirs += reference[r][c].variance;
+            if (errors < out.worst) {
+                out.worst = errors;
+                out.row = r;
+                out.column = c;
             }
         }
-    say(lab,
-        "The paper's parameters reach the reference in %zu of %zu cells; more than two standard errors below it: "
-        "%zu.",
-        above, cells, far);
-    say(lab, "The worst is L = %zu, |S| = %zu: %.3f, reference %.3f, %.2f standard errors.", row_trees[row],
-        size_of(row, column), summarise(p, 0, row, column).mean, reference[row][column], worst);
-    claim_chance(lab, p_values, cells, "the paper's parameters are nowhere below the reference by more than chance");
+    out.distance = sqrt(out.distance / (double)out.cells);
+    out.variances = ours / theirs;
+    return out;
+}
+
+static void compare_to_reference(struct lab *lab, const struct precision *p)
+{
+    struct comparison step = compare(p, IN_STEP), one = compare(p, ONE_TREE);
+    for (enum reading reading = ONE_TREE; reading <= IN_STEP; reading++) {
+        const struct comparison *c = reading == ONE_TREE ? &one : &step;
+        say(lab,
+            "The paper's parameters, %s: %.3f from the reference (root mean square of %zu cells), %zu cells more "
+            "than "
+            "two standard errors below it and %zu above; variances %.2f of its own.",
+            readings[reading], c->distance, c->cells, c->below, c->above, c->variances);
+    }
+    claim(lab, step.below == 0,
+          "the paper's parameters, in step: no cell is more than two standard errors below the reference; the lowest "
+          "is "
+          "L = %zu, |S| = %zu: %.3f, reference %.3f, %.2f standard errors",
+          row_trees[step.row], size_of(step.row, step.column), summarise(p, IN_STEP, step.row, step.column).mean,
+          reference[step.row][step.column].mean, step.worst);
+    claim(lab, one.distance < 0.05 && one.distance < step.distance / 2,
+          "the reference is what one tree finds, whatever L: it differs by %.3f from that and by %.3f from trees in "
+          "step",
+          one.distance, step.distance);
 }
 
 static void free_precision(struct precision *p)
@@ -340,7 +410,7 @@ static void compare_keepings(struct lab *lab, struct strings *sets, size_t set_c
         run_precision(&p);
         struct summary at[COLUMNS];
         for (size_t c = 1; c < COLUMNS; c++)
-            at[c] = summarise(&p, 0, 0, c);
+            at[c] = summarise(&p, ONE_TREE, 0, c);
         table_row(&table, "%s\t%.3f\t.950\t%.3f\t.945\t%.3f\t.927\t%.3f\t.893\t%.3f\t%.3f", names[k], at[1].mean,
                   at[2].mean, at[3].mean, at[4].mean, at[1].least, at[1].most);
         free_precision(&p);
@@ -350,26 +420,34 @@ static void compare_keepings(struct lab *lab, struct strings *sets, size_t set_c
 
 static void plot_precision(struct lab *lab)
 {
-    static const char *const lines[COUNTINGS] = { "paper", "default" };
+    static const struct {
+        const char *parameters, *reading, *title;
+        size_t size, style;
+    } lines[] = {
+        { "paper", "one tree", "one tree, |S| = L", 1, 2 },     { "paper", "one tree", "one tree, |S| = 4L", 4, 3 },
+        { "paper", "in step", "in step, |S| = L", 1, 4 },       { "paper", "in step", "in step, |S| = 4L", 4, 5 },
+        { "default", "in step", "default, in step, 4L", 4, 6 },
+    };
     FILE *script = plot_begin();
     fputs("set xlabel 'L, number of trees'\nset ylabel 'share of S within 126 edits'\nset datafile missing NaN\nset "
-          "key bottom left maxrows 4\n"
-          "plot [0.5:20.5][0.5:1.02] ",
+          "key bottom left maxrows 4\nplot [0.5:20.5][0.4:1.02] ",
           script);
-    for (size_t size = 1; size <= 4; size += 3) {
-        for (size_t i = 0; i < COUNTINGS; i++)
-            fprintf(script,
-                    "'forest-precision.tsv' skip 1 using (strcol(1) eq '%s' && strcol(2) eq 'multiset' && $4==%zu*$3 "
-                    "? $3 : "
-                    "NaN):6:7:8 with yerrorbars ls %zu title '%s, |S| = %s', ",
-                    lines[i], size, 2 + i + (size > 1 ? 2 : 0), lines[i], size > 1 ? "4L" : "L");
+    for (size_t size = 1; size <= 4; size += 3)
         fprintf(script,
-                "'' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'multiset' && $4==%zu*$3 ? $3 : NaN):5 with "
-                "linespoints ls 9 dt '%s' title 'reference, |S| = %s'%s",
-                size, size > 1 ? "." : "-", size > 1 ? "4L" : "L", size > 1 ? "\n" : ", ");
-    }
-    plot_end(lab, script, "forest-precision",
-             "Precision of forests against the number of trees; bars go from the worst to the best set of strings.");
+                "'forest-precision.tsv' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'one tree' && $4==%zu*$3 "
+                "? $3 : "
+                "NaN):5 with linespoints ls 9 dt '%s' title 'reference, |S| = %s', ",
+                size, size > 1 ? "." : "-", size > 1 ? "4L" : "L");
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        fprintf(script,
+                "'' skip 1 using (strcol(1) eq '%s' && strcol(2) eq '%s' && $4==%zu*$3 ? $3 : NaN):6:7:8 with "
+                "yerrorbars ls %zu title '%s'%s",
+                lines[i].parameters, lines[i].reading, lines[i].size, lines[i].style, lines[i].title,
+                i + 1 < sizeof lines / sizeof lines[0] ? ", " : "\n");
+    plot_end(
+        lab, script, "forest-precision",
+        "Precision against the number of trees, parameters of the paper; bars go from the worst to the best set of "
+        "strings.");
 }
 
 void exp_forest_precision(struct lab *lab)
@@ -380,31 +458,33 @@ void exp_forest_precision(struct lab *lab)
     for (size_t s = 0; s < set_count; s++)
         draw_strings(&sets[s], KEEP_BY_PAIRS, seed_of(lab->seed, 4200 + s));
     table_begin(&table, "forest-precision",
-                "parameters\tS\tL\t|S|\treference\tobserved\tworst set\tbest set\tstandard error");
+                "parameters\tS\tL\t|S|\treference\tobserved\tworst set\tbest set\tstandard error\treference "
+                "variance\tvariance");
     say(lab,
         "%d strings of n = %d, half within %d edits; the query is what they were made from. K = %d, %zu sets of "
         "strings, %zu "
-        "embeddings with %d trees for each. The standard error is that of the difference to a reference from 100 "
-        "forests on one set.",
-        (int)STRINGS, (int)LENGTH, (int)NEAR, (int)DEPTH, set_count, embeddings, (int)TREES);
+        "embeddings with %d trees for each. The standard error is that of the difference to the reference, which is "
+        "from "
+        "%d forests on one set.",
+        (int)STRINGS, (int)LENGTH, (int)NEAR, (int)DEPTH, set_count, embeddings, (int)TREES, (int)REFERENCE_FORESTS);
     for (int paper = 1; paper >= 0; paper--) {
         struct precision p = {
             lab, paper ? TWIN_EMBED_PAPER : TWIN_EMBED_DEFAULT, sets, set_count, embeddings, ROWS, .cells = NULL
         };
         run_precision(&p);
-        for (size_t counting = 0; counting < COUNTINGS; counting++) {
-            tabulate_precision(&table, &p, counting);
-            if (paper || counting == 1)
-                print_precision(lab, &p, counting);
+        for (enum reading reading = ONE_TREE; reading < READINGS; reading++) {
+            tabulate_precision(&table, &p, reading);
+            if (paper || reading == DISTINCT)
+                print_precision(lab, &p, reading);
         }
         if (paper)
             compare_to_reference(lab, &p);
         else
-            for (size_t counting = 0; counting < COUNTINGS; counting++) {
-                double four = least_from(&p, counting, 4, TREES), one = least_from(&p, counting, 1, 1);
+            for (enum reading reading = IN_STEP; reading < READINGS; reading++) {
+                double four = least_from(&p, reading, 4, TREES), one = least_from(&p, reading, 1, 1);
                 claim(lab, four >= 0.98 && one >= 0.94,
                       "default parameters, %s: at least %.3f in every cell with L ≥ 4 (0.98), %.3f with L = 1 (0.94)",
-                      countings[counting], four, one);
+                      readings[reading], four, one);
             }
         free_precision(&p);
         progress(lab, paper ? 1 : 2, 3);
