@@ -14,7 +14,8 @@ enum {
     FURTHEST = 248,    /* … and of the furthest */
     PER_DISTANCE = 10, /* strings of one distance, at most */
     TREES = 20,
-    DEPTH = 30, /* K */
+    DEPTH = 30, /* K; with the paper's parameters … */
+    SHORT = 8,  /* … so many labels do, for strangers share eight once in 10¹⁰ times */
     MOST = 200, /* candidates asked for */
 };
 
@@ -54,22 +55,25 @@ struct answer {
  * equally deep comes in random order. */
 struct vectors {
     const struct strings *strings;
-    uint32_t *labels;                         /* TREES · DEPTH each; the last is that of the centre */
+    size_t depth;                             /* K */
+    uint32_t *labels;                         /* TREES · depth each; the last is that of the centre */
     uint32_t names[STRINGS], places[STRINGS]; /* of a string, and back */
 };
 
-static void make_vectors(struct vectors *out, const struct strings *strings, twin_embed_preset preset, uint64_t seed)
+static void make_vectors(struct vectors *out, const struct strings *strings, twin_embed_preset preset, size_t depth,
+                         uint64_t seed)
 {
     twin_embedder *embedder;
     twin_embed_scratch scratch = { 0 };
     uint64_t state = seed;
     out->strings = strings;
-    out->labels = need((STRINGS + 1) * TREES * DEPTH, sizeof *out->labels);
-    expect(twin_embedder_create(&embedder, twin_embed_options_for(preset, LENGTH, TREES * DEPTH, draw(&state))),
+    out->depth = depth;
+    out->labels = need((STRINGS + 1) * TREES * depth, sizeof *out->labels);
+    expect(twin_embedder_create(&embedder, twin_embed_options_for(preset, LENGTH, TREES * depth, draw(&state))),
            "embedder", NULL);
     for (size_t i = 0; i <= STRINGS; i++) {
         twin_text text = { i < STRINGS ? strings->texts[i] : strings->centre, LENGTH };
-        expect(twin_embed_vector(out->labels + i * TREES * DEPTH, embedder, &scratch, text), "vector", NULL);
+        expect(twin_embed_vector(out->labels + i * TREES * depth, embedder, &scratch, text), "vector", NULL);
     }
     for (uint32_t i = 0; i < STRINGS; i++) {
         size_t j = draw_below(&state, i + 1);
@@ -88,12 +92,13 @@ static void ask(struct answer *out, const struct vectors *vectors, size_t first,
     twin_forest *forest;
     twin_forest_candidate candidates[MOST];
     twin_forest_scratch scratch = { 0 };
-    expect(twin_forest_create(&forest, (twin_forest_options){ trees, DEPTH, first }), "forest", NULL);
+    expect(twin_forest_create(&forest, (twin_forest_options){ trees, vectors->depth, first }), "forest", NULL);
     for (size_t i = 0; i < STRINGS; i++)
-        expect(twin_forest_add(forest, vectors->names[i], vectors->labels + (i * TREES + first) * DEPTH), "adding",
-               NULL);
+        expect(twin_forest_add(forest, vectors->names[i], vectors->labels + (i * TREES + first) * vectors->depth),
+               "adding", NULL);
     expect(twin_forest_query(candidates, &out->count, forest, &scratch,
-                             vectors->labels + (STRINGS * TREES + first) * DEPTH, (twin_forest_ask){ most, 0 }),
+                             vectors->labels + (STRINGS * TREES + first) * vectors->depth,
+                             (twin_forest_ask){ most, 0 }),
            "asking", NULL);
     for (size_t i = 0; i < out->count; i++)
         out->found[i] =
@@ -107,14 +112,15 @@ static void ask(struct answer *out, const struct vectors *vectors, size_t first,
 static void climb(struct answer *out, const struct vectors *vectors, size_t tree, size_t most)
 {
     unsigned levels[STRINGS];
-    const uint32_t *query = vectors->labels + (STRINGS * TREES + tree) * DEPTH;
+    const size_t depth = vectors->depth;
+    const uint32_t *query = vectors->labels + (STRINGS * TREES + tree) * depth;
     for (size_t i = 0; i < STRINGS; i++) {
-        const uint32_t *labels = vectors->labels + (i * TREES + tree) * DEPTH;
-        for (levels[i] = 0; levels[i] < DEPTH && labels[levels[i]] == query[levels[i]];)
+        const uint32_t *labels = vectors->labels + (i * TREES + tree) * depth;
+        for (levels[i] = 0; levels[i] < depth && labels[levels[i]] == query[levels[i]];)
             levels[i]++;
     }
     out->count = 0;
-    for (unsigned level = DEPTH; level > 0 && out->count < most; level--)
+    for (unsigned level = (unsigned)depth; level > 0 && out->count < most; level--)
         for (size_t name = 0; name < STRINGS && out->count < most; name++)
             if (levels[vectors->places[name]] == level)
                 out->found[out->count++] = (struct found){ vectors->strings->edits[vectors->places[name]], level };
@@ -168,11 +174,12 @@ struct cells {
     struct sums at[READINGS][ROWS][COLUMNS];
 };
 
-/* What a set of forests over several sets of strings is measured with. */
+/* What forests over several sets of strings are measured with. */
 struct precision {
     const struct lab *lab;
     twin_embed_preset preset;
-    const struct strings *sets;
+    enum keeping keeping;
+    uint64_t part;                /* of the seed, for strings */
     size_t set_count, embeddings; /* embeddings: for each set of strings */
     size_t rows;
     struct cells *cells; /* of each embedding */
@@ -207,32 +214,47 @@ static void merge(struct answer *out, const struct answer *trees, size_t count, 
                     out->found[out->count++] = trees[t].found[i];
 }
 
-static void measure_precision(void *context, size_t begin, size_t end, int worker)
+/* One embedding. Each string once is asked of a forest, which takes time, so only the first embedding of a set is. */
+static void measure_embedding(struct cells *cells, const struct precision *p, const struct vectors *vectors,
+                              bool first)
 {
-    const struct precision *p = context;
     struct answer *trees = need(TREES + 1, sizeof *trees), *answer = trees + TREES;
-    struct vectors *vectors = need(1, sizeof *vectors);
-    (void)worker;
-    for (size_t i = begin; i < end; i++) {
-        struct cells *cells = &p->cells[i];
-        make_vectors(vectors, &p->sets[i / p->embeddings], p->preset, seed_of(p->lab->seed, 4000000 + i));
+    for (size_t t = 0; t < TREES; t++)
+        climb(&trees[t], vectors, t, 4 * TREES);
+    for (size_t r = 0; r < p->rows; r++) {
+        size_t count = row_trees[r];
         for (size_t t = 0; t < TREES; t++)
-            climb(&trees[t], vectors, t, 4 * TREES);
-        for (size_t r = 0; r < p->rows; r++) {
-            size_t count = row_trees[r];
-            for (size_t t = 0; t < TREES; t++)
-                add_answer(cells->at[ONE_TREE][r], r, &trees[t]);
-            for (size_t t = 0; t + count <= TREES; t += count) {
-                merge(answer, trees + t, count, 4 * count);
-                add_answer(cells->at[IN_STEP][r], r, answer);
-            }
+            add_answer(cells->at[ONE_TREE][r], r, &trees[t]);
+        for (size_t t = 0; t + count <= TREES; t += count) {
+            merge(answer, trees + t, count, 4 * count);
+            add_answer(cells->at[IN_STEP][r], r, answer);
+        }
+        if (first) {
             ask(answer, vectors, 0, count, 4 * count);
             add_answer(cells->at[DISTINCT][r], r, answer);
         }
-        free(vectors->labels);
     }
     free(trees);
+}
+
+static void measure_precision(void *context, size_t begin, size_t end, int worker)
+{
+    const struct precision *p = context;
+    struct strings *strings = need(1, sizeof *strings);
+    struct vectors *vectors = need(1, sizeof *vectors);
+    (void)worker;
+    for (size_t s = begin; s < end; s++) {
+        draw_strings(strings, p->keeping, seed_of(p->lab->seed, p->part + s));
+        for (size_t e = 0; e < p->embeddings; e++) {
+            size_t i = s * p->embeddings + e;
+            make_vectors(vectors, strings, p->preset, p->preset == TWIN_EMBED_PAPER ? SHORT : DEPTH,
+                         seed_of(p->lab->seed, 4000000 + i));
+            measure_embedding(&p->cells[i], p, vectors, e == 0);
+            free(vectors->labels);
+        }
+    }
     free(vectors);
+    free(strings);
 }
 
 /* A cell over all forests. The reference has an error of its own: that of 100 forests, which its variance tells, and
@@ -389,13 +411,12 @@ static void free_precision(struct precision *p)
 
 static void run_precision(struct precision *p)
 {
-    size_t count = p->set_count * p->embeddings;
-    p->cells = need(count, sizeof *p->cells);
-    twin_exec_for(p->lab->exec, count, 1, measure_precision, p);
+    p->cells = need(p->set_count * p->embeddings, sizeof *p->cells);
+    twin_exec_for(p->lab->exec, p->set_count, 1, measure_precision, p);
 }
 
 /* L = 1 again, with other ways to keep the length: the reading that decides most. */
-static void compare_keepings(struct lab *lab, struct strings *sets, size_t set_count)
+static void compare_keepings(struct lab *lab, size_t set_count)
 {
     static const char *const names[] = { "insert and delete in pairs, two edits", "cut or filled at last",
                                          "cut or filled after each edit", "replacements only" };
@@ -404,9 +425,7 @@ static void compare_keepings(struct lab *lab, struct strings *sets, size_t set_c
                 "length is kept by\tL\treference\t2L\treference\t3L\treference\t4L\treference\tL, by set: from\tto");
     say(lab, "L = 1, paper parameters: document D does not say how strings keep their length.");
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        struct precision p = { lab, TWIN_EMBED_PAPER, sets, set_count, 1, 1, NULL };
-        for (size_t s = 0; s < set_count; s++)
-            draw_strings(&sets[s], (enum keeping)k, seed_of(lab->seed, 4100 + s));
+        struct precision p = { lab, TWIN_EMBED_PAPER, (enum keeping)k, 4100, set_count, 1, 1, NULL };
         run_precision(&p);
         struct summary at[COLUMNS];
         for (size_t c = 1; c < COLUMNS; c++)
@@ -450,49 +469,57 @@ static void plot_precision(struct lab *lab)
         "strings.");
 }
 
+static void run_paper(struct lab *lab, struct table *table)
+{
+    struct precision p = { lab, TWIN_EMBED_PAPER, KEEP_BY_PAIRS, 4200, lab->quick ? 4 : 80, lab->quick ? 1 : 5, ROWS,
+                           NULL };
+    run_precision(&p);
+    for (enum reading reading = ONE_TREE; reading < READINGS; reading++) {
+        tabulate_precision(table, &p, reading);
+        print_precision(lab, &p, reading);
+    }
+    compare_to_reference(lab, &p);
+    free_precision(&p);
+}
+
+static void run_default(struct lab *lab, struct table *table)
+{
+    struct precision p = {
+        lab, TWIN_EMBED_DEFAULT, KEEP_BY_PAIRS, 4200, lab->quick ? 4 : 20, lab->quick ? 1 : 5, ROWS, NULL
+    };
+    run_precision(&p);
+    for (enum reading reading = ONE_TREE; reading < READINGS; reading++)
+        tabulate_precision(table, &p, reading);
+    print_precision(lab, &p, DISTINCT);
+    for (enum reading reading = IN_STEP; reading < READINGS; reading++) {
+        double four = least_from(&p, reading, 4, TREES), one = least_from(&p, reading, 1, 1);
+        claim(lab, four >= 0.98 && one >= 0.94,
+              "default parameters, %s: at least %.3f in every cell with L ≥ 4 (0.98), %.3f with L = 1 (0.94)",
+              readings[reading], four, one);
+    }
+    free_precision(&p);
+}
+
 void exp_forest_precision(struct lab *lab)
 {
-    size_t set_count = lab->quick ? 4 : 20, embeddings = lab->quick ? 1 : 5;
-    struct strings *sets = need(set_count, sizeof *sets);
     struct table table;
-    for (size_t s = 0; s < set_count; s++)
-        draw_strings(&sets[s], KEEP_BY_PAIRS, seed_of(lab->seed, 4200 + s));
     table_begin(&table, "forest-precision",
                 "parameters\tS\tL\t|S|\treference\tobserved\tworst set\tbest set\tstandard error\treference "
                 "variance\tvariance");
     say(lab,
-        "%d strings of n = %d, half within %d edits; the query is what they were made from. K = %d, %zu sets of "
-        "strings, %zu "
-        "embeddings with %d trees for each. The standard error is that of the difference to the reference, which is "
-        "from "
+        "%d strings of n = %d, half within %d edits; the query is what they were made from. Many sets of strings, "
+        "and on "
+        "each several embeddings of %d trees. The standard error is that of the difference to the reference, which "
+        "is from "
         "%d forests on one set.",
-        (int)STRINGS, (int)LENGTH, (int)NEAR, (int)DEPTH, set_count, embeddings, (int)TREES, (int)REFERENCE_FORESTS);
-    for (int paper = 1; paper >= 0; paper--) {
-        struct precision p = {
-            lab, paper ? TWIN_EMBED_PAPER : TWIN_EMBED_DEFAULT, sets, set_count, embeddings, ROWS, .cells = NULL
-        };
-        run_precision(&p);
-        for (enum reading reading = ONE_TREE; reading < READINGS; reading++) {
-            tabulate_precision(&table, &p, reading);
-            if (paper || reading == DISTINCT)
-                print_precision(lab, &p, reading);
-        }
-        if (paper)
-            compare_to_reference(lab, &p);
-        else
-            for (enum reading reading = IN_STEP; reading < READINGS; reading++) {
-                double four = least_from(&p, reading, 4, TREES), one = least_from(&p, reading, 1, 1);
-                claim(lab, four >= 0.98 && one >= 0.94,
-                      "default parameters, %s: at least %.3f in every cell with L ≥ 4 (0.98), %.3f with L = 1 (0.94)",
-                      readings[reading], four, one);
-            }
-        free_precision(&p);
-        progress(lab, paper ? 1 : 2, 3);
-    }
+        (int)STRINGS, (int)LENGTH, (int)NEAR, (int)TREES, (int)REFERENCE_FORESTS);
+    run_paper(lab, &table);
+    progress(lab, 1, 3);
+    run_default(lab, &table);
+    progress(lab, 2, 3);
     table_write_only(lab, &table);
-    compare_keepings(lab, sets, lab->quick ? 1 : set_count);
+    compare_keepings(lab, lab->quick ? 1 : 20);
     plot_precision(lab);
-    free(sets);
 }
 
 /* ---- forest-order */
@@ -619,7 +646,7 @@ static void measure_order(void *context, size_t begin, size_t end, int worker)
         const struct strings *strings = &o->strings[i / o->embeddings];
         memcpy(truth, strings->edits, sizeof strings->edits);
         qsort(truth, STRINGS, sizeof *truth, compare_edits);
-        make_vectors(vectors, strings, o->preset, seed_of(o->lab->seed, 4300000 + i));
+        make_vectors(vectors, strings, o->preset, DEPTH, seed_of(o->lab->seed, 4300000 + i));
         for (size_t r = 0; r < ORDER_ROWS; r++) {
             ask(answer, vectors, 0, order_trees[r], MOST);
             for (size_t l = 0; l < LISTS; l++)
