@@ -705,10 +705,12 @@ static void plot_order(struct lab *lab)
                     "yerrorlines ls %zu title '%s', ",
                     filters[f], 6 + 2 * m, 7 + 2 * m, f + 2, filters[f]);
         fprintf(script,
+                "'' skip 1 using (strcol(1) eq 'paper, one tree' && $2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu "
+                "with "
+                "yerrorlines ls 2 dt '-' pt 6 title 'all, one tree', "
                 "'' skip 1 using (strcol(1) eq 'default' && $2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu with "
-                "yerrorlines "
-                "ls 1 pt 6 ps 0.6 title 'all, default parameters'\n",
-                6 + 2 * m, 7 + 2 * m);
+                "yerrorlines ls 1 pt 6 ps 0.6 title 'all, default parameters'\n",
+                6 + 2 * m, 7 + 2 * m, 6 + 2 * m, 7 + 2 * m);
     }
     plot_end(lab, script, "forest-order",
              "Generalised Kendall distance with the paper's parameters, |S| = 50: of what is left of S to as many "

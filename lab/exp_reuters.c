@@ -341,8 +341,8 @@ static void plot_copies(struct lab *lab)
 {
     static const size_t drawn[] = { 5, 10, 50, 200 };
     FILE *script = plot_begin();
-    fputs("set xlabel 'n'\nset ylabel 'copies found, L = 1'\nset logscale xy\nset key top left maxrows 4\n"
-          "set datafile missing NaN\nset xtics (100, 150, 250, 500, 750, 1000, 2000)\nplot [90:2200][100:300000] ",
+    fputs("set xlabel 'n'\nset ylabel 'copies found, L = 1'\nset logscale xy\nset key top left maxrows 3\n"
+          "set datafile missing NaN\nset xtics (100, 150, 250, 500, 750, 1000, 2000)\nplot [90:2200][100:100000] ",
           script);
     for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
         fprintf(script,
@@ -351,9 +351,8 @@ static void plot_copies(struct lab *lab)
                 drawn[i], i + 2, drawn[i]);
         if (!lab->quick)
             fprintf(script,
-                    "'' skip 1 using ($2==1 && $3==%zu ? $4 : NaN):5 with linespoints ls %zu pt 2 dt '-' title "
-                    "'reference', ",
-                    drawn[i], i + 2);
+                    "'' skip 1 using ($2==1 && $3==%zu ? $4 : NaN):5 with linespoints ls %zu pt 2 dt '-' %s, ",
+                    drawn[i], i + 2, i == 0 ? "title 'reference (dashed)'" : "notitle");
     }
     fputs("'' skip 1 using ($2==1 && $3==200 ? $4 : NaN):9 with lines ls 1 title 'identical copies'\n", script);
     plot_end(lab, script, "reuters-duplicates",
