@@ -373,7 +373,7 @@ void exp_forest_vs_by(struct lab *lab)
 {
     struct reuters reuters;
     struct table table;
-    if (!reuters_read(&reuters, lab))
+    if (!reuters_read(&reuters, lab, REUTERS_JOINED))
         return;
     size_t count = lab->quick && reuters.count > 3000 ? 3000 : reuters.count;
     struct result results[LENGTHS][METHODS];

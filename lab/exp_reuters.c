@@ -5,28 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TREES = 5, DEPTHS = 6, LENGTHS = 6, DEEPEST = 200, TEXTS = 21578 };
+enum { TREES = 5, DEPTHS = 6, LENGTHS = 7, DEEPEST = 200, TEXTS = 21578 };
 static const size_t depths[DEPTHS] = { 5, 10, 25, 50, 100, 200 }; /* K */
-static const size_t lengths[LENGTHS] = { 100, 150, 250, 500, 1000, 2000 };
+static const size_t lengths[LENGTHS] = { 100, 150, 250, 500, 750, 1000, 2000 };
 
-/* Document D's counts of texts that have a duplicate, with one tree and with five. */
+/* Document D's counts of duplicates, with one tree and with five. */
 static const unsigned reference[2][DEPTHS][LENGTHS] = {
-    { { 8715, 7780, 5670, 5450, 10244, 15595 },
-      { 409, 379, 806, 2124, 4721, 11109 },
-      { 371, 350, 329, 553, 1875, 4280 },
-      { 371, 349, 325, 376, 1444, 3409 },
-      { 370, 346, 322, 305, 271, 584 },
-      { 369, 346, 322, 305, 261, 264 } },
-    { { 15513, 14532, 11858, 9593, 12436, 16536 },
-      { 973, 1251, 2418, 4552, 8407, 14815 },
-      { 689, 629, 615, 1832, 3769, 7238 },
-      { 674, 600, 523, 672, 2245, 4266 },
-      { 666, 595, 513, 487, 505, 1592 },
-      { 661, 591, 511, 467, 422, 591 } },
+    { { 8715, 7780, 5670, 5450, 7507, 10244, 15595 },
+      { 409, 379, 806, 2124, 3273, 4721, 11109 },
+      { 371, 350, 329, 553, 1504, 1875, 4280 },
+      { 371, 349, 325, 376, 990, 1444, 3409 },
+      { 370, 346, 322, 305, 268, 271, 584 },
+      { 369, 346, 322, 305, 267, 261, 264 } },
+    { { 15513, 14532, 11858, 9593, 10393, 12436, 16536 },
+      { 973, 1251, 2418, 4552, 6442, 8407, 14815 },
+      { 689, 629, 615, 1832, 3168, 3769, 7238 },
+      { 674, 600, 523, 672, 1459, 2245, 4266 },
+      { 666, 595, 513, 487, 462, 505, 1592 },
+      { 661, 591, 511, 467, 429, 422, 591 } },
 };
 
 /* Pairs of texts that are the same once they are cut; known for all texts (0: not known). */
-static const size_t identical_pairs[LENGTHS] = { 465, 445, 410, 374, 330, 0 };
+static const size_t identical_pairs[LENGTHS] = { 465, 445, 410, 374, 0, 330, 0 };
 
 /* What stands for the first K labels in each tree. */
 struct keys {
@@ -67,16 +67,34 @@ static size_t end_of_run(const struct entry *entries, size_t begin, size_t count
     return end;
 }
 
-/* Marks the texts that share a key with another; returns the number of pairs that do. */
-static size_t mark_runs(bool *marks, struct entry *entries, size_t count)
+/* Whether a text shares a key with another, and with an earlier one, which makes it a copy. */
+struct marks {
+    bool *shared, *copy;
+};
+
+static struct marks need_marks(size_t count)
+{
+    return (struct marks){ need(count, 1), need(count, 1) };
+}
+
+static void free_marks(struct marks marks)
+{
+    free(marks.shared);
+    free(marks.copy);
+}
+
+/* Marks texts by their keys; returns the number of pairs that share one. */
+static size_t mark_runs(struct marks out, struct entry *entries, size_t count)
 {
     size_t pairs = 0;
     qsort(entries, count, sizeof *entries, compare_entries);
     for (size_t i = 0, end; i < count; i = end) {
         end = end_of_run(entries, i, count);
         pairs += (end - i) * (end - i - 1) / 2;
-        for (size_t j = i; j < end && end - i > 1; j++)
-            marks[entries[j].text] = true;
+        for (size_t j = i; j < end && end - i > 1; j++) {
+            out.shared[entries[j].text] = true;
+            out.copy[entries[j].text] = j > i;
+        }
     }
     return pairs;
 }
@@ -92,7 +110,6 @@ static size_t count_marks(const bool *marks, size_t count)
 /* ---- cut and padded, as document D has it */
 
 struct padded {
-    const struct lab *lab;
     const twin_text *texts;
     size_t count, n;
     twin_embedder *embedder;
@@ -123,150 +140,241 @@ static void fold_padded(void *context, size_t begin, size_t end, int worker)
     free(labels);
 }
 
+/* A number of one tree: mean, least and most of five; and of all five trees together. */
+struct spread {
+    double mean, least, most, united;
+};
+
+static void add_tree(struct spread *out, size_t tree, size_t found)
+{
+    double value = (double)found;
+    out->mean += value / TREES;
+    out->least = tree == 0 || value < out->least ? value : out->least;
+    out->most = value > out->most ? value : out->most;
+}
+
 /* What the trees find at one depth. */
 struct tally {
-    double texts, least, most, pairs; /* of one tree: mean, least and most of five */
-    size_t united, first_pairs;       /* texts by all five; pairs by the first */
+    struct spread texts, copies; /* that share a key with another text, and with an earlier one */
+    double pairs;                /* of one tree, mean of five */
+    size_t first_pairs;          /* of the first tree */
 };
+
+static void add_marks(struct marks to, struct marks from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        to.shared[i] |= from.shared[i];
+        to.copy[i] |= from.copy[i];
+    }
+}
 
 static struct tally tally_of(const struct padded *p, size_t depth)
 {
-    struct tally out = { .least = 1e9 };
+    struct tally out = { .pairs = 0 };
     struct entry *entries = need(p->count, sizeof *entries);
-    bool *all = need(p->count, 1), *one = need(p->count, 1);
+    struct marks all = need_marks(p->count);
     for (size_t t = 0; t < TREES; t++) {
-        memset(one, 0, p->count);
+        struct marks one = need_marks(p->count);
         for (size_t i = 0; i < p->count; i++)
             entries[i] = (struct entry){ p->keys[i].at[t][depth], (uint32_t)i };
         size_t pairs = mark_runs(one, entries, p->count);
-        double texts = (double)count_marks(one, p->count);
-        out.texts += texts / TREES;
+        add_tree(&out.texts, t, count_marks(one.shared, p->count));
+        add_tree(&out.copies, t, count_marks(one.copy, p->count));
         out.pairs += (double)pairs / TREES;
-        out.least = texts < out.least ? texts : out.least;
-        out.most = texts > out.most ? texts : out.most;
         out.first_pairs = t == 0 ? pairs : out.first_pairs;
-        for (size_t i = 0; i < p->count; i++)
-            all[i] |= one[i];
+        add_marks(all, one, p->count);
+        free_marks(one);
     }
-    out.united = count_marks(all, p->count);
+    out.texts.united = (double)count_marks(all.shared, p->count);
+    out.copies.united = (double)count_marks(all.copy, p->count);
     free(entries);
-    free(all);
-    free(one);
+    free_marks(all);
     return out;
 }
 
-/* The pairs of texts that are the same up to n bytes, and the texts in them. */
-static size_t count_identical(size_t *texts, const struct padded *p)
+/* What is the same up to n bytes. */
+struct identical {
+    size_t pairs, texts, copies;
+};
+
+static struct identical count_identical(const twin_text *texts, size_t count, size_t n)
 {
     const twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = 21578 };
-    struct entry *entries = need(p->count, sizeof *entries);
-    bool *marks = need(p->count, 1);
-    for (size_t i = 0; i < p->count; i++) {
-        twin_text cut = text_cut(p->texts[i], p->n);
+    struct entry *entries = need(count, sizeof *entries);
+    struct marks marks = need_marks(count);
+    for (size_t i = 0; i < count; i++) {
+        twin_text cut = text_cut(texts[i], n);
         entries[i] = (struct entry){ twin_hash_bytes(hash, cut.bytes, cut.length), (uint32_t)i };
     }
-    size_t pairs = mark_runs(marks, entries, p->count);
-    *texts = count_marks(marks, p->count);
+    struct identical out = { .pairs = mark_runs(marks, entries, count) };
+    out.texts = count_marks(marks.shared, count);
+    out.copies = count_marks(marks.copy, count);
     free(entries);
-    free(marks);
-    return pairs;
+    free_marks(marks);
+    return out;
 }
 
-static void print_counts(struct lab *lab, struct tally (*tallies)[LENGTHS], size_t five)
+/* All depths at one length, with functions that `part` of the seed gives. */
+static void tally_length(struct tally out[DEPTHS], const struct lab *lab, const struct reuters *reuters, size_t count,
+                         size_t length, uint64_t part)
 {
-    char name[64];
+    struct padded p = { reuters->texts, count, lengths[length], NULL, need(count, sizeof *p.keys) };
+    expect(twin_embedder_create(&p.embedder, twin_embed_options_for(TWIN_EMBED_PAPER, p.n, TREES * DEEPEST,
+                                                                    seed_of(lab->seed, part + length))),
+           "embedder", NULL);
+    twin_exec_for(lab->exec, count, 64, fold_padded, &p);
+    for (size_t d = 0; d < DEPTHS; d++)
+        out[d] = tally_of(&p, d);
+    twin_embedder_free(p.embedder);
+    free(p.keys);
+}
+
+/* A row for each K, with the reference beside each n. */
+static void print_counts(struct lab *lab, const char *name, double (*counts)[LENGTHS], bool five)
+{
     struct table table;
-    snprintf(name, sizeof name, "reuters-duplicates-L%d", five ? TREES : 1);
-    table_begin(
-        &table, name,
-        "K\tn=100\treference\t150\treference\t250\treference\t500\treference\t1000\treference\t2000\treference");
-    say(lab, "Texts found to have a duplicate, L = %d%s:", five ? TREES : 1, five ? "" : " (mean of five trees)");
+    table_begin(&table, name,
+                "K\tn=100\treference\t150\treference\t250\treference\t500\treference\t750\treference\t1000\treference"
+                "\t2000\treference");
     for (size_t d = 0; d < DEPTHS; d++) {
         char line[512];
         int used = snprintf(line, sizeof line, "%zu", depths[d]);
         for (size_t l = 0; l < LENGTHS; l++) {
-            double texts = five ? (double)tallies[d][l].united : tallies[d][l].texts;
             char said[16] = "–"; /* the reference is of the whole collection */
             if (!lab->quick)
                 snprintf(said, sizeof said, "%u", reference[five][d][l]);
-            used += snprintf(line + used, sizeof line - (size_t)used, "\t%.0f\t%s", texts, said);
+            used += snprintf(line + used, sizeof line - (size_t)used, "\t%.0f\t%s", counts[d][l], said);
         }
         table_row(&table, "%s", line);
     }
     table_end(lab, &table);
 }
 
-static void plot_counts(struct lab *lab)
-{
-    static const size_t drawn[] = { 5, 10, 50, 200 };
-    FILE *script = plot_begin();
-    fputs("set xlabel 'n'\nset ylabel 'texts with a duplicate, L = 1'\nset logscale xy\nset key top left maxrows 5\n"
-          "set datafile missing NaN\nset xtics (100, 150, 250, 500, 1000, 2000)\nplot [90:2200][50:200000] ",
-          script);
-    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
-        fprintf(script,
-                "'reuters-duplicates.tsv' skip 1 using ($1==1 && $2==%zu ? $3 : NaN):5:6:7 with yerrorlines ls %zu "
-                "title 'K = "
-                "%zu', ",
-                drawn[i], i + 2, drawn[i]);
-        if (!lab->quick)
-            fprintf(script,
-                    "'' skip 1 using ($1==1 && $2==%zu ? $3 : NaN):4 with linespoints ls %zu pt 2 dt '-' title "
-                    "'reference', ",
-                    drawn[i], i + 2);
-    }
-    fputs("'' skip 1 using ($1==1 && $2==200 ? $3 : NaN):9 with lines ls 1 title 'in pairs of identical texts'\n",
-          script);
-    plot_end(lab, script, "reuters-duplicates",
-             "Texts of Reuters-21578 that share K labels with another, cut or padded to n; bars: the least and most "
-             "of five "
-             "trees.");
-}
-
 /* K = 200: every identical pair, and how many more. */
-static void claim_identical(struct lab *lab, const struct padded *p, size_t length, const struct tally *deep)
+static void claim_identical(struct lab *lab, size_t length, struct identical same, const struct tally *deep)
 {
-    size_t texts, identical = count_identical(&texts, p);
-    bool known = !lab->quick && identical_pairs[length] > 0;
-    if (known)
-        claim(lab, identical == identical_pairs[length],
-              "n = %zu: %zu pairs of identical texts (%zu expected), in %zu texts", p->n, identical,
-              identical_pairs[length], texts);
+    size_t n = lengths[length];
+    if (!lab->quick && identical_pairs[length] > 0)
+        claim(lab, same.pairs == identical_pairs[length],
+              "n = %zu: %zu pairs of identical texts (%zu expected), in %zu texts", n, same.pairs,
+              identical_pairs[length], same.texts);
     claim(lab,
-          deep->first_pairs >= identical && (p->n > 500 || (double)deep->first_pairs < 1.05 * (double)identical + 2),
-          "n = %zu: K = 200, L = 1 finds %zu pairs, of which %zu are identical", p->n, deep->first_pairs, identical);
+          deep->first_pairs >= same.pairs && (n > 500 || (double)deep->first_pairs < 1.05 * (double)same.pairs + 2),
+          "n = %zu: K = 200, L = 1 finds %zu pairs, of which %zu are identical", n, deep->first_pairs, same.pairs);
 }
 
-static void run_padded(struct lab *lab, const struct reuters *reuters, size_t count)
+/* As the document says it: letters and digits alone, texts that have a duplicate. */
+static void run_texts(struct lab *lab, const struct reuters *reuters, size_t count)
 {
-    struct tally tallies[DEPTHS][LENGTHS];
+    double counts[2][DEPTHS][LENGTHS];
     struct table table;
     table_begin(&table, "reuters-duplicates", "L\tK\tn\treference\ttexts\tleast\tmost\tpairs\tidentical texts");
     for (size_t l = 0; l < LENGTHS; l++) {
-        struct padded p = { lab, reuters->texts, count, lengths[l], NULL, need(count, sizeof *p.keys) };
-        size_t texts;
-        count_identical(&texts, &p);
-        expect(twin_embedder_create(&p.embedder, twin_embed_options_for(TWIN_EMBED_PAPER, p.n, TREES * DEEPEST,
-                                                                        seed_of(lab->seed, 5000 + l))),
-               "embedder", NULL);
-        twin_exec_for(lab->exec, count, 64, fold_padded, &p);
+        struct tally tallies[DEPTHS];
+        struct identical same = count_identical(reuters->texts, count, lengths[l]);
+        tally_length(tallies, lab, reuters, count, l, 5000);
         for (size_t d = 0; d < DEPTHS; d++) {
-            struct tally *t = &tallies[d][l];
-            *t = tally_of(&p, d);
-            table_row(&table, "1\t%zu\t%zu\t%u\t%.1f\t%.0f\t%.0f\t%.1f\t%zu", depths[d], p.n, reference[0][d][l],
-                      t->texts, t->least, t->most, t->pairs, texts);
-            table_row(&table, "5\t%zu\t%zu\t%u\t%zu\t–\t–\t–\t%zu", depths[d], p.n, reference[1][d][l], t->united,
-                      texts);
+            const struct spread *t = &tallies[d].texts;
+            counts[0][d][l] = t->mean;
+            counts[1][d][l] = t->united;
+            table_row(&table, "1\t%zu\t%zu\t%u\t%.1f\t%.0f\t%.0f\t%.1f\t%zu", depths[d], lengths[l],
+                      reference[0][d][l], t->mean, t->least, t->most, tallies[d].pairs, same.texts);
+            table_row(&table, "5\t%zu\t%zu\t%u\t%.0f\t–\t–\t–\t%zu", depths[d], lengths[l], reference[1][d][l],
+                      t->united, same.texts);
         }
-        claim_identical(lab, &p, l, &tallies[DEPTHS - 1][l]);
-        twin_embedder_free(p.embedder);
-        free(p.keys);
-        progress(lab, l + 1, LENGTHS + 1);
+        claim_identical(lab, l, same, &tallies[DEPTHS - 1]);
+        progress(lab, l + 1, 3 * LENGTHS + 1);
     }
     table_write_only(lab, &table);
-    print_counts(lab, tallies, 0);
-    print_counts(lab, tallies, 1);
-    plot_counts(lab);
+    say(lab, "Letters and digits alone; texts that have a duplicate, L = 1 (mean of five trees):");
+    print_counts(lab, "reuters-duplicates-L1", counts[0], false);
+    say(lab, "The same, L = %d:", (int)TREES);
+    print_counts(lab, "reuters-duplicates-L5", counts[1], true);
+}
+
+/* ---- copies: the reading that comes nearest to the reference */
+
+/* How the document's counts at K = 200 compare with the copies there are, from n = 100 to 1,000, where padding finds next to
+ * none. */
+struct shares {
+    double least, most;
+};
+
+static void add_share(struct shares *out, double share)
+{
+    out->least = out->least == 0 || share < out->least ? share : out->least;
+    out->most = share > out->most ? share : out->most;
+}
+
+/* One column of the document in one form of the texts: texts that share a key with an earlier one. */
+static struct shares run_copies(struct lab *lab, struct table *table, enum reuters_form form, size_t count, bool five)
+{
+    struct reuters reuters;
+    struct shares shares = { 0 };
+    double counts[DEPTHS][LENGTHS];
+    const char *name = form == REUTERS_WORDS ? "words of letters and digits" : "words of letters";
+    if (!reuters_read(&reuters, lab, form))
+        return shares;
+    for (size_t l = 0; l < LENGTHS; l++) {
+        struct tally tallies[DEPTHS];
+        struct identical same = count_identical(reuters.texts, count, lengths[l]);
+        tally_length(tallies, lab, &reuters, count, l, five ? 5300 : 5200);
+        for (size_t d = 0; d < DEPTHS; d++) {
+            const struct spread *c = &tallies[d].copies;
+            counts[d][l] = five ? c->united : c->mean;
+            table_row(table, "%s\t%d\t%zu\t%zu\t%u\t%.1f\t%.0f\t%.0f\t%zu", name, five ? TREES : 1, depths[d],
+                      lengths[l], reference[five][d][l], counts[d][l], five ? c->united : c->least,
+                      five ? c->united : c->most, same.copies);
+        }
+        if (lengths[l] <= 1000)
+            add_share(&shares, reference[five][DEPTHS - 1][l] / (double)same.copies);
+        progress(lab, (five ? 2 : 1) * LENGTHS + l + 1, 3 * LENGTHS + 1);
+    }
+    say(lab, "Texts that have an earlier duplicate, %s with a space between, L = %d%s:", name, five ? TREES : 1,
+        five ? "" : " (mean of five trees)");
+    print_counts(lab, five ? "reuters-duplicates-copies-L5" : "reuters-duplicates-copies-L1", counts, five);
+    reuters_clear(&reuters);
+    return shares;
+}
+
+static void plot_copies(struct lab *lab)
+{
+    static const size_t drawn[] = { 5, 10, 50, 200 };
+    FILE *script = plot_begin();
+    fputs("set xlabel 'n'\nset ylabel 'copies found, L = 1'\nset logscale xy\nset key top left maxrows 3\n"
+          "set datafile missing NaN\nset xtics (100, 150, 250, 500, 750, 1000, 2000)\nplot [90:2200][100:100000] ",
+          script);
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
+        fprintf(script,
+                "'reuters-duplicates-copies.tsv' skip 1 using ($2==1 && $3==%zu ? $4 : NaN):6:7:8 with yerrorlines "
+                "ls %zu title 'K = %zu', ",
+                drawn[i], i + 2, drawn[i]);
+        if (!lab->quick)
+            fprintf(script,
+                    "'' skip 1 using ($2==1 && $3==%zu ? $4 : NaN):5 with linespoints ls %zu pt 2 dt '-' %s, ",
+                    drawn[i], i + 2, i == 0 ? "title 'reference (dashed)'" : "notitle");
+    }
+    fputs("'' skip 1 using ($2==1 && $3==200 ? $4 : NaN):9 with lines ls 1 title 'identical copies'\n", script);
+    plot_end(lab, script, "reuters-duplicates",
+             "Texts of Reuters-21578 that share K labels with an earlier one, as words of letters and digits, cut or "
+             "padded to n; bars: the least and most of five trees.");
+}
+
+static void compare_copies(struct lab *lab, size_t count)
+{
+    struct table table;
+    table_begin(&table, "reuters-duplicates-copies",
+                "texts\tL\tK\tn\treference\tcopies\tleast\tmost\tidentical copies");
+    struct shares one = run_copies(lab, &table, REUTERS_WORDS, count, false);
+    struct shares five = run_copies(lab, &table, REUTERS_LETTERS, count, true);
+    table_write_only(lab, &table);
+    if (!lab->quick)
+        claim(lab, one.least > 0.76 && one.most < 0.84 && five.least > 0.76 && five.most < 0.84,
+              "K = 200, n = 100 … 1000: the reference is four fifths of the identical copies, %.3f to %.3f of those "
+              "with "
+              "digits (L = 1) and %.3f to %.3f of those without (L = 5)",
+              one.least, one.most, five.least, five.most);
+    plot_copies(lab);
 }
 
 /* ---- whole texts in classes of like length, by default parameters */
@@ -396,8 +504,7 @@ static void run_classes(struct lab *lab, const struct reuters *reuters, size_t c
             free(pairs.pairs);
         }
     table_end(lab, &table);
-    struct padded whole = { lab, reuters->texts, count, SIZE_MAX, NULL, NULL };
-    size_t texts, identical = count_identical(&texts, &whole);
+    size_t identical = count_identical(reuters->texts, count, SIZE_MAX).pairs;
     claim(lab, deepest.identical == identical && deepest.pairs == deepest.near,
           "the default, K = 200, L = 1: all %zu pairs of identical whole texts among %zu pairs, and all of these "
           "have a ratio ≥ 0.85 (%zu)",
@@ -411,16 +518,17 @@ static void run_classes(struct lab *lab, const struct reuters *reuters, size_t c
 void exp_reuters_duplicates(struct lab *lab)
 {
     struct reuters reuters;
-    if (!reuters_read(&reuters, lab))
+    if (!reuters_read(&reuters, lab, REUTERS_JOINED))
         return;
     size_t count = lab->quick && reuters.count > 2000 ? 2000 : reuters.count;
     say(lab,
-        "%zu texts, lower-cased letters and digits, cut or padded to n, parameters of the paper; two are duplicates "
-        "when the first K "
-        "labels agree in one of L trees.",
+        "%zu texts in lower case, cut or padded to n, parameters of the paper; two are duplicates when the first K "
+        "labels "
+        "agree in one of L trees.",
         count);
     claim(lab, reuters.count == TEXTS, "%zu texts in the collection (%d)", reuters.count, (int)TEXTS);
-    run_padded(lab, &reuters, count);
+    run_texts(lab, &reuters, count);
+    compare_copies(lab, lab->quick && count > 500 ? 500 : count);
     run_classes(lab, &reuters, count);
     reuters_clear(&reuters);
 }

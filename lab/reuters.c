@@ -47,22 +47,27 @@ static size_t markup(const char *text, const char *end)
     return whole ? length + 1 : 0;
 }
 
-/* Lower-cased letters and digits of begin .. end; returns how many. */
-static size_t clean(char *out, const char *begin, const char *end)
+/* Writes what `form` keeps of begin .. end; returns how much. */
+static size_t clean(char *out, const char *begin, const char *end, enum reuters_form form)
 {
     size_t length = 0;
+    bool apart = false; /* since the last byte kept, something was not */
     while (begin < end) {
         size_t skipped = markup(begin, end);
         char c = *begin >= 'A' && *begin <= 'Z' ? (char)(*begin - 'A' + 'a') : *begin;
-        if (!skipped && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')))
+        bool kept = !skipped && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9' && form != REUTERS_LETTERS));
+        if (kept && apart && length > 0 && form != REUTERS_JOINED)
+            out[length++] = ' ';
+        if (kept)
             out[length++] = c;
+        apart = !kept;
         begin += skipped ? skipped : 1;
     }
     return length;
 }
 
 /* Adds the texts of a file; there is room for the bytes of all files. */
-static void add_texts(struct reuters *out, size_t *capacity, char **room, const char *file)
+static void add_texts(struct reuters *out, size_t *capacity, char **room, const char *file, enum reuters_form form)
 {
     for (const char *at = file; (at = strstr(at, "<TEXT")) != NULL;) {
         const char *begin = strchr(at, '>'), *end = begin ? strstr(begin, "</TEXT>") : NULL;
@@ -74,14 +79,14 @@ static void add_texts(struct reuters *out, size_t *capacity, char **room, const 
             if (!out->texts)
                 trouble("out of memory");
         }
-        size_t length = clean(*room, begin + 1, end);
+        size_t length = clean(*room, begin + 1, end, form);
         out->texts[out->count++] = (twin_text){ *room, length };
         *room += length;
         at = end;
     }
 }
 
-bool reuters_read(struct reuters *out, struct lab *lab)
+bool reuters_read(struct reuters *out, struct lab *lab, enum reuters_form form)
 {
     char path[4096], *files[FILES];
     size_t bytes = 0, capacity = 0;
@@ -105,7 +110,7 @@ bool reuters_read(struct reuters *out, struct lab *lab)
     out->bytes = need(bytes, 1);
     char *room = out->bytes;
     for (int i = 0; i < FILES; i++) {
-        add_texts(out, &capacity, &room, files[i]);
+        add_texts(out, &capacity, &room, files[i], form);
         free(files[i]);
     }
     return true;

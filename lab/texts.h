@@ -25,8 +25,14 @@ double seconds_now(void);
 
 /* ---- reuters.c */
 
-/* The texts of Reuters-21578 in their order: all in the TEXT element, tags off and entities read, lower-cased letters
- * and digits only. */
+/* What is kept of a text, in lower case. */
+enum reuters_form {
+    REUTERS_JOINED,  /* letters and digits, one after another */
+    REUTERS_WORDS,   /* runs of letters and digits, a space between them */
+    REUTERS_LETTERS, /* runs of letters, a space between them */
+};
+
+/* The texts of Reuters-21578 in their order: all in the TEXT element, without tags and entities. */
 struct reuters {
     twin_text *texts;
     char *bytes;
@@ -34,7 +40,7 @@ struct reuters {
 };
 
 /* False, and a word about why, when DATA/reuters21578 is not there. */
-bool reuters_read(struct reuters *out, struct lab *lab);
+bool reuters_read(struct reuters *out, struct lab *lab, enum reuters_form form);
 void reuters_clear(struct reuters *reuters);
 
 /* The text cut to n bytes. */
