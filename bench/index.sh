@@ -11,9 +11,9 @@ cd "$(dirname "$0")/.."
 # shellcheck source=bench/timing.bash
 . bench/timing.bash
 table=build/bench/index.tsv
-runs=2 documents=1000000 more=20000 questions=20000 needed_mb=30000
+runs=2 documents=1000000 more=20000 questions=20000 needed_mb=18000
 if [ -n "${BENCH_QUICK-}" ]; then
-    documents=100000 needed_mb=3000
+    documents=100000 needed_mb=2000
 fi
 need_room "$needed_mb"
 corpus=$scratch/corpus.jsonl new=$scratch/new.jsonl asked=$scratch/asked.jsonl index=$scratch/bench.twin
@@ -30,7 +30,6 @@ load()
 # ask PROCESSES: the questions a second of each of so many processes, all asking at once with one thread each.
 ask()
 {
-    local pids=() i
     timed bash -c 'for ((i = 0; i < $1; i++)); do
         "$2" index query --quiet --threads 1 "$3" "$4" > /dev/null & pids+=($!)
     done
@@ -54,7 +53,7 @@ tell_keep()
 }
 
 begin_table "best of $runs"
-echo "$documents documents, $more to add, $questions questions; an index of up to 14 GB in $scratch, which has $free_mb MB free"
+echo "$documents documents, $more to add, $questions questions; an index of up to 11 GB in $scratch, which has $free_mb MB free"
 echo
 
 make_corpus --docs $((documents + more))
