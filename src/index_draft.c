@@ -1,4 +1,5 @@
 /* index_draft.c — documents worked out, before they are written: this part many workers do at once. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,7 @@ static bool copy_entry(struct twin__draft *out, const struct twin__draft *draft,
 {
     if (!room_for(out, 1, slots))
         return false;
+    assert(out->entries && out->signatures); /* there is room for one */
     struct twin__draft_entry *entry = &out->entries[out->count];
     *entry = draft->entries[i];
     const char *id = draft->bytes.bytes + entry->id, *kept = draft->bytes.bytes + entry->kept;

@@ -33,7 +33,8 @@ static inline void count_digits(struct digit *digits, unsigned count, const uint
 
 /* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. In line, so that where both are
  * known the loops over digits are none. */
-static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n, unsigned count, unsigned bits)
+static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
+                                                                 unsigned count, unsigned bits)
 {
     struct digit digits[MOST_DIGITS];
     for (unsigned d = 0; d < count; d++) {
