@@ -196,4 +196,7 @@ FILE *gnuplot_script(void);
 /* Lets gnuplot read the script, which is closed, and write to `picture`. On false the trouble is told. */
 bool gnuplot_run(FILE *picture, FILE *script);
 
+/* "16 bytes", "1.20 MiB" */
+void print_size(uint64_t bytes);
+
 #endif

@@ -240,7 +240,6 @@ static void print_info_json(const char *path, const twin_index_options *fixed, c
 
 static void print_sizes(const twin_index_info *info)
 {
-    double documents = info->documents ? (double)info->documents : 1;
     const struct {
         const char *name;
         uint64_t bytes;
@@ -250,9 +249,13 @@ static void print_sizes(const twin_index_info *info)
                  { "  bands", info->band_bytes },
                  { "  kept", info->kept_bytes },
                  { "  free", info->free_bytes } };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        printf("  %-15s  %.1f MB, %.0f bytes a document\n", rows[i].name, (double)rows[i].bytes / 1e6,
-               (double)rows[i].bytes / documents);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        printf("  %-15s  ", rows[i].name);
+        print_size(rows[i].bytes);
+        if (info->documents)
+            printf(", %.0f bytes a document", (double)rows[i].bytes / (double)info->documents);
+        printf("\n");
+    }
 }
 
 static void print_info(const char *path, const twin_index_options *fixed, const twin_index_info *info)

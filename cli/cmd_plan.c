@@ -304,16 +304,6 @@ static bool draw_plot(const struct answer *answer, const struct request *request
 
 /* ---- the size of a Bloom filter */
 
-static void print_size(uint64_t bytes)
-{
-    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    double size = (double)bytes;
-    size_t power = 0;
-    for (; size >= 1024; power++)
-        size /= 1024;
-    printf("%.*f %s", power ? 2 : 0, size, units[power]);
-}
-
 /* The plan is the textbook's; `twinsift bloom create` trades a little memory for one cache miss a question. */
 static void print_file_shape(const struct request *request)
 {

@@ -421,3 +421,13 @@ bool common_finish(struct common_options *common)
     common->shingle.hash = twin_hash_member(common->family, common->seed);
     return true;
 }
+
+void print_size(uint64_t bytes)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double size = (double)bytes;
+    size_t power = 0;
+    for (; size >= 1024; power++)
+        size /= 1024;
+    printf("%.*f %s", power ? 2 : 0, size, units[power]);
+}
