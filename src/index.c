@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "fail.h"
@@ -139,14 +140,23 @@ static int put_counts(struct twin__writing *writing)
     return mdb_put(writing->txn, writing->index->tables[TWIN__META], &key, &value, 0);
 }
 
+/* LMDB says EIO when less was written than it asked for, which mostly means that the disk is full. */
+static int reason_of(int code, const char *path)
+{
+    enum { ALL_BUT_FULL = 1 << 20 };
+    struct statvfs disk;
+    bool full = code == EIO && statvfs(path, &disk) == 0 && disk.f_bavail * disk.f_frsize < ALL_BUT_FULL;
+    return full ? ENOSPC : code;
+}
+
 twin_status twin__said(struct twin__writing *writing, int code)
 {
     if (code == MDB_SUCCESS)
         return TWIN_OK;
     writing->code = code;
-    if (code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO) /* EIO: less was written than asked */
+    if (code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO)
         return twin__fail(writing->error, TWIN_EIO, "%s: could not be written: %s; the index is as it was before",
-                          writing->index->path, strerror(code));
+                          writing->index->path, strerror(reason_of(code, writing->index->path)));
     return twin__fail_lmdb(writing->error, writing->index, code);
 }
 
