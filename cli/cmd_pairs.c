@@ -375,7 +375,7 @@ static void print_counts(const struct run *run)
     snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->plan.bands, run->plan.rows);
     if (run->options.method == TWIN_METHOD_FOREST)
         snprintf(what, sizeof what, "pairs that came near each other in a forest");
-    print_count("candidates", pairs.candidates, edit ? "pairs that share a segment, or came near each other" : what);
+    print_count("candidates", pairs.candidates, edit ? "pairs that share a piece, or came near each other" : what);
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
     print_count("  similar", pairs.similar,

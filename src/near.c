@@ -3,7 +3,7 @@
  * Texts stand in order of their length, cut into cells so that a text and all that can be near to it and are no
  * shorter lie in its cell and the next. The two make a class, and one class at a time is searched: its texts are
  * signed and put into a forest, and those of the first cell ask. Short texts within few edits are found without one,
- * in near_segments.c. */
+ * in near_keys.c. */
 #include <twinsift/near.h>
 
 #include <math.h>
@@ -421,12 +421,12 @@ static twin_status rounds_init(struct rounds *rounds, const struct near *near)
     return TWIN_OK;
 }
 
-static twin_status search_by_segments(struct near *near, bool *done, twin_error *error)
+static twin_status search_by_keys(struct near *near, bool *done, twin_error *error)
 {
     struct twin__range range = { near->collection, near->order + near->begin, near->middle - near->begin,
                                  near->end - near->begin };
     double begun = seconds();
-    twin_status status = twin__near_by_segments(done, near->similar, range, near->options, error);
+    twin_status status = twin__near_by_keys(done, near->similar, range, near->options, error);
     if (*done)
         near->similar->counts.verifying_seconds += seconds() - begun; /* of which comparing takes the most */
     return status;
@@ -458,7 +458,7 @@ static twin_status search_class(struct near *near, uint32_t *place_of, twin_erro
     bool done = false;
     if (compares_all(near))
         return compare_all(near, error);
-    twin_status status = search_by_segments(near, &done, error);
+    twin_status status = search_by_keys(near, &done, error);
     return done || status != TWIN_OK ? status : search_by_forest(near, place_of, error);
 }
 

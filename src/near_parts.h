@@ -1,5 +1,5 @@
 /* near_parts.h — what the files of near know of each other, and the audit of them: near.c says when two texts are near
- * and looks for pairs class by class, near_segments.c searches a class without missing any. */
+ * and looks for pairs class by class, near_keys.c searches a class without missing any. */
 #ifndef TWIN_NEAR_PARTS_H
 #define TWIN_NEAR_PARTS_H
 
@@ -14,7 +14,7 @@ size_t twin__near_reach(twin_near_options options, size_t length);
 twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                twin_near_options options);
 
-/* ---- near_segments.c */
+/* ---- near_keys.c */
 
 /* Distinct documents in order of their length, of which those before `middle` are sought: by themselves and by the
  * others. */
@@ -26,7 +26,7 @@ struct twin__range {
 
 /* Adds all near pairs of a class to the matches, in no certain order. When the edits are too many for this, the texts too
  * long, or too much alike without being near, *done becomes false and nothing is added. */
-twin_status twin__near_by_segments(bool *done, twin_similar *similar, struct twin__range range,
-                                   twin_near_options options, twin_error *error);
+twin_status twin__near_by_keys(bool *done, twin_similar *similar, struct twin__range range, twin_near_options options,
+                               twin_error *error);
 
 #endif

@@ -4,8 +4,8 @@
  * (twin_edit_distance) turn one into the other, or both, whichever is asked; characters of the normalised texts
  * count. Texts of like length are looked up in a forest by the MinHash of their short runs of characters, and what
  * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. Within four edits
- * texts of up to 256 characters are looked up by the segments they must share instead, and none is missed, unless so
- * many share them that comparing would take longer than the forest. See
+ * texts of up to 256 characters are looked up by what they must share instead, segments or deletions, and none is
+ * missed, unless so many share it that comparing would take longer than the forest. See
  * docs/decisions/0042-lookalikes-by-edit-distance.md for how likely that is, and what it costs. */
 #ifndef TWINSIFT_NEAR_H
 #define TWINSIFT_NEAR_H
