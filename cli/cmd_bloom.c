@@ -450,7 +450,7 @@ static int change(struct request *request, bool adding)
     const char *path = request->names[0];
     work = (struct work){ .request = request,
                           .batch = adding ? add_batch : remove_batch,
-                          .stage = adding ? "adding" : "removing" };
+                          .stage = adding ? "adding items" : "removing items" };
     work.bloom = open_filter(request, path, TWIN_BLOOM_WRITE);
     if (!work.bloom)
         return TROUBLE;
@@ -475,7 +475,8 @@ static int change(struct request *request, bool adding)
 static int ask(struct request *request, bool counting)
 {
     static struct work work;
-    work = (struct work){ .request = request, .batch = counting ? count_batch : has_batch, .stage = "asking" };
+    work =
+        (struct work){ .request = request, .batch = counting ? count_batch : has_batch, .stage = "asking for items" };
     work.bloom = open_filter(request, request->names[0], TWIN_BLOOM_READ);
     if (!work.bloom)
         return TROUBLE;

@@ -43,14 +43,36 @@ static void hide(void)
     line.visible = false;
 }
 
-/* "1.2 M/s" */
-static void write_rate(char *out, size_t room, double rate)
+/* What a stage counts; bands, of which there are a few dozen, are not worth a rate. */
+static const char *unit_of(const char *stage)
 {
-    static const char *const suffixes[] = { "", " K", " M", " G" };
+    static const struct {
+        const char *stage, *unit;
+    } units[] = { { "reading", "B" },
+                  { "unpacking", "B" },
+                  { "adding", "B" },
+                  { "asking", "B" },
+                  { "verifying", " pairs" },
+                  { "auditing", " documents" },
+                  { "checking", " records" },
+                  { "adding items", " lines" },
+                  { "removing items", " lines" },
+                  { "asking for items", " lines" } };
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(stage, units[i].stage) == 0)
+            return units[i].unit;
+    return NULL;
+}
+
+/* "1.2 MB/s", "46 K pairs/s" */
+static void write_rate(char *out, size_t room, double rate, const char *unit)
+{
+    static const char *const suffixes[] = { "", "K", "M", "G" };
     size_t power = 0;
     for (; rate >= 1000 && power < 3; power++)
         rate /= 1000;
-    snprintf(out, room, "%.*f%s/s", rate < 10 ? 1 : 0, rate, suffixes[power]);
+    bool space = power > 0 || *unit != ' ';
+    snprintf(out, room, "%.*f%s%s%s/s", rate < 10 ? 1 : 0, rate, space ? " " : "", suffixes[power], unit);
 }
 
 /* "0:07 left", "1:02:03 left" */
@@ -80,8 +102,9 @@ static void draw(uint64_t done, uint64_t total, int64_t time)
     used = used < 128 ? used : 127;
     if (total > 0)
         used += snprintf(text + used, 32, "  %3.0f %%", 100 * (double)(done < total ? done : total) / (double)total);
-    if (rate > 0) {
-        write_rate(part, sizeof part, rate);
+    const char *unit = unit_of(line.stage);
+    if (rate > 0 && unit) {
+        write_rate(part, sizeof part, rate, unit);
         used += snprintf(text + used, 40, "  %s", part);
     }
     if (rate > 0 && total > done) {

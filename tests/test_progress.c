@@ -21,7 +21,7 @@ static void work(void *context, size_t begin, size_t end, int worker)
     if (begin == 0)
         atomic_store(&done, 0);
     for (int i = 0; i < 20; i++)
-        progress->tell(progress->context, "signing", atomic_fetch_add(&done, 1), 20000);
+        progress->tell(progress->context, "verifying", atomic_fetch_add(&done, 1), 20000);
     usleep(2000);
 }
 
@@ -72,7 +72,7 @@ static int64_t watch(size_t pieces, bool terminal, bool quiet)
 static size_t lines_seen(void)
 {
     size_t count = 0;
-    for (const char *at = seen; (at = strstr(at, "\rsigning")); at++)
+    for (const char *at = seen; (at = strstr(at, "\rverifying")); at++)
         count++;
     return count;
 }
@@ -111,12 +111,14 @@ static void numbers_read_well(void **state)
 {
     (void)state;
     char text[32];
-    write_rate(text, sizeof text, 0.25);
-    assert_string_equal(text, "0.2/s");
-    write_rate(text, sizeof text, 1234567);
-    assert_string_equal(text, "1.2 M/s");
-    write_rate(text, sizeof text, 45600);
-    assert_string_equal(text, "46 K/s");
+    write_rate(text, sizeof text, 0.25, " pairs");
+    assert_string_equal(text, "0.2 pairs/s");
+    write_rate(text, sizeof text, 1234567, "B");
+    assert_string_equal(text, "1.2 MB/s");
+    write_rate(text, sizeof text, 12, "B");
+    assert_string_equal(text, "12 B/s");
+    write_rate(text, sizeof text, 45600, " lines");
+    assert_string_equal(text, "46 K lines/s");
     write_left(text, sizeof text, 7.4);
     assert_string_equal(text, "0:07 left");
     write_left(text, sizeof text, 3723);
