@@ -190,8 +190,8 @@ index 0 check full.twin
 prints 'good: 0 documents, 0 different sets'
 
 # A file system that is really full, where mounting is allowed; batches before the last stay, and a reader does not mind.
-if unshare --mount true 2>/dev/null; then
-    mkdir disk
+mkdir disk
+if unshare --mount mount -t tmpfs none disk 2>/dev/null; then
     # shellcheck disable=SC2016
     TWINSIFT=$TWINSIFT unshare --mount bash -c 'mount -t tmpfs -o size=300k none disk && cd disk || exit 9
         "$TWINSIFT" index create small.twin && "$TWINSIFT" index add --batch 20 --threads 2 small.twin ../corpus.jsonl
