@@ -115,12 +115,16 @@ static twin_status damaged(const struct writer *writer, const char *what)
     return twin__fail_damaged(writer->writing->error, writer->writing->index, what);
 }
 
-static twin_status get(MDB_val *out, struct writer *writer, enum twin__table table, uint64_t number)
+/* A record. `found` false: there is none, as when a run names what is gone; NULL: then it is damage. */
+static twin_status get(MDB_val *out, bool *found, struct writer *writer, enum twin__table table, uint64_t number)
 {
     MDB_val key = twin__number_key(&number);
     int code = mdb_get(writer->writing->txn, table_of(writer, table), &key, out);
-    return code == MDB_NOTFOUND ? damaged(writer, "a record that is referred to is missing")
-                                : twin__said(writer->writing, code);
+    if (found)
+        *found = code == MDB_SUCCESS;
+    if (code == MDB_NOTFOUND)
+        return found ? TWIN_OK : damaged(writer, "a record that is referred to is missing");
+    return twin__said(writer->writing, code);
 }
 
 static twin_status put(struct writer *writer, enum twin__table table, uint64_t number, const void *bytes,
@@ -140,33 +144,28 @@ static twin_status drop(struct writer *writer, enum twin__table table, uint64_t 
                                 : twin__said(writer->writing, code);
 }
 
-/* Whether there is a record: what a run names may be gone. */
-static twin_status is_there(bool *yes, struct writer *writer, enum twin__table table, uint64_t number)
-{
-    MDB_val key = twin__number_key(&number), value;
-    int code = mdb_get(writer->writing->txn, table_of(writer, table), &key, &value);
-    *yes = code == MDB_SUCCESS;
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__said(writer->writing, code);
-}
-
-static twin_status get_document(struct twin__document *out, struct writer *writer, uint64_t number)
+static twin_status get_document(struct twin__document *out, bool *found, struct writer *writer, uint64_t number)
 {
     MDB_val value;
-    twin_status status = get(&value, writer, TWIN__DOCUMENTS, number);
-    if (status == TWIN_OK && !twin__document_decode(out, twin__bytes_of(value)))
-        return damaged(writer, "a document does not fit its checksum");
-    return status;
+    twin_status status = get(&value, found, writer, TWIN__DOCUMENTS, number);
+    if (status != TWIN_OK || (found && !*found))
+        return status;
+    return twin__document_decode(out, twin__bytes_of(value))
+               ? TWIN_OK
+               : damaged(writer, "a document does not fit its checksum");
 }
 
 /* The signature goes to writer->signature. */
-static twin_status get_set(struct twin__set *out, struct writer *writer, uint64_t number)
+static twin_status get_set(struct twin__set *out, bool *found, struct writer *writer, uint64_t number)
 {
+    size_t slots = writer->writing->index->options.minhash.slots;
     MDB_val value;
-    twin_status status = get(&value, writer, TWIN__SETS, number);
-    if (status == TWIN_OK && !twin__set_decode(out, writer->signature, writer->writing->index->options.minhash.slots,
-                                               twin__bytes_of(value)))
-        return damaged(writer, "a signature does not fit its checksum");
-    return status;
+    twin_status status = get(&value, found, writer, TWIN__SETS, number);
+    if (status != TWIN_OK || (found && !*found))
+        return status;
+    return twin__set_decode(out, writer->signature, slots, twin__bytes_of(value))
+               ? TWIN_OK
+               : damaged(writer, "a signature does not fit its checksum");
 }
 
 static twin_status put_set(struct writer *writer, uint64_t number, const struct twin__set *set,
@@ -195,11 +194,8 @@ static twin_status has_id(bool *yes, struct writer *writer, uint64_t number, con
 {
     const twin_text *id = what;
     struct twin__document document;
-    twin_status status = is_there(yes, writer, TWIN__DOCUMENTS, number);
-    if (status != TWIN_OK || !*yes)
-        return status;
-    status = get_document(&document, writer, number);
-    *yes = status == TWIN_OK && document.id.length == id->length &&
+    twin_status status = get_document(&document, yes, writer, number);
+    *yes = status == TWIN_OK && *yes && document.id.length == id->length &&
            memcmp(document.id.bytes, id->bytes, id->length) == 0;
     return status;
 }
@@ -208,11 +204,8 @@ static twin_status has_digest(bool *yes, struct writer *writer, uint64_t number,
 {
     const twin_digest *digest = what;
     struct twin__set set;
-    twin_status status = is_there(yes, writer, TWIN__SETS, number);
-    if (status != TWIN_OK || !*yes)
-        return status;
-    status = get_set(&set, writer, number);
-    *yes = status == TWIN_OK && set.digest.low == digest->low && set.digest.high == digest->high;
+    twin_status status = get_set(&set, yes, writer, number);
+    *yes = status == TWIN_OK && *yes && set.digest.low == digest->low && set.digest.high == digest->high;
     return status;
 }
 
@@ -318,7 +311,7 @@ static twin_status find_first(uint64_t *out, struct writer *writer, uint64_t set
 static twin_status leave_set(struct writer *writer, uint64_t number, uint64_t document)
 {
     struct twin__set set;
-    twin_status status = get_set(&set, writer, number);
+    twin_status status = get_set(&set, NULL, writer, number);
     if (status != TWIN_OK)
         return status;
     writer->writing->counts.too_short -= set.size == 0;
@@ -334,7 +327,7 @@ static twin_status remove_document(struct writer *writer, uint64_t number)
 {
     struct twin__document document;
     unsigned char member[TWIN__MEMBER_BYTES];
-    twin_status status = get_document(&document, writer, number);
+    twin_status status = get_document(&document, NULL, writer, number);
     if (status != TWIN_OK)
         return status;
     twin__member_encode(member, document.label, number);
@@ -381,7 +374,7 @@ static twin_status new_set(uint64_t *out, struct writer *writer, const struct tw
 static twin_status join_set(struct writer *writer, uint64_t number, uint32_t label)
 {
     struct twin__set set;
-    twin_status status = get_set(&set, writer, number);
+    twin_status status = get_set(&set, NULL, writer, number);
     if (status != TWIN_OK)
         return status;
     set.members++;
@@ -405,7 +398,7 @@ static twin_status relabel(struct writer *writer, uint64_t number, const struct 
 {
     struct twin__document old;
     unsigned char member[TWIN__MEMBER_BYTES];
-    twin_status status = get_document(&old, writer, number);
+    twin_status status = get_document(&old, NULL, writer, number);
     if (status != TWIN_OK)
         return status;
     uint32_t label = old.label;
@@ -439,7 +432,7 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
 
     struct twin__document old = { 0 };
     if (there)
-        status = get_document(&old, writer, number);
+        status = get_document(&old, NULL, writer, number);
     if (status == TWIN_OK && there && known && old.set == document.set)
         return relabel(writer, number, &document);
     if (status == TWIN_OK && there)

@@ -165,7 +165,7 @@ static twin_status check_member(struct checking *checking, MDB_val key, MDB_val 
     uint32_t label;
     if (!twin__number_of(&set, key) || !twin__member_decode(&label, &number, value))
         return wrong(checking, "a member of a set is not what it should be");
-    twin_status status = twin__view_document(&document, checking->view, number, checking->error);
+    twin_status status = twin__view_document(&document, NULL, checking->view, number, checking->error);
     if (status == TWIN_OK && (document.set != set || document.label != label))
         return wrong(checking, "a set has a member that belongs to another");
     checking->members++;
@@ -187,7 +187,7 @@ static twin_status check_members(struct checking *checking, uint64_t number, con
     mdb_cursor_close(cursor);
     if (count == 0 || count != set->members)
         return wrong(checking, "a set has not as many documents as it says");
-    twin_status status = twin__view_document(&first, checking->view, set->first, checking->error);
+    twin_status status = twin__view_document(&first, NULL, checking->view, set->first, checking->error);
     return status == TWIN_OK && first.set != number ? wrong(checking, "the first document of a set has another set")
                                                     : status;
 }
@@ -258,16 +258,10 @@ static twin_status hash_of_set(uint32_t *out, bool *found, struct checking *chec
 
 static twin_status hash_of_id(uint32_t *out, bool *found, struct checking *checking, uint64_t number)
 {
-    const twin_index *index = checking->view->index;
     struct twin__document document;
-    MDB_val key = twin__number_key(&number), value;
-    int code = mdb_get(checking->view->txn, index->tables[TWIN__DOCUMENTS], &key, &value);
-    *found = code == MDB_SUCCESS;
-    if (!*found)
-        return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(checking->error, index, code);
-    twin_status status = twin__view_document(&document, checking->view, number, checking->error);
-    if (status == TWIN_OK)
-        *out = twin__index_id_hash(index, document.id);
+    twin_status status = twin__view_document(&document, found, checking->view, number, checking->error);
+    if (status == TWIN_OK && *found)
+        *out = twin__index_id_hash(checking->view->index, document.id);
     return status;
 }
 

@@ -264,9 +264,9 @@ static twin_status tell_all(struct pairing *pairing, twin_index_pair_visit *visi
     for (size_t i = 0; i < pairing->told_count; i++) {
         struct told told = pairing->told[i];
         struct twin__document a, b;
-        twin_status status = twin__view_document(&a, view, told.a, error);
+        twin_status status = twin__view_document(&a, NULL, view, told.a, error);
         if (status == TWIN_OK)
-            status = twin__view_document(&b, view, told.b, error);
+            status = twin__view_document(&b, NULL, view, told.b, error);
         if (status != TWIN_OK)
             return status;
         twin_index_entry first = twin__entry_of(told.a, &a, 0), second = twin__entry_of(told.b, &b, 0);

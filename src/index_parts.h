@@ -269,7 +269,7 @@ struct twin_index_view {
 /* A record of the view. `found` false: there is none; NULL: then it is damage. */
 twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signature, twin_index_view *view,
                            uint64_t set, twin_error *error);
-twin_status twin__view_document(struct twin__document *out, twin_index_view *view, uint64_t document,
+twin_status twin__view_document(struct twin__document *out, bool *found, twin_index_view *view, uint64_t document,
                                 twin_error *error);
 twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error);
 twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *document, uint64_t set_size);

@@ -173,7 +173,7 @@ static twin_status tell(twin_index_answer *out, twin_index_view *view, const str
                         twin_error *error)
 {
     struct twin__document document;
-    twin_status status = twin__view_document(&document, view, number, error);
+    twin_status status = twin__view_document(&document, NULL, view, number, error);
     if (status != TWIN_OK)
         return status;
     if (!twin__grow(&out->entries, &out->capacity, out->count, 1, sizeof *out->entries) ||

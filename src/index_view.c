@@ -182,14 +182,16 @@ twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signatu
     return TWIN_OK;
 }
 
-twin_status twin__view_document(struct twin__document *out, twin_index_view *view, uint64_t document,
+twin_status twin__view_document(struct twin__document *out, bool *found, twin_index_view *view, uint64_t document,
                                 twin_error *error)
 {
     MDB_val value;
-    twin_status status = get(&value, NULL, view, TWIN__DOCUMENTS, document, error);
-    if (status == TWIN_OK && !twin__document_decode(out, twin__bytes_of(value)))
+    twin_status status = get(&value, found, view, TWIN__DOCUMENTS, document, error);
+    if (status != TWIN_OK || (found && !*found))
+        return status;
+    if (!twin__document_decode(out, twin__bytes_of(value)))
         return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
-    return status;
+    return TWIN_OK;
 }
 
 /* The text goes to view->text. */
@@ -269,13 +271,10 @@ static twin_status find_in_run(twin_index_entry *out, bool *found, twin_index_vi
     for (size_t i = twin__band_find(list, hash); i < list.count; i++) {
         uint64_t entry = twin__entry_at(list, i), number = view->ids.runs[run].first + (uint32_t)entry;
         struct twin__document document;
-        MDB_val value;
         bool there;
         if (entry >> 32 != hash)
             break;
-        twin_status status = get(&value, &there, view, TWIN__DOCUMENTS, number, error);
-        if (status == TWIN_OK && there)
-            status = twin__view_document(&document, view, number, error);
+        twin_status status = twin__view_document(&document, &there, view, number, error);
         if (status != TWIN_OK)
             return status;
         if (!there)
