@@ -6,11 +6,9 @@
  * common subsequence of its own (Allison, Dix 1986: a row of the table as the bits of long numbers), which main() first
  * holds against the textbook table. Texts are sorted by length; a pair is passed over when its lengths, or the counts of
  * its characters, already tell that it is too far apart. Prints pairs as twinsift pairs --copies all does, in that order. */
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "slow_reader.h"
 
 enum { ALPHABET = 128 };
 
@@ -20,66 +18,7 @@ struct document {
     uint16_t counts[ALPHABET];
 };
 
-static void *allocated(void *memory)
-{
-    if (memory)
-        return memory;
-    fputs("exact_edit_pairs: out of memory\n", stderr);
-    exit(2);
-}
-
-static _Noreturn void broken(const char *what)
-{
-    fprintf(stderr, "exact_edit_pairs: %s\n", what);
-    exit(2);
-}
-
 /* ---- reading */
-
-/* Unescapes the string that begins at `p`, behind its quotation mark, into new memory. */
-static char *read_string(const char *p)
-{
-    char *string = allocated(calloc(1, strlen(p) + 1)), *out = string;
-    for (; *p != '"'; p++) {
-        if (*p == '\0' || *p < 0)
-            broken("a string without an end, or not ASCII");
-        if (*p != '\\') {
-            *out++ = *p;
-        } else if (*++p == 'u') {
-            char digits[5] = "";
-            strncpy(digits, p + 1, 4);
-            *out++ = (char)strtoul(digits, NULL, 16);
-            p += 4;
-        } else {
-            *out++ = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
-        }
-    }
-    *out = '\0';
-    return string;
-}
-
-/* Lower case, runs of white space as one blank, none at the ends. */
-static void normalise(char *text)
-{
-    char *out = text;
-    for (const char *p = text; *p; p++) {
-        bool blank = *p == ' ' || (*p >= '\t' && *p <= '\r');
-        if (blank && (out == text || out[-1] == ' '))
-            continue;
-        *out++ = blank ? ' ' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
-    }
-    if (out > text && out[-1] == ' ')
-        out--;
-    *out = '\0';
-}
-
-static char *read_field(const char *line, const char *name)
-{
-    const char *at = strstr(line, name);
-    if (!at)
-        broken("a line without a field");
-    return read_string(at + strlen(name));
-}
 
 static size_t read_documents(struct document **out, const char *path)
 {
@@ -99,8 +38,11 @@ static size_t read_documents(struct document **out, const char *path)
         d->length = (uint32_t)strlen(d->text);
         if (d->length > UINT16_MAX)
             broken("a text is too long to count its characters");
-        for (uint32_t i = 0; i < d->length; i++)
+        for (uint32_t i = 0; i < d->length; i++) {
+            if ((unsigned char)d->text[i] >= ALPHABET)
+                broken("a text is not ASCII");
             d->counts[(unsigned char)d->text[i]]++;
+        }
     }
     free(line);
     fclose(file);
