@@ -23,6 +23,16 @@ make_corpus()
     cat "$corpus" > /dev/null
 }
 
+# fill_memory: gives the free memory to the cache of a file of nothing but holes, $ballast. So it is on a machine that has
+# run for a day: what is written takes pages that others had. Free memory is dear on virtual machines that hand it back
+# to their host: each page must be fetched again when it is first touched, and that can take longer than the work.
+ballast=$scratch/ballast
+fill_memory()
+{
+    [ -s "$ballast" ] || truncate -s "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)K" "$ballast"
+    cat "$ballast" > /dev/null
+}
+
 # ---- measuring
 
 # timed COMMAND...: sets wall and cpu, in seconds; what the command says is in $noise.

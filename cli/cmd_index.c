@@ -25,8 +25,8 @@ static const char help[] =
     "An INPUT is a folder, a file .jsonl, .jsonl.gz or .jsonl.zst, or - for JSON lines on standard input.\n"
     "\n"
     "create, fixed for good:\n"
-    "  --keep WHAT           for exact answers text, which is small and can be shown, or sets, five times\n"
-    "                        as large, from which no text can be read; for estimates none (text)\n"
+    "  --keep WHAT           for exact answers sets, from which no text can be read, or text, a quarter as\n"
+    "                        large, which is slower to compare and can be shown; for estimates none (sets)\n"
     "  --threshold T         the least similarity that queries will find, 0 to 1 (0.8)\n"
     "  --shingle RULE        char:N, word:N, stop:N or byte:N (char:9); --stop-words FILE\n"
     "  --raw                 take text as it is: no folding of case, white space or Unicode forms\n"
@@ -84,7 +84,7 @@ static const struct option own[] = {
 
 static bool read_keep(twin_keep *out, const char *value)
 {
-    if (twin_keep_from_name(out, value) == TWIN_OK && *out != TWIN_KEEP_AUTO)
+    if (twin_keep_from_name(out, value) == TWIN_OK)
         return true;
     trouble("--keep: \"%s\" is not one of sets, text, none", value);
     return false;

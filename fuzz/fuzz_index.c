@@ -1,7 +1,7 @@
 /* fuzz_index.c — the records of an index: any bytes are a record that can be used or are refused; and any file is
  * refused or has the pages it needs.
  *
- * The first byte says what the others are: a format, counts, a document, a set, items, a text, a run, or a file. */
+ * The first byte says what the others are: a format, counts, a document, a set, items, a text, a run, a block, or a file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
     if (twin__items_decode(&items, count, bits, record) == TWIN_OK) {
         require(items.count == count);
         for (size_t i = 1; i < items.count; i++)
-            require(items.items[i] > items.items[i - 1]);
+            require(items.items[i] > items.items[i - 1] || (bits < 64 && items.items[i] == items.items[i - 1]));
         require(twin__items_encode(&again, (twin_set){ items.items, items.count }, bits) == TWIN_OK);
         require(again.length == record.length);
     }
@@ -71,6 +71,19 @@ static void try_text(struct twin__bytes record)
     if (twin__text_decode(&text, 1 << 20, record) == TWIN_OK)
         require(text.length <= 1 << 20);
     twin_buffer_clear(&text);
+}
+
+static void try_block(uint64_t set, struct twin__bytes record)
+{
+    struct twin__block block;
+    struct twin__kept kept;
+    if (!twin__block_decode(&block, 0, record))
+        return;
+    size_t place = twin__block_find(&block, set);
+    require(place <= block.count);
+    for (size_t i = 0; i < block.count; i++)
+        if (twin__block_get(&kept, &block, i))
+            require((const char *)kept.bytes.at + kept.bytes.length <= (const char *)record.at + record.length);
 }
 
 static void try_file(struct twin__bytes record)
@@ -94,6 +107,11 @@ static void mend(uint8_t *record, size_t length, unsigned kind)
     } else if (kind >= 2 && kind <= 5 && length >= 4) {
         check = XXH3_64bits(record + 4, length - 4);
         memcpy(record, &check, 4);
+    } else if (kind == 7 && length >= 8) {
+        uint32_t count;
+        memcpy(&count, record + 4, 4);
+        check = XXH3_64bits(record + 4, count <= (length - 8) / 8 ? 4 + 8 * (size_t)count : 4);
+        memcpy(record, &check, 4);
     }
 }
 
@@ -106,9 +124,10 @@ static void try(unsigned kind, uint64_t count, struct twin__bytes record)
     case 1: twin__counts_decode(&counts, record); break;
     case 2: try_document(record); break;
     case 3: try_set(record); break;
-    case 4: try_items(count, count % 2 ? 40 : 64, record); break;
+    case 4: try_items(count, count % 2 ? 35 : 64, record); break;
     case 5: try_text(record); break;
     case 6: twin__run_decode(&run, count, record); break;
+    case 7: try_block(count, record); break;
     default: try_file(record); break;
     }
 }
@@ -118,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     enum { HEAD = 3 };
     if (length < HEAD)
         return 0;
-    unsigned kind = bytes[0] % 8;
+    unsigned kind = bytes[0] % 9;
     uint64_t count = bytes[1] | (uint64_t)bytes[2] << 8;
     uint8_t *record = malloc(length - HEAD + 1);
     require(record != NULL);

@@ -39,7 +39,6 @@ static const size_t MAP_BYTES = (size_t)64 << 30;
 enum { READERS = 1024 };
 
 static const char *const keep_names[] = {
-    [TWIN_KEEP_AUTO] = "auto",
     [TWIN_KEEP_SETS] = "sets",
     [TWIN_KEEP_TEXT] = "text",
     [TWIN_KEEP_NONE] = "none",
@@ -443,8 +442,6 @@ static twin_status complete(twin_index_options *options, twin_error *error)
         return twin__fail(error, TWIN_EINVAL, "a signature has 1 to %d slots", (int)TWIN_MINHASH_MAX_SLOTS);
     if (rows && options->keep == TWIN_KEEP_TEXT)
         return twin__fail(error, TWIN_EINVAL, "rows have no text to keep");
-    if (options->keep == TWIN_KEEP_AUTO)
-        options->keep = rows ? TWIN_KEEP_SETS : TWIN_KEEP_TEXT;
     if (rows && options->shingle.width == 0)
         options->shingle.width = 1;
     if (options->plan.bands == 0) {
@@ -577,11 +574,13 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
 
 /* ---- compacting ---- */
 
-static twin_status unite_runs(struct twin__writing *writing, void *context)
+static twin_status tidy(struct twin__writing *writing, void *context)
 {
     (void)context;
     twin_status status = twin__runs_unite(writing, TWIN__HEAP_SETS);
-    return status == TWIN_OK ? twin__runs_unite(writing, TWIN__HEAP_IDS) : status;
+    if (status == TWIN_OK)
+        status = twin__runs_unite(writing, TWIN__HEAP_IDS);
+    return status == TWIN_OK ? twin__blocks_tidy(writing) : status;
 }
 
 static twin_status copy_compact(twin_index *index, const char *temporary, twin_error *error)
@@ -633,7 +632,7 @@ static twin_status compact_aside(twin_index *index, const char *temporary, twin_
     if (status == TWIN_OK)
         status = open_held(index, TWIN_INDEX_WRITE, error);
     if (status == TWIN_OK)
-        status = twin__transact(index, unite_runs, NULL, error);
+        status = twin__transact(index, tidy, NULL, error);
     if (status == TWIN_OK)
         status = copy_compact(index, temporary, error);
     if (status != TWIN_OK)

@@ -21,6 +21,7 @@ struct writer {
     MDB_cursor *members;
     struct twin__lists ids, digests; /* as earlier transactions left them */
     struct newcomers documents, sets;
+    struct twin__unwritten unwritten;
     twin_buffer record;
     uint32_t *signature;
     twin_index_change change;
@@ -60,6 +61,7 @@ static void close_writer(struct writer *writer)
     free(writer->documents.table);
     free(writer->sets.list);
     free(writer->sets.table);
+    twin__unwritten_clear(&writer->unwritten);
     twin_buffer_clear(&writer->record);
     free(writer->signature);
 }
@@ -275,7 +277,7 @@ static twin_status remove_set(struct writer *writer, uint64_t number, const stru
     bool kept = writer->writing->index->options.keep != TWIN_KEEP_NONE && set->size > 0;
     twin_status status = drop(writer, TWIN__SETS, number, NULL, 0);
     if (status == TWIN_OK && kept)
-        status = drop(writer, TWIN__KEPT, number, NULL, 0);
+        status = twin__blocks_remove(writer->writing, &writer->unwritten, number);
     if (status != TWIN_OK)
         return status;
     writer->writing->counts.sets--;
@@ -367,7 +369,8 @@ static twin_status new_set(uint64_t *out, struct writer *writer, const struct tw
     writer->writing->counts.too_short += empty;
     twin_status status = put_set(writer, number, &set, signature, MDB_APPEND);
     if (status == TWIN_OK && entry->kept_length)
-        status = put(writer, TWIN__KEPT, number, kept, entry->kept_length, MDB_APPEND);
+        status = twin__blocks_add(writer->writing, &writer->unwritten,
+                                  (struct twin__kept){ number, { kept, entry->kept_length } });
     return status == TWIN_OK ? put_member(writer, number, entry->label, document, MDB_APPEND) : status;
 }
 
@@ -471,6 +474,8 @@ static twin_status write_batch(struct twin__writing *writing, void *context)
         writer.change.repaired += draft->repaired;
         writer.change.bytes += draft->text_bytes;
     }
+    if (status == TWIN_OK)
+        status = twin__blocks_finish(writing, &writer.unwritten);
     if (status == TWIN_OK)
         status = write_run(&writer, &writer.sets, TWIN__HEAP_SETS);
     if (status == TWIN_OK)

@@ -83,7 +83,8 @@ struct checking {
     uint32_t *signature, *worked_out;
     uint64_t *entries, *spare; /* of one list of a run */
     uint64_t documents, too_short, sets, members, filled, dead, done, total;
-    uint64_t listed[2]; /* of each heap: what lives in its runs */
+    uint64_t next_kept, kept; /* past the last set in the blocks so far; those that live */
+    uint64_t listed[2];       /* of each heap: what lives in its runs */
     twin_progress progress;
     twin_error *error;
 };
@@ -233,6 +234,34 @@ static twin_status check_set(struct checking *checking, MDB_val key, MDB_val val
     return status;
 }
 
+/* ---- blocks ---- */
+
+/* Each block begins behind the one before, and more than half of it lives. */
+static twin_status check_block(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__block block;
+    struct twin__kept kept = { 0 };
+    uint64_t first;
+    size_t living = 0;
+    if (!twin__number_of(&first, key) || !twin__block_decode(&block, first, twin__bytes_of(value)))
+        return wrong(checking, "a block of kept sets does not fit its checksum");
+    for (size_t i = 0; i < block.count; i++) {
+        struct twin__set set;
+        bool found;
+        if (!twin__block_get(&kept, &block, i) || kept.set < checking->next_kept)
+            return wrong(checking, "a block of kept sets is out of order");
+        checking->next_kept = kept.set + 1;
+        twin_status status = twin__view_set(&set, &found, NULL, checking->view, kept.set, checking->error);
+        if (status != TWIN_OK)
+            return status;
+        living += found;
+    }
+    if (2 * living <= block.count && living < block.count)
+        return wrong(checking, "a block keeps more of removed sets than it should");
+    checking->kept += living;
+    return TWIN_OK;
+}
+
 /* ---- lists ---- */
 
 /* Turns the entries round, so that sorting puts them by number. */
@@ -343,7 +372,6 @@ static twin_status check_counts(const struct checking *checking)
 {
     const twin_index_view *view = checking->view;
     const struct twin__counts *counts = &view->counts;
-    size_t kept = records_in(checking, TWIN__KEPT);
     if (checking->filled != checking->listed[TWIN__HEAP_SETS] || checking->dead != counts->dead)
         return wrong(checking, "its bands hold not as many sets as there are");
     if (checking->documents != checking->listed[TWIN__HEAP_IDS])
@@ -354,7 +382,7 @@ static twin_status check_counts(const struct checking *checking)
         records_in(checking, TWIN__IDS) != view->ids.run_count ||
         records_in(checking, TWIN__BANDS) != view->bands.run_count * (view->bands.stride + 1))
         return wrong(checking, "its counts are not what they should be");
-    if (kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
+    if (checking->kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
         return wrong(checking, "it keeps what belongs to no set");
     return TWIN_OK;
 }
@@ -364,7 +392,10 @@ static twin_status check_all(struct checking *checking)
     static const struct {
         enum twin__table table;
         record_visit *visit;
-    } parts[] = { { TWIN__DOCUMENTS, check_document }, { TWIN__MEMBERS, check_member }, { TWIN__SETS, check_set } };
+    } parts[] = { { TWIN__DOCUMENTS, check_document },
+                  { TWIN__MEMBERS, check_member },
+                  { TWIN__SETS, check_set },
+                  { TWIN__KEPT, check_block } };
     twin_index_view *view = checking->view;
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
@@ -382,7 +413,8 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
     struct checking checking = { .view = view, .progress = progress, .error = error };
     checking.signature = malloc(slots * sizeof *checking.signature);
     checking.worked_out = malloc(slots * sizeof *checking.worked_out);
-    checking.total = 3 * view->counts.documents + (2 + view->index->options.plan.bands) * view->counts.sets;
+    checking.total = 3 * view->counts.documents + (2 + view->index->options.plan.bands) * view->counts.sets +
+                     records_in(&checking, TWIN__KEPT);
     twin_status status = checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
     free(checking.signature);
     free(checking.worked_out);

@@ -47,19 +47,13 @@ static twin_text text_of(const twin_scratch *scratch)
     return (twin_text){ scratch->text.bytes ? scratch->text.bytes : "", scratch->text.length };
 }
 
-/* Rows name things of the user's, few and long-lived, and keep all bits. Of shingles 40 do: of two sets of 2,000, four
- * fifths alike, some two that differ look the same once in twenty million pairs, and then the similarity is off by one
- * part in 2,000; in a book a few in a million items do. That halves what is kept: 31 bits an item instead of 55. */
+/* Rows name things of the user's, few and long-lived, and keep all bits. Of shingles 35 do: of two sets of 2,000, four
+ * fifths alike, 222 of each have no partner, and two of these agree in 35 bits in one of 700,000 pairs (222² / 2^35);
+ * then the similarity is off by one part in 1,200. In a set of its own, items that agree there stay two, so its size
+ * is exact. With 40 bits it would be one pair in 22 million, for a fifth more to be written. */
 unsigned twin__item_bits(const twin_index_options *options)
 {
-    return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_ROWS ? 40 : 64;
-}
-
-static void shorten(twin_items *items, unsigned bits)
-{
-    uint64_t mask = UINT64_MAX << (64 - bits);
-    for (size_t i = 0; i < items->count; i++)
-        items->items[i] &= mask;
+    return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_ROWS ? 35 : 64;
 }
 
 /* The items of a document, in scratch->items, in the order of the text; its normalised text in scratch->text. */
@@ -69,10 +63,16 @@ static twin_status find_items(const twin_index *index, twin_scratch *scratch, ui
     if (index->options.format == TWIN_INPUT_ROWS)
         return take_items(&scratch->items, document->items, document->item_count);
     twin_status status = twin_text_normalise(&scratch->text, repaired, document->text, index->options.normal);
-    if (status == TWIN_OK)
-        status = twin_shingle(&scratch->items, index->shingler, text_of(scratch));
-    if (status == TWIN_OK && twin__item_bits(&index->options) < 64)
-        shorten(&scratch->items, twin__item_bits(&index->options));
+    return status == TWIN_OK ? twin_shingle(&scratch->items, index->shingler, text_of(scratch)) : status;
+}
+
+/* The set of scratch->items, cut to the bits that are kept after repeats were dropped. */
+static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch *scratch)
+{
+    uint64_t mask = UINT64_MAX << (64 - twin__item_bits(&index->options));
+    twin_status status = twin_set_make(out, &scratch->items, &scratch->spare);
+    for (size_t i = 0; i < scratch->items.count; i++)
+        scratch->items.items[i] &= mask;
     return status;
 }
 
@@ -80,10 +80,11 @@ twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index 
                            const twin_index_document *document)
 {
     twin_status status = find_items(index, scratch, NULL, document);
-    if (status != TWIN_OK)
-        return status;
-    twin_minhash_sign(signature, index->hasher, scratch->items.items, scratch->items.count);
-    return twin_set_make(set, &scratch->items, &scratch->spare);
+    if (status == TWIN_OK)
+        status = make_set(set, index, scratch);
+    if (status == TWIN_OK)
+        twin_minhash_sign(signature, index->hasher, set->items, set->count);
+    return status;
 }
 
 bool twin__shares_by_set(const twin_index_options *options)
@@ -96,21 +97,29 @@ twin_digest twin__text_digest(twin_text text)
     return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, text.bytes, text.length);
 }
 
-/* The size of the set, what tells copies, and what is kept. Sorting is half the work of a document, so where the set
- * itself is not kept its size is only counted. */
-static twin_status finish_entry(struct twin__draft_entry *entry, struct twin__draft *draft, const twin_index *index,
-                                twin_scratch *scratch)
+/* ---- one document ---- */
+
+static twin_status keep_set(struct twin__draft_entry *entry, uint32_t *signature, struct twin__draft *draft,
+                            const twin_index *index, twin_scratch *scratch)
 {
-    twin_set set = { 0 };
-    if (twin__shares_by_set(&index->options) || scratch->items.count == 0) {
-        twin_status status = twin_set_make(&set, &scratch->items, &scratch->spare);
-        entry->digest = twin_set_digest(set);
-        entry->set_size = set.count;
-        if (status != TWIN_OK || index->options.keep != TWIN_KEEP_SETS)
-            return status;
-        return twin__items_encode(&draft->bytes, set, twin__item_bits(&index->options));
-    }
+    twin_set set;
+    twin_status status = make_set(&set, index, scratch);
+    if (status != TWIN_OK)
+        return status;
+    twin_minhash_sign(signature, index->hasher, set.items, set.count);
+    entry->digest = twin_set_digest(set);
+    entry->set_size = set.count;
+    return index->options.keep == TWIN_KEEP_SETS
+               ? twin__items_encode(&draft->bytes, set, twin__item_bits(&index->options))
+               : TWIN_OK;
+}
+
+/* Sorting is half the work of a document, so where the set itself is not kept its size is only counted. */
+static twin_status keep_text(struct twin__draft_entry *entry, uint32_t *signature, struct twin__draft *draft,
+                             const twin_index *index, twin_scratch *scratch)
+{
     twin_text text = text_of(scratch);
+    twin_minhash_sign(signature, index->hasher, scratch->items.items, scratch->items.count);
     entry->digest = twin__text_digest(text);
     twin_status status = twin_items_distinct(&entry->set_size, &scratch->items, &scratch->spare);
     if (status == TWIN_OK && index->options.keep == TWIN_KEEP_TEXT)
@@ -127,17 +136,18 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
     twin_status status = find_items(index, scratch, &draft->repaired, document);
     if (status != TWIN_OK)
         return status;
-    twin_minhash_sign(draft->signatures + draft->count * slots, index->hasher, scratch->items.items,
-                      scratch->items.count);
     struct twin__draft_entry entry = { .id = draft->bytes.length,
                                        .id_length = (uint32_t)document->id.length,
                                        .id_is_number = document->id_is_number,
                                        .label = document->label,
                                        .time = document->time };
+    uint32_t *signature = draft->signatures + draft->count * slots;
     status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
     entry.kept = draft->bytes.length;
-    if (status == TWIN_OK)
-        status = finish_entry(&entry, draft, index, scratch);
+    if (status == TWIN_OK && (twin__shares_by_set(&index->options) || scratch->items.count == 0))
+        status = keep_set(&entry, signature, draft, index, scratch);
+    else if (status == TWIN_OK)
+        status = keep_text(&entry, signature, draft, index, scratch);
     if (status != TWIN_OK)
         return status;
     entry.kept_length = draft->bytes.length - entry.kept;

@@ -3,6 +3,8 @@
  *   index.c         creates, opens, closes; transactions; what LMDB says, in words
  *   index_pages.c   looks at the pages of a file before LMDB does
  *   index_record.c  what the values look like
+ *   index_kept.c    what is kept of a set, and the blocks in which that lies, byte by byte
+ *   index_blocks.c  those blocks in the file
  *   index_runs.c    what is looked up by hash: sorted runs, merged as they grow
  *   index_draft.c   documents worked out, before they are written
  *   index_add.c     adds and removes
@@ -14,7 +16,7 @@
  *
  * Tables: "meta" (the format and the counts), "documents" (number: document), "id-runs" (first document: run), "ids" (run:
  * hashes and documents, sorted), "sets" (number: set and signature), "members" (set: label and number of each document
- * that has it), "kept" (set: its items or text), "runs" (first set: run), "bands" (run and band: hashes and sets,
+ * that has it), "kept" (first set: block of items or texts), "runs" (first set: run), "bands" (run and band: hashes and sets,
  * sorted). Keys are 64-bit numbers except in meta. */
 #ifndef TWIN_INDEX_PARTS_H
 #define TWIN_INDEX_PARTS_H
@@ -162,6 +164,29 @@ void twin__lists_clear(struct twin__lists *lists);
 /* The place of the first entry whose hash is at least `hash`. */
 size_t twin__band_find(struct twin__band band, uint32_t hash);
 
+/* ---- index_blocks.c */
+
+/* What is kept of a set; it lives until the cursor's transaction writes or ends. That there is none is damage. */
+twin_status twin__kept_get(struct twin__bytes *out, const twin_index *index, MDB_cursor *cursor, uint64_t set,
+                           twin_error *error);
+
+/* What is kept of the last sets, not yet in a block. */
+struct twin__unwritten {
+    struct twin__kept *list;
+    size_t count, capacity, bytes;
+};
+void twin__unwritten_clear(struct twin__unwritten *unwritten);
+
+/* Adds what is kept of a set with a greater number than all before; its bytes stay where they are until the last block
+ * is written. */
+twin_status twin__blocks_add(struct twin__writing *writing, struct twin__unwritten *unwritten,
+                             struct twin__kept kept);
+twin_status twin__blocks_finish(struct twin__writing *writing, struct twin__unwritten *unwritten);
+
+/* To be told of a set that has been removed from its table; and the same for all, leaving nothing of removed ones. */
+twin_status twin__blocks_remove(struct twin__writing *writing, struct twin__unwritten *unwritten, uint64_t set);
+twin_status twin__blocks_tidy(struct twin__writing *writing);
+
 /* ---- index_draft.c */
 
 /* A document worked out; its id and what is kept of it lie in the draft's bytes. */
@@ -211,7 +236,7 @@ void twin__batch_clear(struct twin__batch *batch);
 twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
                            const twin_index_document *document);
 
-/* The leading bits of a hash that are an item: 40 of 64 where sets of shingles are kept. */
+/* The leading bits of a hash that are an item: 35 of 64 where sets of shingles are kept. */
 unsigned twin__item_bits(const twin_index_options *options);
 
 /* What makes documents share a set: that their sets are equal, or, where a set is not kept, their normalised texts.
@@ -250,6 +275,7 @@ twin_status twin__feed(uint64_t *problems, const struct twin__feeding *feeding, 
 struct twin_index_view {
     twin_index *index;
     MDB_txn *txn;
+    MDB_cursor *kept;
     struct twin__counts counts;
     struct twin__lists bands, ids;
     twin_scratch scratch; /* of the query */

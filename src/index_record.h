@@ -2,6 +2,8 @@
 #ifndef TWIN_INDEX_RECORD_H
 #define TWIN_INDEX_RECORD_H
 
+#include <string.h>
+
 #include <twinsift/index.h>
 
 /* Bytes of a record, lying anywhere, aligned or not. */
@@ -9,6 +11,35 @@ struct twin__bytes {
     const void *at;
     size_t length;
 };
+
+/* Numbers of eight and of four bytes. */
+static inline uint64_t twin__get8(const void *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t twin__get4(const void *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline void twin__put8(void *at, uint64_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+static inline void twin__put4(void *at, uint32_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+/* The check that stands in the first four bytes of a record; whether it fits, in a record of at least `least` bytes. */
+uint32_t twin__check_of(const void *record, size_t length);
+bool twin__check_fits(struct twin__bytes record, size_t least);
 
 /* ---- what the file fixes */
 
@@ -56,10 +87,10 @@ twin_status twin__set_encode(twin_buffer *out, const struct twin__set *set, cons
 /* `signature`, unless NULL, has room for `slots` numbers. */
 bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, struct twin__bytes record);
 
-/* ---- what is kept of a set */
+/* ---- index_kept.c: what is kept of a set */
 
-/* Each appends to `out`. Of items the leading `bits` are kept; the others are zero. A packer, NULL at first, is made when
- * it is needed, kept for the next text, and freed. */
+/* Each appends to `out`. Of items the leading `bits` are kept, the others are zero; two that differ in those only stand
+ * there twice. A packer, NULL at first, is made when it is needed, kept for the next text, and freed. */
 twin_status twin__items_encode(twin_buffer *out, twin_set set, unsigned bits);
 twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text);
 void twin__packer_free(void *packer);
@@ -68,6 +99,27 @@ void twin__packer_free(void *packer);
  * of more than `most` bytes. */
 twin_status twin__items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record);
 twin_status twin__text_decode(twin_buffer *out, size_t most, struct twin__bytes record);
+
+/* What is kept of sets lies in blocks. */
+struct twin__kept {
+    uint64_t set;
+    struct twin__bytes bytes;
+};
+struct twin__block {
+    uint64_t first; /* its own number: that of the first set it was made for */
+    size_t count;
+    struct twin__bytes record;
+};
+
+/* The bytes of a block; the block itself, of sets in order. */
+size_t twin__block_bytes(const struct twin__kept *kept, size_t count);
+void twin__block_encode(void *out, uint64_t first, const struct twin__kept *kept, size_t count);
+
+bool twin__block_decode(struct twin__block *out, uint64_t first, struct twin__bytes record);
+
+/* The place of a set in a block, its count when it is not there; and what lies in a place, false when that is damaged. */
+size_t twin__block_find(const struct twin__block *block, uint64_t set);
+bool twin__block_get(struct twin__kept *out, const struct twin__block *block, size_t place);
 
 /* ---- runs */
 

@@ -53,13 +53,21 @@ static twin_status look(twin_index_view *view, twin_error *error)
     twin_status status = twin__begin_reading(&view->txn, view->index, error);
     if (status == TWIN_OK)
         status = twin__get_counts(&view->counts, view->index, view->txn, error);
-    return status == TWIN_OK ? find_lists(view, error) : status;
+    if (status == TWIN_OK)
+        status = find_lists(view, error);
+    if (status != TWIN_OK)
+        return status;
+    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__KEPT], &view->kept);
+    return code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
 }
 
 static void look_away(twin_index_view *view)
 {
     twin__lists_clear(&view->bands);
     twin__lists_clear(&view->ids);
+    if (view->kept)
+        mdb_cursor_close(view->kept);
+    view->kept = NULL;
     twin__end_reading(view->index, view->txn);
     view->txn = NULL;
 }
@@ -197,11 +205,11 @@ twin_status twin__view_document(struct twin__document *out, bool *found, twin_in
 /* The text goes to view->text. */
 static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *error)
 {
-    MDB_val value;
-    twin_status status = get(&value, NULL, view, TWIN__KEPT, set, error);
+    struct twin__bytes kept;
+    twin_status status = twin__kept_get(&kept, view->index, view->kept, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__text_decode(&view->text, SIZE_MAX, twin__bytes_of(value));
+    status = twin__text_decode(&view->text, SIZE_MAX, kept);
     return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a text does not fit its checksum")
            : status == TWIN_OK    ? TWIN_OK
                                   : twin__fail_memory(error);
@@ -227,11 +235,11 @@ twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set,
         return TWIN_OK;
     if (view->index->options.keep == TWIN_KEEP_TEXT)
         return shingle_again(out, view, set, error);
-    MDB_val value;
-    twin_status status = get(&value, NULL, view, TWIN__KEPT, set, error);
+    struct twin__bytes kept;
+    twin_status status = twin__kept_get(&kept, view->index, view->kept, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__items_decode(&view->items, size, twin__item_bits(&view->index->options), twin__bytes_of(value));
+    status = twin__items_decode(&view->items, size, twin__item_bits(&view->index->options), kept);
     if (status != TWIN_OK)
         return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a set does not fit its checksum")
                                       : twin__fail_memory(error);

@@ -409,21 +409,26 @@ static void an_index_of_signatures_answers_nearly_so(void **state)
 static void sets_of_all_sizes_come_back(void **state_unused)
 {
     (void)state_unused;
+    static const unsigned widths[] = { 64, 35 };
     uint64_t state = 5;
     twin_items items = { 0 }, spare = { 0 }, back = { 0 };
     twin_buffer record = { 0 };
-    for (size_t n = 1; n < 3000; n = n < 70 ? n + 1 : n * 3 / 2)
-        for (int kind = 0; kind < 6; kind++) {
-            /* Spread, small, and large numbers; both ends of the range among them; whole, and cut to 40 bits. */
-            unsigned bits = kind < 3 ? 64 : 40;
+    for (size_t n = 1; n < 300000; n = n < 70 || n == 255 ? n + 1 : n * 3 / 2 > 255 && n < 255 ? 255 : n * 3 / 2)
+        for (int kind = 0; kind < 8; kind++) {
+            /* Spread, small, large, and crowded numbers; whole, and cut after repeats were dropped. */
+            unsigned bits = widths[kind % 2];
             assert_int_equal(twin_items_reserve(&items, n), TWIN_OK);
-            for (size_t i = 0; i < n; i++) {
-                items.items[i] = kind % 3 == 0 ? twin__random_next(&state) : kind % 3 == 1 ? i : UINT64_MAX - 3 * i;
-                items.items[i] <<= 64 - bits;
-            }
+            for (size_t i = 0; i < n; i++)
+                items.items[i] = kind / 2 == 0   ? twin__random_next(&state)
+                                 : kind / 2 == 1 ? i
+                                 : kind / 2 == 2 ? UINT64_MAX - 3 * i
+                                                 : (uint64_t)i << 28;
             items.count = n;
             twin_set set;
             assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);
+            assert_int_equal(set.count, n);
+            for (size_t i = 0; i < n; i++)
+                items.items[i] &= UINT64_MAX << (64 - bits);
             record.length = 0;
             assert_int_equal(twin__items_encode(&record, set, bits), TWIN_OK);
             assert_int_equal(twin__items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
@@ -438,6 +443,43 @@ static void sets_of_all_sizes_come_back(void **state_unused)
     twin_items_clear(&spare);
     twin_items_clear(&back);
     twin_buffer_clear(&record);
+}
+
+static void blocks_give_back_what_lies_in_them(void **state_unused)
+{
+    (void)state_unused;
+    enum { MANY = 300 };
+    static char bytes[MANY * MANY];
+    struct twin__kept kept[MANY], back;
+    struct twin__block block;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(i * 31 >> 3);
+    for (size_t count = 1; count <= MANY; count += count < 5 ? 1 : 59) {
+        for (size_t i = 0; i < count; i++) /* every third number is missing */
+            kept[i] = (struct twin__kept){ 1000 + i * 3 / 2, { bytes + i * MANY, i * 7 % MANY } };
+        size_t length = twin__block_bytes(kept, count);
+        char *record = malloc(length);
+        assert_non_null(record);
+        twin__block_encode(record, 990, kept, count);
+        assert_true(twin__block_decode(&block, 990, (struct twin__bytes){ record, length }));
+        assert_int_equal(block.count, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(twin__block_find(&block, kept[i].set), i);
+            assert_true(twin__block_get(&back, &block, i));
+            assert_int_equal(back.set, kept[i].set);
+            assert_int_equal(back.bytes.length, kept[i].bytes.length);
+            assert_memory_equal(back.bytes.at, kept[i].bytes.at, back.bytes.length);
+        }
+        assert_int_equal(twin__block_find(&block, 999), count);
+        assert_int_equal(twin__block_find(&block, 1002), count);
+        assert_int_equal(twin__block_find(&block, UINT64_MAX), count);
+        for (size_t cut = 0; cut < length; cut++) /* cut short: refused, or what is missing is noticed */
+            if (twin__block_decode(&block, 990, (struct twin__bytes){ record, cut }))
+                assert_false(twin__block_get(&back, &block, count - 1) && kept[count - 1].bytes.length);
+        record[5] ^= 1;
+        assert_false(twin__block_decode(&block, 990, (struct twin__bytes){ record, length }));
+        free(record);
+    }
 }
 
 static void a_band_is_searched_right_wherever_its_hashes_lie(void **state_unused)
@@ -631,16 +673,53 @@ static void texts_of_one_set_are_kept_apart(void **state)
     }
 }
 
-static void unless_told_documents_keep_texts_and_rows_sets(void **state)
+/* Enough sets for several blocks, of which every second, then all but a few, are removed; one is larger than a block. */
+static void what_is_kept_of_removed_sets_goes(void **state)
 {
     (void)state;
-    for (int rows = 0; rows < 2; rows++) {
-        twin_index_options options = options_for(TWIN_KEEP_AUTO);
-        options.format = rows ? TWIN_INPUT_ROWS : options.format;
-        GOOD(twin_index_create(path, options, true, &error));
-        twin_index *index = open_index(TWIN_INDEX_READ);
-        assert_int_equal(twin_index_options_of(index).keep, rows ? TWIN_KEEP_SETS : TWIN_KEEP_TEXT);
+    enum { TEXTS = 3000, LETTERS = 400, LARGE = 50000, STEP = 10 };
+    for (int keep = TWIN_KEEP_SETS; keep <= TWIN_KEEP_TEXT; keep++) {
+        GOOD(twin_index_create(path, options_for((twin_keep)keep), true, &error));
+        twin_index *index = open_index(TWIN_INDEX_WRITE);
+        twin_index_document *documents = calloc(TEXTS, sizeof *documents);
+        twin_text *gone = calloc(TEXTS, sizeof *gone);
+        char(*ids)[8] = calloc(TEXTS, sizeof *ids), *letters = malloc(LARGE + TEXTS);
+        assert_true(documents && gone && ids && letters);
+        uint64_t random = 21;
+        for (size_t i = 0; i < LARGE + TEXTS; i++)
+            letters[i] = (char)('a' + twin__random_below(&random, 26));
+        for (size_t i = 0; i < TEXTS; i++) {
+            snprintf(ids[i], sizeof ids[i], "%zu", i);
+            documents[i] = (twin_index_document){ .id = { ids[i], strlen(ids[i]) },
+                                                  .text = { letters + 9 * i, i == STEP ? LARGE / 2 : LETTERS } };
+        }
+        GOOD(twin_index_add(NULL, index, documents, TEXTS, two, &error));
+        check_index(index);
+        for (size_t step = 2; step <= STEP; step += STEP - 2) {
+            size_t count = 0;
+            for (size_t i = 0; i < TEXTS; i++)
+                if (i % step && (step == 2 || i % 2 == 0))
+                    gone[count++] = documents[i].id;
+            GOOD(twin_index_remove(NULL, NULL, index, gone, count, &error));
+            check_index(index);
+            assert_int_equal(documents_in(index), TEXTS / step);
+        }
         twin_index_close(index);
+        GOOD(twin_index_compact(path, &error));
+        index = open_index(TWIN_INDEX_READ);
+        check_index(index);
+        twin_index_info info;
+        twin_index_view *view;
+        GOOD(twin_index_view_create(&view, index, &error));
+        GOOD(twin_index_describe(&info, view, &error));
+        /* At most 33 bits an item, or a byte a letter; blocks end in whole pages, and the large one has its own. */
+        assert_true(info.kept_bytes <= (TEXTS / STEP * LETTERS + LARGE / 2) * 33 / 8 * 11 / 10 + 65536);
+        twin_index_view_free(view);
+        twin_index_close(index);
+        free(documents);
+        free(gone);
+        free(ids);
+        free(letters);
     }
 }
 
@@ -693,7 +772,7 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     enum { TEXTS = 60 };
     char texts[TEXTS][32];
     twin_text asked[TEXTS];
-    GOOD(twin_index_create(path, options_for(TWIN_KEEP_AUTO), true, &error));
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
     for (size_t i = 0; i < TEXTS; i++) {
         snprintf(texts[i], sizeof texts[i], "alike and alike but %zu", i / 3);
@@ -1121,10 +1200,11 @@ int main(void)
         cmocka_unit_test(an_index_of_texts_answers_as_a_plain_map_does),
         cmocka_unit_test(an_index_of_signatures_answers_nearly_so),
         cmocka_unit_test(sets_of_all_sizes_come_back),
+        cmocka_unit_test(blocks_give_back_what_lies_in_them),
         cmocka_unit_test(a_band_is_searched_right_wherever_its_hashes_lie),
         cmocka_unit_test(copies_share_one_entry),
         cmocka_unit_test(texts_of_one_set_are_kept_apart),
-        cmocka_unit_test(unless_told_documents_keep_texts_and_rows_sets),
+        cmocka_unit_test(what_is_kept_of_removed_sets_goes),
         cmocka_unit_test(the_last_of_an_id_counts),
         cmocka_unit_test(many_questions_are_answered_as_one_by_one),
         cmocka_unit_test(the_map_grows_by_itself),

@@ -21,13 +21,12 @@ extern "C" {
 
 /* What is kept of a document beside its signature. */
 typedef enum twin_keep {
-    TWIN_KEEP_AUTO, /* of documents the text, of rows the set */
-    TWIN_KEEP_SETS, /* its set: answers are exact */
+    TWIN_KEEP_SETS, /* its set, of documents the leading 35 bits of each item: answers are exact */
     TWIN_KEEP_TEXT, /* its normalised text, compressed: answers are exact, and lookalikes can be shown */
     TWIN_KEEP_NONE, /* nothing: answers are estimates */
 } twin_keep;
 
-/* "auto", "sets", "text", "none". From a name: TWIN_EINVAL when there is no such choice. */
+/* "sets", "text", "none". From a name: TWIN_EINVAL when there is no such choice. */
 TWIN_API const char *twin_keep_name(twin_keep keep);
 TWIN_API twin_status twin_keep_from_name(twin_keep *out, const char *name);
 
@@ -39,7 +38,7 @@ typedef struct twin_index_options {
     twin_minhash_options minhash;
     double threshold; /* in (0, 1]: the least similarity that a query finds, unless it asks for more */
     twin_plan plan;   /* bands 0: planned so that a pair at the threshold is found with probability 0.999 */
-    twin_keep keep;   /* never AUTO in a file */
+    twin_keep keep;
 } twin_index_options;
 
 typedef enum twin_index_access {
