@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -539,10 +540,12 @@ static twin_status name_file(const char *temporary, const char *path, int held, 
     return status;
 }
 
+/* No two threads get the same. */
 static char *temporary_name(const char *path)
 {
+    static atomic_uint given;
     char *name = NULL;
-    return asprintf(&name, "%s.%ld.new", path, (long)getpid()) >= 0 ? name : NULL;
+    return asprintf(&name, "%s.%ld-%u.new", path, (long)getpid(), atomic_fetch_add(&given, 1)) >= 0 ? name : NULL;
 }
 
 /* A name that nothing has yet, or a file that nobody has open. */

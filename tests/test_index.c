@@ -1131,6 +1131,36 @@ static void of_threads_that_open_at_once_one_wins(void **state)
     assert_int_equal(sum_of(race.lost), race.rounds * (RIVALS - 1));
 }
 
+static void *create_at_once(void *arg)
+{
+    const struct rival *rival = arg;
+    struct race *race = rival->race;
+    for (unsigned round = 0; round < race->rounds; round++) {
+        twin_error error = { 0 };
+        if (rival->number == 0)
+            unlink(path);
+        pthread_barrier_wait(&race->line);
+        twin_status status = twin_index_create(path, options_for(TWIN_KEEP_SETS), false, &error);
+        race->lost[rival->number] += status == TWIN_EINVAL && strstr(error.message, "exists already");
+        pthread_barrier_wait(&race->line);
+        twin_index *index = NULL;
+        if (status == TWIN_OK && twin_index_open(&index, path, TWIN_INDEX_WRITE, &error) == TWIN_OK)
+            race->won[rival->number]++;
+        twin_index_close(index);
+        pthread_barrier_wait(&race->line);
+    }
+    return NULL;
+}
+
+static void of_threads_that_create_at_once_one_wins(void **state)
+{
+    (void)state;
+    struct race race = { .rounds = SLOW ? 20 : 100 };
+    run_race(&race, create_at_once);
+    assert_int_equal(sum_of(race.won), race.rounds);
+    assert_int_equal(sum_of(race.lost), race.rounds * (RIVALS - 1));
+}
+
 /* Opens what another thread is replacing, as soon as it can. NULL: someone else was faster. */
 static twin_index *open_soon(bool *lost)
 {
@@ -1434,6 +1464,7 @@ int main(void)
         cmocka_unit_test(what_could_not_be_opened_is_not_held),
         cmocka_unit_test(a_child_opens_for_itself_what_its_parent_has_open),
         cmocka_unit_test(of_threads_that_open_at_once_one_wins),
+        cmocka_unit_test(of_threads_that_create_at_once_one_wins),
         cmocka_unit_test(one_who_opens_a_new_file_keeps_its_locks),
         cmocka_unit_test(a_file_cut_at_any_page_is_refused_or_whole),
         cmocka_unit_test(a_bit_flipped_in_the_meta_pages_is_refused_or_harmless),
