@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "index_open.h"
 #include "index_parts.h"
 
 static const struct {
@@ -239,6 +241,17 @@ void twin__end_reading(twin_index *index, MDB_txn *txn)
 
 /* ---- opening ---- */
 
+static twin_status fail_flock(twin_error *error, const char *path, int fd, int how)
+{
+    if (errno != EWOULDBLOCK)
+        return fail_system(error, path, "locked");
+    if (how == LOCK_SH)
+        return twin__fail(error, TWIN_EBUSY, "%s: is being replaced; try again later", path);
+    if (twin__refuse_claimed(fd, path, error) != TWIN_OK)
+        return TWIN_EBUSY;
+    return twin__fail(error, TWIN_EBUSY, "%s: is open elsewhere; try again when it is not", path);
+}
+
 /* Opens the file and holds it: nobody may replace it while the lock lasts. */
 static twin_status hold_file(int *out, const char *path, int how, twin_error *error)
 {
@@ -249,10 +262,7 @@ static twin_status hold_file(int *out, const char *path, int how, twin_error *er
         if (fd < 0)
             return fail_system(error, path, "opened");
         if (flock(fd, how | LOCK_NB) != 0)
-            return errno == EWOULDBLOCK ? twin__fail(error, TWIN_EBUSY, "%s: %s", path,
-                                                     how == LOCK_EX ? "is open elsewhere; try again when it is not"
-                                                                    : "is being replaced; try again later")
-                                        : fail_system(error, path, "locked");
+            return fail_flock(error, path, fd, how);
         if (fstat(fd, &held) != 0 || !S_ISREG(held.st_mode))
             return twin__fail(error, TWIN_EFORMAT, "%s: is not a file", path);
         if (stat(path, &named) == 0 && named.st_ino == held.st_ino && named.st_dev == held.st_dev)
@@ -364,11 +374,19 @@ static twin_index *index_new(const char *path)
     return index;
 }
 
+/* The file stays held. */
+static void close_env(twin_index *index)
+{
+    mdb_env_close(index->env);
+    index->env = NULL;
+    twin__unclaim(index);
+}
+
 void twin_index_close(twin_index *index)
 {
     if (!index)
         return;
-    mdb_env_close(index->env);
+    close_env(index);
     if (index->fd >= 0)
         close(index->fd);
     twin_shingler_free(index->shingler);
@@ -391,11 +409,14 @@ static twin_status check_pages(const twin_index *index, twin_error *error)
 static twin_status open_held(twin_index *index, twin_index_access access, twin_error *error)
 {
     index->writable = access == TWIN_INDEX_WRITE;
-    twin_status status = check_pages(index, error);
+    twin_status status = twin__claim(index, index->fd, index->path, error);
+    if (status == TWIN_OK)
+        status = check_pages(index, error);
     if (status != TWIN_OK)
         return status;
     index->map_bytes = map_for(index->fd, MAP_BYTES);
     int code = open_env(index, index->writable ? 0 : MDB_RDONLY, 0666);
+    twin__claim_lock_file(index, index->path);
     if (code == EACCES || code == EROFS)
         return twin__fail(error, TWIN_EIO, "%s: it, or %s-lock beside it, may not be written: %s", index->path,
                           index->path, strerror(code));
@@ -516,10 +537,12 @@ static twin_status name_file(const char *temporary, const char *path, int held, 
     return status;
 }
 
+/* No two threads get the same. */
 static char *temporary_name(const char *path)
 {
+    static atomic_uint given;
     char *name = NULL;
-    return asprintf(&name, "%s.%ld.new", path, (long)getpid()) >= 0 ? name : NULL;
+    return asprintf(&name, "%s.%ld-%u.new", path, (long)getpid(), atomic_fetch_add(&given, 1)) >= 0 ? name : NULL;
 }
 
 /* A name that nothing has yet, or a file that nobody has open. */
@@ -638,6 +661,7 @@ static twin_status compact_aside(twin_index *index, const char *temporary, twin_
     if (status != TWIN_OK)
         return status;
     status = restart_counts(temporary, error);
+    close_env(index); /* before the name is the new file's: one who opens that has the same lock file */
     if (status == TWIN_OK)
         return name_file(temporary, index->path, index->fd, error);
     unlink(temporary);

@@ -1,13 +1,17 @@
 /* test_index.c — the index against a plain model: a map of ids to sets of words, compared word by word. */
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 // cmocka wants the headers above
 #include <cmocka.h>
@@ -40,13 +44,18 @@ static int make_folder(void **state)
     return 0;
 }
 
+static void remove_with_lock_file(const char *name)
+{
+    char lock_path[128];
+    snprintf(lock_path, sizeof lock_path, "%s-lock", name);
+    unlink(name);
+    unlink(lock_path);
+}
+
 static int drop_folder(void **state)
 {
     (void)state;
-    char lock_path[128];
-    snprintf(lock_path, sizeof lock_path, "%s-lock", path);
-    unlink(path);
-    unlink(lock_path);
+    remove_with_lock_file(path);
     unlink(other_path);
     return rmdir(folder); /* which fails when anything else was left behind */
 }
@@ -918,8 +927,6 @@ static void what_was_fixed_is_read_back(void **state)
     assert_int_equal(stat_of.st_mode & 077, 0); /* a secret key lies in it */
     twin_index_document document = { .id = { "a", 1 }, .text = { "un b c", 6 } };
     BAD(TWIN_EINVAL, "reading only", twin_index_add(NULL, index, &document, 1, serial, &error));
-    BAD(TWIN_EBUSY, "is open elsewhere", twin_index_compact(path, &error));
-    BAD(TWIN_EBUSY, "is open elsewhere", twin_index_create(path, given, true, &error));
     BAD(TWIN_EINVAL, "exists already", twin_index_create(path, given, false, &error));
     twin_index_close(index);
 }
@@ -941,7 +948,7 @@ static void options_that_cannot_be_are_refused(void **state)
     BAD(TWIN_EFORMAT, "is not a file", twin_index_open(&index, folder, TWIN_INDEX_READ, &error));
 }
 
-/* ---- damage ---- */
+/* ---- once ---- */
 
 static char *read_whole(size_t *size, const char *name)
 {
@@ -964,6 +971,323 @@ static void write_whole(const char *name, const char *bytes, size_t size)
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
 }
+
+static const char *const held_words = "i.twin: this process has it open already";
+
+/* What a child answers that inherits all this process has open. */
+static bool child_says(bool (*question)(void))
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(question() ? 0 : 1);
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Whoever closes it drops the locks that his process has on it. */
+static int open_lock_file(void)
+{
+    char lock_path[128];
+    snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+    return open(lock_path, O_RDWR | O_CLOEXEC);
+}
+
+/* Whether another process, which the caller must be, meets LMDB's locks. */
+static bool meets_locks(void)
+{
+    struct flock met = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    int fd = open_lock_file();
+    return fd >= 0 && fcntl(fd, F_GETLK, &met) == 0 && met.l_type != F_UNLCK;
+}
+
+static void a_file_is_opened_once_whatever_it_is_called(void **state)
+{
+    (void)state;
+    twin_index *second;
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    for (int link_kind = 0; link_kind < 3; link_kind++) {
+        const char *name = link_kind == 0 ? path : other_path;
+        if (link_kind > 0)
+            assert_int_equal(link_kind == 1 ? symlink(path, other_path) : link(path, other_path), 0);
+        twin_index *index = open_index(TWIN_INDEX_WRITE);
+        BAD(TWIN_EBUSY, "this process has it open already", twin_index_open(&second, name, TWIN_INDEX_WRITE, &error));
+        assert_null(second);
+        BAD(TWIN_EBUSY, name, twin_index_open(&second, name, TWIN_INDEX_READ, &error));
+        assert_true(child_says(meets_locks));
+        add_words(index, 0, 5);
+        twin_index_close(index);
+        assert_false(child_says(meets_locks));
+        GOOD(twin_index_open(&index, name, TWIN_INDEX_WRITE, &error));
+        BAD(TWIN_EBUSY, held_words, twin_index_open(&second, path, TWIN_INDEX_READ, &error));
+        check_index(index);
+        twin_index_close(index);
+        remove_with_lock_file(other_path);
+    }
+}
+
+static void two_files_are_open_side_by_side(void **state)
+{
+    (void)state;
+    twin_index *other;
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    GOOD(twin_index_create(other_path, options_for(TWIN_KEEP_SETS), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    GOOD(twin_index_open(&other, other_path, TWIN_INDEX_WRITE, &error));
+    add_words(index, 0, 5);
+    add_words(other, 0, 5);
+    twin_index_close(index);
+    index = open_index(TWIN_INDEX_READ); /* the first of the list, then the last, has gone */
+    twin_index_close(other);
+    GOOD(twin_index_open(&other, other_path, TWIN_INDEX_READ, &error));
+    check_index(index);
+    check_index(other);
+    twin_index_close(other);
+    twin_index_close(index);
+    remove_with_lock_file(other_path);
+}
+
+static void an_open_file_is_not_replaced(void **state)
+{
+    (void)state;
+    twin_index_options options = options_for(TWIN_KEEP_SETS);
+    GOOD(twin_index_create(path, options, true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        BAD(TWIN_EBUSY, held_words, twin_index_compact(path, &error));
+        BAD(TWIN_EBUSY, held_words, twin_index_create(path, options, true, &error));
+        BAD(TWIN_EINVAL, "exists already", twin_index_create(path, options, false, &error));
+        assert_true(child_says(meets_locks));
+    }
+    add_words(index, 0, 5);
+    twin_index_close(index);
+    GOOD(twin_index_compact(path, &error));
+    index = open_index(TWIN_INDEX_WRITE); /* another file now */
+    check_index(index);
+    twin_index_close(index);
+    GOOD(twin_index_create(path, options, true, &error));
+    twin_index_close(open_index(TWIN_INDEX_READ));
+
+    int others = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(others, LOCK_SH), 0);
+    BAD(TWIN_EBUSY, "is open elsewhere", twin_index_compact(path, &error));
+    BAD(TWIN_EBUSY, "is open elsewhere", twin_index_create(path, options, true, &error));
+    assert_int_equal(flock(others, LOCK_EX), 0);
+    BAD(TWIN_EBUSY, "is being replaced", twin_index_open(&index, path, TWIN_INDEX_READ, &error));
+    close(others);
+}
+
+/* The lock file goes by the name, so two files behind one name would share it. */
+static void a_name_given_to_another_file_waits_for_the_first(void **state)
+{
+    (void)state;
+    twin_index *second;
+    remove_with_lock_file(path); /* so that the lock file is made by the first */
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    twin_index *first = open_index(TWIN_INDEX_WRITE);
+    assert_int_equal(unlink(path), 0);
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), false, &error));
+    const char *words = "i.twin: this process still has the file open that had this name before";
+    BAD(TWIN_EBUSY, words, twin_index_open(&second, path, TWIN_INDEX_WRITE, &error));
+    BAD(TWIN_EBUSY, words, twin_index_compact(path, &error));
+    assert_true(child_says(meets_locks));
+    twin_index_close(first);
+    GOOD(twin_index_compact(path, &error));
+    twin_index_close(open_index(TWIN_INDEX_WRITE));
+}
+
+static void what_could_not_be_opened_is_not_held(void **state)
+{
+    (void)state;
+    twin_index *index;
+    char page[8192] = { 0 };
+    write_whole(path, page, sizeof page);
+    struct stat bad, good;
+    assert_int_equal(stat(path, &bad), 0);
+    for (int attempt = 0; attempt < 3; attempt++) {
+        BAD(TWIN_EFORMAT, "is not an index", twin_index_open(&index, path, TWIN_INDEX_WRITE, &error));
+        BAD(TWIN_EFORMAT, "is not an index", twin_index_compact(path, &error));
+    }
+    /* The same file, made good. */
+    size_t size;
+    GOOD(twin_index_create(other_path, options_for(TWIN_KEEP_SETS), true, &error));
+    char *bytes = read_whole(&size, other_path);
+    write_whole(path, bytes, size);
+    free(bytes);
+    assert_int_equal(stat(path, &good), 0);
+    assert_true(bad.st_ino == good.st_ino);
+    index = open_index(TWIN_INDEX_WRITE);
+    BAD(TWIN_EBUSY, held_words, twin_index_compact(path, &error));
+    twin_index_close(index);
+    GOOD(twin_index_compact(path, &error));
+    remove_with_lock_file(other_path);
+}
+
+static bool opens_itself(void)
+{
+    twin_index *index, *second;
+    bool good = twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL) == TWIN_OK;
+    good = good && twin_index_open(&second, path, TWIN_INDEX_READ, NULL) == TWIN_EBUSY;
+    if (good)
+        twin_index_close(index);
+    return good;
+}
+
+static void a_child_opens_for_itself_what_its_parent_has_open(void **state)
+{
+    (void)state;
+    twin_index *second;
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    assert_true(child_says(opens_itself));
+    BAD(TWIN_EBUSY, held_words, twin_index_open(&second, path, TWIN_INDEX_READ, &error));
+    add_words(index, 0, 5);
+    check_index(index);
+    twin_index_close(index);
+}
+
+/* Threads that set out for the same thing at once, again and again. */
+enum { RIVALS = 4 };
+
+struct race {
+    pthread_barrier_t line;
+    unsigned rounds;
+    int lock_file;
+    unsigned won[RIVALS], lost[RIVALS]; /* as they should; anything else is neither */
+};
+
+struct rival {
+    struct race *race;
+    int number;
+};
+
+static void run_race(struct race *race, void *(*run)(void *rival))
+{
+    pthread_t threads[RIVALS];
+    struct rival rivals[RIVALS];
+    assert_int_equal(pthread_barrier_init(&race->line, NULL, RIVALS), 0);
+    for (int i = 0; i < RIVALS; i++) {
+        rivals[i] = (struct rival){ race, i };
+        assert_int_equal(pthread_create(&threads[i], NULL, run, &rivals[i]), 0);
+    }
+    for (int i = 0; i < RIVALS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&race->line);
+}
+
+static unsigned sum_of(const unsigned counts[RIVALS])
+{
+    unsigned sum = 0;
+    for (int i = 0; i < RIVALS; i++)
+        sum += counts[i];
+    return sum;
+}
+
+static void *open_at_once(void *arg)
+{
+    const struct rival *rival = arg;
+    struct race *race = rival->race;
+    for (unsigned round = 0; round < race->rounds; round++) {
+        twin_index *index;
+        twin_error error = { 0 };
+        pthread_barrier_wait(&race->line);
+        twin_status status = twin_index_open(&index, path, TWIN_INDEX_WRITE, &error);
+        race->won[rival->number] += status == TWIN_OK;
+        race->lost[rival->number] += status == TWIN_EBUSY && strstr(error.message, held_words);
+        pthread_barrier_wait(&race->line); /* nobody closes before all have tried */
+        twin_index_close(index);
+    }
+    return NULL;
+}
+
+static void of_threads_that_open_at_once_one_wins(void **state)
+{
+    (void)state;
+    struct race race = { .rounds = SLOW ? 50 : 300 };
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    run_race(&race, open_at_once);
+    assert_int_equal(sum_of(race.won), race.rounds);
+    assert_int_equal(sum_of(race.lost), race.rounds * (RIVALS - 1));
+}
+
+static void *create_at_once(void *arg)
+{
+    const struct rival *rival = arg;
+    struct race *race = rival->race;
+    for (unsigned round = 0; round < race->rounds; round++) {
+        twin_error error = { 0 };
+        if (rival->number == 0)
+            unlink(path);
+        pthread_barrier_wait(&race->line);
+        twin_status status = twin_index_create(path, options_for(TWIN_KEEP_SETS), false, &error);
+        race->lost[rival->number] += status == TWIN_EINVAL && strstr(error.message, "exists already");
+        pthread_barrier_wait(&race->line);
+        twin_index *index = NULL;
+        if (status == TWIN_OK && twin_index_open(&index, path, TWIN_INDEX_WRITE, &error) == TWIN_OK)
+            race->won[rival->number]++;
+        twin_index_close(index);
+        pthread_barrier_wait(&race->line);
+    }
+    return NULL;
+}
+
+static void of_threads_that_create_at_once_one_wins(void **state)
+{
+    (void)state;
+    struct race race = { .rounds = SLOW ? 20 : 100 };
+    run_race(&race, create_at_once);
+    assert_int_equal(sum_of(race.won), race.rounds);
+    assert_int_equal(sum_of(race.lost), race.rounds * (RIVALS - 1));
+}
+
+/* Opens what another thread is replacing, as soon as it can. NULL: someone else was faster. */
+static twin_index *open_soon(bool *lost)
+{
+    twin_index *index;
+    twin_error error = { 0 };
+    while (twin_index_open(&index, path, TWIN_INDEX_WRITE, &error) == TWIN_EBUSY &&
+           strstr(error.message, "is being replaced"))
+        sched_yield();
+    *lost = !index && strstr(error.message, held_words);
+    return index;
+}
+
+static void *compact_or_open(void *arg)
+{
+    const struct rival *rival = arg;
+    struct race *race = rival->race;
+    for (unsigned round = 0; round < race->rounds; round++) {
+        twin_index *index = NULL;
+        bool lost = false;
+        pthread_barrier_wait(&race->line);
+        if (rival->number == 0) {
+            twin_status status = twin_index_compact(path, NULL);
+            race->lost[0] += status == TWIN_OK || status == TWIN_EBUSY;
+        } else
+            index = open_soon(&lost);
+        pthread_barrier_wait(&race->line); /* the one who compacts has closed all that it had */
+        struct flock met = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        race->won[rival->number] += index && fcntl(race->lock_file, F_OFD_GETLK, &met) == 0 && met.l_type != F_UNLCK;
+        race->lost[rival->number] += lost;
+        twin_index_close(index);
+    }
+    return NULL;
+}
+
+static void one_who_opens_a_new_file_keeps_its_locks(void **state)
+{
+    (void)state;
+    struct race race = { .rounds = SLOW ? 50 : 200 };
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    twin_index_close(open_index(TWIN_INDEX_WRITE)); /* which makes the lock file */
+    race.lock_file = open_lock_file();
+    run_race(&race, compact_or_open);
+    assert_int_equal(sum_of(race.won), race.rounds);
+    assert_int_equal(sum_of(race.lost), race.rounds * (RIVALS - 1));
+    close(race.lock_file);
+}
+
+/* ---- damage ---- */
 
 /* An index with something in all its parts, and room that was freed. */
 static char *make_example(size_t *size)
@@ -1213,6 +1537,15 @@ int main(void)
         cmocka_unit_test(threads_read_while_one_writes),
         cmocka_unit_test(what_was_fixed_is_read_back),
         cmocka_unit_test(options_that_cannot_be_are_refused),
+        cmocka_unit_test(a_file_is_opened_once_whatever_it_is_called),
+        cmocka_unit_test(two_files_are_open_side_by_side),
+        cmocka_unit_test(an_open_file_is_not_replaced),
+        cmocka_unit_test(a_name_given_to_another_file_waits_for_the_first),
+        cmocka_unit_test(what_could_not_be_opened_is_not_held),
+        cmocka_unit_test(a_child_opens_for_itself_what_its_parent_has_open),
+        cmocka_unit_test(of_threads_that_open_at_once_one_wins),
+        cmocka_unit_test(of_threads_that_create_at_once_one_wins),
+        cmocka_unit_test(one_who_opens_a_new_file_keeps_its_locks),
         cmocka_unit_test(a_file_cut_at_any_page_is_refused_or_whole),
         cmocka_unit_test(a_bit_flipped_in_the_meta_pages_is_refused_or_harmless),
         cmocka_unit_test(a_bit_flipped_in_a_record_is_found),

@@ -7,8 +7,9 @@
  * full, leaves the last one that was done. A view is what the index held at one instant, whatever is written later.
  * Documents with equal sets share one entry, however many there are.
  *
- * One process opens a file once, and does not use it across fork(). Threads may share an index; a view belongs to
- * one thread at a time. */
+ * One process opens a file once: a second time, by whatever name, is refused (TWIN_EBUSY), for closing it would drop the
+ * locks of the first. Threads may share an index; a view belongs to one thread at a time. A child made by fork() neither
+ * uses nor closes what its parent has opened; it may open the file itself. */
 #ifndef TWINSIFT_INDEX_H
 #define TWINSIFT_INDEX_H
 
@@ -48,11 +49,12 @@ typedef enum twin_index_access {
 
 typedef struct twin_index twin_index;
 
-/* Makes an empty index. A file that exists is replaced only if `replace`, and nobody may have it open. */
+/* Makes an empty index. A file that exists is replaced only if `replace`, and nobody may have it open
+ * (TWIN_EBUSY). */
 TWIN_API twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error);
 
 /* Opens an index; release it with twin_index_close(), after its views. Damaged, cut short, foreign or newer:
- * TWIN_EFORMAT. Being replaced or compacted by another process: TWIN_EBUSY. */
+ * TWIN_EFORMAT. Open in this process already, or being replaced or compacted: TWIN_EBUSY. */
 TWIN_API twin_status twin_index_open(twin_index **out, const char *path, twin_index_access access, twin_error *error);
 TWIN_API void twin_index_close(twin_index *index);
 
@@ -113,7 +115,7 @@ TWIN_API twin_status twin_index_remove(bool *found, twin_index_change *change, t
                                        const twin_text *ids, size_t count, twin_error *error);
 
 /* Writes the index anew without the room of what was removed, and gives it the name of the old file. The index is
- * closed first: nobody else may have it open (TWIN_EBUSY). */
+ * closed first: nobody may have it open, nor this process (TWIN_EBUSY). */
 TWIN_API twin_status twin_index_compact(const char *path, twin_error *error);
 
 /* ---- reading */
