@@ -358,17 +358,27 @@ static twin_status read_tables(twin_index *index, twin_error *error)
     return code == MDB_SUCCESS ? prepare(index, error) : twin__fail_lmdb(error, index, code);
 }
 
+/* The name itself, or, if it is that of a link, of the file behind it: LMDB's lock file stands beside the name, and whoever
+ * came by another would have another; and a link is not to be replaced. To be freed; NULL when memory runs out. */
+static char *follow(const char *path)
+{
+    struct stat named;
+    bool link = lstat(path, &named) == 0 && S_ISLNK(named.st_mode);
+    char *file = link ? realpath(path, NULL) : NULL;
+    return file ? file : strdup(path);
+}
+
 /* NULL when memory runs out. */
 static twin_index *index_new(const char *path)
 {
     twin_index *index = calloc(1, sizeof *index);
-    char *copy = strdup(path);
-    if (!index || !copy) {
+    char *file = follow(path);
+    if (!index || !file) {
         free(index);
-        free(copy);
+        free(file);
         return NULL;
     }
-    index->path = copy;
+    index->path = file;
     index->fd = -1;
     pthread_mutex_init(&index->lock, NULL);
     return index;
@@ -433,7 +443,7 @@ twin_status twin_index_open(twin_index **out, const char *path, twin_index_acces
     *out = NULL;
     if (!index)
         return twin__fail_memory(error);
-    twin_status status = hold_file(&index->fd, path, LOCK_SH, error);
+    twin_status status = hold_file(&index->fd, index->path, LOCK_SH, error);
     if (status == TWIN_OK)
         status = open_held(index, access, error);
     if (status != TWIN_OK) {
@@ -587,10 +597,9 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
     twin_status status = complete(&options, error);
     if (status != TWIN_OK)
         return status;
-    char *temporary = temporary_name(path);
-    if (!temporary)
-        return twin__fail_memory(error);
-    status = create_aside(temporary, path, options, replace, error);
+    char *file = follow(path), *temporary = file ? temporary_name(file) : NULL;
+    status = temporary ? create_aside(temporary, file, options, replace, error) : twin__fail_memory(error);
+    free(file);
     free(temporary);
     return status;
 }
@@ -671,8 +680,8 @@ static twin_status compact_aside(twin_index *index, const char *temporary, twin_
 twin_status twin_index_compact(const char *path, twin_error *error)
 {
     twin_index *index = index_new(path);
-    char *temporary = temporary_name(path);
-    twin_status status = index && temporary ? compact_aside(index, temporary, error) : twin__fail_memory(error);
+    char *temporary = index ? temporary_name(index->path) : NULL;
+    twin_status status = temporary ? compact_aside(index, temporary, error) : twin__fail_memory(error);
     twin_index_close(index);
     free(temporary);
     return status;

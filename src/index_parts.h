@@ -1,6 +1,7 @@
 /* index_parts.h — what the files of the index know of each other.
  *
  *   index.c         creates, opens, closes; transactions; what LMDB says, in words
+ *   index_open.c    what this process has open, so that nothing is opened twice
  *   index_pages.c   looks at the pages of a file before LMDB does
  *   index_record.c  what the values look like
  *   index_kept.c    what is kept of a set, and the blocks in which that lies, byte by byte

@@ -206,6 +206,15 @@ index 0 create keyed.twin --hash sip
 index 0 add keyed.twin corpus.jsonl
 index 0 pairs keyed.twin && [ "$(sort out)" = "$(sort pairs.tsv)" ] || fail 'a keyed index finds other pairs'
 
+# A link is followed, not replaced, and the lock file stands beside the file.
+mkdir elsewhere && cp sets.twin elsewhere/real.twin && ln -s elsewhere/real.twin link.twin
+index 0 add link.twin --label 3 one.jsonl
+index 0 compact link.twin
+index 0 create link.twin --force
+[ -L link.twin ] && [ -e elsewhere/real.twin-lock ] && [ ! -e link.twin-lock ] || fail "a link: $(ls -l . elsewhere)"
+index 0 check elsewhere/real.twin
+prints 'good: 0 documents, 0 different sets'
+
 # ---- what earlier versions wrote
 
 cp "$TWINSIFT_ROOT/tests/golden/index.twin" golden.twin && chmod u+w golden.twin
