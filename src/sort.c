@@ -1,6 +1,7 @@
 /* sort.c — sorting 64-bit numbers. */
 #include "sort.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -130,6 +131,7 @@ static bool deal(struct bins *bins, uint64_t *strays, size_t *stray_count, const
 {
     size_t count = bins->count, astray = 0;
     uint32_t stride = (uint32_t)1 << bins->stride_bits;
+    assert(count > 0);
     uint32_t *next = bins->held; /* the place of the next item of each bin, for one addition an item */
     for (size_t bin = 0; bin < count; bin++)
         next[bin] = (uint32_t)bin;
