@@ -65,10 +65,10 @@ static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items
         memcpy(spare, items, n * sizeof *items);
 }
 
-/* Puts right what is nearly in order; gives up when that takes more than a few moves an item. */
+/* Puts right what is nearly in order; gives up when that takes more than a few moves an item, but not on a few items. */
 static bool insertion_sort(uint64_t *items, size_t n)
 {
-    size_t moves = 0, allowed = FEW_FOR_DIGITS / 2 * n;
+    size_t moves = 0, allowed = 8 * (n + FEW_FOR_DIGITS);
     for (size_t i = 1; i < n; i++) {
         uint64_t item = items[i];
         size_t j = i;
