@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "kernels/kernels.h"
 #include "sort.h"
 
 twin_status twin_items_reserve(twin_items *items, size_t more)
@@ -36,12 +37,8 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
     if (status != TWIN_OK)
         return status;
     twin__sort(items->items, scratch->items, items->count);
-    size_t kept = 0;
-    for (size_t i = 0; i < items->count; i++)
-        if (kept == 0 || items->items[i] != items->items[kept - 1])
-            items->items[kept++] = items->items[i];
-    items->count = kept;
-    *out = (twin_set){ items->items, kept };
+    items->count = twin__kernels()->drop_repeats(items->items, items->count);
+    *out = (twin_set){ items->items, items->count };
     return TWIN_OK;
 }
 

@@ -1,4 +1,4 @@
-/* sort.h — sorting 64-bit numbers, by digits from the lowest up. `spare` is room for n numbers. */
+/* sort.h — sorting 64-bit numbers, in bins or by digits. `spare` is room for n numbers. */
 #ifndef TWIN_SORT_H
 #define TWIN_SORT_H
 

@@ -16,6 +16,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .bloom_test = twin__bloom_test_scalar,
         .bloom_has = twin__bloom_has_scalar,
         .bloom_add = twin__bloom_add_scalar,
+        .sort_bins = twin__sort_bins_scalar,
+        .drop_repeats = twin__drop_repeats_scalar,
         .is_ascii = twin__is_ascii_scalar,
     },
 #if defined(__x86_64__)
@@ -30,6 +32,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .bloom_test = twin__bloom_test_avx2,
         .bloom_has = twin__bloom_has_avx2,
         .bloom_add = twin__bloom_add_avx2,
+        .sort_bins = twin__sort_bins_avx2,
+        .drop_repeats = twin__drop_repeats_avx2,
         .is_ascii = twin__is_ascii_scalar,
     },
     [TWIN_CPU_AVX512] = {
@@ -43,6 +47,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .bloom_test = twin__bloom_test_avx512,
         .bloom_has = twin__bloom_has_avx512,
         .bloom_add = twin__bloom_add_avx512,
+        .sort_bins = twin__sort_bins_avx512,
+        .drop_repeats = twin__drop_repeats_avx512,
         .is_ascii = twin__is_ascii_scalar,
     },
 #endif

@@ -59,6 +59,20 @@ typedef bool twin__bloom_has_fn(const uint64_t *block, uint64_t lanes);
  * the number of fresh ones is returned. */
 typedef size_t twin__bloom_add_fn(bool *fresh, uint64_t *words, const struct bloom_probe *probes, size_t n);
 
+/* A bin for sorting has room for eight numbers; what it holds beyond that is elsewhere. */
+enum { BIN_ROOM = 8 };
+
+/* Sorts bins. Bin b of `bins`, a multiple of eight, holds held[b] numbers, the k-th of which is rows[k * stride + b];
+ * there are BIN_ROOM rows, and places without a number may hold anything. Writes bin after bin to out[0..n), the
+ * numbers of each in increasing order; behind the eight of a bin that holds more, as many places are left, with
+ * anything in them. n is how many the bins hold. */
+typedef void twin__sort_bins_fn(uint64_t *out, size_t n, const uint64_t *rows, size_t stride, const uint32_t *held,
+                                size_t bins);
+
+/* Moves one of each number to the front of items, which are in increasing order, and returns how many these are;
+ * what is behind them may be anything. */
+typedef size_t twin__drop_repeats_fn(uint64_t *items, size_t n);
+
 struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
@@ -71,6 +85,8 @@ struct kernels {
     twin__bloom_test_fn *bloom_test;
     twin__bloom_has_fn *bloom_has;
     twin__bloom_add_fn *bloom_add;
+    twin__sort_bins_fn *sort_bins;
+    twin__drop_repeats_fn *drop_repeats;
 };
 
 /* The row in use, or NULL before anyone has asked; and the choice. */
@@ -106,5 +122,7 @@ twin__agree_fn twin__agree_scalar, twin__agree_avx2, twin__agree_avx512;
 twin__bloom_test_fn twin__bloom_test_scalar, twin__bloom_test_avx2, twin__bloom_test_avx512;
 twin__bloom_has_fn twin__bloom_has_scalar, twin__bloom_has_avx2, twin__bloom_has_avx512;
 twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add_avx512;
+twin__sort_bins_fn twin__sort_bins_scalar, twin__sort_bins_avx2, twin__sort_bins_avx512;
+twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__drop_repeats_avx512;
 
 #endif
