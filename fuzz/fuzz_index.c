@@ -54,11 +54,12 @@ static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
 {
     twin_items items = { 0 };
     twin_buffer again = { 0 };
+    twin_digest digest;
     if (twin__items_decode(&items, count, bits, record) == TWIN_OK) {
         require(items.count == count);
         for (size_t i = 1; i < items.count; i++)
             require(items.items[i] > items.items[i - 1] || (bits < 64 && items.items[i] == items.items[i - 1]));
-        require(twin__items_encode(&again, (twin_set){ items.items, items.count }, bits) == TWIN_OK);
+        require(twin__items_encode(&again, &digest, (twin_set){ items.items, items.count }, bits) == TWIN_OK);
         require(again.length == record.length);
     }
     twin_buffer_clear(&again);
@@ -104,6 +105,9 @@ static void mend(uint8_t *record, size_t length, unsigned kind)
         check =
             XXH3_64bits_withSeed(record + TWIN__FORMAT_BYTES, length - TWIN__FORMAT_BYTES, XXH3_64bits(record, 120));
         memcpy(record + 120, &check, 8);
+    } else if (kind == 4 && length >= 4) {
+        check = twin__kept_digest((struct twin__bytes){ record, length }).low;
+        memcpy(record, &check, 4);
     } else if (kind >= 2 && kind <= 5 && length >= 4) {
         check = XXH3_64bits(record + 4, length - 4);
         memcpy(record, &check, 4);

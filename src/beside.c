@@ -8,17 +8,29 @@ static void *do_task(void *arg)
 {
     struct twin__beside *beside = arg;
     beside->task(beside->context);
+    atomic_store(&beside->done, true);
     return NULL;
 }
 
-void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task)(void *context), void *context)
+bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), void *context)
 {
     assert(!beside->running);
     beside->task = task;
     beside->context = context;
-    beside->running = exec.workers > 1 && pthread_create(&beside->thread, NULL, do_task, beside) == 0;
-    if (!beside->running)
+    atomic_store(&beside->done, false);
+    beside->running = pthread_create(&beside->thread, NULL, do_task, beside) == 0;
+    return beside->running;
+}
+
+void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task)(void *context), void *context)
+{
+    if (exec.workers <= 1 || !twin__beside_try(beside, task, context))
         task(context);
+}
+
+bool twin__beside_busy(struct twin__beside *beside)
+{
+    return beside->running && !atomic_load(&beside->done);
 }
 
 void twin__beside_wait(struct twin__beside *beside)

@@ -3,6 +3,7 @@
 #define TWIN_BESIDE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <twinsift/exec.h>
@@ -11,12 +12,19 @@ struct twin__beside {
     void (*task)(void *context);
     void *context;
     pthread_t thread;
-    bool running;
+    bool running; /* not yet waited for */
+    atomic_bool done;
 };
 
 /* Starts the task on a thread of its own; before it returns, the task is done, when there is to be one worker or the
  * system refuses a thread. The one before must have been waited for. */
 void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task)(void *context), void *context);
+
+/* The same, but false, with nothing done, when the system refuses a thread. */
+bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), void *context);
+
+/* Whether a task is still at work. */
+bool twin__beside_busy(struct twin__beside *beside);
 
 /* Returns when no task is at work any more. */
 void twin__beside_wait(struct twin__beside *beside);

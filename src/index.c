@@ -190,7 +190,7 @@ static twin_status write_once(struct twin__writing *writing, twin__write *write,
     if (status == TWIN_OK)
         status = twin__said(writing, put_counts(writing));
     if (status == TWIN_OK)
-        return twin__said(writing, mdb_txn_commit(writing->txn));
+        return twin__said(writing, twin__commit(writing));
     mdb_txn_abort(writing->txn);
     return status;
 }

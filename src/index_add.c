@@ -5,6 +5,7 @@
 #include "fail.h"
 #include "grow.h"
 #include "index_parts.h"
+#include "sort.h"
 
 /* What is new in a transaction stands in no run yet, and is found by a table of places in the list, plus one, by hash. */
 struct newcomers {
@@ -247,15 +248,18 @@ static twin_status search_old(bool *found, uint64_t *out, struct writer *writer,
     return status;
 }
 
-static twin_status find_id(bool *found, uint64_t *out, struct writer *writer, twin_text id, uint32_t hash)
+/* `old` false: the hash stands in no run. */
+static twin_status find_id(bool *found, uint64_t *out, struct writer *writer, twin_text id, uint32_t hash, bool old)
 {
     *found = false;
     twin_status status = search_new(found, out, writer, &writer->documents, hash, has_id, &id);
-    return status != TWIN_OK || *found ? status : search_old(found, out, writer, &writer->ids, hash, has_id, &id);
+    return status != TWIN_OK || *found || !old ? status
+                                               : search_old(found, out, writer, &writer->ids, hash, has_id, &id);
 }
 
 /* The empty set stands in no run; its number is among the counts. */
-static twin_status find_set(bool *found, uint64_t *out, struct writer *writer, const struct twin__draft_entry *entry)
+static twin_status find_set(bool *found, uint64_t *out, struct writer *writer, const struct twin__draft_entry *entry,
+                            bool old)
 {
     uint32_t hash = twin__index_digest_hash(entry->digest);
     *found = false;
@@ -265,9 +269,74 @@ static twin_status find_set(bool *found, uint64_t *out, struct writer *writer, c
         return TWIN_OK;
     }
     twin_status status = search_new(found, out, writer, &writer->sets, hash, has_digest, &entry->digest);
-    return status != TWIN_OK || *found
+    return status != TWIN_OK || *found || !old
                ? status
                : search_old(found, out, writer, &writer->digests, hash, has_digest, &entry->digest);
+}
+
+/* ---- looking ahead ---- */
+
+/* Which entries of a batch have an id or a digest whose hash stands in a run. Most have none; and one by one, each would
+ * wait for memory in every run, where in the order of their hashes all are found in one walk. */
+enum { OLD_ID = 1, OLD_SET = 2 };
+
+struct ahead {
+    unsigned char *marks; /* of each entry */
+    uint64_t *keys;       /* its hash above, its place below */
+    uint64_t *spare;
+    size_t count;
+};
+
+static void mark_old(struct ahead *ahead, const struct twin__lists *lists, unsigned char mark)
+{
+    twin__sort(ahead->keys, ahead->spare, ahead->count);
+    for (size_t run = 0; run < lists->run_count; run++) {
+        struct twin__band list = lists->lists[run];
+        size_t at = 0;
+        for (size_t i = 0; i < ahead->count; i++) {
+            uint32_t hash = (uint32_t)(ahead->keys[i] >> 32);
+            at = twin__band_find_from(list, at, hash);
+            if (at < list.count && twin__entry_at(list, at) >> 32 == hash)
+                ahead->marks[(uint32_t)ahead->keys[i]] |= mark;
+        }
+    }
+}
+
+static void look_ahead(struct ahead *ahead, const struct writer *writer, const struct twin__batch *batch)
+{
+    for (int which = 0; which < 2; which++) {
+        ahead->count = 0;
+        for (size_t i = 0; i < batch->draft_count; i++)
+            for (size_t j = 0; j < batch->drafts[i].count; j++) {
+                const struct twin__draft_entry *entry = &batch->drafts[i].entries[j];
+                twin_text id = { batch->drafts[i].bytes.bytes + entry->id, entry->id_length };
+                uint64_t hash =
+                    which ? twin__index_digest_hash(entry->digest) : twin__index_id_hash(writer->writing->index, id);
+                ahead->keys[ahead->count] = hash << 32 | ahead->count;
+                ahead->count++;
+            }
+        mark_old(ahead, which ? &writer->digests : &writer->ids, which ? OLD_SET : OLD_ID);
+    }
+}
+
+static twin_status open_ahead(struct ahead *ahead, const struct writer *writer, const struct twin__batch *batch)
+{
+    if (batch->count > UINT32_MAX)
+        return twin__fail_memory(writer->writing->error);
+    ahead->marks = calloc(batch->count + 1, sizeof *ahead->marks);
+    ahead->keys = malloc((batch->count + 1) * sizeof *ahead->keys);
+    ahead->spare = malloc((batch->count + 1) * sizeof *ahead->spare);
+    if (!ahead->marks || !ahead->keys || !ahead->spare)
+        return twin__fail_memory(writer->writing->error);
+    look_ahead(ahead, writer, batch);
+    return TWIN_OK;
+}
+
+static void close_ahead(struct ahead *ahead)
+{
+    free(ahead->marks);
+    free(ahead->keys);
+    free(ahead->spare);
 }
 
 /* ---- removing ---- */
@@ -413,7 +482,7 @@ static twin_status relabel(struct writer *writer, uint64_t number, const struct 
     return status == TWIN_OK ? put_member(writer, document->set, document->label, number, MDB_NODUPDATA) : status;
 }
 
-static twin_status write_entry(struct writer *writer, const struct twin__draft *draft, size_t i)
+static twin_status write_entry(struct writer *writer, const struct twin__draft *draft, size_t i, unsigned char marks)
 {
     const struct twin__draft_entry *entry = &draft->entries[i];
     const twin_index *index = writer->writing->index;
@@ -424,9 +493,9 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
     uint32_t id_hash = twin__index_id_hash(index, document.id);
     uint64_t number = 0;
     bool there, known;
-    twin_status status = find_id(&there, &number, writer, document.id, id_hash);
+    twin_status status = find_id(&there, &number, writer, document.id, id_hash, marks & OLD_ID);
     if (status == TWIN_OK)
-        status = find_set(&known, &document.set, writer, entry);
+        status = find_set(&known, &document.set, writer, entry, marks & OLD_SET);
     if (status != TWIN_OK)
         return status;
     writer->change.added += !there;
@@ -462,18 +531,30 @@ struct batch_writing {
     twin_index_change change;
 };
 
+static twin_status write_entries(struct writer *writer, const struct twin__batch *batch)
+{
+    struct ahead ahead = { 0 };
+    twin_status status = open_ahead(&ahead, writer, batch);
+    const unsigned char *marks = ahead.marks;
+    for (size_t i = 0; i < batch->draft_count && status == TWIN_OK; i++) {
+        const struct twin__draft *draft = &batch->drafts[i];
+        for (size_t j = 0; j < draft->count && status == TWIN_OK; j++)
+            status = write_entry(writer, draft, j, *marks++);
+        writer->change.repaired += draft->repaired;
+        writer->change.bytes += draft->text_bytes;
+    }
+    close_ahead(&ahead);
+    return status;
+}
+
 static twin_status write_batch(struct twin__writing *writing, void *context)
 {
     struct batch_writing *part = context;
     struct writer writer;
+    writing->bytes = part->batch->bytes;
     twin_status status = open_writer(&writer, writing);
-    for (size_t i = 0; i < part->batch->draft_count; i++) {
-        const struct twin__draft *draft = &part->batch->drafts[i];
-        for (size_t j = 0; j < draft->count && status == TWIN_OK; j++)
-            status = write_entry(&writer, draft, j);
-        writer.change.repaired += draft->repaired;
-        writer.change.bytes += draft->text_bytes;
-    }
+    if (status == TWIN_OK)
+        status = write_entries(&writer, part->batch);
     if (status == TWIN_OK)
         status = twin__blocks_finish(writing, &writer.unwritten);
     if (status == TWIN_OK)
@@ -596,8 +677,8 @@ static twin_status write_removal(struct twin__writing *writing, void *context)
     for (size_t i = 0; i < removal->count && status == TWIN_OK; i++) {
         bool there = false;
         uint64_t number = 0;
-        status =
-            find_id(&there, &number, &writer, removal->ids[i], twin__index_id_hash(writing->index, removal->ids[i]));
+        status = find_id(&there, &number, &writer, removal->ids[i],
+                         twin__index_id_hash(writing->index, removal->ids[i]), true);
         if (status == TWIN_OK && there)
             status = remove_document(&writer, number);
         removal->removed += there;

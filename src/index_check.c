@@ -193,18 +193,32 @@ static twin_status check_members(struct checking *checking, uint64_t number, con
                                                     : status;
 }
 
+/* The digest of what is kept of a set that has just been read: of the text, or of the items. */
+static twin_status digest_again(twin_digest *out, struct checking *checking, uint64_t number)
+{
+    twin_index_view *view = checking->view;
+    struct twin__bytes kept;
+    if (view->index->options.keep == TWIN_KEEP_TEXT) {
+        *out = twin__text_digest((twin_text){ view->text.bytes, view->text.length });
+        return TWIN_OK;
+    }
+    twin_status status = twin__kept_get(&kept, view->index, view->kept, number, checking->error);
+    if (status == TWIN_OK)
+        *out = twin__kept_digest(kept);
+    return status;
+}
+
 /* What is kept must give the size, the digest and the signature again. */
 static twin_status check_kept(struct checking *checking, uint64_t number, const struct twin__set *set)
 {
     const twin_index *index = checking->view->index;
     twin_set items;
+    twin_digest digest;
     twin_status status = twin__view_items(&items, checking->view, number, set->size, checking->error);
+    if (status == TWIN_OK)
+        status = digest_again(&digest, checking, number);
     if (status != TWIN_OK)
         return status;
-    twin_digest digest =
-        twin__shares_by_set(&index->options)
-            ? twin_set_digest(items)
-            : twin__text_digest((twin_text){ checking->view->text.bytes, checking->view->text.length });
     if (items.count != set->size || digest.low != set->digest.low || digest.high != set->digest.high)
         return wrong(checking, "what is kept of a set is not that set");
     twin_minhash_sign(checking->worked_out, index->hasher, items.items, items.count);

@@ -69,11 +69,14 @@ static twin_status find_items(const twin_index *index, twin_scratch *scratch, ui
 /* The set of scratch->items, cut to the bits that are kept after repeats were dropped. */
 static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch *scratch)
 {
-    uint64_t mask = UINT64_MAX << (64 - twin__item_bits(&index->options));
+    uint64_t *items, mask = UINT64_MAX << (64 - twin__item_bits(&index->options));
     twin_status status = twin_set_make(out, &scratch->items, &scratch->spare);
-    for (size_t i = 0; i < scratch->items.count; i++)
-        scratch->items.items[i] &= mask;
-    return status;
+    if (status != TWIN_OK)
+        return status;
+    items = scratch->items.items;
+    for (size_t i = 0, count = out->count; i < count; i++) /* a count of its own, or the loop would not be vectors */
+        items[i] &= mask;
+    return TWIN_OK;
 }
 
 twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
@@ -107,11 +110,11 @@ static twin_status keep_set(struct twin__draft_entry *entry, uint32_t *signature
     if (status != TWIN_OK)
         return status;
     twin_minhash_sign(signature, index->hasher, set.items, set.count);
-    entry->digest = twin_set_digest(set);
     entry->set_size = set.count;
-    return index->options.keep == TWIN_KEEP_SETS
-               ? twin__items_encode(&draft->bytes, set, twin__item_bits(&index->options))
-               : TWIN_OK;
+    if (index->options.keep == TWIN_KEEP_SETS)
+        return twin__items_encode(&draft->bytes, &entry->digest, set, twin__item_bits(&index->options));
+    entry->digest = twin_set_digest(set);
+    return TWIN_OK;
 }
 
 /* Sorting is half the work of a document, so where the set itself is not kept its size is only counted. */

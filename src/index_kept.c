@@ -1,6 +1,6 @@
 /* index_kept.c — what is kept of a set, byte by byte: its items or its text, and the blocks in which they lie.
  *
- * Kept:      0 4 check   4 the items as below, or the text as a zstd frame
+ * Kept:      0 4 check   4 the items as below, or the text as a zstd frame. The check of items is the start of their digest
  * A block:   0 4 check of its head   4 4 count   8 for each set that lies in it, in order: 4 its number less that of the
  *            block, 4 where it ends among the bytes that follow; then, one behind the other, what is kept of each
  *
@@ -55,28 +55,36 @@ static void put_rests(unsigned char *out, twin_set set, struct parts parts)
         twin__put8(out, set.items[i] >> parts.dropped);
 }
 
-/* Sets the bit of each item in the field, and zeroes the eight bytes behind it. */
-static void put_field(unsigned char *out, twin_set set, struct parts parts)
+static inline void put_bit(unsigned char *out, twin_set set, struct parts parts, size_t i)
 {
-    uint64_t word = 0, at = 0;
-    for (size_t i = 0; i < set.count; i++) {
-        uint64_t place = bucket_of(set.items[i], parts) + i;
-        for (; place / 64 > at; at++) {
-            twin__put8(out + 8 * at, word);
-            word = 0;
-        }
-        word |= (uint64_t)1 << place % 64;
-    }
-    for (; 8 * at < parts.field; at++) {
-        twin__put8(out + 8 * at, word);
-        word = 0;
-    }
-    memset(out + parts.field, 0, 8);
+    uint64_t place = bucket_of(set.items[i], parts) + i;
+    out[place / 8] |= (unsigned char)(1U << place % 8);
 }
 
-twin_status twin__items_encode(twin_buffer *out, twin_set set, unsigned bits)
+/* Sets the bit of each item in the field, and zeroes the eight bytes behind it. A bit waits for the one before when both
+ * lie in one byte, so four parts of the set take turns. */
+static void put_field(unsigned char *out, twin_set set, struct parts parts)
+{
+    size_t quarter = set.count / 4;
+    memset(out, 0, parts.field + 8);
+    for (size_t i = 0; i < quarter; i++)
+        for (size_t part = 0; part < 4; part++)
+            put_bit(out, set, parts, part * quarter + i);
+    for (size_t i = 4 * quarter; i < set.count; i++)
+        put_bit(out, set, parts, i);
+}
+
+twin_digest twin__kept_digest(struct twin__bytes record)
+{
+    size_t head = record.length ? KEPT_HEAD : 0;
+    return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, (const char *)record.at + head,
+                            record.length - head);
+}
+
+twin_status twin__items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits)
 {
     struct parts parts;
+    *digest = twin__kept_digest((struct twin__bytes){ "", 0 });
     if (set.count == 0)
         return TWIN_OK;
     if (!parts_of(&parts, set.count, bits))
@@ -89,7 +97,8 @@ twin_status twin__items_encode(twin_buffer *out, twin_set set, unsigned bits)
     put_rests(rests, set, parts);
     put_field(rests + parts.rests, set, parts);
     out->length += KEPT_HEAD + parts.total;
-    twin__put4(out->bytes + start, twin__check_of(out->bytes + start, KEPT_HEAD + parts.total));
+    *digest = twin__kept_digest((struct twin__bytes){ out->bytes + start, KEPT_HEAD + parts.total });
+    twin__put4(out->bytes + start, (uint32_t)digest->low);
     return TWIN_OK;
 }
 
@@ -125,8 +134,8 @@ twin_status twin__items_decode(twin_items *out, uint64_t count, unsigned bits, s
 {
     struct parts parts;
     out->count = 0;
-    if (!twin__check_fits(record, KEPT_HEAD) || !parts_of(&parts, count, bits) ||
-        record.length != KEPT_HEAD + parts.total)
+    if (!parts_of(&parts, count, bits) || record.length != KEPT_HEAD + parts.total ||
+        twin__get4(record.at) != (uint32_t)twin__kept_digest(record).low)
         return TWIN_EFORMAT;
     twin_status status = twin_items_reserve(out, count);
     if (status != TWIN_OK)

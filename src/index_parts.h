@@ -1,6 +1,7 @@
 /* index_parts.h — what the files of the index know of each other.
  *
  *   index.c         creates, opens, closes; transactions; what LMDB says, in words
+ *   index_commit.c  the end of a transaction
  *   index_open.c    what this process has open, so that nothing is opened twice
  *   index_pages.c   looks at the pages of a file before LMDB does
  *   index_record.c  what the values look like
@@ -80,6 +81,7 @@ struct twin__writing {
     twin_index *index;
     MDB_txn *txn;
     struct twin__counts counts; /* as they were; written back as `write` leaves them */
+    size_t bytes;               /* about as many will be written, if it is known */
     int code;
     twin_error *error;
 };
@@ -97,6 +99,11 @@ void twin__end_reading(twin_index *index, MDB_txn *txn);
 
 uint32_t twin__index_id_hash(const twin_index *index, twin_text id);
 uint32_t twin__index_digest_hash(twin_digest digest);
+
+/* ---- index_commit.c */
+
+/* Commits the transaction; LMDB's answer. */
+int twin__commit(const struct twin__writing *writing);
 
 /* ---- index_pages.c */
 
@@ -162,8 +169,9 @@ twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MD
                             size_t first, size_t count, twin_error *error);
 void twin__lists_clear(struct twin__lists *lists);
 
-/* The place of the first entry whose hash is at least `hash`. */
+/* The place of the first entry whose hash is at least `hash`; from a place on that is not behind it. */
 size_t twin__band_find(struct twin__band band, uint32_t hash);
+size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash);
 
 /* ---- index_blocks.c */
 

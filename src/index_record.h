@@ -91,9 +91,12 @@ bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, 
 
 /* Each appends to `out`. Of items the leading `bits` are kept, the others are zero; two that differ in those only stand
  * there twice. A packer, NULL at first, is made when it is needed, kept for the next text, and freed. */
-twin_status twin__items_encode(twin_buffer *out, twin_set set, unsigned bits);
+twin_status twin__items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits);
 twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text);
 void twin__packer_free(void *packer);
+
+/* The digest of items, made of their record. */
+twin_digest twin__kept_digest(struct twin__bytes record);
 
 /* Each replaces `out`. TWIN_EFORMAT when the record is not one of a set of `count` items; not of a text, or of one
  * of more than `most` bytes. */

@@ -150,6 +150,17 @@ size_t twin__band_find(struct twin__band band, uint32_t hash)
     return inside ? lower_bound(band, low, high, hash) : lower_bound(band, 0, n, hash);
 }
 
+/* In steps that double until they have gone too far: many hashes in order are looked for in one walk. */
+size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash)
+{
+    size_t low = from, step = 8;
+    while (step < band.count - low && twin__entry_at(band, low + step) >> 32 < hash) {
+        low += step;
+        step *= 2;
+    }
+    return lower_bound(band, low, step < band.count - low ? low + step : band.count, hash);
+}
+
 /* ---- merging ---- */
 
 /* Runs, and newcomers behind them, that become one. */
@@ -251,7 +262,7 @@ static twin_status merge_list(struct merge *merge, struct twin__writing *writing
         status = drop(writing, heaps[merge->heap].lists, merge->runs[i].first << LIST_BITS | list);
     if (status != TWIN_OK || merge->count == 0)
         return status;
-    twin__sort_by_high_half(merge->entries, merge->spare, merge->count);
+    twin__sort(merge->entries, merge->spare, merge->count); /* no number comes twice, so not by hash alone */
     return put_list(merge, writing, list);
 }
 

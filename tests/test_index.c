@@ -439,7 +439,8 @@ static void sets_of_all_sizes_come_back(void **state_unused)
             for (size_t i = 0; i < n; i++)
                 items.items[i] &= UINT64_MAX << (64 - bits);
             record.length = 0;
-            assert_int_equal(twin__items_encode(&record, set, bits), TWIN_OK);
+            twin_digest digest;
+            assert_int_equal(twin__items_encode(&record, &digest, set, bits), TWIN_OK);
             assert_int_equal(twin__items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
                              TWIN_OK);
             assert_int_equal(back.count, n);
@@ -518,6 +519,8 @@ static void a_band_is_searched_right_wherever_its_hashes_lie(void **state_unused
                 while (place < n && entries[place] >> 32 < hash)
                     place++;
                 assert_int_equal(twin__band_find((struct twin__band){ entries, n }, hash), place);
+                size_t from = place ? twin__random_below(&state, place + 1) : 0;
+                assert_int_equal(twin__band_find_from((struct twin__band){ entries, n }, from, hash), place);
             }
         }
 }
@@ -682,20 +685,20 @@ static void texts_of_one_set_are_kept_apart(void **state)
     }
 }
 
-/* Enough sets for several blocks, of which every second, then all but a few, are removed; one is larger than a block. */
+/* Enough sets for many blocks, and for a batch that goes to the disk while it is written, of which every second, then all but a few, are removed; one is larger than a block. */
 static void what_is_kept_of_removed_sets_goes(void **state)
 {
     (void)state;
-    enum { TEXTS = 3000, LETTERS = 400, LARGE = 50000, STEP = 10 };
+    enum { TEXTS = 8000, LETTERS = 400, LARGE = 50000, STEP = 10, ALL = 9 * TEXTS + LARGE };
     for (int keep = TWIN_KEEP_SETS; keep <= TWIN_KEEP_TEXT; keep++) {
         GOOD(twin_index_create(path, options_for((twin_keep)keep), true, &error));
         twin_index *index = open_index(TWIN_INDEX_WRITE);
         twin_index_document *documents = calloc(TEXTS, sizeof *documents);
         twin_text *gone = calloc(TEXTS, sizeof *gone);
-        char(*ids)[8] = calloc(TEXTS, sizeof *ids), *letters = malloc(LARGE + TEXTS);
+        char(*ids)[8] = calloc(TEXTS, sizeof *ids), *letters = malloc(ALL);
         assert_true(documents && gone && ids && letters);
         uint64_t random = 21;
-        for (size_t i = 0; i < LARGE + TEXTS; i++)
+        for (size_t i = 0; i < ALL; i++)
             letters[i] = (char)('a' + twin__random_below(&random, 26));
         for (size_t i = 0; i < TEXTS; i++) {
             snprintf(ids[i], sizeof ids[i], "%zu", i);
