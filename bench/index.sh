@@ -49,6 +49,7 @@ tell_keep()
     timed "$program" index add --quiet --batch 1000 "$index" "$new"
     rate=$(calc "100 * ($more / $wall) / ($documents / ${best[$1.load.wall]})")
     tell "$1: batches of 1000, of the rate of loading" "$rate" "%" +20
+    ask 1 > /dev/null # brings what will be looked at into memory
     tell "$1: questions a second, one process" "$(ask 1)" "" +5000
     tell "$1: questions a second, each of two processes" "$(ask 2)" "" +5000
     tell "$1: bytes a document" "$(calc "$(stat -c %s "$index") / ($documents + $more)")" ""

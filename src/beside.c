@@ -8,7 +8,6 @@ static void *do_task(void *arg)
 {
     struct twin__beside *beside = arg;
     beside->task(beside->context);
-    atomic_store(&beside->done, true);
     return NULL;
 }
 
@@ -17,7 +16,6 @@ bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), 
     assert(!beside->running);
     beside->task = task;
     beside->context = context;
-    atomic_store(&beside->done, false);
     beside->running = pthread_create(&beside->thread, NULL, do_task, beside) == 0;
     return beside->running;
 }
@@ -26,11 +24,6 @@ void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task
 {
     if (exec.workers <= 1 || !twin__beside_try(beside, task, context))
         task(context);
-}
-
-bool twin__beside_busy(struct twin__beside *beside)
-{
-    return beside->running && !atomic_load(&beside->done);
 }
 
 void twin__beside_wait(struct twin__beside *beside)

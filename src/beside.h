@@ -3,7 +3,6 @@
 #define TWIN_BESIDE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <twinsift/exec.h>
@@ -12,8 +11,7 @@ struct twin__beside {
     void (*task)(void *context);
     void *context;
     pthread_t thread;
-    bool running; /* not yet waited for */
-    atomic_bool done;
+    bool running;
 };
 
 /* Starts the task on a thread of its own; before it returns, the task is done, when there is to be one worker or the
@@ -22,9 +20,6 @@ void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task
 
 /* The same, but false, with nothing done, when the system refuses a thread. */
 bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), void *context);
-
-/* Whether a task is still at work. */
-bool twin__beside_busy(struct twin__beside *beside);
 
 /* Returns when no task is at work any more. */
 void twin__beside_wait(struct twin__beside *beside);

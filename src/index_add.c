@@ -319,26 +319,6 @@ static void look_ahead(struct ahead *ahead, const struct writer *writer, const s
     }
 }
 
-static twin_status open_ahead(struct ahead *ahead, const struct writer *writer, const struct twin__batch *batch)
-{
-    if (batch->count > UINT32_MAX)
-        return twin__fail_memory(writer->writing->error);
-    ahead->marks = calloc(batch->count + 1, sizeof *ahead->marks);
-    ahead->keys = malloc((batch->count + 1) * sizeof *ahead->keys);
-    ahead->spare = malloc((batch->count + 1) * sizeof *ahead->spare);
-    if (!ahead->marks || !ahead->keys || !ahead->spare)
-        return twin__fail_memory(writer->writing->error);
-    look_ahead(ahead, writer, batch);
-    return TWIN_OK;
-}
-
-static void close_ahead(struct ahead *ahead)
-{
-    free(ahead->marks);
-    free(ahead->keys);
-    free(ahead->spare);
-}
-
 /* ---- removing ---- */
 
 static twin_status remove_set(struct writer *writer, uint64_t number, const struct twin__set *set)
@@ -531,11 +511,9 @@ struct batch_writing {
     twin_index_change change;
 };
 
-static twin_status write_entries(struct writer *writer, const struct twin__batch *batch)
+static twin_status write_marked(struct writer *writer, const struct twin__batch *batch, const unsigned char *marks)
 {
-    struct ahead ahead = { 0 };
-    twin_status status = open_ahead(&ahead, writer, batch);
-    const unsigned char *marks = ahead.marks;
+    twin_status status = TWIN_OK;
     for (size_t i = 0; i < batch->draft_count && status == TWIN_OK; i++) {
         const struct twin__draft *draft = &batch->drafts[i];
         for (size_t j = 0; j < draft->count && status == TWIN_OK; j++)
@@ -543,7 +521,20 @@ static twin_status write_entries(struct writer *writer, const struct twin__batch
         writer->change.repaired += draft->repaired;
         writer->change.bytes += draft->text_bytes;
     }
-    close_ahead(&ahead);
+    return status;
+}
+
+static twin_status write_entries(struct writer *writer, const struct twin__batch *batch)
+{
+    size_t count = batch->count;
+    uint64_t *keys = count < UINT32_MAX ? malloc(count * (2 * sizeof *keys + 1)) : NULL;
+    if (!keys)
+        return twin__fail_memory(writer->writing->error);
+    struct ahead ahead = { .marks = (unsigned char *)(keys + 2 * count), .keys = keys, .spare = keys + count };
+    memset(ahead.marks, 0, count);
+    look_ahead(&ahead, writer, batch);
+    twin_status status = write_marked(writer, batch, ahead.marks);
+    free(keys);
     return status;
 }
 

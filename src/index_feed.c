@@ -226,7 +226,7 @@ struct adding {
         struct twin__draft draft;
         twin_scratch scratch;
     } * adders;
-    struct twin__batch filling, waiting, writing;
+    struct twin__batch filling, writing;
     struct twin__beside beside; /* writes while others work the next documents out */
     twin_status status;         /* of what it wrote */
     twin_error error;
@@ -286,30 +286,17 @@ static twin_status settle(struct adding *adding, twin_error *error)
     return adding->status;
 }
 
-static bool move(struct adding *adding, struct twin__batch *batch, struct twin__batch *from)
-{
-    return twin__batch_move(batch, from, adding->feed.batch_documents, adding->index->options.minhash.slots);
-}
-
-/* Starts to write the batch that waits, once the one before is written. */
+/* Starts to write what waits, at most a batch of it. */
 static twin_status start_writing(struct adding *adding, twin_error *error)
 {
     twin_status status = settle(adding, error);
-    if (status != TWIN_OK || adding->waiting.count == 0)
+    if (status != TWIN_OK)
         return status;
-    if (!move(adding, &adding->writing, &adding->waiting))
+    if (!twin__batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents,
+                          adding->index->options.minhash.slots))
         return twin__fail_memory(error);
     twin__beside_start(&adding->beside, adding->feed.exec, write_batch, adding);
     return TWIN_OK;
-}
-
-/* Lets a batch wait, so that nobody has to while the disk is waited for. Where it ends does not depend on who is quicker. */
-static twin_status queue_batch(struct adding *adding, twin_error *error)
-{
-    twin_status status = adding->waiting.count ? start_writing(adding, error) : TWIN_OK;
-    if (status != TWIN_OK)
-        return status;
-    return move(adding, &adding->waiting, &adding->filling) ? TWIN_OK : twin__fail_memory(error);
 }
 
 static bool is_full(const struct adding *adding)
@@ -327,8 +314,6 @@ static twin_status hand_in_drafts(void *context, int worker, uint64_t line_base,
     if (status != TWIN_OK || !twin__batch_take(&adding->filling, draft))
         return twin__fail_memory(error);
     while (status == TWIN_OK && is_full(adding))
-        status = queue_batch(adding, error);
-    if (status == TWIN_OK && adding->waiting.count && !twin__beside_busy(&adding->beside))
         status = start_writing(adding, error);
     return status;
 }
@@ -337,8 +322,6 @@ static twin_status hand_in_drafts(void *context, int worker, uint64_t line_base,
 static twin_status finish_writing(struct adding *adding, twin_status status, twin_error *error)
 {
     while (status == TWIN_OK && adding->filling.count > 0)
-        status = queue_batch(adding, error);
-    if (status == TWIN_OK)
         status = start_writing(adding, error);
     twin_error *unheard = status == TWIN_OK ? error : NULL;
     twin_status last = settle(adding, unheard);
@@ -353,7 +336,6 @@ static void clear_adding(struct adding *adding)
     }
     free(adding->adders);
     twin__batch_clear(&adding->filling);
-    twin__batch_clear(&adding->waiting);
     twin__batch_clear(&adding->writing);
     twin_buffer_clear(&adding->name);
 }

@@ -37,27 +37,15 @@ static void a_task_is_done_when_it_was_waited_for(void **state)
     }
 }
 
-static void wait_for_lock(void *context)
-{
-    pthread_mutex_t *lock = context;
-    pthread_mutex_lock(lock);
-    pthread_mutex_unlock(lock);
-}
-
-static void it_is_busy_until_its_task_is_done(void **state)
+static void it_is_tried_on_a_thread_or_not_at_all(void **state)
 {
     (void)state;
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct twin__beside beside = { 0 };
-    assert_false(twin__beside_busy(&beside));
-    pthread_mutex_lock(&lock);
-    assert_true(twin__beside_try(&beside, wait_for_lock, &lock));
-    assert_true(twin__beside_busy(&beside));
-    pthread_mutex_unlock(&lock);
-    while (twin__beside_busy(&beside))
-        ;
+    struct task task = { 0 };
+    assert_true(twin__beside_try(&beside, do_task, &task));
     twin__beside_wait(&beside);
-    assert_false(twin__beside_busy(&beside));
+    assert_int_equal(task.done, 1);
+    assert_false(pthread_equal(task.who, pthread_self()));
 }
 
 static void with_one_worker_it_is_done_at_once(void **state)
@@ -75,7 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_is_done_when_it_was_waited_for),
-        cmocka_unit_test(it_is_busy_until_its_task_is_done),
+        cmocka_unit_test(it_is_tried_on_a_thread_or_not_at_all),
         cmocka_unit_test(with_one_worker_it_is_done_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
