@@ -63,16 +63,20 @@ make_corpus --docs $((documents + more))
 tail -n "$more" "$corpus" > "$new"
 head -n "$documents" "$corpus" > "$asked" && mv "$asked" "$corpus"
 awk -v step=$((documents / questions)) 'NR % step == 0' "$corpus" > "$asked"
+timed "$program" pairs --quiet "$corpus"
+pairs_as_found=$wall
 create sets
 load
-as_it_was=$wall
+sets_as_found=$wall
 for ((run = 0; run < runs; run++)); do
     fill_memory
     timed "$program" pairs --quiet "$corpus"
     keep_best pairs
 done
 tell "pairs" "${best[pairs.wall]}" s
-tell "sets: load, in memory as it was found" "$as_it_was" s
+tell "pairs, in memory as it was found" "$pairs_as_found" s
+tell "sets: load, in memory as it was found" "$sets_as_found" s
+tell "sets: load / pairs, both in memory as it was found" "$(calc "$sets_as_found / $pairs_as_found")" ""
 for keep in sets text none; do
     for ((run = 0; run < runs; run++)); do
         create "$keep"

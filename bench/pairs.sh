@@ -11,14 +11,14 @@ cd "$(dirname "$0")/.."
 . bench/timing.bash
 table=build/bench/pairs.tsv
 runs=3 threads=2
-small=100000 large=1000000 needed_mb=5000
+small=100000 large=1000000 needed_mb=5500
 if [ -n "${BENCH_QUICK-}" ]; then
     small=10000 large=100000 needed_mb=500
 fi
 
 need_room "$needed_mb"
-corpus=$scratch/corpus.jsonl
-trap 'rm -f "$corpus" "$noise" "$clock"' EXIT
+few=$scratch/few.jsonl many=$scratch/many.jsonl
+trap 'rm -f "$few" "$many" "$noise" "$clock" "$ballast"' EXIT
 
 # ---- measuring
 
@@ -30,25 +30,39 @@ number()
 
 pairs=("$program" pairs --quiet --json --stats)
 
+# make_few, make_many OPTION...: a corpus, and one of ten times as many documents.
+make_few()
+{
+    corpus=$few
+    make_corpus "$@"
+}
+
+make_many()
+{
+    corpus=$many
+    make_corpus "$@"
+}
+
 # time_pairs NAME [OPTION...]
 time_pairs()
 {
     local name=$1
     shift
-    for ((run = 0; run < runs; run++)); do
-        timed "${pairs[@]}" "$@" "$corpus"
-        keep_best "$name"
-    done
+    timed "${pairs[@]}" "$@" "$corpus"
+    keep_best "$name"
 }
 
-# race NAME: wc -w and twinsift pairs by turns, so that both meet the same neighbours.
+# race NAME: wc -w and twinsift pairs, on few documents and on many, by turns, so that all meet the same neighbours.
 race()
 {
     for ((run = 0; run < runs; run++)); do
-        timed wc -w "$corpus"
-        keep_best "$1.wc"
-        timed "${pairs[@]}" --threads "$threads" "$corpus"
-        keep_best "$1.pairs"
+        for size in few many; do
+            corpus=${!size}
+            timed wc -w "$corpus"
+            keep_best "$1.$size.wc"
+            fill_memory
+            time_pairs "$1.$size" --threads "$threads"
+        done
     done
 }
 
@@ -57,18 +71,18 @@ race()
 # tell_race NAME DOCUMENTS
 tell_race()
 {
-    local wc_wall=${best[$1.wc.wall]} wc_cpu=${best[$1.wc.cpu]} wall=${best[$1.pairs.wall]} cpu=${best[$1.pairs.cpu]}
+    local wc_wall=${best[$1.wc.wall]} wc_cpu=${best[$1.wc.cpu]} wall=${best[$1.wall]} cpu=${best[$1.cpu]}
     tell "$2 documents: wc -w" "$wc_wall" s
     tell "$2 documents: pairs, $threads threads" "$wall" s
     tell "$2 documents: pairs / wc -w" "$(calc "$wall / $wc_wall")" "" 1.0
     tell "$2 documents: pairs / wc -w, CPU time over $threads threads" "$(calc "$cpu / $threads / $wc_cpu")" ""
 }
 
-# tell_growth WHAT FEW MANY: how much longer ten times the documents took.
+# tell_growth WHAT NAME: how much longer ten times the documents took.
 tell_growth()
 {
-    tell "$1: x10 documents, x time" "$(calc "${best[$3.wall]} / ${best[$2.wall]}")" "" 11
-    tell "$1: x10 documents, x CPU time" "$(calc "${best[$3.cpu]} / ${best[$2.cpu]}")" ""
+    tell "$1: x10 documents, x time" "$(calc "${best[$2.many.wall]} / ${best[$2.few.wall]}")" "" 11
+    tell "$1: x10 documents, x CPU time" "$(calc "${best[$2.many.cpu]} / ${best[$2.few.cpu]}")" ""
 }
 
 locale=$(locale 2> /dev/null | sed -n 's/^LC_CTYPE="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p')
@@ -77,35 +91,38 @@ echo "corpora of up to $((needed_mb / 1000)).$((needed_mb / 100 % 10)) GB in $sc
 echo
 
 # Ordinary documents of 2 KB, one in five a copy, one in ten with a footer.
-make_corpus --docs "$small"
-race small
-tell_race small "$small"
-make_corpus --docs "$large"
-race large
+make_few --docs "$small"
+make_many --docs "$large"
+race plain
 peak=$(number peak_bytes)
-tell_race large "$large"
-tell_growth "2-KB documents, $small to $large" small.pairs large.pairs
+tell_race plain.few "$small"
+tell_race plain.many "$large"
+tell_growth "2-KB documents, $small to $large" plain
 tell "$large documents: peak memory a document" "$(calc "$peak / $large")" bytes 1024
 
 # Hard cases: boilerplate makes many documents a little alike, one text makes all of them the same.
-make_corpus --docs "$small" --footers 20:1.0
-time_pairs footers.few --threads "$threads"
-make_corpus --docs "$large" --footers 20:1.0
-time_pairs footers.many --threads "$threads"
+make_few --docs "$small" --footers 20:1.0
+make_many --docs "$large" --footers 20:1.0
+race footers
 tell "$large documents, each with one of 20 footers" "${best[footers.many.wall]}" s
-tell_growth "one of 20 footers each, $small to $large" footers.few footers.many
-make_corpus --docs 10000 --same 10000
-time_pairs same.few --threads "$threads"
-make_corpus --docs 100000 --same 100000
-time_pairs same.many --threads "$threads"
+tell_growth "one of 20 footers each, $small to $large" footers
+make_few --docs 10000 --same 10000
+make_many --docs 100000 --same 100000
+race same
 tell "100000 documents of one text" "${best[same.many.wall]}" s
-tell_growth "one text, 10000 to 100000" same.few same.many
+tell_growth "one text, 10000 to 100000" same
 
 # The job that document B of the theory timed: 1,017 s with OpenMP and ten threads.
-make_corpus --docs 1000 --bytes 10000
-for who in serial:1 pthreads:1 pthreads:2 openmp:1 openmp:2; do
-    time_pairs "$who" --executor "${who%:*}" --threads "${who#*:}" --sketch classic --shingle char:9 --hashes 200 \
-        --rows 5 --buckets 5000
+make_few --docs 1000 --bytes 10000
+rm -f "$many"
+job=(--sketch classic --shingle char:9 --hashes 200 --rows 5 --buckets 5000)
+executors=(serial:1 pthreads:1 pthreads:2 openmp:1 openmp:2)
+for ((run = 0; run < runs; run++)); do
+    for who in "${executors[@]}"; do
+        time_pairs "$who" --executor "${who%:*}" --threads "${who#*:}" "${job[@]}"
+    done
+done
+for who in "${executors[@]}"; do
     tell "B's job, ${who%:*}, ${who#*:} threads" "${best[$who.wall]}" s
     tell "B's job, ${who%:*}, ${who#*:} threads: CPU time" "${best[$who.cpu]}" s
 done
