@@ -9,7 +9,6 @@
 #include "fail.h"
 #include "grow.h"
 #include "index_parts.h"
-#include "sort.h"
 #include "source.h"
 
 void twin_index_answer_clear(twin_index_answer *answer)
@@ -57,18 +56,8 @@ static twin_status gather(twin_index_view *view)
         for (size_t run = 0; run < view->bands.run_count && status == TWIN_OK; run++)
             status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash);
     }
-    if (status == TWIN_OK)
-        status = twin_items_reserve(&view->spare, view->candidates.count);
-    if (status != TWIN_OK)
-        return status;
-    uint64_t *items = view->candidates.items;
-    twin__sort(items, view->spare.items, view->candidates.count);
-    size_t count = 0;
-    for (size_t i = 0; i < view->candidates.count; i++)
-        if (i == 0 || items[i] != items[i - 1])
-            items[count++] = items[i];
-    view->candidates.count = count;
-    return TWIN_OK;
+    twin_set each_once;
+    return status == TWIN_OK ? twin_set_make(&each_once, &view->candidates, &view->spare) : status;
 }
 
 /* Of the candidates those that are still there and agree in enough slots. */

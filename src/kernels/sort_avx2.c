@@ -6,23 +6,17 @@
 
 enum { LANES = 4 };
 
+typedef __m256i lane;
+
 /* By sign: AVX2 knows no other order. */
-static inline void order(__m256i *low, __m256i *high)
+static inline void order(lane *low, lane *high)
 {
     __m256i a = *low, b = *high, swap = _mm256_cmpgt_epi64(a, b);
     *low = _mm256_blendv_epi8(a, b, swap);
     *high = _mm256_blendv_epi8(b, a, swap);
 }
 
-static inline void sort_eight(__m256i x[BIN_ROOM])
-{
-    order(&x[0], &x[2]), order(&x[1], &x[3]), order(&x[4], &x[6]), order(&x[5], &x[7]);
-    order(&x[0], &x[4]), order(&x[1], &x[5]), order(&x[2], &x[6]), order(&x[3], &x[7]);
-    order(&x[0], &x[1]), order(&x[2], &x[3]), order(&x[4], &x[5]), order(&x[6], &x[7]);
-    order(&x[2], &x[4]), order(&x[3], &x[5]);
-    order(&x[1], &x[4]), order(&x[3], &x[6]);
-    order(&x[1], &x[2]), order(&x[3], &x[4]), order(&x[5], &x[6]);
-}
+#include "sort_network.h"
 
 /* Four rows of four become four columns. */
 static inline void transpose(__m256i x[LANES])

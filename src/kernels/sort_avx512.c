@@ -5,22 +5,16 @@
 
 enum { LANES = 8 };
 
-static inline void order(__m512i *low, __m512i *high)
+typedef __m512i lane;
+
+static inline void order(lane *low, lane *high)
 {
     __m512i a = *low, b = *high;
     *low = _mm512_min_epu64(a, b);
     *high = _mm512_max_epu64(a, b);
 }
 
-static inline void sort_eight(__m512i x[BIN_ROOM])
-{
-    order(&x[0], &x[2]), order(&x[1], &x[3]), order(&x[4], &x[6]), order(&x[5], &x[7]);
-    order(&x[0], &x[4]), order(&x[1], &x[5]), order(&x[2], &x[6]), order(&x[3], &x[7]);
-    order(&x[0], &x[1]), order(&x[2], &x[3]), order(&x[4], &x[5]), order(&x[6], &x[7]);
-    order(&x[2], &x[4]), order(&x[3], &x[5]);
-    order(&x[1], &x[4]), order(&x[3], &x[6]);
-    order(&x[1], &x[2]), order(&x[3], &x[4]), order(&x[5], &x[6]);
-}
+#include "sort_network.h"
 
 /* Eight rows of eight become eight columns: pairs of numbers, then pairs of pairs, then halves. */
 static inline void transpose(__m512i x[LANES])

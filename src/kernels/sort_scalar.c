@@ -3,23 +3,16 @@
 
 #include <string.h>
 
-static inline void order(uint64_t *low, uint64_t *high)
+typedef uint64_t lane;
+
+static inline void order(lane *low, lane *high)
 {
     uint64_t a = *low, b = *high;
     *low = a < b ? a : b;
     *high = a < b ? b : a;
 }
 
-/* The shortest network for eight: 19 comparisons. Both AVX rows have the same. */
-static inline void sort_eight(uint64_t x[BIN_ROOM])
-{
-    order(&x[0], &x[2]), order(&x[1], &x[3]), order(&x[4], &x[6]), order(&x[5], &x[7]);
-    order(&x[0], &x[4]), order(&x[1], &x[5]), order(&x[2], &x[6]), order(&x[3], &x[7]);
-    order(&x[0], &x[1]), order(&x[2], &x[3]), order(&x[4], &x[5]), order(&x[6], &x[7]);
-    order(&x[2], &x[4]), order(&x[3], &x[5]);
-    order(&x[1], &x[4]), order(&x[3], &x[6]);
-    order(&x[1], &x[2]), order(&x[3], &x[4]), order(&x[5], &x[6]);
-}
+#include "sort_network.h"
 
 /* Places without a number count as the greatest, so that they come last; a number as great is no different. All eight
  * are written where there is room, for no branch then depends on how many a bin holds. */
