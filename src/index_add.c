@@ -307,7 +307,7 @@ static void look_ahead(struct ahead *ahead, const struct writer *writer, const s
     for (int which = 0; which < 2; which++) {
         ahead->count = 0;
         for (size_t i = 0; i < batch->draft_count; i++)
-            for (size_t j = 0; j < batch->drafts[i].count; j++) {
+            for (size_t j = batch->drafts[i].begin; j < batch->drafts[i].count; j++) {
                 const struct twin__draft_entry *entry = &batch->drafts[i].entries[j];
                 twin_text id = { batch->drafts[i].bytes.bytes + entry->id, entry->id_length };
                 uint64_t hash =
@@ -516,7 +516,7 @@ static twin_status write_marked(struct writer *writer, const struct twin__batch 
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < batch->draft_count && status == TWIN_OK; i++) {
         const struct twin__draft *draft = &batch->drafts[i];
-        for (size_t j = 0; j < draft->count && status == TWIN_OK; j++)
+        for (size_t j = draft->begin; j < draft->count && status == TWIN_OK; j++)
             status = write_entry(writer, draft, j, *marks++);
         writer->change.repaired += draft->repaired;
         writer->change.bytes += draft->text_bytes;

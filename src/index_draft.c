@@ -9,7 +9,7 @@
 
 void twin__draft_empty(struct twin__draft *draft)
 {
-    draft->count = draft->bytes.length = 0;
+    draft->begin = draft->count = draft->bytes.length = 0;
     draft->repaired = draft->text_bytes = 0;
 }
 
@@ -161,65 +161,63 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
 
 /* ---- batches ---- */
 
+/* What a batch counts as the bytes of a draft: in proportion to the entries that are left. */
+static size_t bytes_left(const struct twin__draft *draft)
+{
+    return draft->count
+               ? (size_t)((double)draft->bytes.length * (double)(draft->count - draft->begin) / (double)draft->count)
+               : 0;
+}
+
 bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
 {
     if (!twin__grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts) ||
         !twin__grow(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1,
                     sizeof *batch->spare))
         return false; /* there is room among the spare ones for all that are taken */
-    batch->count += draft->count;
-    batch->bytes += draft->bytes.length;
+    batch->count += draft->count - draft->begin;
+    batch->bytes += bytes_left(draft);
     batch->drafts[batch->draft_count++] = *draft;
     *draft = batch->spare_count ? batch->spare[--batch->spare_count] : (struct twin__draft){ 0 };
     return true;
 }
 
-static bool copy_entry(struct twin__draft *out, const struct twin__draft *draft, size_t i, size_t slots)
+/* Lends the next `count` entries of a draft to the batch; the others are left, as if they had come alone. */
+static bool lend(struct twin__batch *batch, struct twin__draft *draft, size_t count)
 {
-    if (!room_for(out, 1, slots))
+    if (!twin__grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts))
         return false;
-    assert(out->entries && out->signatures); /* there is room for one */
-    struct twin__draft_entry *entry = &out->entries[out->count];
-    *entry = draft->entries[i];
-    const char *id = draft->bytes.bytes + entry->id, *kept = draft->bytes.bytes + entry->kept;
-    entry->id = out->bytes.length;
-    entry->kept = out->bytes.length + entry->id_length;
-    memcpy(out->signatures + out->count * slots, draft->signatures + i * slots, slots * sizeof *out->signatures);
-    out->count++;
-    return twin_buffer_append(&out->bytes, id, entry->id_length) == TWIN_OK &&
-           twin_buffer_append(&out->bytes, kept, entry->kept_length) == TWIN_OK;
-}
-
-/* Leaves the first `count` entries in the draft and puts the others into `rest`, which is empty. */
-static bool cut_draft(struct twin__draft *rest, struct twin__draft *draft, size_t count, size_t slots)
-{
-    for (size_t i = count; i < draft->count; i++)
-        if (!copy_entry(rest, draft, i, slots))
-            return false;
-    draft->count = count;
+    struct twin__draft *lent = &batch->drafts[batch->draft_count++];
+    size_t before = bytes_left(draft);
+    *lent = *draft;
+    lent->count = draft->begin + count;
+    lent->lent = true;
+    draft->begin += count;
+    draft->repaired = draft->text_bytes = 0;
+    batch->count += count;
+    batch->bytes += before - bytes_left(draft);
     return true;
 }
 
-bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count, size_t slots)
+bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count)
 {
     size_t moved = 0;
-    for (; moved < from->draft_count && count > 0; moved++) {
-        struct twin__draft *draft = &from->drafts[moved], rest = { 0 };
-        size_t entries = draft->count < count ? draft->count : count;
-        bool cut = draft->count > entries;
-        from->bytes -= draft->bytes.length;
-        if ((cut && !cut_draft(&rest, draft, entries, slots)) || !twin__batch_take(batch, draft)) {
-            twin__draft_clear(&rest);
-            return false;
-        }
-        from->count -= entries;
-        count -= entries;
-        from->spare[from->spare_count++] = *draft;
-        if (cut) {
-            from->bytes += rest.bytes.length;
-            *draft = rest;
+    while (moved < from->draft_count && batch->count < count) {
+        struct twin__draft *draft = &from->drafts[moved];
+        size_t entries = draft->count - draft->begin, wanted = count - batch->count, before = bytes_left(draft);
+        if (entries > wanted) {
+            if (!lend(batch, draft, wanted))
+                return false;
+            from->count -= wanted;
+            from->bytes -= before - bytes_left(draft);
             break;
         }
+        if (!twin__batch_take(batch, draft))
+            return false;
+        from->count -= entries;
+        from->bytes -= before;
+        from->spare[from->spare_count++] = *draft;
+        moved++;
     }
     from->draft_count -= moved;
     memmove(from->drafts, from->drafts + moved, from->draft_count * sizeof *from->drafts);
@@ -229,6 +227,8 @@ bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_
 void twin__batch_empty(struct twin__batch *batch)
 {
     for (size_t i = 0; i < batch->draft_count; i++) {
+        if (batch->drafts[i].lent)
+            continue;
         twin__draft_empty(&batch->drafts[i]);
         batch->spare[batch->spare_count++] = batch->drafts[i];
     }
@@ -238,7 +238,8 @@ void twin__batch_empty(struct twin__batch *batch)
 void twin__batch_clear(struct twin__batch *batch)
 {
     for (size_t i = 0; i < batch->draft_count; i++)
-        twin__draft_clear(&batch->drafts[i]);
+        if (!batch->drafts[i].lent)
+            twin__draft_clear(&batch->drafts[i]);
     for (size_t i = 0; i < batch->spare_count; i++)
         twin__draft_clear(&batch->spare[i]);
     free(batch->drafts);

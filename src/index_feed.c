@@ -292,8 +292,7 @@ static twin_status start_writing(struct adding *adding, twin_error *error)
     twin_status status = settle(adding, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents,
-                          adding->index->options.minhash.slots))
+    if (!twin__batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents))
         return twin__fail_memory(error);
     twin__beside_start(&adding->beside, adding->feed.exec, write_batch, adding);
     return TWIN_OK;

@@ -212,9 +212,11 @@ struct twin__draft_entry {
 struct twin__draft {
     struct twin__draft_entry *entries;
     uint32_t *signatures; /* `slots` an entry */
-    size_t count, entry_capacity, signature_capacity;
+    size_t begin, count;  /* the entries begin .. count-1 are still to be written */
+    size_t entry_capacity, signature_capacity;
     twin_buffer bytes;
     void *packer;
+    bool lent; /* all of it belongs to another batch, which holds the entries that follow */
     uint64_t repaired, text_bytes;
 };
 void twin__draft_empty(struct twin__draft *draft);
@@ -235,8 +237,9 @@ struct twin__batch {
 bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft);
 
 /* Moves the first drafts of `from`, with `count` entries or all there are, to `batch`, which is empty; and the spare
- * ones the other way. A draft may be cut in two. False when memory runs out. */
-bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count, size_t slots);
+ * ones the other way. Of a draft with more than that the first entries are lent: `from` may take further drafts, but
+ * may not move or clear any until `batch` is empty again. False when memory runs out. */
+bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count);
 
 void twin__batch_empty(struct twin__batch *batch);
 void twin__batch_clear(struct twin__batch *batch);

@@ -1470,6 +1470,53 @@ static void files_of_others_are_refused(void **state)
     BAD(TWIN_EFORMAT, "too short", twin_index_open(&index, path, TWIN_INDEX_READ, &error));
 }
 
+/* ---- batches ---- */
+
+/* Whatever the limits, a batch has at most as many documents as was asked, all of them arrive, and in order. Pieces of
+ * an input and batches end at unlike places, so most batches end inside a draft. */
+static void batches_of_any_size_hold_all_documents(void **state)
+{
+    (void)state;
+    enum { DOCUMENTS = 300 };
+    static const size_t batches[] = { 1, 2, 3, 7, 64, 299, 300, 301, 0 }, pieces[] = { 1, 50, 1000, 0 };
+    char lines_path[128];
+    snprintf(lines_path, sizeof lines_path, "%s.jsonl", other_path);
+    FILE *file = fopen(lines_path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < DOCUMENTS; i++)
+        fprintf(file, i % 10 ? "{\"id\":\"d%d\",\"text\":\"t%d\"}\n" : "{\"id\":\"d%d\",\"text\":\"%d\"}\n", i, i);
+    fclose(file);
+    const char *paths[] = { lines_path };
+    for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b += 1 + SLOW)
+        for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
+            twin_input *input;
+            twin_index_change change = { 0 };
+            GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+            GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .piece_bytes = pieces[p] }, &error));
+            twin_index *index = open_index(TWIN_INDEX_WRITE);
+            twin_index_feed feed = { .batch_documents = batches[b], .exec = p % 2 ? two : serial };
+            GOOD(twin_index_add_input(&change, index, input, feed, &error));
+            assert_int_equal(change.added, DOCUMENTS);
+            if (batches[b])
+                assert_true(change.batches >= (DOCUMENTS + batches[b] - 1) / batches[b]);
+            check_index(index);
+            twin_index_view *view;
+            GOOD(twin_index_view_create(&view, index, &error));
+            for (uint64_t i = 0; i < DOCUMENTS; i++) {
+                char id[16];
+                twin_index_entry entry;
+                bool found;
+                snprintf(id, sizeof id, "d%d", (int)i);
+                GOOD(twin_index_find(&entry, &found, view, (twin_text){ id, strlen(id) }, &error));
+                assert_true(found && entry.document == i);
+            }
+            twin_index_view_free(view);
+            twin_index_close(index);
+            twin_input_free(input);
+        }
+    unlink(lines_path);
+}
+
 /* ---- rows ---- */
 
 static void rows_are_sets_as_they_are(void **state)
@@ -1554,6 +1601,7 @@ int main(void)
         cmocka_unit_test(a_bit_flipped_in_a_record_is_found),
         cmocka_unit_test(another_version_and_other_parameters_are_refused),
         cmocka_unit_test(files_of_others_are_refused),
+        cmocka_unit_test(batches_of_any_size_hold_all_documents),
         cmocka_unit_test(rows_are_sets_as_they_are),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
