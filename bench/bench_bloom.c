@@ -14,7 +14,7 @@
 #include <time.h>
 #include <twinsift/bloom.h>
 
-#include "random.h"
+#include "base/random.h"
 
 #if defined(__has_include)
 #if __has_include(<bloom.h>)

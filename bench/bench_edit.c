@@ -12,7 +12,7 @@
 
 #include <twinsift/edit.h>
 
-#include "random.h"
+#include "base/random.h"
 
 #if __has_include(<edlib.h>)
 #include <edlib.h>

@@ -13,7 +13,7 @@
 #include <twinsift/embed.h>
 #include <twinsift/forest.h>
 
-#include "random.h"
+#include "base/random.h"
 
 enum { TREES = 10, DEPTH = 24, LABELS = TREES * DEPTH, ASKED = 20, QUERIES = 5000, ROUNDS = 3, FAMILY = 10 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
+#include "base/random.h"
 
 /* A word and what stands around it. The number counts in the vocabulary, or among the foreign words. */
 typedef uint32_t token;

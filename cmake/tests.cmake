@@ -17,7 +17,7 @@ foreach(file ${FUZZERS})
   get_filename_component(target ${file} NAME_WE)
   string(REPLACE fuzz_ "" name ${target})
   add_executable(${target} ${file})
-  target_include_directories(${target} PRIVATE src src/kernels fuzz)
+  target_include_directories(${target} PRIVATE src fuzz)
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes) # no header has the entry
   target_link_libraries(${target} PRIVATE settings static)
   if(TWIN_FUZZ)
@@ -40,18 +40,18 @@ endforeach()
 # ---- modules: cmocka programs, which may also see what is private
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-file(GLOB TESTS CONFIGURE_DEPENDS tests/test_*.c)
+file(GLOB TESTS CONFIGURE_DEPENDS tests/*/test_*.c)
 foreach(file ${TESTS})
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${file})
-  target_include_directories(${name} PRIVATE src src/kernels tests)
+  target_include_directories(${name} PRIVATE src tests)
   target_link_libraries(${name} PRIVATE settings static PkgConfig::CMOCKA)
   checked(${name} ${name})
 endforeach()
 
 # ---- the index under kills: a few here, as many as wanted by hand
 
-add_executable(crash tests/crash.c)
+add_executable(crash tests/index/crash.c)
 target_include_directories(crash PRIVATE src)
 target_link_libraries(crash PRIVATE settings static)
 checked(crash crash --kills 24)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "bloom_private.h"
+#include "bloom/bloom_private.h"
 
 static const twin_hash key = { TWIN_HASH_SIP, 0, { 0x3736353433323130, 0x6665646362613938 } };
 

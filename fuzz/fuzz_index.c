@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "index_parts.h"
+#include "index/index_private.h"
 
 static void require(bool truth)
 {

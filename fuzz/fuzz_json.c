@@ -3,7 +3,7 @@
 #include <string.h>
 #include <twinsift/cpu.h>
 
-#include "json.h"
+#include "input/json.h"
 
 static void demand(bool truth)
 {

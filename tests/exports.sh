@@ -25,7 +25,7 @@ if [ -n "$bad" ]; then
 fi
 
 for header in "$root"/include/twinsift/*.h; do
-    [ -e "$root/src/$(basename "$header" .h).c" ] || continue
+    ls "$root"/src/*/"$(basename "$header" .h).c" >/dev/null 2>&1 || continue
     bad=$(comm -13 <(echo "$names") <(promised "$header" | sort -u))
     if [ -n "$bad" ]; then
         echo "promised by $header, but not exported: $bad"
@@ -34,7 +34,7 @@ for header in "$root"/include/twinsift/*.h; do
 done
 
 soname=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
-major=$(sed -n 's/#define TWINSIFT_VERSION_MAJOR //p' "$root/include/twinsift/twinsift.h")
+major=$(sed -n 's/#define TWINSIFT_VERSION_MAJOR //p' "$root/include/twinsift/version.h")
 if [ "$soname" != "libtwinsift.so.$major" ]; then
     echo "the SONAME is $soname, not libtwinsift.so.$major"
     exit 1

@@ -2,8 +2,8 @@
 #ifndef LOOKALIKES_H
 #define LOOKALIKES_H
 
+#include "base/random.h"
 #include "corpus.h"
-#include "random.h"
 
 enum { VOCABULARY = 512 };
 

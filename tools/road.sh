@@ -1,45 +1,22 @@
 #!/usr/bin/env bash
-# Includes never point forward along the road, and programs see the public headers only.
+# Includes follow the order of the rooms, and a room's private headers stay in the room.
+#
+# A folder of src/ is a room. A room includes its own headers and those of earlier rooms; of those, only the public
+# ones and the private ones named below. A public header include/twinsift/NAME.h belongs to the room that has
+# NAME.c. Programs and examples see public headers and their own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The rooms in the order of the road, one a line: its public header, then private files that belong to it. A file
-# src/ROOM.c, src/ROOM_part.c or include/twinsift/ROOM.h may include headers of its own room and of those before it.
-road=(
-    # the ground: results, instruction sets and their loops, small private tools, who runs
-    "status fail"
-    "cpu kernels"
-    "random grow names sort union_find"
-    "exec beside"
-    # tools of the road: numbers and bytes, nothing of documents
-    "hash"
-    "plan"
-    "text buffer"
-    "bloom"
-    # documents
-    "document folder json source unpack"
-    # sets
-    "set"
-    "shingle"
-    # signatures; embed is the second door, where edit distance becomes hash vectors
-    "minhash"
-    "edit"
-    "embed"
-    # documents, sets and signatures of a whole input, held together
-    "collection rows copies"
-    # candidates
-    "bands"
-    "forest"
-    # the similar, by sets and by edits, and groups of them
-    "similar"
-    "near"
-    "audit"
-    "cluster"
-    # at the end, only looking back
-    "index"
-    "mail"
-    # the umbrella includes them all
-    "twinsift"
+rooms=(base kernels text input sketch lsh edit join dedup bloom store index mail)
+
+# Private headers that other rooms may include, and why.
+shared=(
+    base/array.h base/background.h base/enum_names.h base/error.h base/random.h base/union_find.h # tools of every room
+    kernels/kernels.h # the loops written once per instruction set, called where the data is
+    kernels/sort.h    # sorting, which is made of such loops
+    input/source.h
+    store/claims.h
+    index/index_private.h
 )
 
 failed=0
@@ -49,21 +26,16 @@ complain()
     failed=1
 }
 
-# place NAME: the number of the room that NAME, without folder and suffix, belongs to; nothing if it has none.
-declare -A number
-for i in "${!road[@]}"; do
-    for name in ${road[i]}; do
-        number[$name]=$i
-    done
+declare -A order room_of
+for i in "${!rooms[@]}"; do
+    order[${rooms[i]}]=$i
 done
-place()
-{
-    local name=$1
-    while [ -z "${number[$name]-}" ] && [[ $name == *_* ]]; do
-        name=${name%_*}
-    done
-    echo "${number[$name]-}"
-}
+for file in src/*/*.c src/*/*.cc; do
+    [ -e "$file" ] || continue
+    room=${file#src/}
+    name=${file##*/}
+    room_of[${name%.*}]=${room%%/*}
+done
 
 # includes FILE: our own headers among its includes, as written between the marks.
 includes()
@@ -71,38 +43,60 @@ includes()
     sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*(<(twinsift\/[^>]*)>|"([^"]*)").*/\2\3/p' "$1"
 }
 
-stem()
+# public_room twinsift/NAME.h: its room; nothing if it has none.
+public_room()
 {
-    local name=${1##*/}
-    echo "${name%.*}"
+    local name=${1#twinsift/}
+    echo "${room_of[${name%.h}]-}"
 }
 
-for file in include/twinsift/*.h src/*.c src/*.cc src/*.h src/kernels/*.[ch]; do
-    [ -e "$file" ] || continue
-    case $file in
-    src/kernels/*) here=${number[kernels]} ;;
-    *) here=$(place "$(stem "$file")") ;;
-    esac
-    if [ -z "$here" ]; then
-        complain "$file has no place on the road: give it one in tools/road.sh"
-        continue
-    fi
+is_shared()
+{
+    [[ " ${shared[*]} " == *" $1 "* ]]
+}
+
+check() # FILE ROOM
+{
+    local file=$1 here=$2 header there
     while read -r header; do
-        there=$(place "$(stem "$header")")
-        [ ! -e "src/kernels/${header#kernels/}" ] || there=${number[kernels]}
-        if [ -z "$there" ]; then
-            complain "$file includes $header, which has no place on the road"
-        elif [ "$there" -gt "$here" ]; then
-            complain "$file includes $header, which comes later: ${road[here]%% *} .. ${road[there]%% *}"
+        if [[ $header == twinsift/* ]]; then
+            there=$(public_room "$header")
+        else
+            there=${header%%/*}
+            [ -e "src/$header" ] || { complain "$file includes $header, which is not in src/: write ROOM/FILE.h"; continue; }
+            [ "$there" = "$here" ] || is_shared "$header" || complain "$file includes $header, which is private to $there"
+        fi
+        if [ -z "${order[$there]-}" ]; then
+            complain "$file includes $header, which belongs to no room: which folder of src/ has its .c?"
+        elif [ "${order[$there]}" -gt "${order[$here]}" ]; then
+            complain "$file includes $header, which comes later: $here .. $there"
         fi
     done < <(includes "$file")
+}
+
+for file in src/*/*.c src/*/*.cc src/*/*.h; do
+    [ -e "$file" ] || continue
+    room=${file#src/}
+    room=${room%%/*}
+    if [ -z "${order[$room]-}" ]; then
+        complain "$file is in no room: the rooms are ${rooms[*]}"
+    else
+        check "$file" "$room"
+    fi
+done
+for file in include/twinsift/*.h; do
+    room=$(public_room "twinsift/${file##*/}")
+    if [ -n "$room" ]; then
+        check "$file" "$room"
+    elif [ "$file" != include/twinsift/twinsift.h ]; then
+        complain "$file belongs to no room: which folder of src/ has its .c?"
+    fi
 done
 
-for file in cli/*.[ch] lab/*.[ch] examples/*.[ch]; do
-    [ -e "$file" ] || continue
+while read -r file; do
     while read -r header; do
-        [[ $header == twinsift/* && -e include/$header ]] || [[ $header != */* && -e ${file%/*}/$header ]] ||
+        [[ $header == twinsift/* && -e include/$header ]] || [ -e "${file%/*}/$header" ] || [ -e "${file%%/*}/$header" ] ||
             complain "$file includes $header, which is neither public nor its own"
     done < <(includes "$file")
-done
+done < <(find cli lab examples -name '*.[ch]')
 exit $failed

@@ -5,7 +5,7 @@
 #ifndef TWINSIFT_AUDIT_H
 #define TWINSIFT_AUDIT_H
 
-#include <twinsift/near.h>
+#include <twinsift/edit_join.h>
 #include <twinsift/similar.h>
 
 #ifdef __cplusplus

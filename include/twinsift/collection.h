@@ -10,8 +10,8 @@
 #ifndef TWINSIFT_COLLECTION_H
 #define TWINSIFT_COLLECTION_H
 
-#include <twinsift/document.h>
 #include <twinsift/exec.h>
+#include <twinsift/input.h>
 #include <twinsift/minhash.h>
 #include <twinsift/shingle.h>
 

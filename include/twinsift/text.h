@@ -5,28 +5,11 @@
 #ifndef TWINSIFT_TEXT_H
 #define TWINSIFT_TEXT_H
 
-#include <twinsift/status.h>
+#include <twinsift/buffer.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Bytes that someone else owns; not ended by a zero. */
-typedef struct twin_text {
-    const char *bytes;
-    size_t length;
-} twin_text;
-
-/* A run of bytes that grows; begin with {0} and end with twin_buffer_clear(). */
-typedef struct twin_buffer {
-    char *bytes;
-    size_t length, capacity;
-} twin_buffer;
-
-/* Makes room for `more` bytes past `length`. */
-TWIN_API twin_status twin_buffer_reserve(twin_buffer *buffer, size_t more);
-TWIN_API twin_status twin_buffer_append(twin_buffer *buffer, const void *bytes, size_t length);
-TWIN_API void twin_buffer_clear(twin_buffer *buffer);
 
 typedef enum twin_normal {
     TWIN_NORMAL_FOLD,  /* UTF-8 checked, NFKC, case folded, white space folded: the default */

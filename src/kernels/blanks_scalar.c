@@ -1,5 +1,5 @@
 /* blanks_scalar.c — where the white space is: the specification. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 void twin__blanks_scalar(uint64_t *out, const char *p, size_t n)
 {

@@ -1,5 +1,5 @@
 /* bloom_avx2.c — a block is two vectors of four lanes. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 

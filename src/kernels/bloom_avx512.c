@@ -1,5 +1,5 @@
 /* bloom_avx512.c — a block is one vector. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 

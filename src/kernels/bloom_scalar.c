@@ -2,7 +2,7 @@
  *
  * Words are read and written one by one and atomically, which costs nothing here: another thread may be adding
  * to the filter through fetch-or while this one asks. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 static uint64_t lane_bit(uint64_t lanes, int lane)
 {

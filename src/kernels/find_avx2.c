@@ -1,5 +1,5 @@
 /* find_avx2.c — 32 bytes at a time. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 

@@ -1,5 +1,5 @@
 /* find_avx512.c — 64 bytes at a time. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 

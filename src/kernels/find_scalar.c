@@ -1,5 +1,5 @@
 /* find_scalar.c — where a JSON string may end: the specification. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <stdbool.h>
 #include <string.h>

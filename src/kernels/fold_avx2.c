@@ -1,6 +1,6 @@
 /* fold_avx2.c — 32 bytes at a time. Most blocks are stored as they are; only those with a blank too many are
  * squeezed. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* fold_avx512.c — 64 bytes at a time, in the way of fold_avx2.c. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 #include <stdbool.h>

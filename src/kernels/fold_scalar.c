@@ -1,5 +1,5 @@
 /* fold_scalar.c — ASCII in lower case, its white space folded: the specification. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,6 @@
 /* kernels.c — the best row this machine can run is chosen once. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
-#include <string.h>
 #include <twinsift/cpu.h>
 
 static const struct kernels table[TWIN_CPU_LEVELS] = {
@@ -54,24 +53,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
 #endif
 };
 
-static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };
-
 /* Choosing twice gives the same answer, so a race does no harm. */
 const struct kernels *_Atomic twin__kernels_chosen;
-
-twin_cpu twin_cpu_best(void)
-{
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vbmi"))
-        return TWIN_CPU_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-        return TWIN_CPU_AVX2;
-#endif
-    return TWIN_CPU_SCALAR;
-}
 
 const struct kernels *twin__choose_kernels(void)
 {
@@ -91,19 +74,4 @@ twin_status twin_cpu_use(twin_cpu level)
         return TWIN_EUNSUPPORTED;
     atomic_store_explicit(&twin__kernels_chosen, &table[level], memory_order_relaxed);
     return TWIN_OK;
-}
-
-const char *twin_cpu_name(twin_cpu level)
-{
-    return names[level];
-}
-
-twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
-{
-    for (int level = 0; level < TWIN_CPU_LEVELS; level++)
-        if (strcmp(name, names[level]) == 0) {
-            *out = (twin_cpu)level;
-            return TWIN_OK;
-        }
-    return TWIN_EINVAL;
 }

@@ -1,5 +1,5 @@
 /* sketch_avx2.c — four items at a time. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 

@@ -1,5 +1,5 @@
 /* sketch_avx512.c — eight items at a time. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 

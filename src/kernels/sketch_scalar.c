@@ -1,5 +1,5 @@
 /* sketch_scalar.c — dealing items into slots, and comparing slots: the specification. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* sort_avx2.c — four bins at a time, one in each lane. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static inline void order(lane *low, lane *high)
     *high = _mm256_blendv_epi8(b, a, swap);
 }
 
-#include "sort_network.h"
+#include "kernels/sort_network.h"
 
 /* Four rows of four become four columns. */
 static inline void transpose(__m256i x[LANES])

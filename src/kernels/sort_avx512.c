@@ -1,5 +1,5 @@
 /* sort_avx512.c — eight bins at a time, one in each lane. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <immintrin.h>
 
@@ -14,7 +14,7 @@ static inline void order(lane *low, lane *high)
     *high = _mm512_max_epu64(a, b);
 }
 
-#include "sort_network.h"
+#include "kernels/sort_network.h"
 
 /* Eight rows of eight become eight columns: pairs of numbers, then pairs of pairs, then halves. */
 static inline void transpose(__m512i x[LANES])

@@ -2,10 +2,10 @@
  *
  * To be included behind `lane`, a number or a vector of them, and `order(lane *low, lane *high)`, which puts the
  * lesser first: so that every row has the same network. */
-#ifndef TWIN_SORT_NETWORK_H
-#define TWIN_SORT_NETWORK_H
+#ifndef TWIN_KERNELS_SORT_NETWORK_H
+#define TWIN_KERNELS_SORT_NETWORK_H
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 static inline void sort_eight(lane x[BIN_ROOM])
 {

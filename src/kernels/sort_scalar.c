@@ -1,5 +1,5 @@
 /* sort_scalar.c — the specification of sorting bins and dropping repeats, free of branches that depend on the items. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static inline void order(lane *low, lane *high)
     *high = a < b ? b : a;
 }
 
-#include "sort_network.h"
+#include "kernels/sort_network.h"
 
 /* Places without a number count as the greatest, so that they come last; a number as great is no different. All eight
  * are written where there is room, for no branch then depends on how many a bin holds. */

@@ -3,8 +3,8 @@
  *
  *     x = width + byteswap(lo) + hi + (low half of lo·hi ^ high half of lo·hi)
  *     x ^= x >> 37;  x *= XXH3_FACTOR;  x ^= x >> 32 */
-#ifndef TWIN_WINDOWS_H
-#define TWIN_WINDOWS_H
+#ifndef TWIN_KERNELS_WINDOWS_H
+#define TWIN_KERNELS_WINDOWS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* windows_avx2.c — XXH3 of four windows at a time, for windows of 9 to 16 bytes. */
-#include "kernels.h"
-#include "windows.h"
+#include "kernels/kernels.h"
+#include "kernels/windows.h"
 
 #include <immintrin.h>
 

@@ -1,6 +1,6 @@
 /* windows_avx512.c — XXH3 of eight windows at a time, for windows of 9 to 16 bytes. */
-#include "kernels.h"
-#include "windows.h"
+#include "kernels/kernels.h"
+#include "kernels/windows.h"
 
 #include <immintrin.h>
 

@@ -1,5 +1,5 @@
 /* windows_scalar.c — XXH3 of every window of a text: the specification. */
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

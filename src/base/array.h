@@ -1,0 +1,32 @@
+/* array.h — arrays that grow. */
+#ifndef TWIN_BASE_ARRAY_H
+#define TWIN_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for `more` elements of `size` bytes past `count` in the array whose pointer lies at `array`, doubling
+ * as it goes. False when memory runs out; the array is then as it was. */
+static inline bool twin__grow(void *array, size_t *capacity, size_t count, size_t more, size_t size)
+{
+    if (more <= *capacity - count)
+        return true;
+    if (more > SIZE_MAX / 4 / size - count)
+        return false;
+    size_t wanted = *capacity < 16 ? 16 : *capacity;
+    while (wanted - count < more)
+        wanted *= 2;
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, wanted * size);
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    *capacity = wanted;
+    return true;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* enum_names.h — tables of names. */
+#ifndef TWIN_BASE_ENUM_NAMES_H
+#define TWIN_BASE_ENUM_NAMES_H
+
+#include <string.h>
+
+/* The number of `name` in a table of `count`; -1 when it is not there. */
+static inline int twin__number_of(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* error.h — a failure and its sentence. */
+#ifndef TWIN_BASE_ERROR_H
+#define TWIN_BASE_ERROR_H
+
+#include <pthread.h>
+#include <twinsift/status.h>
+
+/* Fills `error`, unless it is NULL, and returns `status`. The format knows %m: the text of errno. */
+twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same, with the offset at which a file is not what it should be. */
+twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same for memory that ran out. */
+twin_status twin__fail_memory(twin_error *error);
+
+/* Of the failures of a loop's items the one that comes first in order, whoever met it: many workers fail as one
+ * would. Begin with TWIN__NO_FAILURE. */
+struct twin__first_failure {
+    pthread_mutex_t lock;
+    size_t item;
+    twin_error error;
+};
+#define TWIN__NO_FAILURE                                                                                             \
+    {                                                                                                                \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .item = SIZE_MAX                                                          \
+    }
+void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, const twin_error *error);
+twin_status twin__first_failure(twin_error *out, const struct twin__first_failure *failure);
+
+#endif

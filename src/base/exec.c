@@ -1,0 +1,158 @@
+/* exec.c — loops on threads; beside.c has the only other thread. */
+#include <twinsift/exec.h>
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/enum_names.h"
+
+static const char *const executor_names[] = {
+    [TWIN_EXEC_SERIAL] = "serial",
+    [TWIN_EXEC_PTHREADS] = "pthreads",
+    [TWIN_EXEC_OPENMP] = "openmp",
+};
+enum { EXECUTORS = sizeof executor_names / sizeof executor_names[0] };
+
+struct loop {
+    twin_exec_body *body;
+    void *context;
+    size_t n, piece;
+    atomic_size_t next;  /* the first item that nobody has taken */
+    atomic_int arrivals; /* each worker's number is how many came before it */
+};
+
+const char *twin_executor_name(twin_executor kind)
+{
+    return executor_names[kind];
+}
+
+twin_status twin_executor_from_name(twin_executor *out, const char *name)
+{
+    int kind = twin__number_of(name, executor_names, EXECUTORS);
+    if (kind < 0)
+        return TWIN_EINVAL;
+    *out = (twin_executor)kind;
+    return TWIN_OK;
+}
+
+static int processors(void)
+{
+    cpu_set_t allowed;
+    long count;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        count = CPU_COUNT(&allowed);
+    else
+        count = sysconf(_SC_NPROCESSORS_ONLN); /* a machine with more processors than cpu_set_t has bits */
+    if (count < 1)
+        return 1;
+    return count < TWIN_EXEC_MAX_WORKERS ? (int)count : TWIN_EXEC_MAX_WORKERS;
+}
+
+twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers)
+{
+    if ((unsigned)kind >= EXECUTORS || workers < 0 || workers > TWIN_EXEC_MAX_WORKERS)
+        return TWIN_EINVAL;
+#ifndef TWIN_OPENMP
+    if (kind == TWIN_EXEC_OPENMP)
+        return TWIN_EUNSUPPORTED;
+#endif
+    if (kind == TWIN_EXEC_SERIAL)
+        workers = 1;
+    *out = (twin_exec){ .kind = kind, .workers = workers ? workers : processors() };
+    return TWIN_OK;
+}
+
+static void *take_pieces(void *arg)
+{
+    struct loop *loop = arg;
+    int worker = atomic_fetch_add(&loop->arrivals, 1);
+    for (;;) {
+        size_t begin = atomic_fetch_add(&loop->next, loop->piece);
+        if (begin >= loop->n)
+            return NULL;
+        size_t left = loop->n - begin;
+        loop->body(loop->context, begin, begin + (left < loop->piece ? left : loop->piece), worker);
+    }
+}
+
+static void run_pthreads(struct loop *loop, int workers)
+{
+    pthread_t threads[TWIN_EXEC_MAX_WORKERS];
+    int started = 0;
+    while (started < workers - 1 && pthread_create(&threads[started], NULL, take_pieces, loop) == 0)
+        started++;
+    take_pieces(loop);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+}
+
+#ifdef TWIN_OPENMP
+static void run_openmp(struct loop *loop, int workers)
+{
+#pragma omp parallel num_threads(workers)
+    take_pieces(loop);
+}
+#endif
+
+void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context)
+{
+    assert(piece > 0 && exec.workers > 0 && exec.workers <= TWIN_EXEC_MAX_WORKERS);
+    if (n == 0)
+        return;
+
+    struct loop loop = { .body = body, .context = context, .n = n, .piece = piece };
+    size_t pieces = (n - 1) / piece + 1;
+    /* Never more workers than pieces, so that `next` cannot wrap around, however large a piece was asked. */
+    int workers = pieces < (size_t)exec.workers ? (int)pieces : exec.workers;
+    switch (exec.kind) {
+    case TWIN_EXEC_SERIAL: take_pieces(&loop); break;
+    case TWIN_EXEC_PTHREADS: run_pthreads(&loop, workers); break;
+    case TWIN_EXEC_OPENMP:
+#ifdef TWIN_OPENMP
+        run_openmp(&loop, workers);
+#else
+        assert(false && "twin_exec_make() refuses OpenMP in this build");
+#endif
+        break;
+    }
+}
+
+struct queue {
+    twin_exec_step *work, *hand_in;
+    void *context;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    size_t next; /* the item whose turn it is */
+};
+
+/* Items are taken in increasing order, so the one whose turn it is has always been taken and nobody waits for
+ * work that no one does. */
+static void work_and_queue(void *context, size_t begin, size_t end, int worker)
+{
+    struct queue *queue = context;
+    for (size_t item = begin; item < end; item++) {
+        queue->work(queue->context, item, worker);
+        pthread_mutex_lock(&queue->lock);
+        while (queue->next != item)
+            pthread_cond_wait(&queue->moved, &queue->lock);
+        queue->hand_in(queue->context, item, worker);
+        queue->next = item + 1;
+        pthread_cond_broadcast(&queue->moved);
+        pthread_mutex_unlock(&queue->lock);
+    }
+}
+
+void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in, void *context)
+{
+    struct queue queue = { .work = work,
+                           .hand_in = hand_in,
+                           .context = context,
+                           .lock = PTHREAD_MUTEX_INITIALIZER,
+                           .moved = PTHREAD_COND_INITIALIZER };
+    twin_exec_for(exec, n, 1, work_and_queue, &queue);
+    pthread_cond_destroy(&queue.moved);
+    pthread_mutex_destroy(&queue.lock);
+}

@@ -1,0 +1,35 @@
+/* random.h — the splitmix64 stream: every seeded choice of the library draws from one of these. */
+#ifndef TWIN_BASE_RANDOM_H
+#define TWIN_BASE_RANDOM_H
+
+#include <stdint.h>
+
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014): one to one, and every input bit moves about half
+ * the output bits. */
+static inline uint64_t twin__mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+/* The next number of the stream whose state is *state. */
+static inline uint64_t twin__random_next(uint64_t *state)
+{
+    *state += 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio, odd: visits every state */
+    return twin__mix(*state);
+}
+
+/* A number below n, n > 0. The bias is at most n/2^64. */
+static inline uint64_t twin__random_below(uint64_t *state, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)twin__random_next(state) * n) >> 64);
+}
+
+/* A number in [0, 1) with 53 random bits. */
+static inline double twin__random_unit(uint64_t *state)
+{
+    return (double)(twin__random_next(state) >> 11) * 0x1p-53;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* union_find.h — groups that merge: parent[i] starts as i, and the root of a group is its least member. */
+#ifndef TWIN_BASE_UNION_FIND_H
+#define TWIN_BASE_UNION_FIND_H
+
+#include <stdint.h>
+
+/* Path halving (van Leeuwen, Tarjan 1984): each step also shortens the path for those who come after. */
+static inline uint32_t twin__root(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static inline void twin__join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = twin__root(parent, a);
+    b = twin__root(parent, b);
+    if (a < b)
+        parent[b] = a;
+    else
+        parent[a] = b;
+}
+
+#endif

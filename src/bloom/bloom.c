@@ -1,0 +1,571 @@
+/* bloom.c — Bloom and counting filters. */
+#include "bloom/bloom_private.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/random.h"
+#include "kernels/kernels.h"
+
+/* Items hashed ahead of their cells: enough to hide a cache miss behind, few enough to stay in the cache. */
+enum { BATCH = 32 };
+
+/* ---- making and freeing ---- */
+
+enum { HUGE_PAGE = 2 << 20 };
+
+twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
+{
+    uint64_t bytes = twin_bloom_bytes(shape);
+    *out = NULL;
+    if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
+        return TWIN_ELIMIT;
+    twin_bloom *bloom = calloc(1, sizeof *bloom);
+    if (!bloom)
+        return TWIN_ENOMEM;
+
+    /* Straight from the system: zeroed, not touched before it is used, and of whole huge pages, which save 10 to
+     * 25 % of a look-up in a filter of gigabytes. A refused hint is no error. */
+    size_t page = bytes < HUGE_PAGE ? 4096 : HUGE_PAGE, room = (bytes + page - 1) / page * page + page;
+    char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        free(bloom);
+        return TWIN_ENOMEM;
+    }
+    char *aligned = memory + (page - (uintptr_t)memory % page) % page;
+    madvise(aligned, room - page, MADV_HUGEPAGE);
+    bloom->words = (uint64_t *)(void *)aligned;
+    bloom->memory = memory;
+    bloom->memory_bytes = room;
+    bloom->shape = shape;
+    bloom->blocks = shape.cells / BLOOM_BLOCK_CELLS;
+    bloom->writable = true;
+    bloom->lock = -1;
+    *out = bloom;
+    return TWIN_OK;
+}
+
+twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
+{
+    twin_bloom_shape shape;
+    *out = NULL;
+    twin_status status = twin_bloom_plan(&shape, options);
+    if (status == TWIN_OK)
+        status = twin__bloom_make(out, shape);
+    if (status != TWIN_OK)
+        return status;
+
+    (*out)->hash = options.hash;
+    (*out)->planned_items = options.items;
+    (*out)->planned_rate = options.cells ? twin_bloom_expected_rate(shape, (double)options.items) : options.rate;
+    return TWIN_OK;
+}
+
+twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom)
+{
+    twin_status status = twin__bloom_make(out, bloom->shape);
+    if (status != TWIN_OK)
+        return status;
+    twin_bloom *copy = *out;
+    memcpy(copy->words, bloom->words, twin_bloom_bytes(bloom->shape));
+    copy->hash = bloom->hash;
+    copy->planned_items = bloom->planned_items;
+    copy->planned_rate = bloom->planned_rate;
+    copy->added = bloom->added;
+    copy->fresh = bloom->fresh;
+    copy->removed = bloom->removed;
+    return TWIN_OK;
+}
+
+void twin_bloom_free(twin_bloom *bloom)
+{
+    if (!bloom)
+        return;
+    if (bloom->memory)
+        munmap(bloom->memory, bloom->memory_bytes);
+    if (bloom->lock >= 0)
+        close(bloom->lock);
+    free(bloom->path);
+    free(bloom);
+}
+
+twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom)
+{
+    return bloom->shape;
+}
+
+/* ---- where an item stands ---- */
+
+/* The 64 bits that place an item. XXH3 is twin_hash_bytes() written out: a call, and a twin_hash copied for it, cost
+ * a quarter of a look-up in the cache. Short code counts twice here: the fewer instructions a question takes, the
+ * more of the questions that follow it the processor has begun while it waits for memory. */
+static inline uint64_t hash_of(const twin_hash *hash, const void *bytes, size_t length)
+{
+    if (hash->family == TWIN_HASH_XXH3)
+        return XXH3_64bits_withSeed(bytes, length, hash->seed);
+    return twin_hash_bytes(*hash, bytes, length);
+}
+
+uint64_t twin__bloom_hash_check(twin_hash hash)
+{
+    static const char text[] = "twinsift bloom: is this the same hash?";
+    return hash_of(&hash, text, sizeof text - 1);
+}
+
+/* Maps 64 random bits to 0 .. n-1 by their high bits. */
+static inline uint64_t reduce(uint64_t x, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)x * n) >> 64);
+}
+
+/* A multiplier of Steele and Vigna (2021). */
+static const uint64_t SPREAD = 0xD1342543DE82EF95u;
+
+/* The block comes from the leading bits of the hash, the lanes from the leading bits of a product: they depend
+ * on all the bits below those that chose the block. */
+static inline struct bloom_probe probe_of(const twin_bloom *bloom, const void *bytes, size_t length)
+{
+    uint64_t hash = hash_of(&bloom->hash, bytes, length);
+    return (struct bloom_probe){ .block = reduce(hash, bloom->blocks), .lanes = hash * SPREAD >> 16 };
+}
+
+/* The cells of an item, k of them. The classic ones come from a linear congruential stream that begins with
+ * the hash and steps by what is mixed from it. Plain double hashing (a + i·b) costs one multiplication less each,
+ * but two items that meet in two cells then meet in all, which shows in small filters. */
+static inline void find_cells(uint64_t *cells, const twin_bloom *bloom, const void *bytes, size_t length)
+{
+    if (bloom->shape.layout == TWIN_BLOOM_BLOCKS) {
+        struct bloom_probe probe = probe_of(bloom, bytes, length);
+        for (unsigned lane = 0; lane < BLOOM_LANES; lane++)
+            cells[lane] =
+                probe.block * BLOOM_BLOCK_CELLS + lane * BLOOM_LANE_CELLS + (probe.lanes >> (6 * lane) & 63);
+        return;
+    }
+    uint64_t hash = hash_of(&bloom->hash, bytes, length), step = twin__mix(hash + 0x9E3779B97F4A7C15u);
+    for (unsigned i = 0; i < bloom->shape.functions; i++) {
+        cells[i] = reduce(hash, bloom->shape.cells);
+        hash = hash * SPREAD + step;
+    }
+}
+
+/* Drops repeats from the cells of an item and returns how many are left. A counter that two functions of an
+ * item share counts the item once, on every add and every remove, so that what is put in comes out. */
+static unsigned drop_repeats(uint64_t *cells, const twin_bloom *bloom)
+{
+    if (bloom->shape.layout == TWIN_BLOOM_BLOCKS)
+        return BLOOM_LANES; /* one in each lane */
+    unsigned kept = 0;
+    for (unsigned i = 0; i < bloom->shape.functions; i++) {
+        unsigned j = 0;
+        while (j < kept && cells[j] != cells[i])
+            j++;
+        if (j == kept)
+            cells[kept++] = cells[i];
+    }
+    return kept;
+}
+
+/* A cell is `cell_bits` bits of a word, the first in the lowest. */
+struct place {
+    uint64_t *word;
+    unsigned shift;
+};
+
+static inline struct place place_of(const twin_bloom *bloom, uint64_t cell)
+{
+    uint64_t bit = cell * bloom->shape.cell_bits;
+    return (struct place){ bloom->words + bit / 64, (unsigned)(bit % 64) };
+}
+
+static inline uint32_t full(const twin_bloom *bloom)
+{
+    return (1u << bloom->shape.cell_bits) - 1;
+}
+
+/* Atomic, for another thread may be adding; that costs nothing. */
+static inline uint32_t cell_value(const twin_bloom *bloom, struct place place)
+{
+    return (uint32_t)(__atomic_load_n(place.word, __ATOMIC_RELAXED) >> place.shift) & full(bloom);
+}
+
+static bool is_counting(const twin_bloom *bloom)
+{
+    return bloom->shape.cell_bits > 1;
+}
+
+static bool is_bit_blocks(const twin_bloom *bloom)
+{
+    return bloom->shape.layout == TWIN_BLOOM_BLOCKS && !is_counting(bloom);
+}
+
+/* ---- one item ---- */
+
+static bool add_bits(twin_bloom *bloom, const uint64_t *cells)
+{
+    uint64_t missing = 0;
+    for (unsigned i = 0; i < bloom->shape.functions; i++) {
+        uint64_t *word = bloom->words + cells[i] / 64, bit = (uint64_t)1 << (cells[i] % 64);
+        missing |= ~*word & bit;
+        *word |= bit;
+    }
+    return missing != 0;
+}
+
+static bool add_counts(twin_bloom *bloom, const uint64_t *cells, unsigned count)
+{
+    bool fresh = false;
+    for (unsigned i = 0; i < count; i++) {
+        struct place place = place_of(bloom, cells[i]);
+        uint32_t value = cell_value(bloom, place);
+        fresh |= value == 0;
+        if (value < full(bloom))
+            *place.word += (uint64_t)1 << place.shift;
+    }
+    return fresh;
+}
+
+static bool add_cells(twin_bloom *bloom, uint64_t *cells)
+{
+    return is_counting(bloom) ? add_counts(bloom, cells, drop_repeats(cells, bloom)) : add_bits(bloom, cells);
+}
+
+static bool add_one(twin_bloom *bloom, const void *bytes, size_t length)
+{
+    if (is_bit_blocks(bloom)) {
+        bool fresh;
+        struct bloom_probe probe = probe_of(bloom, bytes, length);
+        twin__kernels()->bloom_add(&fresh, bloom->words, &probe, 1);
+        return fresh;
+    }
+    uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
+    find_cells(cells, bloom, bytes, length);
+    return add_cells(bloom, cells);
+}
+
+bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length)
+{
+    assert(bloom->writable);
+    bool fresh = add_one(bloom, bytes, length);
+    bloom->added++;
+    bloom->fresh += fresh;
+    return fresh;
+}
+
+static bool test_cells(const twin_bloom *bloom, const uint64_t *cells)
+{
+    for (unsigned i = 0; i < bloom->shape.functions; i++)
+        if (cell_value(bloom, place_of(bloom, cells[i])) == 0)
+            return false;
+    return true;
+}
+
+/* Apart, so that the short way below sets up no room for cells. */
+static __attribute__((noinline)) bool test_one(const twin_bloom *bloom, const void *bytes, size_t length)
+{
+    uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
+    find_cells(cells, bloom, bytes, length);
+    return test_cells(bloom, cells);
+}
+
+bool twin_bloom_may_contain(const twin_bloom *bloom, const void *bytes, size_t length)
+{
+    if (!is_bit_blocks(bloom))
+        return test_one(bloom, bytes, length);
+    struct bloom_probe probe = probe_of(bloom, bytes, length);
+    return twin__kernels()->bloom_has(bloom->words + 8 * probe.block, probe.lanes);
+}
+
+uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, size_t length)
+{
+    uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
+    uint32_t least = full(bloom);
+    find_cells(cells, bloom, bytes, length);
+    for (unsigned i = 0; i < bloom->shape.functions; i++) {
+        uint32_t value = cell_value(bloom, place_of(bloom, cells[i]));
+        least = value < least ? value : least;
+    }
+    return least;
+}
+
+bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length)
+{
+    assert(bloom->writable && is_counting(bloom));
+    uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
+    find_cells(cells, bloom, bytes, length);
+    unsigned count = drop_repeats(cells, bloom);
+    for (unsigned i = 0; i < count; i++)
+        if (cell_value(bloom, place_of(bloom, cells[i])) == 0)
+            return false;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct place place = place_of(bloom, cells[i]);
+        /* A full counter may stand for more than it says: lowered, it could reach zero too soon. */
+        if (cell_value(bloom, place) < full(bloom))
+            *place.word -= (uint64_t)1 << place.shift;
+    }
+    bloom->removed++;
+    return true;
+}
+
+/* ---- many items ---- */
+
+/* Hashes a batch and asks for its cache lines. */
+static void probe_batch(struct bloom_probe *probes, const twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        probes[i] = probe_of(bloom, items[i].bytes, items[i].length);
+        __builtin_prefetch(bloom->words + 8 * probes[i].block);
+    }
+}
+
+/* Finds the cells of a batch, a row of `functions` for each item, and asks for their cache lines. */
+static void prefetch_cells(uint64_t *cells, const twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    unsigned functions = bloom->shape.functions;
+    for (size_t i = 0; i < n; i++, cells += functions) {
+        find_cells(cells, bloom, items[i].bytes, items[i].length);
+        for (unsigned j = 0; j < functions; j++)
+            __builtin_prefetch(place_of(bloom, cells[j]).word);
+    }
+}
+
+static size_t add_batch(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    if (is_bit_blocks(bloom)) {
+        struct bloom_probe probes[BATCH];
+        probe_batch(probes, bloom, items, n);
+        return twin__kernels()->bloom_add(fresh, bloom->words, probes, n);
+    }
+    size_t news = 0;
+    uint64_t cells[BATCH * TWIN_BLOOM_MAX_FUNCTIONS];
+    prefetch_cells(cells, bloom, items, n);
+    for (size_t i = 0; i < n; i++) {
+        fresh[i] = add_cells(bloom, cells + i * bloom->shape.functions);
+        news += fresh[i];
+    }
+    return news;
+}
+
+static size_t test_batch(bool *found, const twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    if (is_bit_blocks(bloom)) {
+        struct bloom_probe probes[BATCH];
+        probe_batch(probes, bloom, items, n);
+        return twin__kernels()->bloom_test(found, bloom->words, probes, n);
+    }
+    size_t hits = 0;
+    uint64_t cells[BATCH * TWIN_BLOOM_MAX_FUNCTIONS];
+    prefetch_cells(cells, bloom, items, n);
+    for (size_t i = 0; i < n; i++) {
+        found[i] = test_cells(bloom, cells + i * bloom->shape.functions);
+        hits += found[i];
+    }
+    return hits;
+}
+
+static bool set_shared(uint64_t *word, uint64_t bit)
+{
+    /* A locked instruction costs twenty times a load, and half the bits are set already. */
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) & bit)
+        return false;
+    return !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit);
+}
+
+static size_t add_shared_batch(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    size_t news = 0;
+    uint64_t cells[BATCH * TWIN_BLOOM_MAX_FUNCTIONS];
+    const uint64_t *cell = cells;
+    prefetch_cells(cells, bloom, items, n);
+    for (size_t i = 0; i < n; i++) {
+        fresh[i] = false;
+        for (unsigned j = 0; j < bloom->shape.functions; j++, cell++)
+            fresh[i] |= set_shared(bloom->words + *cell / 64, (uint64_t)1 << (*cell % 64));
+        news += fresh[i];
+    }
+    return news;
+}
+
+typedef size_t do_batch(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t n);
+
+static inline size_t in_batches(do_batch *batch, bool *fresh, twin_bloom *bloom, const twin_text *items, size_t count)
+{
+    size_t news = 0;
+    bool unwanted[BATCH];
+    for (size_t i = 0; i < count; i += BATCH)
+        news += batch(fresh ? fresh + i : unwanted, bloom, items + i, count - i < BATCH ? count - i : BATCH);
+    return news;
+}
+
+size_t twin_bloom_add_many(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t count)
+{
+    assert(bloom->writable);
+    size_t news = in_batches(add_batch, fresh, bloom, items, count);
+    bloom->added += count;
+    bloom->fresh += news;
+    return news;
+}
+
+size_t twin_bloom_add_shared(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t count)
+{
+    assert(bloom->writable && !is_counting(bloom));
+    size_t news = in_batches(add_shared_batch, fresh, bloom, items, count);
+    __atomic_fetch_add(&bloom->added, count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&bloom->fresh, news, __ATOMIC_RELAXED);
+    return news;
+}
+
+size_t twin_bloom_may_contain_many(bool *found, const twin_bloom *bloom, const twin_text *items, size_t count)
+{
+    size_t hits = 0;
+    for (size_t i = 0; i < count; i += BATCH)
+        hits += test_batch(found + i, bloom, items + i, count - i < BATCH ? count - i : BATCH);
+    return hits;
+}
+
+/* ---- merging ---- */
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool same_kind(const twin_bloom *a, const twin_bloom *b)
+{
+    const twin_hash *x = &a->hash, *y = &b->hash;
+    bool same_hash =
+        x->family == y->family &&
+        (x->family == TWIN_HASH_SIP ? x->key[0] == y->key[0] && x->key[1] == y->key[1] : x->seed == y->seed);
+    return same_hash && a->shape.layout == b->shape.layout && a->shape.cell_bits == b->shape.cell_bits &&
+           a->shape.functions == b->shape.functions && a->shape.cells == b->shape.cells;
+}
+
+/* The counters of two words: added, but no higher than full; or the smaller of each two. */
+static uint64_t merge_counters(uint64_t a, uint64_t b, unsigned cell_bits, bool unite)
+{
+    uint64_t most = ((uint64_t)1 << cell_bits) - 1, merged = 0;
+    for (unsigned shift = 0; shift < 64; shift += cell_bits) {
+        uint64_t x = a >> shift & most, y = b >> shift & most;
+        merged |= smaller(unite ? x + y : smaller(x, y), most) << shift;
+    }
+    return merged;
+}
+
+static void merge_words(twin_bloom *into, const twin_bloom *other, bool unite)
+{
+    size_t words = twin_bloom_bytes(into->shape) / 8;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t a = into->words[i], b = other->words[i];
+        if (is_counting(into))
+            into->words[i] = merge_counters(a, b, into->shape.cell_bits, unite);
+        else
+            into->words[i] = unite ? a | b : a & b;
+    }
+}
+
+static twin_status merge(double *rate, twin_bloom *into, const twin_bloom *other, bool unite)
+{
+    assert(into->writable);
+    if (!same_kind(into, other))
+        return TWIN_EINVAL;
+
+    merge_words(into, other, unite);
+    into->added = unite ? into->added + other->added : smaller(into->added, other->added);
+    into->fresh = unite ? into->fresh + other->fresh : smaller(into->fresh, other->fresh);
+    into->removed = unite ? into->removed + other->removed : smaller(into->removed, other->removed);
+    if (rate) {
+        twin_bloom_info info;
+        twin_bloom_describe(&info, into);
+        *rate = info.rate;
+    }
+    return TWIN_OK;
+}
+
+twin_status twin_bloom_unite(double *rate, twin_bloom *into, const twin_bloom *other)
+{
+    return merge(rate, into, other, true);
+}
+
+twin_status twin_bloom_intersect(double *rate, twin_bloom *into, const twin_bloom *other)
+{
+    return merge(rate, into, other, false);
+}
+
+/* ---- what it tells of itself ---- */
+
+struct tally {
+    uint64_t marked, saturated;
+    double rates; /* summed over blocks: the chance that an item of that block finds all its cells marked */
+};
+
+/* The lowest bit of every cell of a word. */
+static uint64_t lowest_bits(unsigned cell_bits)
+{
+    return UINT64_MAX / ((cell_bits == 1 ? 1 : ((uint64_t)1 << cell_bits) - 1));
+}
+
+/* Counts the cells of a word that are not zero, and those that are full, by folding each onto its lowest bit. */
+static unsigned tally_word(uint64_t *saturated, uint64_t word, unsigned cell_bits)
+{
+    uint64_t any = word, all = word, lowest = lowest_bits(cell_bits);
+    for (unsigned shift = 1; shift < cell_bits; shift *= 2) {
+        any |= any >> shift;
+        all &= all >> shift;
+    }
+    if (cell_bits > 1 && all & lowest)
+        *saturated += (uint64_t)__builtin_popcountll(all & lowest);
+    return (unsigned)__builtin_popcountll(any & lowest);
+}
+
+/* 64 cells are cell_bits words, and a block is eight times that. */
+static void tally_block(struct tally *tally, const uint64_t *words, unsigned cell_bits)
+{
+    double rate = 1;
+    for (unsigned lane = 0; lane < BLOOM_LANES; lane++) {
+        unsigned marked = 0;
+        for (unsigned i = 0; i < cell_bits; i++)
+            marked += tally_word(&tally->saturated, __atomic_load_n(words++, __ATOMIC_RELAXED), cell_bits);
+        tally->marked += marked;
+        rate *= marked * (1.0 / BLOOM_LANE_CELLS);
+    }
+    tally->rates += rate;
+}
+
+void twin_bloom_describe(twin_bloom_info *out, const twin_bloom *bloom)
+{
+    struct tally tally = { 0 };
+    twin_bloom_shape shape = bloom->shape;
+    for (uint64_t block = 0; block < bloom->blocks; block++)
+        tally_block(&tally, bloom->words + block * BLOOM_LANES * shape.cell_bits, shape.cell_bits);
+
+    double cells = (double)shape.cells, fill = (double)tally.marked / cells;
+    /* Marking at random leaves a cell empty with probability e^{-km/n} in either layout. A filter without an
+     * empty cell is taken to have half of one: the estimate is then too low, and finite. */
+    double empty = fmax(cells - (double)tally.marked, 0.5) / cells;
+    double items = cells / shape.functions * -log(empty);
+    *out = (twin_bloom_info){
+        .shape = shape,
+        .family = bloom->hash.family,
+        .seed = bloom->hash.family == TWIN_HASH_SIP ? 0 : bloom->hash.seed,
+        .planned_items = bloom->planned_items,
+        .planned_rate = bloom->planned_rate,
+        .bytes = twin_bloom_bytes(shape),
+        .added = __atomic_load_n(&bloom->added, __ATOMIC_RELAXED),
+        .fresh = __atomic_load_n(&bloom->fresh, __ATOMIC_RELAXED),
+        .removed = bloom->removed,
+        .marked = tally.marked,
+        .saturated = tally.saturated,
+        .fill = fill,
+        .items = items > 0 ? items : 0, /* not -0 */
+        .rate = shape.layout == TWIN_BLOOM_BLOCKS ? tally.rates / (double)bloom->blocks : pow(fill, shape.functions),
+    };
+    /* Both: the tally is exact but counts again what was removed or merged, the estimate wavers. */
+    out->past_plan = out->fresh > out->planned_items && out->items > (double)out->planned_items;
+}

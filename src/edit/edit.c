@@ -1,0 +1,464 @@
+/* edit.c — how far apart two texts are, in edits. */
+#include <twinsift/edit.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "edit/edit_core.h"
+
+enum {
+    /* An alignment with up to this many edits keeps all diagonals, 16 KB; a longer one is cut in two, which costs
+     * about as much as the distance did. */
+    TRACED_EDITS = 63,
+    /* What is no UTF-8 counts as a character past the last one, one for each byte. */
+    BAD_BYTE = 0x110000,
+};
+
+void twin_edit_scratch_clear(twin_edit_scratch *scratch)
+{
+    for (size_t i = 0; i < sizeof scratch->room / sizeof scratch->room[0]; i++)
+        free(scratch->room[i]);
+    *scratch = (twin_edit_scratch){ 0 };
+}
+
+void twin_edit_spans_clear(twin_edit_spans *spans)
+{
+    free(spans->spans);
+    *spans = (twin_edit_spans){ 0 };
+}
+
+static bool is_ascii(twin_text text)
+{
+    uint64_t seen = 0, word;
+    size_t i = 0;
+    for (; i + 8 <= text.length; i += 8) {
+        memcpy(&word, text.bytes + i, 8);
+        seen |= word;
+    }
+    for (; i < text.length; i++)
+        seen |= (unsigned char)text.bytes[i];
+    return (seen & 0x8080808080808080u) == 0;
+}
+
+/* The character at `at`, and in *length how many bytes it has. */
+static uint32_t character(twin_text text, size_t at, size_t *length)
+{
+    const utf8proc_uint8_t *p = (const utf8proc_uint8_t *)text.bytes + at;
+    utf8proc_int32_t c;
+    utf8proc_ssize_t taken = utf8proc_iterate(p, (utf8proc_ssize_t)(text.length - at), &c);
+    *length = taken > 0 ? (size_t)taken : 1;
+    return taken > 0 ? (uint32_t)c : (uint32_t)BAD_BYTE + *p;
+}
+
+static int64_t decode(uint32_t *out, twin_text text)
+{
+    int64_t count = 0;
+    for (size_t at = 0, length; at < text.length; at += length)
+        out[count++] = character(text, at, &length);
+    return count;
+}
+
+/* Turns two texts into symbols: bytes as they stand, or characters in the scratch when there are any but ASCII. */
+static twin_status make_pair(struct twin__pair *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                             twin_edit_unit unit, bool replaces)
+{
+    if (a.length > TWIN_EDIT_MAX_LENGTH || b.length > TWIN_EDIT_MAX_LENGTH)
+        return TWIN_ELIMIT;
+    if (unit == TWIN_EDIT_BYTES || (is_ascii(a) && is_ascii(b))) {
+        *out = (struct twin__pair){ a.bytes, b.bytes, (int64_t)a.length, (int64_t)b.length, false, replaces, 256 };
+        return TWIN_OK;
+    }
+    uint32_t *symbols = twin__edit_room(scratch, TWIN__EDIT_SYMBOLS, (a.length + b.length) * sizeof *symbols);
+    if (!symbols)
+        return TWIN_ENOMEM;
+    int64_t n = decode(symbols, a), m = decode(symbols + n, b);
+    *out = (struct twin__pair){ symbols, symbols + n, n, m, true, replaces, UINT32_MAX };
+    return TWIN_OK;
+}
+
+static int64_t lesser(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+/* Strips with a cut-off that begins near the guess and grows: a guess too low costs little, for the work grows
+ * with the cut-off. */
+static twin_status by_strips(size_t *out, struct twin__pair pair, twin_edit_scratch *scratch, int64_t guess,
+                             int64_t most)
+{
+    for (int64_t cut = lesser(most, guess + guess / 4 + 32);; cut = lesser(most, 2 * cut)) {
+        struct twin__edit_row row;
+        bool found;
+        twin_status status = twin__edit_strips(&row, &found, pair, scratch, pair.n, cut);
+        if (status != TWIN_OK)
+            return status;
+        if (found) {
+            for (int64_t c = row.from + 1; c <= row.to; c++)
+                row.score += twin__edit_step(scratch, c);
+            if (row.to == pair.m && row.score <= cut) {
+                *out = (size_t)row.score;
+                return TWIN_OK;
+            }
+        }
+        if (cut == most)
+            return TWIN_OK;
+    }
+}
+
+/* The distance of a pair, its symbols numbered if that was of use. */
+static twin_status within(size_t *out, struct twin__pair *pair, twin_edit_scratch *scratch, size_t at_most)
+{
+    int64_t prefix = twin__edit_prefix(*pair);
+    struct twin__pair core = twin__edit_part(*pair, prefix, pair->n - prefix, prefix, pair->m - prefix);
+    int64_t suffix = twin__edit_suffix(core), guess;
+    core.n -= suffix;
+    core.m -= suffix;
+
+    if (core.n == 0 || core.m == 0) {
+        *out = (size_t)(core.n + core.m) <= at_most ? (size_t)(core.n + core.m) : TWIN_EDIT_FAR;
+        return TWIN_OK;
+    }
+    /* Replacing all of a shorter text and inserting the rest is never too few. */
+    int64_t worst = pair->replaces ? (core.n > core.m ? core.n : core.m) : core.n + core.m;
+    int64_t most = at_most < (size_t)worst ? (int64_t)at_most : worst;
+    twin_status status = twin__edit_diagonals(out, &guess, core, scratch, most);
+    if (status != TWIN_OK || guess == 0)
+        return status;
+    status = twin__edit_number(pair, scratch);
+    if (status != TWIN_OK)
+        return status;
+    core.symbols = pair->symbols;
+    return by_strips(out, core, scratch, guess, most);
+}
+
+static twin_status measure(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                           bool replaces, size_t at_most)
+{
+    struct twin__pair pair;
+    *out = TWIN_EDIT_FAR;
+    twin_status status = make_pair(&pair, scratch, a, b, unit, replaces);
+    return status == TWIN_OK ? within(out, &pair, scratch, at_most) : status;
+}
+
+twin_status twin_edit_distance(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                               size_t at_most)
+{
+    return measure(out, scratch, a, b, unit, true, at_most);
+}
+
+twin_status twin_edit_indel(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                            size_t at_most)
+{
+    return measure(out, scratch, a, b, unit, false, at_most);
+}
+
+static double ratio(size_t indels, size_t total)
+{
+    return total ? (double)(total - indels) / (double)total : 1;
+}
+
+/* The most indels that leave a ratio of at least `at_least`: the quotient itself decides, so that rounding cannot
+ * turn away a ratio that would be printed as good enough. */
+static size_t most_indels(double at_least, size_t total)
+{
+    size_t most = (size_t)((1 - at_least) * (double)total);
+    while (most < total && ratio(most + 1, total) >= at_least)
+        most++;
+    while (most > 0 && ratio(most, total) < at_least)
+        most--;
+    return most;
+}
+
+twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                            double at_least)
+{
+    *out = -1;
+    if (!(at_least >= 0 && at_least <= 1))
+        return TWIN_EINVAL;
+    struct twin__pair pair;
+    twin_status status = make_pair(&pair, scratch, a, b, unit, false);
+    if (status != TWIN_OK)
+        return status;
+    size_t total = (size_t)(pair.n + pair.m), indels = TWIN_EDIT_FAR;
+    status = within(&indels, &pair, scratch, most_indels(at_least, total));
+    if (status == TWIN_OK && indels != TWIN_EDIT_FAR)
+        *out = ratio(indels, total);
+    return status;
+}
+
+/* Alignment. */
+
+struct aligning {
+    twin_edit_spans *out;
+    twin_edit_scratch *scratch;
+    uint32_t a_at, b_at;         /* how far the spans reach, in symbols */
+    struct twin__pair backwards; /* the whole pair read from its end; a is NULL until somebody asks */
+    struct twin__pair whole;
+};
+
+static twin_status put(struct aligning *aligning, twin_edit_kind kind, int64_t count)
+{
+    twin_edit_spans *out = aligning->out;
+    uint32_t in_a = kind == TWIN_EDIT_INSERTED ? 0 : (uint32_t)count;
+    uint32_t in_b = kind == TWIN_EDIT_DELETED ? 0 : (uint32_t)count;
+    if (count == 0)
+        return TWIN_OK;
+    if (out->count == 0 || out->spans[out->count - 1].kind != kind) {
+        if (out->count == out->capacity) {
+            size_t capacity = out->capacity ? 2 * out->capacity : 16;
+            twin_edit_span *grown = realloc(out->spans, capacity * sizeof *grown);
+            if (!grown)
+                return TWIN_ENOMEM;
+            out->spans = grown;
+            out->capacity = capacity;
+        }
+        out->spans[out->count++] = (twin_edit_span){ kind, aligning->a_at, 0, aligning->b_at, 0 };
+    }
+    out->spans[out->count - 1].a_length += in_a;
+    out->spans[out->count - 1].b_length += in_b;
+    aligning->a_at += in_a;
+    aligning->b_at += in_b;
+    return TWIN_OK;
+}
+
+/* All diagonals of every number of edits: reach(d, c) for |c| <= d is the last row of diagonal c that d edits
+ * get to, and negative when they do not get onto it. */
+static int32_t *reach(int32_t *rows, int64_t d, int64_t c)
+{
+    return &rows[d * d + d + c];
+}
+
+static int32_t reached(int32_t *rows, int64_t d, int64_t c)
+{
+    return c < -d || c > d ? INT32_MIN / 2 : *reach(rows, d, c);
+}
+
+/* Where the d-th edit leads on diagonal c, and which edit that is; negative when there is none. */
+static int64_t step_onto(twin_edit_kind *kind, int32_t *rows, struct twin__pair pair, int64_t d, int64_t c)
+{
+    int64_t edge = lesser(pair.n, pair.m - c), best = -1;
+    const struct {
+        twin_edit_kind kind;
+        int64_t row;
+    } ways[] = {
+        { TWIN_EDIT_REPLACED, (int64_t)reached(rows, d - 1, c) + 1 },
+        { TWIN_EDIT_DELETED, (int64_t)reached(rows, d - 1, c + 1) + 1 },
+        { TWIN_EDIT_INSERTED, reached(rows, d - 1, c - 1) },
+    };
+    for (int i = 0; i < 3; i++)
+        if (ways[i].row > best && ways[i].row <= edge) {
+            best = ways[i].row;
+            *kind = ways[i].kind;
+        }
+    return best;
+}
+
+static void fill_rows(int32_t *rows, struct twin__pair pair, int64_t distance)
+{
+    *reach(rows, 0, 0) = (int32_t)twin__edit_prefix(pair);
+    for (int64_t d = 1; d <= distance; d++)
+        for (int64_t c = -d; c <= d; c++) {
+            twin_edit_kind kind;
+            bool useless = c < -pair.n || c > pair.m || llabs(pair.m - pair.n - c) > distance - d;
+            int64_t i = useless ? -1 : step_onto(&kind, rows, pair, d, c);
+            if (i >= 0)
+                i += twin__edit_prefix(twin__edit_part(pair, i, pair.n - i, i + c, pair.m - i - c));
+            *reach(rows, d, c) = i < 0 ? INT32_MIN / 2 : (int32_t)i;
+        }
+}
+
+/* Spans of a pair whose distance is known and small: back through the diagonals, then forth again. */
+static twin_status trace(struct aligning *aligning, struct twin__pair pair, int64_t distance)
+{
+    int32_t *rows = twin__edit_room(aligning->scratch, TWIN__EDIT_DIAGONALS,
+                                    (size_t)((distance + 1) * (distance + 1)) * sizeof *rows);
+    if (!rows)
+        return TWIN_ENOMEM;
+    fill_rows(rows, pair, distance);
+
+    twin_edit_kind kinds[TRACED_EDITS + 1];
+    int64_t runs[TRACED_EDITS + 1], c = pair.m - pair.n, end = pair.n;
+    assert(*reach(rows, distance, c) == pair.n);
+    for (int64_t d = distance; d > 0; d--) {
+        int64_t begin = step_onto(&kinds[d], rows, pair, d, c);
+        runs[d] = end - begin;
+        end = begin - (kinds[d] != TWIN_EDIT_INSERTED);
+        c += (kinds[d] == TWIN_EDIT_DELETED) - (kinds[d] == TWIN_EDIT_INSERTED);
+    }
+    twin_status status = put(aligning, TWIN_EDIT_EQUAL, end);
+    for (int64_t d = 1; d <= distance && status == TWIN_OK; d++) {
+        status = put(aligning, kinds[d], 1);
+        if (status == TWIN_OK)
+            status = put(aligning, TWIN_EDIT_EQUAL, runs[d]);
+    }
+    return status;
+}
+
+static void reverse(void *out, const void *symbols, int64_t count, bool wide)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (wide)
+            ((uint32_t *)out)[i] = ((const uint32_t *)symbols)[count - 1 - i];
+        else
+            ((uint8_t *)out)[i] = ((const uint8_t *)symbols)[count - 1 - i];
+}
+
+static twin_status make_backwards(struct aligning *aligning)
+{
+    twin_status status = twin__edit_number(&aligning->whole, aligning->scratch);
+    if (status != TWIN_OK || aligning->backwards.a)
+        return status;
+    struct twin__pair whole = aligning->whole;
+    size_t width = whole.wide ? sizeof(uint32_t) : 1;
+    char *room = twin__edit_room(aligning->scratch, TWIN__EDIT_REVERSED, (size_t)(whole.n + whole.m) * width);
+    if (!room)
+        return TWIN_ENOMEM;
+    reverse(room, whole.a, whole.n, whole.wide);
+    reverse(room + (size_t)whole.n * width, whole.b, whole.m, whole.wide);
+    aligning->backwards = whole;
+    aligning->backwards.a = room;
+    aligning->backwards.b = room + (size_t)whole.n * width;
+    return TWIN_OK;
+}
+
+/* A part of the whole pair: n symbols of a from a_begin on, m of b from b_begin on, `distance` edits apart. */
+struct part {
+    int64_t a_begin, n, b_begin, m, distance;
+};
+
+static struct twin__pair forwards_part(const struct aligning *aligning, struct part part)
+{
+    return twin__edit_part(aligning->whole, part.a_begin, part.n, part.b_begin, part.m);
+}
+
+static struct twin__pair backwards_part(const struct aligning *aligning, struct part part)
+{
+    const struct twin__pair *whole = &aligning->whole;
+    return twin__edit_part(aligning->backwards, whole->n - part.a_begin - part.n, part.n,
+                           whole->m - part.b_begin - part.m, part.m);
+}
+
+/* Cuts a part in two through the middle of a (Hirschberg 1975): the column where what comes before and what comes
+ * after add up to the distance. */
+static twin_status cut(struct part *left, struct part *right, struct aligning *aligning, struct part part)
+{
+    twin_status status = make_backwards(aligning);
+    if (status != TWIN_OK)
+        return status;
+    int32_t *before = twin__edit_room(aligning->scratch, TWIN__EDIT_SCORES, (size_t)(part.m + 1) * sizeof *before);
+    if (!before)
+        return TWIN_ENOMEM;
+    struct twin__edit_row row, back;
+    bool found;
+    const int64_t middle = part.n / 2;
+    status = twin__edit_strips(&row, &found, forwards_part(aligning, part), aligning->scratch, middle, part.distance);
+    if (status != TWIN_OK)
+        return status;
+    assert(found);
+    before[row.from] = (int32_t)row.score;
+    for (int64_t c = row.from + 1; c <= row.to; c++)
+        before[c] = before[c - 1] + twin__edit_step(aligning->scratch, c);
+
+    status = twin__edit_strips(&back, &found, backwards_part(aligning, part), aligning->scratch, part.n - middle,
+                               part.distance);
+    if (status != TWIN_OK)
+        return status;
+    assert(found);
+    int64_t c = back.from, score = back.score;
+    while (part.m - c < row.from || part.m - c > row.to || before[part.m - c] + score != part.distance) {
+        assert(c < back.to);
+        score += twin__edit_step(aligning->scratch, ++c);
+    }
+    *left = (struct part){ part.a_begin, middle, part.b_begin, part.m - c, part.distance - score };
+    *right = (struct part){ part.a_begin + middle, part.n - middle, part.b_begin + part.m - c, c, score };
+    return TWIN_OK;
+}
+
+/* Spans where a is a single symbol, at neither end of b: it stays if b has it, and is replaced otherwise. */
+static twin_status align_one(struct aligning *aligning, struct part part)
+{
+    struct part rest = part;
+    while (rest.m > 0 && twin__edit_prefix(forwards_part(aligning, rest)) == 0) {
+        rest.b_begin++;
+        rest.m--;
+    }
+    if (rest.m == 0) {
+        twin_status status = put(aligning, TWIN_EDIT_REPLACED, 1);
+        return status == TWIN_OK ? put(aligning, TWIN_EDIT_INSERTED, part.m - 1) : status;
+    }
+    twin_status status = put(aligning, TWIN_EDIT_INSERTED, part.m - rest.m);
+    if (status == TWIN_OK)
+        status = put(aligning, TWIN_EDIT_EQUAL, 1);
+    return status == TWIN_OK ? put(aligning, TWIN_EDIT_INSERTED, rest.m - 1) : status;
+}
+
+static twin_status align(struct aligning *aligning, struct part part)
+{
+    struct twin__pair pair = forwards_part(aligning, part);
+    int64_t prefix = twin__edit_prefix(pair);
+    twin_status status = put(aligning, TWIN_EDIT_EQUAL, prefix);
+    if (status != TWIN_OK)
+        return status;
+    part = (struct part){ part.a_begin + prefix, part.n - prefix, part.b_begin + prefix, part.m - prefix,
+                          part.distance };
+    int64_t suffix = twin__edit_suffix(forwards_part(aligning, part));
+    part.n -= suffix;
+    part.m -= suffix;
+
+    if (part.n == 0 || part.m == 0) {
+        status = put(aligning, part.n ? TWIN_EDIT_DELETED : TWIN_EDIT_INSERTED, part.n + part.m);
+    } else if (part.n == 1) {
+        status = align_one(aligning, part);
+    } else if (part.distance <= TRACED_EDITS) {
+        status = trace(aligning, forwards_part(aligning, part), part.distance);
+    } else {
+        struct part left, right;
+        status = cut(&left, &right, aligning, part);
+        if (status == TWIN_OK)
+            status = align(aligning, left);
+        if (status == TWIN_OK)
+            status = align(aligning, right);
+    }
+    return status == TWIN_OK ? put(aligning, TWIN_EDIT_EQUAL, suffix) : status;
+}
+
+/* Turns a count of characters into one of bytes, and moves *at behind them. */
+static uint32_t bytes_of(twin_text text, size_t *at, uint32_t characters)
+{
+    size_t begin = *at;
+    for (size_t length; characters > 0; characters--, *at += length)
+        character(text, *at, &length);
+    return (uint32_t)(*at - begin);
+}
+
+static void count_in_bytes(twin_edit_spans *spans, twin_text a, twin_text b)
+{
+    size_t a_at = 0, b_at = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        twin_edit_span *span = &spans->spans[i];
+        span->a_begin = (uint32_t)a_at;
+        span->b_begin = (uint32_t)b_at;
+        span->a_length = bytes_of(a, &a_at, span->a_length);
+        span->b_length = bytes_of(b, &b_at, span->b_length);
+    }
+}
+
+twin_status twin_edit_align(twin_edit_spans *out, size_t *distance, twin_edit_scratch *scratch, twin_text a,
+                            twin_text b, twin_edit_unit unit, size_t at_most)
+{
+    out->count = 0;
+    *distance = TWIN_EDIT_FAR;
+    struct aligning aligning = { .out = out, .scratch = scratch };
+    twin_status status = make_pair(&aligning.whole, scratch, a, b, unit, true);
+    if (status == TWIN_OK)
+        status = within(distance, &aligning.whole, scratch, at_most);
+    if (status != TWIN_OK || *distance == TWIN_EDIT_FAR)
+        return status;
+    const struct twin__pair *whole = &aligning.whole;
+    status = align(&aligning, (struct part){ 0, whole->n, 0, whole->m, (int64_t)*distance });
+    if (status == TWIN_OK && whole->wide)
+        count_in_bytes(out, a, b);
+    return status;
+}

@@ -1,0 +1,436 @@
+/* check.c — tells what an index is like, and checks that its parts agree. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "index/index_private.h"
+#include "kernels/sort.h"
+
+/* ---- what it is like ---- */
+
+static uint64_t table_bytes(const twin_index_view *view, enum twin__table table)
+{
+    MDB_stat stat_of;
+    if (mdb_stat(view->txn, view->index->tables[table], &stat_of) != MDB_SUCCESS)
+        return 0;
+    return (stat_of.ms_branch_pages + stat_of.ms_leaf_pages + stat_of.ms_overflow_pages) * (uint64_t)stat_of.ms_psize;
+}
+
+/* All entries of a band, of all runs, by hash; `entries` and `spare` have room for them. */
+static size_t sort_band(uint64_t *entries, uint64_t *spare, const twin_index_view *view, size_t band)
+{
+    size_t count = 0;
+    for (size_t run = 0; run < view->bands.run_count; run++) {
+        struct twin__band from = view->bands.lists[run * view->bands.stride + band];
+        memcpy(entries + count, from.entries, from.count * sizeof *entries);
+        count += from.count;
+    }
+    twin__sort_by_high_half(entries, spare, count);
+    return count;
+}
+
+static twin_status count_buckets(twin_index_info *out, const twin_index_view *view, twin_error *error)
+{
+    size_t room = 0;
+    uint64_t entries_in_all = 0;
+    for (size_t run = 0; run < view->bands.run_count; run++)
+        room += view->bands.runs[run].entries;
+    uint64_t *entries = malloc((room + 1) * sizeof *entries), *spare = malloc((room + 1) * sizeof *spare);
+    for (size_t band = 0; entries && spare && band < view->index->options.plan.bands; band++) {
+        size_t count = sort_band(entries, spare, view, band);
+        for (size_t first = 0, last; first < count; first = last) {
+            for (last = first + 1; last < count && entries[last] >> 32 == entries[first] >> 32; last++)
+                ;
+            out->buckets++;
+            out->largest_bucket = last - first > out->largest_bucket ? last - first : out->largest_bucket;
+        }
+        entries_in_all += count;
+    }
+    out->mean_bucket = out->buckets ? (double)entries_in_all / (double)out->buckets : 0;
+    twin_status status = entries && spare ? TWIN_OK : twin__fail_memory(error);
+    free(entries);
+    free(spare);
+    return status;
+}
+
+twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error)
+{
+    struct stat stat_of;
+    const struct twin__counts *counts = &view->counts;
+    *out = (twin_index_info){ .documents = counts->documents,
+                              .sets = counts->sets,
+                              .too_short = counts->too_short,
+                              .removed_sets = counts->dead,
+                              .runs = view->bands.run_count };
+    out->document_bytes = table_bytes(view, TWIN__DOCUMENTS) + table_bytes(view, TWIN__IDS) +
+                          table_bytes(view, TWIN__ID_RUNS) + table_bytes(view, TWIN__MEMBERS);
+    out->signature_bytes = table_bytes(view, TWIN__SETS);
+    out->band_bytes = table_bytes(view, TWIN__BANDS) + table_bytes(view, TWIN__RUNS);
+    out->kept_bytes = table_bytes(view, TWIN__KEPT);
+    if (fstat(view->index->fd, &stat_of) != 0)
+        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", view->index->path);
+    out->bytes = (uint64_t)stat_of.st_size;
+    uint64_t used = out->document_bytes + out->signature_bytes + out->band_bytes + out->kept_bytes;
+    out->free_bytes = out->bytes > used ? out->bytes - used : 0;
+    return count_buckets(out, view, error);
+}
+
+/* ---- checking ---- */
+
+struct checking {
+    twin_index_view *view;
+    uint32_t *signature, *worked_out;
+    uint64_t *entries, *spare; /* of one list of a run */
+    uint64_t documents, too_short, sets, members, filled, dead, done, total;
+    uint64_t next_kept, kept; /* past the last set in the blocks so far; those that live */
+    uint64_t listed[2];       /* of each heap: what lives in its runs */
+    twin_progress progress;
+    twin_error *error;
+};
+
+static twin_status wrong(const struct checking *checking, const char *what)
+{
+    return twin__fail_damaged(checking->error, checking->view->index, what);
+}
+
+static void tell_progress(struct checking *checking)
+{
+    if (checking->progress.tell && ++checking->done % 1024 == 0)
+        checking->progress.tell(checking->progress.context, "checking", checking->done, checking->total);
+}
+
+/* Visits every record of a table. */
+typedef twin_status record_visit(struct checking *checking, MDB_val key, MDB_val value);
+
+static twin_status each_record(struct checking *checking, enum twin__table table, record_visit *visit)
+{
+    twin_index_view *view = checking->view;
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    int code = mdb_cursor_open(view->txn, view->index->tables[table], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(checking->error, view->index, code);
+    twin_status status = TWIN_OK;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    while (code == MDB_SUCCESS && status == TWIN_OK) {
+        status = visit(checking, key, value);
+        tell_progress(checking);
+        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return status != TWIN_OK || code == MDB_NOTFOUND ? status : twin__fail_lmdb(checking->error, view->index, code);
+}
+
+/* Whether a pair of key and value is in a table of lists. */
+static bool is_listed(const struct checking *checking, enum twin__table table, uint64_t number, const void *bytes,
+                      size_t length)
+{
+    MDB_cursor *cursor;
+    MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
+    if (mdb_cursor_open(checking->view->txn, checking->view->index->tables[table], &cursor) != MDB_SUCCESS)
+        return false;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_GET_BOTH);
+    mdb_cursor_close(cursor);
+    return code == MDB_SUCCESS;
+}
+
+static twin_status check_document(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__document document;
+    struct twin__set set;
+    unsigned char member[TWIN__MEMBER_BYTES];
+    uint64_t number;
+    bool found;
+    if (!twin__number_of(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+        return wrong(checking, "a document does not fit its checksum");
+    if (number >= checking->view->counts.next_document)
+        return wrong(checking, "a document has a number that was never given");
+    twin__member_encode(member, document.label, number);
+    if (!is_listed(checking, TWIN__MEMBERS, document.set, member, sizeof member))
+        return wrong(checking, "a document is not among the members of its set");
+    twin_status status = twin__view_set(&set, &found, NULL, checking->view, document.set, checking->error);
+    if (status != TWIN_OK || !found)
+        return status == TWIN_OK ? wrong(checking, "a document has a set that is not there") : status;
+    if (set.first > number)
+        return wrong(checking, "the first document of a set is not its first");
+    checking->documents++;
+    checking->too_short += set.size == 0;
+    return TWIN_OK;
+}
+
+static twin_status check_member(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__document document;
+    uint64_t set, number;
+    uint32_t label;
+    if (!twin__number_of(&set, key) || !twin__member_decode(&label, &number, value))
+        return wrong(checking, "a member of a set is not what it should be");
+    twin_status status = twin__view_document(&document, NULL, checking->view, number, checking->error);
+    if (status == TWIN_OK && (document.set != set || document.label != label))
+        return wrong(checking, "a set has a member that belongs to another");
+    checking->members++;
+    return status;
+}
+
+/* The members of a set: how many, and whether its first is one of them. */
+static twin_status check_members(struct checking *checking, uint64_t number, const struct twin__set *set)
+{
+    MDB_cursor *cursor;
+    MDB_val key = twin__number_key(&number), value;
+    size_t count = 0;
+    struct twin__document first;
+    int code = mdb_cursor_open(checking->view->txn, checking->view->index->tables[TWIN__MEMBERS], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(checking->error, checking->view->index, code);
+    if (mdb_cursor_get(cursor, &key, &value, MDB_SET_KEY) == MDB_SUCCESS)
+        mdb_cursor_count(cursor, &count);
+    mdb_cursor_close(cursor);
+    if (count == 0 || count != set->members)
+        return wrong(checking, "a set has not as many documents as it says");
+    twin_status status = twin__view_document(&first, NULL, checking->view, set->first, checking->error);
+    return status == TWIN_OK && first.set != number ? wrong(checking, "the first document of a set has another set")
+                                                    : status;
+}
+
+/* The digest of what is kept of a set that has just been read: of the text, or of the items. */
+static twin_status digest_again(twin_digest *out, struct checking *checking, uint64_t number)
+{
+    twin_index_view *view = checking->view;
+    struct twin__bytes kept;
+    if (view->index->options.keep == TWIN_KEEP_TEXT) {
+        *out = twin__text_digest((twin_text){ view->text.bytes, view->text.length });
+        return TWIN_OK;
+    }
+    twin_status status = twin__kept_get(&kept, view->index, view->kept, number, checking->error);
+    if (status == TWIN_OK)
+        *out = twin__kept_digest(kept);
+    return status;
+}
+
+/* What is kept must give the size, the digest and the signature again. */
+static twin_status check_kept(struct checking *checking, uint64_t number, const struct twin__set *set)
+{
+    const twin_index *index = checking->view->index;
+    twin_set items;
+    twin_digest digest;
+    twin_status status = twin__view_items(&items, checking->view, number, set->size, checking->error);
+    if (status == TWIN_OK)
+        status = digest_again(&digest, checking, number);
+    if (status != TWIN_OK)
+        return status;
+    if (items.count != set->size || digest.low != set->digest.low || digest.high != set->digest.high)
+        return wrong(checking, "what is kept of a set is not that set");
+    twin_minhash_sign(checking->worked_out, index->hasher, items.items, items.count);
+    if (memcmp(checking->worked_out, checking->signature,
+               index->options.minhash.slots * sizeof *checking->signature) != 0)
+        return wrong(checking, "a signature is not that of its set");
+    return TWIN_OK;
+}
+
+static twin_status check_set(struct checking *checking, MDB_val key, MDB_val value)
+{
+    const twin_index *index = checking->view->index;
+    struct twin__set set;
+    uint64_t number;
+    if (!twin__number_of(&number, key) ||
+        !twin__set_decode(&set, checking->signature, index->options.minhash.slots, twin__bytes_of(value)))
+        return wrong(checking, "a signature does not fit its checksum");
+    if (number >= checking->view->counts.next_set)
+        return wrong(checking, "a set has a number that was never given");
+    if (set.size == 0 && checking->view->counts.empty_set != number + 1)
+        return wrong(checking, "the empty set has another number than it should");
+    twin_status status = check_members(checking, number, &set);
+    if (status == TWIN_OK && index->options.keep != TWIN_KEEP_NONE && set.size > 0)
+        status = check_kept(checking, number, &set);
+    checking->sets++;
+    checking->filled += set.size > 0;
+    return status;
+}
+
+/* ---- blocks ---- */
+
+/* Each block begins behind the one before, and more than half of it lives. */
+static twin_status check_block(struct checking *checking, MDB_val key, MDB_val value)
+{
+    struct twin__block block;
+    struct twin__kept kept = { 0 };
+    uint64_t first;
+    size_t living = 0;
+    if (!twin__number_of(&first, key) || !twin__block_decode(&block, first, twin__bytes_of(value)))
+        return wrong(checking, "a block of kept sets does not fit its checksum");
+    for (size_t i = 0; i < block.count; i++) {
+        struct twin__set set;
+        bool found;
+        if (!twin__block_get(&kept, &block, i) || kept.set < checking->next_kept)
+            return wrong(checking, "a block of kept sets is out of order");
+        checking->next_kept = kept.set + 1;
+        twin_status status = twin__view_set(&set, &found, NULL, checking->view, kept.set, checking->error);
+        if (status != TWIN_OK)
+            return status;
+        living += found;
+    }
+    if (2 * living <= block.count && living < block.count)
+        return wrong(checking, "a block keeps more of removed sets than it should");
+    checking->kept += living;
+    return TWIN_OK;
+}
+
+/* ---- lists ---- */
+
+/* Turns the entries round, so that sorting puts them by number. */
+static uint64_t turned(uint64_t entry)
+{
+    return entry << 32 | entry >> 32;
+}
+
+/* The hash under which a set must stand in a list; `found` false: it is gone. */
+static twin_status hash_of_set(uint32_t *out, bool *found, struct checking *checking, uint64_t number, size_t list)
+{
+    const twin_index_options *options = &checking->view->index->options;
+    struct twin__set set;
+    twin_status status = twin__view_set(&set, found, checking->signature, checking->view, number, checking->error);
+    if (status != TWIN_OK || !*found)
+        return status;
+    if (set.size == 0)
+        return wrong(checking, "an empty set stands in a run");
+    *out = list < options->plan.bands ? twin__band_hash(options, checking->signature, list)
+                                      : twin__index_digest_hash(set.digest);
+    return TWIN_OK;
+}
+
+static twin_status hash_of_id(uint32_t *out, bool *found, struct checking *checking, uint64_t number)
+{
+    struct twin__document document;
+    twin_status status = twin__view_document(&document, found, checking->view, number, checking->error);
+    if (status == TWIN_OK && *found)
+        *out = twin__index_id_hash(checking->view->index, document.id);
+    return status;
+}
+
+/* What lives of the run stands in the list once, under its hash; the rest is gone. */
+static twin_status check_entries(struct checking *checking, enum twin__heap heap, struct twin__run run, size_t list,
+                                 uint64_t *live)
+{
+    for (size_t i = 0; i < run.entries; i++) {
+        uint64_t number = run.first + (checking->entries[i] >> 32);
+        uint32_t hash = 0;
+        bool found = false;
+        if (number >= run.end)
+            return wrong(checking, "a list names a number outside its run");
+        if (i && checking->entries[i] >> 32 == checking->entries[i - 1] >> 32)
+            return wrong(checking, "a number stands twice in a list");
+        twin_status status = heap == TWIN__HEAP_SETS ? hash_of_set(&hash, &found, checking, number, list)
+                                                     : hash_of_id(&hash, &found, checking, number);
+        if (status != TWIN_OK)
+            return status;
+        if (found && (uint32_t)checking->entries[i] != hash)
+            return wrong(checking, "a number stands in a list under another hash");
+        *live += found;
+        tell_progress(checking);
+    }
+    return TWIN_OK;
+}
+
+static twin_status check_list(struct checking *checking, enum twin__heap heap, struct twin__run run, size_t list,
+                              uint64_t *live)
+{
+    const twin_index_view *view = checking->view;
+    struct twin__band from;
+    twin_status status = twin__list_get(&from, view->index, view->txn, heap, run, list, checking->error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__band_check_fits(from))
+        return wrong(checking, "a list does not fit its checksum");
+    for (size_t i = 0; i < from.count; i++) {
+        uint64_t entry = twin__entry_at(from, i);
+        if (i && entry >> 32 < twin__entry_at(from, i - 1) >> 32)
+            return wrong(checking, "a list is out of order");
+        checking->entries[i] = turned(entry);
+    }
+    twin__sort(checking->entries, checking->spare, from.count);
+    return check_entries(checking, heap, run, list, live);
+}
+
+static twin_status check_run(struct checking *checking, enum twin__heap heap, struct twin__run run)
+{
+    size_t lists = twin__heap_lists(&checking->view->index->options, heap);
+    checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
+    checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
+    bool room = checking->entries && checking->spare;
+    twin_status status = room ? TWIN_OK : twin__fail_memory(checking->error);
+    for (size_t list = 0; room && list < lists && status == TWIN_OK; list++) {
+        uint64_t live = 0;
+        status = check_list(checking, heap, run, list, &live);
+        if (status == TWIN_OK && live + run.dead != run.entries)
+            status = wrong(checking, "a run has not as many removed numbers as it says");
+    }
+    free(checking->entries);
+    free(checking->spare);
+    checking->listed[heap] += run.entries - run.dead;
+    if (heap == TWIN__HEAP_SETS)
+        checking->dead += run.dead;
+    return status;
+}
+
+static uint64_t records_in(const struct checking *checking, enum twin__table table)
+{
+    MDB_stat stat_of;
+    int code = mdb_stat(checking->view->txn, checking->view->index->tables[table], &stat_of);
+    return code == MDB_SUCCESS ? stat_of.ms_entries : 0;
+}
+
+/* Every living set was met once in each list of its run, and every living document, so when the numbers agree none is
+ * missing. */
+static twin_status check_counts(const struct checking *checking)
+{
+    const twin_index_view *view = checking->view;
+    const struct twin__counts *counts = &view->counts;
+    if (checking->filled != checking->listed[TWIN__HEAP_SETS] || checking->dead != counts->dead)
+        return wrong(checking, "its bands hold not as many sets as there are");
+    if (checking->documents != checking->listed[TWIN__HEAP_IDS])
+        return wrong(checking, "it has not as many ids as documents");
+    if (checking->documents != counts->documents || checking->too_short != counts->too_short ||
+        checking->sets != counts->sets || checking->members != counts->documents ||
+        checking->sets != checking->filled + (counts->empty_set > 0) ||
+        records_in(checking, TWIN__IDS) != view->ids.run_count ||
+        records_in(checking, TWIN__BANDS) != view->bands.run_count * (view->bands.stride + 1))
+        return wrong(checking, "its counts are not what they should be");
+    if (checking->kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
+        return wrong(checking, "it keeps what belongs to no set");
+    return TWIN_OK;
+}
+
+static twin_status check_all(struct checking *checking)
+{
+    static const struct {
+        enum twin__table table;
+        record_visit *visit;
+    } parts[] = { { TWIN__DOCUMENTS, check_document },
+                  { TWIN__MEMBERS, check_member },
+                  { TWIN__SETS, check_set },
+                  { TWIN__KEPT, check_block } };
+    twin_index_view *view = checking->view;
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
+        status = each_record(checking, parts[i].table, parts[i].visit);
+    for (size_t i = 0; i < view->bands.run_count && status == TWIN_OK; i++)
+        status = check_run(checking, TWIN__HEAP_SETS, view->bands.runs[i]);
+    for (size_t i = 0; i < view->ids.run_count && status == TWIN_OK; i++)
+        status = check_run(checking, TWIN__HEAP_IDS, view->ids.runs[i]);
+    return status == TWIN_OK ? check_counts(checking) : status;
+}
+
+twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
+{
+    size_t slots = view->index->options.minhash.slots;
+    struct checking checking = { .view = view, .progress = progress, .error = error };
+    checking.signature = malloc(slots * sizeof *checking.signature);
+    checking.worked_out = malloc(slots * sizeof *checking.worked_out);
+    checking.total = 3 * view->counts.documents + (2 + view->index->options.plan.bands) * view->counts.sets +
+                     records_in(&checking, TWIN__KEPT);
+    twin_status status = checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
+    free(checking.signature);
+    free(checking.worked_out);
+    return status;
+}

@@ -1,0 +1,272 @@
+/* kept.c — what is kept of a set, byte by byte: its items or its text, and the blocks in which they lie.
+ *
+ * Kept:      0 4 check   4 the items as below, or the text as a zstd frame. The check of items is the start of their digest
+ * A block:   0 4 check of its head   4 4 count   8 for each set that lies in it, in order: 4 its number less that of the
+ *            block, 4 where it ends among the bytes that follow; then, one behind the other, what is kept of each
+ *
+ * A set of n items of c bits, in increasing order (after Elias and Fano): the leading b bits of an item name one of 2^b
+ * buckets, the others are whole bytes. These come first, item after item; from there on a bit field in which bit
+ * (bucket + i) is set for item i; eight zero bytes, so that both can be read by eights. Of the b that leave whole bytes
+ * it is the largest with 2^b <= 8·n, or else the smallest: with one more byte of buckets the field would grow by more
+ * than the bytes shrink. So the length follows from n and c, and 2,000 items of 35 bits take 26 bits each. */
+#include <string.h>
+#include <zstd.h>
+
+#include "index/record.h"
+
+enum { KEPT_HEAD = 4, BLOCK_HEAD = 8, BLOCK_ENTRY = 8 };
+
+/* ---- items ---- */
+
+/* Where the parts of a set lie. */
+struct parts {
+    unsigned dropped;     /* bits of a hash that are not kept */
+    unsigned bucket_bits; /* of those that are, the leading ones; 0 to 56 */
+    unsigned rest;        /* bytes of the others, 1 to 8 */
+    size_t rests, field;  /* bytes of all of them, of the bit field */
+    size_t total;         /* with the zero bytes */
+};
+
+/* False for more items than there can be, so that nothing below overflows. */
+static bool parts_of(struct parts *out, uint64_t n, unsigned bits)
+{
+    if (n == 0 || n >> 56)
+        return false;
+    unsigned bucket_bits = bits % 8;
+    while (bucket_bits + 8 < bits && (uint64_t)1 << bucket_bits << 8 <= 8 * n)
+        bucket_bits += 8;
+    *out = (struct parts){ .dropped = 64 - bits, .bucket_bits = bucket_bits, .rest = (bits - bucket_bits) / 8 };
+    out->rests = (size_t)n * out->rest;
+    out->field = (size_t)((n + ((uint64_t)1 << bucket_bits) + 7) / 8);
+    out->total = out->rests + out->field + 8;
+    return true;
+}
+
+/* In two steps, for a shift by 64 is none. */
+static uint64_t bucket_of(uint64_t item, struct parts parts)
+{
+    return item >> 1 >> (63 - parts.bucket_bits);
+}
+
+/* Writes the last bytes of each item, and up to seven bytes past them. */
+static void put_rests(unsigned char *out, twin_set set, struct parts parts)
+{
+    for (size_t i = 0; i < set.count; i++, out += parts.rest)
+        twin__put8(out, set.items[i] >> parts.dropped);
+}
+
+static inline void put_bit(unsigned char *out, twin_set set, struct parts parts, size_t i)
+{
+    uint64_t place = bucket_of(set.items[i], parts) + i;
+    out[place / 8] |= (unsigned char)(1U << place % 8);
+}
+
+/* Sets the bit of each item in the field, and zeroes the eight bytes behind it. A bit waits for the one before when both
+ * lie in one byte, so four parts of the set take turns. */
+static void put_field(unsigned char *out, twin_set set, struct parts parts)
+{
+    size_t quarter = set.count / 4;
+    memset(out, 0, parts.field + 8);
+    for (size_t i = 0; i < quarter; i++)
+        for (size_t part = 0; part < 4; part++)
+            put_bit(out, set, parts, part * quarter + i);
+    for (size_t i = 4 * quarter; i < set.count; i++)
+        put_bit(out, set, parts, i);
+}
+
+twin_digest twin__kept_digest(struct twin__bytes record)
+{
+    size_t head = record.length ? KEPT_HEAD : 0;
+    return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, (const char *)record.at + head,
+                            record.length - head);
+}
+
+twin_status twin__items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits)
+{
+    struct parts parts;
+    *digest = twin__kept_digest((struct twin__bytes){ "", 0 });
+    if (set.count == 0)
+        return TWIN_OK;
+    if (!parts_of(&parts, set.count, bits))
+        return TWIN_ELIMIT;
+    size_t start = out->length;
+    twin_status status = twin_buffer_reserve(out, KEPT_HEAD + parts.total);
+    if (status != TWIN_OK)
+        return status;
+    unsigned char *rests = (unsigned char *)out->bytes + start + KEPT_HEAD;
+    put_rests(rests, set, parts);
+    put_field(rests + parts.rests, set, parts);
+    out->length += KEPT_HEAD + parts.total;
+    *digest = twin__kept_digest((struct twin__bytes){ out->bytes + start, KEPT_HEAD + parts.total });
+    twin__put4(out->bytes + start, (uint32_t)digest->low);
+    return TWIN_OK;
+}
+
+/* Reads the items; false unless there are `count`, in order. */
+static bool read_items(uint64_t *out, uint64_t count, const unsigned char *rests, struct parts parts)
+{
+    const unsigned char *field = rests + parts.rests;
+    uint64_t mask = UINT64_MAX >> (64 - 8 * parts.rest), found = 0, last = 0;
+    for (size_t at = 0; at < parts.field; at += 8) {
+        for (uint64_t word = twin__get8(field + at); word; word &= word - 1) {
+            uint64_t bucket = at * 8 + (uint64_t)__builtin_ctzll(word) - found;
+            if (found == count || bucket >> parts.bucket_bits)
+                return false;
+            uint64_t rest = twin__get8(rests + found * parts.rest) & mask;
+            uint64_t item = bucket << 1 << (63 - parts.bucket_bits) | rest << parts.dropped;
+            if (item < last)
+                return false;
+            out[found++] = last = item;
+        }
+    }
+    return found == count;
+}
+
+static bool has_repeats(const twin_items *items)
+{
+    for (size_t i = 1; i < items->count; i++)
+        if (items->items[i] == items->items[i - 1])
+            return true;
+    return false;
+}
+
+twin_status twin__items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record)
+{
+    struct parts parts;
+    out->count = 0;
+    if (!parts_of(&parts, count, bits) || record.length != KEPT_HEAD + parts.total ||
+        twin__get4(record.at) != (uint32_t)twin__kept_digest(record).low)
+        return TWIN_EFORMAT;
+    twin_status status = twin_items_reserve(out, count);
+    if (status != TWIN_OK)
+        return status;
+    if (!read_items(out->items, count, (const unsigned char *)record.at + KEPT_HEAD, parts))
+        return TWIN_EFORMAT;
+    out->count = count;
+    return bits == 64 && has_repeats(out) ? TWIN_EFORMAT : TWIN_OK;
+}
+
+/* ---- texts ---- */
+
+/* Of 2 KB of text level 1 of zstd leaves 56.3 % in 10.8 µs. Repeats of fewer than seven letters are not worth their
+ * search: without them it leaves 57.3 % in 8.1 µs, and of news of 0.8 KB 53.8 % instead of 53.1 %. Level 3 leaves
+ * 55.8 % in 16.8 µs. (20,000 texts each, one core.) */
+enum { ZSTD_LEVEL = 1, SHORTEST_REPEAT = 7 };
+
+static ZSTD_CCtx *make_packer(void)
+{
+    ZSTD_CCtx *packer = ZSTD_createCCtx();
+    if (packer && (ZSTD_isError(ZSTD_CCtx_setParameter(packer, ZSTD_c_compressionLevel, ZSTD_LEVEL)) ||
+                   ZSTD_isError(ZSTD_CCtx_setParameter(packer, ZSTD_c_minMatch, SHORTEST_REPEAT)))) {
+        ZSTD_freeCCtx(packer);
+        return NULL;
+    }
+    return packer;
+}
+
+twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text)
+{
+    if (!*packer)
+        *packer = make_packer();
+    size_t start = out->length, bound = ZSTD_compressBound(text.length);
+    if (!*packer || ZSTD_isError(bound) || twin_buffer_reserve(out, KEPT_HEAD + bound) != TWIN_OK)
+        return TWIN_ENOMEM;
+    size_t length = ZSTD_compress2(*packer, out->bytes + start + KEPT_HEAD, bound, text.bytes, text.length);
+    if (ZSTD_isError(length))
+        return TWIN_ENOMEM;
+    out->length += KEPT_HEAD + length;
+    twin__put4(out->bytes + start, twin__check_of(out->bytes + start, KEPT_HEAD + length));
+    return TWIN_OK;
+}
+
+void twin__packer_free(void *packer)
+{
+    ZSTD_freeCCtx(packer);
+}
+
+twin_status twin__text_decode(twin_buffer *out, size_t most, struct twin__bytes record)
+{
+    out->length = 0;
+    if (!twin__check_fits(record, KEPT_HEAD))
+        return TWIN_EFORMAT;
+    const char *frame = (const char *)record.at + KEPT_HEAD;
+    unsigned long long length = ZSTD_getFrameContentSize(frame, record.length - KEPT_HEAD);
+    if (length == ZSTD_CONTENTSIZE_UNKNOWN || length == ZSTD_CONTENTSIZE_ERROR || length > most)
+        return TWIN_EFORMAT;
+    if (twin_buffer_reserve(out, (size_t)length + 1) != TWIN_OK)
+        return TWIN_ENOMEM;
+    size_t got = ZSTD_decompress(out->bytes, out->capacity, frame, record.length - KEPT_HEAD);
+    if (ZSTD_isError(got) || got != length)
+        return TWIN_EFORMAT;
+    out->length = got;
+    return TWIN_OK;
+}
+
+/* ---- blocks ---- */
+
+static size_t head_bytes(size_t count)
+{
+    return BLOCK_HEAD + BLOCK_ENTRY * count;
+}
+
+size_t twin__block_bytes(const struct twin__kept *kept, size_t count)
+{
+    size_t total = head_bytes(count);
+    for (size_t i = 0; i < count; i++)
+        total += kept[i].bytes.length;
+    return total;
+}
+
+void twin__block_encode(void *out, uint64_t first, const struct twin__kept *kept, size_t count)
+{
+    unsigned char *head = out, *bytes = head + head_bytes(count);
+    size_t end = 0;
+    twin__put4(head + 4, (uint32_t)count);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(bytes + end, kept[i].bytes.at, kept[i].bytes.length);
+        end += kept[i].bytes.length;
+        twin__put4(head + head_bytes(i), (uint32_t)(kept[i].set - first));
+        twin__put4(head + head_bytes(i) + 4, (uint32_t)end);
+    }
+    twin__put4(head, twin__check_of(head, head_bytes(count)));
+}
+
+bool twin__block_decode(struct twin__block *out, uint64_t first, struct twin__bytes record)
+{
+    if (record.length < BLOCK_HEAD)
+        return false;
+    size_t count = twin__get4((const char *)record.at + 4);
+    if (count == 0 || count > (record.length - BLOCK_HEAD) / BLOCK_ENTRY)
+        return false;
+    *out = (struct twin__block){ first, count, record };
+    return twin__check_fits((struct twin__bytes){ record.at, head_bytes(count) }, BLOCK_HEAD);
+}
+
+static uint64_t set_at(const struct twin__block *block, size_t place)
+{
+    return block->first + twin__get4((const char *)block->record.at + head_bytes(place));
+}
+
+size_t twin__block_find(const struct twin__block *block, uint64_t set)
+{
+    size_t begin = 0, end = block->count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (set_at(block, middle) < set)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < block->count && set_at(block, begin) == set ? begin : block->count;
+}
+
+bool twin__block_get(struct twin__kept *out, const struct twin__block *block, size_t place)
+{
+    const char *head = block->record.at;
+    size_t begin = place ? twin__get4(head + head_bytes(place - 1) + 4) : 0;
+    size_t end = twin__get4(head + head_bytes(place) + 4), most = block->record.length - head_bytes(block->count);
+    if (begin > end || end > most)
+        return false;
+    *out = (struct twin__kept){ set_at(block, place), { head + head_bytes(block->count) + begin, end - begin } };
+    return true;
+}

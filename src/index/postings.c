@@ -1,0 +1,394 @@
+/* postings.c — what is looked up by hash: sorted runs, merged as they grow.
+ *
+ * A hash belongs anywhere, so a tree would rewrite a page for every band of every document. Instead each batch is
+ * written as a run: a list for each band, and one for what tells copies, of eight-byte entries, the hash above and
+ * the set's number (less the run's first) below, sorted. A run takes in the runs before it that are not twice its
+ * size, so n sets lie in about log2(n / batch) runs, each entry has been copied that often, in order, and a question
+ * looks into each run once a list. Runs follow each other by the numbers of their sets. The entry of a removed set
+ * stays until its run is written again: a set that is not there any more is passed over. The ids of documents lie
+ * in runs of their own, of one list each. */
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "index/index_private.h"
+#include "kernels/sort.h"
+
+/* Keys of lists: the run's first number above, the list in the low 17 bits. */
+enum { LIST_BITS = 17 };
+static const uint64_t MOST_NUMBERS = (uint64_t)1 << (64 - LIST_BITS);
+
+static const struct {
+    enum twin__table runs, lists, records;
+} heaps[] = {
+    [TWIN__HEAP_SETS] = { TWIN__RUNS, TWIN__BANDS, TWIN__SETS },
+    [TWIN__HEAP_IDS] = { TWIN__ID_RUNS, TWIN__IDS, TWIN__DOCUMENTS },
+};
+
+size_t twin__heap_lists(const twin_index_options *options, enum twin__heap heap)
+{
+    return heap == TWIN__HEAP_SETS ? options->plan.bands + 1 : 1;
+}
+
+uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
+{
+    size_t rows = options->plan.rows;
+    return (uint32_t)(XXH3_64bits(signature + band * rows, rows * sizeof *signature) >> 32);
+}
+
+/* ---- reading ---- */
+
+twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+                           struct twin__run run, size_t list, twin_error *error)
+{
+    uint64_t number = run.first << LIST_BITS | list;
+    MDB_val key = twin__number_key(&number), value;
+    int code = mdb_get(txn, index->tables[heaps[heap].lists], &key, &value);
+    if (code == MDB_NOTFOUND || (code == MDB_SUCCESS && value.mv_size != (run.entries + 1) * sizeof(uint64_t)))
+        return twin__fail_damaged(error, index, "a list of a run is missing or has the wrong length");
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(error, index, code);
+    *out = (struct twin__band){ value.mv_data, run.entries };
+    return TWIN_OK;
+}
+
+static uint64_t check_of(const void *entries, size_t count)
+{
+    return XXH3_64bits(entries, count * sizeof(uint64_t));
+}
+
+bool twin__band_check_fits(struct twin__band band)
+{
+    return twin__entry_at(band, band.count) == check_of(band.entries, band.count);
+}
+
+static twin_status list_runs(struct twin__run **list, size_t *count, const twin_index *index, MDB_cursor *cursor,
+                             twin_error *error)
+{
+    size_t capacity = 0;
+    MDB_val key, value;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+        if (!twin__grow(list, &capacity, *count, 1, sizeof **list))
+            return twin__fail_memory(error);
+        struct twin__run *run = &(*list)[*count];
+        uint64_t first;
+        if (!twin__number_of(&first, key) || !twin__run_decode(run, first, twin__bytes_of(value)) ||
+            (*count && run->first < run[-1].end) || run->end > MOST_NUMBERS)
+            return twin__fail_damaged(error, index, "its list of runs is not what it should be");
+        ++*count;
+    }
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(error, index, code);
+}
+
+twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
+                            enum twin__heap heap, twin_error *error)
+{
+    MDB_cursor *cursor;
+    *out = NULL;
+    *count = 0;
+    int code = mdb_cursor_open(txn, index->tables[heaps[heap].runs], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(error, index, code);
+    twin_status status = list_runs(out, count, index, cursor, error);
+    mdb_cursor_close(cursor);
+    if (status != TWIN_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void twin__lists_clear(struct twin__lists *lists)
+{
+    free(lists->runs);
+    free(lists->lists);
+    *lists = (struct twin__lists){ 0 };
+}
+
+twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+                            size_t first, size_t count, twin_error *error)
+{
+    *out = (struct twin__lists){ .stride = count };
+    twin_status status = twin__runs_list(&out->runs, &out->run_count, index, txn, heap, error);
+    if (status != TWIN_OK)
+        return status;
+    out->lists = malloc((out->run_count * count + 1) * sizeof *out->lists);
+    if (!out->lists)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < out->run_count * count && status == TWIN_OK; i++)
+        status = twin__list_get(&out->lists[i], index, txn, heap, out->runs[i / count], first + i % count, error);
+    return status;
+}
+
+static size_t lower_bound(struct twin__band band, size_t low, size_t high, uint32_t hash)
+{
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (twin__entry_at(band, middle) >> 32 < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Hashes are spread evenly, so the place is near hash/2^32 of the way: n entries put it off by at most half a root of n on
+ * average, and eight times that all but never. Where it is not, all of the band is searched. */
+size_t twin__band_find(struct twin__band band, uint32_t hash)
+{
+    size_t n = band.count, near = 4, place = (size_t)((uint64_t)hash * n >> 32);
+    while (near * near < 16 * n)
+        near *= 2;
+    size_t low = place > near ? place - near : 0, high = n - place > near ? place + near : n;
+    bool inside = (low == 0 || twin__entry_at(band, low - 1) >> 32 < hash) &&
+                  (high == n || twin__entry_at(band, high) >> 32 >= hash);
+    return inside ? lower_bound(band, low, high, hash) : lower_bound(band, 0, n, hash);
+}
+
+/* In steps that double until they have gone too far: many hashes in order are looked for in one walk. */
+size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash)
+{
+    size_t low = from, step = 8;
+    while (step < band.count - low && twin__entry_at(band, low + step) >> 32 < hash) {
+        low += step;
+        step *= 2;
+    }
+    return lower_bound(band, low, step < band.count - low ? low + step : band.count, hash);
+}
+
+/* ---- merging ---- */
+
+/* Runs, and newcomers behind them, that become one. */
+struct merge {
+    enum twin__heap heap;
+    const struct twin__run *runs;
+    size_t run_count;
+    const struct twin__newcomer *newcomers;
+    size_t newcomer_count;
+    struct twin__run out;
+    bool clears;         /* some entries are dead */
+    unsigned char *live; /* then a bit for each number of the runs: whether it is there */
+    uint64_t *entries, *spare;
+    size_t count;
+};
+
+static bool is_live(const struct merge *merge, uint64_t number)
+{
+    return !merge->clears || merge->live[number / 8] >> number % 8 & 1;
+}
+
+static twin_status mark_live(struct merge *merge, struct twin__writing *writing)
+{
+    MDB_cursor *cursor;
+    MDB_val key = twin__number_key(&merge->out.first), value;
+    uint64_t number;
+    twin_status status = twin__said(
+        writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[merge->heap].records], &cursor));
+    if (status != TWIN_OK)
+        return status;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+        if (!twin__number_of(&number, key) || number >= merge->out.end)
+            break;
+        number -= merge->out.first;
+        merge->live[number / 8] = (unsigned char)(merge->live[number / 8] | 1u << number % 8);
+    }
+    mdb_cursor_close(cursor);
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__said(writing, code);
+}
+
+static uint32_t hash_in(const twin_index_options *options, const struct twin__newcomer *newcomer, size_t list)
+{
+    return newcomer->signature && list < options->plan.bands ? twin__band_hash(options, newcomer->signature, list)
+                                                             : newcomer->hash;
+}
+
+/* Copies the entries of a list out of the runs: what is written to a transaction moves what was read from it. */
+static twin_status gather(struct merge *merge, struct twin__writing *writing, size_t list)
+{
+    merge->count = 0;
+    for (size_t i = 0; i < merge->run_count; i++) {
+        struct twin__band from = { 0 };
+        uint64_t shift = merge->runs[i].first - merge->out.first;
+        twin_status status =
+            twin__list_get(&from, writing->index, writing->txn, merge->heap, merge->runs[i], list, writing->error);
+        if (status != TWIN_OK)
+            return status;
+        for (size_t j = 0; j < from.count; j++) {
+            uint64_t entry = twin__entry_at(from, j);
+            if ((entry & UINT32_MAX) >= merge->runs[i].end - merge->runs[i].first)
+                return twin__fail_damaged(writing->error, writing->index, "a list names a number outside its run");
+            if (is_live(merge, (entry & UINT32_MAX) + shift))
+                merge->entries[merge->count++] = entry + shift;
+        }
+    }
+    for (size_t i = 0; i < merge->newcomer_count; i++) {
+        const struct twin__newcomer *newcomer = &merge->newcomers[i];
+        merge->entries[merge->count++] =
+            (uint64_t)hash_in(&writing->index->options, newcomer, list) << 32 | (newcomer->number - merge->out.first);
+    }
+    return TWIN_OK;
+}
+
+static twin_status put_list(const struct merge *merge, struct twin__writing *writing, size_t list)
+{
+    MDB_dbi table = writing->index->tables[heaps[merge->heap].lists];
+    uint64_t number = merge->out.first << LIST_BITS | list, check = check_of(merge->entries, merge->count);
+    size_t length = merge->count * sizeof(uint64_t);
+    MDB_val key = twin__number_key(&number), value = { length + sizeof check, NULL };
+    twin_status status = twin__said(writing, mdb_put(writing->txn, table, &key, &value, MDB_RESERVE));
+    if (status == TWIN_OK) {
+        memcpy(value.mv_data, merge->entries, length);
+        memcpy((char *)value.mv_data + length, &check, sizeof check);
+    }
+    return status;
+}
+
+static twin_status drop(struct twin__writing *writing, enum twin__table table, uint64_t number)
+{
+    MDB_val key = twin__number_key(&number);
+    return twin__said(writing, mdb_del(writing->txn, writing->index->tables[table], &key, NULL));
+}
+
+static twin_status merge_list(struct merge *merge, struct twin__writing *writing, size_t list)
+{
+    twin_status status = gather(merge, writing, list);
+    for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++)
+        status = drop(writing, heaps[merge->heap].lists, merge->runs[i].first << LIST_BITS | list);
+    if (status != TWIN_OK || merge->count == 0)
+        return status;
+    twin__sort(merge->entries, merge->spare, merge->count); /* no number comes twice, so not by hash alone */
+    return put_list(merge, writing, list);
+}
+
+static twin_status put_run(struct twin__writing *writing, enum twin__heap heap, const struct twin__run *run)
+{
+    unsigned char record[TWIN__RUN_BYTES];
+    twin__run_encode(record, run);
+    MDB_val key = twin__number_key(&run->first), value = { sizeof record, record };
+    return twin__said(writing, mdb_put(writing->txn, writing->index->tables[heaps[heap].runs], &key, &value, 0));
+}
+
+static twin_status merge_lists(struct merge *merge, struct twin__writing *writing)
+{
+    size_t lists = twin__heap_lists(&writing->index->options, merge->heap);
+    twin_status status = merge->clears ? mark_live(merge, writing) : TWIN_OK;
+    for (size_t list = 0; list < lists && status == TWIN_OK; list++)
+        status = merge_list(merge, writing, list);
+    for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++) {
+        status = drop(writing, heaps[merge->heap].runs, merge->runs[i].first);
+        if (merge->heap == TWIN__HEAP_SETS)
+            writing->counts.dead -= merge->runs[i].dead;
+    }
+    merge->out.entries = merge->count;
+    return status == TWIN_OK && merge->count ? put_run(writing, merge->heap, &merge->out) : status;
+}
+
+static twin_status merge_runs(struct twin__writing *writing, enum twin__heap heap, const struct twin__run *runs,
+                              size_t run_count, const struct twin__newcomer *newcomers, size_t newcomer_count)
+{
+    struct merge merge = {
+        .heap = heap, .runs = runs, .run_count = run_count, .newcomers = newcomers, .newcomer_count = newcomer_count
+    };
+    size_t room = newcomer_count;
+    for (size_t i = 0; i < run_count; i++) {
+        room += runs[i].entries;
+        merge.clears |= runs[i].dead > 0;
+    }
+    merge.out.first = run_count ? runs[0].first : newcomers[0].number;
+    merge.out.end = newcomer_count ? newcomers[newcomer_count - 1].number + 1 : runs[run_count - 1].end;
+    merge.entries = malloc((room + 1) * sizeof(uint64_t));
+    merge.spare = malloc((room + 1) * sizeof(uint64_t));
+    merge.live = merge.clears ? calloc((merge.out.end - merge.out.first) / 8 + 1, 1) : NULL;
+    twin_status status = merge.entries && merge.spare && (merge.live || !merge.clears)
+                             ? merge_lists(&merge, writing)
+                             : twin__fail_memory(writing->error);
+    free(merge.entries);
+    free(merge.spare);
+    free(merge.live);
+    return status;
+}
+
+/* ---- changes ---- */
+
+static bool fits(uint64_t first, uint64_t end)
+{
+    return end - first <= (uint64_t)UINT32_MAX + 1;
+}
+
+twin_status twin__runs_append(struct twin__writing *writing, enum twin__heap heap,
+                              const struct twin__newcomer *newcomers, size_t count)
+{
+    struct twin__run *runs;
+    size_t run_count;
+    if (count == 0)
+        return TWIN_OK;
+    uint64_t end = newcomers[count - 1].number + 1;
+    if (end > MOST_NUMBERS || !fits(newcomers[0].number, end))
+        return twin__fail(writing->error, TWIN_ELIMIT, "%s: more documents than an index can hold",
+                          writing->index->path);
+    twin_status status = twin__runs_list(&runs, &run_count, writing->index, writing->txn, heap, writing->error);
+    if (status != TWIN_OK)
+        return status;
+    size_t first = run_count, total = count;
+    for (;
+         first > 0 && runs[first - 1].entries - runs[first - 1].dead < 2 * total && fits(runs[first - 1].first, end);
+         first--)
+        total += runs[first - 1].entries - runs[first - 1].dead;
+    status = merge_runs(writing, heap, run_count ? runs + first : NULL, run_count - first, newcomers, count);
+    free(runs);
+    return status;
+}
+
+static twin_status find_run(struct twin__run *out, struct twin__writing *writing, enum twin__heap heap,
+                            uint64_t number)
+{
+    MDB_cursor *cursor;
+    uint64_t first = 0;
+    MDB_val key = twin__number_key(&number), value;
+    twin_status status =
+        twin__said(writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[heap].runs], &cursor));
+    if (status != TWIN_OK)
+        return status;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (code == MDB_NOTFOUND)
+        code = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
+    else if (code == MDB_SUCCESS && twin__number_of(&first, key) && first > number)
+        code = mdb_cursor_get(cursor, &key, &value, MDB_PREV);
+    bool good = code == MDB_SUCCESS && twin__number_of(&first, key) &&
+                twin__run_decode(out, first, twin__bytes_of(value)) && first <= number && number < out->end &&
+                out->dead < out->entries;
+    mdb_cursor_close(cursor);
+    return good ? TWIN_OK : twin__fail_damaged(writing->error, writing->index, "a set or an id stands in no run");
+}
+
+twin_status twin__runs_bury(struct twin__writing *writing, enum twin__heap heap, uint64_t number)
+{
+    struct twin__run run = { 0 };
+    twin_status status = find_run(&run, writing, heap, number);
+    if (status != TWIN_OK)
+        return status;
+    run.dead++;
+    writing->counts.dead += heap == TWIN__HEAP_SETS;
+    return 2 * run.dead > run.entries ? merge_runs(writing, heap, &run, 1, NULL, 0) : put_run(writing, heap, &run);
+}
+
+/* Runs too far apart for one stay apart. */
+twin_status twin__runs_unite(struct twin__writing *writing, enum twin__heap heap)
+{
+    struct twin__run *runs;
+    size_t count, first = 0;
+    twin_status status = twin__runs_list(&runs, &count, writing->index, writing->txn, heap, writing->error);
+    for (size_t i = 1; i <= count && status == TWIN_OK; i++)
+        if (i == count || !fits(runs[first].first, runs[i].end)) {
+            status = merge_runs(writing, heap, runs + first, i - first, NULL, 0);
+            first = i;
+        }
+    free(runs);
+    return status;
+}

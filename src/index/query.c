@@ -1,0 +1,462 @@
+/* query.c — what looks like this?
+ *
+ * Every run is asked, band by band, for the sets that agree with the query there. Those with enough equal slots are
+ * compared exactly, the most promising first: once as many as are wanted have been found, others must beat them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "index/index_private.h"
+#include "input/source.h"
+
+void twin_index_answer_clear(twin_index_answer *answer)
+{
+    free(answer->entries);
+    twin_buffer_clear(&answer->ids);
+    *answer = (twin_index_answer){ 0 };
+}
+
+/* As in similar.c: four standard errors below the threshold, where 3 true pairs in 100,000 are lost; or, with
+ * nothing kept to compare, the threshold itself. */
+size_t twin__index_least(const twin_index_options *options, double threshold)
+{
+    double k = (double)options->minhash.slots, t = threshold;
+    if (options->keep == TWIN_KEEP_NONE)
+        return (size_t)ceil(t * k - 1e-9);
+    double bound = t * k - 4 * sqrt(k * t * (1 - t));
+    return bound > 0 ? (size_t)bound : 0;
+}
+
+/* ---- candidates ---- */
+
+static twin_status gather_band(twin_index_view *view, struct twin__run run, struct twin__band band, uint32_t hash)
+{
+    for (size_t i = twin__band_find(band, hash); i < band.count; i++) {
+        uint64_t entry = twin__entry_at(band, i);
+        if (entry >> 32 != hash)
+            break;
+        if (twin_items_reserve(&view->candidates, 1) != TWIN_OK)
+            return TWIN_ENOMEM;
+        view->candidates.items[view->candidates.count++] = run.first + (uint32_t)entry;
+    }
+    return TWIN_OK;
+}
+
+/* The candidates, each once, in increasing order. */
+static twin_status gather(twin_index_view *view)
+{
+    const twin_index_options *options = &view->index->options;
+    size_t bands = options->plan.bands;
+    view->candidates.count = 0;
+    twin_status status = TWIN_OK;
+    for (size_t band = 0; band < bands && status == TWIN_OK; band++) {
+        uint32_t hash = twin__band_hash(options, view->asked, band);
+        for (size_t run = 0; run < view->bands.run_count && status == TWIN_OK; run++)
+            status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash);
+    }
+    twin_set each_once;
+    return status == TWIN_OK ? twin_set_make(&each_once, &view->candidates, &view->spare) : status;
+}
+
+/* Of the candidates those that are still there and agree in enough slots. */
+static twin_status promise(twin_index_view *view, size_t least, twin_error *error)
+{
+    size_t slots = view->index->options.minhash.slots;
+    view->hit_count = 0;
+    for (size_t i = 0; i < view->candidates.count; i++) {
+        struct twin__set set;
+        bool found;
+        twin_status status = twin__view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
+        if (status != TWIN_OK)
+            return status;
+        size_t equal = found ? twin_minhash_agreement(view->asked, view->signature, slots) : 0;
+        if (!found || equal < least)
+            continue;
+        if (!twin__grow(&view->hits, &view->hit_capacity, view->hit_count, 1, sizeof *view->hits))
+            return twin__fail_memory(error);
+        view->hits[view->hit_count++] =
+            (struct twin__hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
+    }
+    return TWIN_OK;
+}
+
+/* ---- the best of them ---- */
+
+static int by_similarity(const void *a, const void *b)
+{
+    const struct twin__hit *x = a, *y = b;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->set > y->set) - (x->set < y->set);
+}
+
+/* Puts a hit where it belongs among the best so far, of which at most `most` stay. */
+static size_t insert(struct twin__hit *best, size_t count, size_t most, struct twin__hit hit)
+{
+    size_t place = count < most ? count : most - 1;
+    if (count == most && by_similarity(&hit, &best[place]) >= 0)
+        return count;
+    for (; place > 0 && by_similarity(&hit, &best[place - 1]) < 0; place--)
+        best[place] = best[place - 1];
+    best[place] = hit;
+    return count < most ? count + 1 : most;
+}
+
+/* Compares exactly; hits are kept in place, the best first. `most` 0: all. */
+static twin_status compare(twin_index_view *view, double threshold, size_t most, twin_set asked, twin_error *error)
+{
+    const twin_index_options *options = &view->index->options;
+    struct twin__hit *hits = view->hits;
+    size_t best = 0, least = 0;
+    for (size_t i = 0; i < view->hit_count; i++) {
+        struct twin__hit hit = hits[i];
+        if (hit.equal < least)
+            break; /* they come by their equal slots */
+        twin_set set;
+        twin_status status = twin__view_items(&set, view, hit.set, hit.size, error);
+        if (status != TWIN_OK)
+            return status;
+        hit.similarity = twin_set_similarity_at_least(asked, set, TWIN_JACCARD, threshold);
+        if (hit.similarity < 0)
+            continue;
+        if (!most) {
+            hits[best++] = hit;
+            continue;
+        }
+        best = insert(hits, best, most, hit);
+        if (best == most && hits[most - 1].similarity > threshold) {
+            threshold = hits[most - 1].similarity;
+            least = twin__index_least(options, threshold);
+        }
+    }
+    view->hit_count = best;
+    return TWIN_OK;
+}
+
+/* ---- documents of the sets that were found ---- */
+
+/* How many documents of each label have been told. */
+struct told {
+    struct tally {
+        uint32_t label;
+        size_t count;
+    } * tallies;
+    size_t count, capacity;
+};
+
+static size_t *tally_of(struct told *told, uint32_t label)
+{
+    for (size_t i = 0; i < told->count; i++)
+        if (told->tallies[i].label == label)
+            return &told->tallies[i].count;
+    if (!twin__grow(&told->tallies, &told->capacity, told->count, 1, sizeof *told->tallies))
+        return NULL;
+    told->tallies[told->count] = (struct tally){ label, 0 };
+    return &told->tallies[told->count++].count;
+}
+
+/* Ids move as more come, so until the answer is whole an id is its place. */
+static twin_status tell(twin_index_answer *out, twin_index_view *view, const struct twin__hit *hit, uint64_t number,
+                        twin_error *error)
+{
+    struct twin__document document;
+    twin_status status = twin__view_document(&document, NULL, view, number, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__grow(&out->entries, &out->capacity, out->count, 1, sizeof *out->entries) ||
+        twin_buffer_append(&out->ids, document.id.bytes, document.id.length) != TWIN_OK)
+        return twin__fail_memory(error);
+    twin_index_entry *entry = &out->entries[out->count++];
+    *entry = twin__entry_of(number, &document, hit->size);
+    entry->id.bytes = NULL;
+    entry->similarity = hit->similarity;
+    return TWIN_OK;
+}
+
+struct telling {
+    twin_index_answer *out;
+    twin_index_view *view;
+    twin_index_question question;
+    MDB_cursor *members;
+    struct told told;
+};
+
+/* Tells the members of a set as long as more are wanted; labels of which there are enough are passed over whole. */
+static twin_status tell_members(struct telling *telling, const struct twin__hit *hit, twin_error *error)
+{
+    twin_index_view *view = telling->view;
+    size_t top = telling->question.top;
+    bool per_label = telling->question.per_label;
+    uint64_t set = hit->set;
+    MDB_val key = twin__number_key(&set), value;
+    int code = mdb_cursor_get(telling->members, &key, &value, MDB_SET_KEY);
+    while (code == MDB_SUCCESS && (per_label || !top || telling->out->count < top)) {
+        uint32_t label;
+        uint64_t number;
+        if (!twin__member_decode(&label, &number, value))
+            return twin__fail_damaged(error, view->index, "a member of a set is not what it should be");
+        size_t *tally = per_label ? tally_of(&telling->told, label) : NULL;
+        if (per_label && !tally)
+            return twin__fail_memory(error);
+        if (tally && *tally >= (top ? top : 1)) {
+            unsigned char next[TWIN__MEMBER_BYTES];
+            if (label == UINT32_MAX)
+                return TWIN_OK;
+            twin__member_encode(next, label + 1, 0);
+            key = twin__number_key(&set);
+            value = (MDB_val){ sizeof next, next };
+            code = mdb_cursor_get(telling->members, &key, &value, MDB_GET_BOTH_RANGE);
+            continue;
+        }
+        twin_status status = tell(telling->out, view, hit, number, error);
+        if (status != TWIN_OK)
+            return status;
+        if (tally)
+            ++*tally;
+        code = mdb_cursor_get(telling->members, &key, &value, MDB_NEXT_DUP);
+    }
+    return code == MDB_NOTFOUND || code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+}
+
+static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+                             twin_error *error)
+{
+    struct telling telling = { .out = out, .view = view, .question = question };
+    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__MEMBERS], &telling.members);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(error, view->index, code);
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < view->hit_count && status == TWIN_OK; i++)
+        status = tell_members(&telling, &view->hits[i], error);
+    mdb_cursor_close(telling.members);
+    free(telling.told.tallies);
+    size_t place = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        out->entries[i].id.bytes = out->ids.bytes + place;
+        place += out->entries[i].id.length;
+    }
+    return status;
+}
+
+static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+                       const twin_index_document *document, twin_error *error)
+{
+    const twin_index_options *options = &view->index->options;
+    double threshold = question.threshold > 0 ? question.threshold : options->threshold;
+    twin_set set;
+    out->count = out->ids.length = 0;
+    out->estimated = options->keep == TWIN_KEEP_NONE;
+    if (!view->txn || !(question.threshold >= 0 && question.threshold <= 1))
+        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+    twin_status status = twin__work_out(&set, view->asked, view->index, &view->scratch, document);
+    if (status == TWIN_OK && set.count == 0)
+        return TWIN_OK;
+    if (status == TWIN_OK)
+        status = gather(view);
+    if (status != TWIN_OK)
+        return twin__fail(error, status, "%s", twin_status_text(status));
+    status = promise(view, twin__index_least(options, threshold), error);
+    if (status == TWIN_OK && view->hit_count)
+        qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
+    if (status == TWIN_OK && !out->estimated)
+        status = compare(view, threshold, question.per_label ? 0 : question.top, set, error);
+    if (status == TWIN_OK && view->hit_count)
+        qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
+    return status == TWIN_OK ? tell_hits(out, view, question, error) : status;
+}
+
+twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+                             twin_text text, twin_error *error)
+{
+    if (view->index->options.format == TWIN_INPUT_ROWS)
+        return twin__fail(error, TWIN_EINVAL, "%s: is an index of rows, so a text cannot be asked for",
+                          view->index->path);
+    return ask(out, view, question, &(twin_index_document){ .text = text }, error);
+}
+
+twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+                                   const uint64_t *items, size_t count, twin_error *error)
+{
+    if (view->index->options.format != TWIN_INPUT_ROWS)
+        return twin__fail(error, TWIN_EINVAL, "%s: is an index of documents, so a text must be asked for",
+                          view->index->path);
+    return ask(out, view, question, &(twin_index_document){ .items = items, .item_count = count }, error);
+}
+
+/* ---- many texts ---- */
+
+struct questions {
+    twin_index_answer *out;
+    twin_index_question question;
+    const twin_text *texts;
+    struct twin__seat *seats;
+    struct twin__first_failure failure;
+};
+
+static void ask_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct questions *questions = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (twin_index_query(&questions->out[i], questions->seats[worker].view, questions->question,
+                             questions->texts[i], &error) != TWIN_OK)
+            twin__keep_first_failure(&questions->failure, i, &error);
+    }
+}
+
+twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_question question,
+                                  const twin_text *texts, size_t count, twin_exec exec, twin_error *error)
+{
+    struct questions questions = { .out = out, .question = question, .texts = texts, .failure = TWIN__NO_FAILURE };
+    twin_status status = twin__seats_create(&questions.seats, exec.workers, index, error);
+    if (status != TWIN_OK)
+        return status;
+    twin_exec_for(exec, count, 1, ask_some, &questions);
+    twin__seats_free(questions.seats, exec.workers);
+    return twin__first_failure(error, &questions.failure);
+}
+
+/* ---- all documents of an input ---- */
+
+/* An answer as a worker found it: its entries lie among the worker's, one answer behind the other. */
+struct asked {
+    twin_place place;
+    size_t id, id_length, entries, ids, ids_length;
+    size_t count;
+    bool id_is_number;
+};
+
+struct asker {
+    twin_index_answer answer; /* of one document */
+    twin_index_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct asked *asked;
+    size_t asked_count, asked_capacity;
+    twin_buffer bytes; /* ids asked and ids found */
+    twin_error error;
+};
+
+struct asking {
+    const twin_input *input;
+    twin_index_asking wanted;
+    struct asker *askers;
+    struct twin__seat *seats;
+    twin_buffer name;
+};
+
+static void restart_asker(void *context, int worker)
+{
+    struct asker *asker = &((struct asking *)context)->askers[worker];
+    asker->entry_count = asker->asked_count = asker->bytes.length = 0;
+}
+
+static twin_status keep_answer(struct asker *asker, const twin_index_document *given, twin_place place)
+{
+    const twin_index_answer *answer = &asker->answer;
+    if (!twin__grow(&asker->asked, &asker->asked_capacity, asker->asked_count, 1, sizeof *asker->asked) ||
+        !twin__grow(&asker->entries, &asker->entry_capacity, asker->entry_count, answer->count,
+                    sizeof *asker->entries))
+        return TWIN_ENOMEM;
+    struct asked asked = { .place = place,
+                           .id = asker->bytes.length,
+                           .id_length = given->id.length,
+                           .entries = asker->entry_count,
+                           .ids = asker->bytes.length + given->id.length,
+                           .count = answer->count,
+                           .id_is_number = given->id_is_number };
+    if (twin_buffer_append(&asker->bytes, given->id.bytes, given->id.length) != TWIN_OK ||
+        twin_buffer_append(&asker->bytes, answer->ids.bytes, answer->ids.length) != TWIN_OK)
+        return TWIN_ENOMEM;
+    if (answer->count)
+        memcpy(asker->entries + asker->entry_count, answer->entries, answer->count * sizeof *answer->entries);
+    asker->entry_count += answer->count;
+    asker->asked[asker->asked_count++] = asked;
+    return TWIN_OK;
+}
+
+static twin_status ask_document(void *context, int worker, const twin_index_document *given, twin_place place)
+{
+    struct asking *asking = context;
+    struct asker *asker = &asking->askers[worker];
+    twin_status status =
+        ask(&asker->answer, asking->seats[worker].view, asking->wanted.question, given, &asker->error);
+    return status == TWIN_OK ? keep_answer(asker, given, place) : status;
+}
+
+static twin_status hand_in_answers(void *context, int worker, uint64_t line_base, twin_error *error)
+{
+    struct asking *asking = context;
+    struct asker *asker = &asking->askers[worker];
+    for (size_t i = 0; i < asker->asked_count; i++) {
+        struct asked *asked = &asker->asked[i];
+        twin_text id = { asker->bytes.bytes + asked->id, asked->id_length };
+        asked->place.line += line_base;
+        if (id.length == 0 && twin__name_by_line(&id, asking->input, &asking->name, asked->place) != TWIN_OK)
+            return twin__fail_memory(error);
+        twin_index_answer answer = { .entries = asker->entries + asked->entries,
+                                     .count = asked->count,
+                                     .estimated = asker->answer.estimated };
+        const char *ids = asker->bytes.bytes + asked->ids;
+        for (size_t j = 0; j < answer.count; j++) {
+            answer.entries[j].id.bytes = ids;
+            ids += answer.entries[j].id.length;
+        }
+        if (!asking->wanted.answer(asking->wanted.context, id, asked->id_is_number, &answer))
+            return twin__fail(error, TWIN_ESTOPPED, "%s", twin_status_text(TWIN_ESTOPPED));
+    }
+    return TWIN_OK;
+}
+
+/* A failure inside a query has its sentence with the worker that met it. */
+static void take_sentence(const struct asking *asking, twin_status status, twin_error *error)
+{
+    for (int i = 0; status != TWIN_OK && error && i < asking->wanted.exec.workers; i++)
+        if (asking->askers[i].error.status == status) {
+            *error = asking->askers[i].error;
+            return;
+        }
+}
+
+static void clear_asking(struct asking *asking)
+{
+    int workers = asking->wanted.exec.workers;
+    for (int i = 0; asking->askers && i < workers; i++) {
+        twin_index_answer_clear(&asking->askers[i].answer);
+        free(asking->askers[i].entries);
+        free(asking->askers[i].asked);
+        twin_buffer_clear(&asking->askers[i].bytes);
+    }
+    free(asking->askers);
+    twin_buffer_clear(&asking->name);
+}
+
+twin_status twin_index_query_input(twin_index *index, const twin_input *input, twin_index_asking wanted,
+                                   twin_error *error)
+{
+    struct asking asking = { .input = input, .wanted = wanted };
+    size_t workers = (size_t)wanted.exec.workers;
+    asking.askers = calloc(workers, sizeof *asking.askers);
+    struct twin__feeding feeding = { .index = index,
+                                     .input = input,
+                                     .exec = wanted.exec,
+                                     .strict = wanted.strict,
+                                     .work = ask_document,
+                                     .restart = restart_asker,
+                                     .hand_in = hand_in_answers,
+                                     .problem = wanted.problem,
+                                     .context = &asking,
+                                     .problem_context = wanted.context,
+                                     .stage = "asking",
+                                     .progress = wanted.progress };
+    twin_status status = asking.askers ? twin__seats_create(&asking.seats, wanted.exec.workers, index, error)
+                                       : twin__fail_memory(error);
+    if (status == TWIN_OK) {
+        status = twin__feed(NULL, &feeding, error);
+        take_sentence(&asking, status, error);
+        twin__seats_free(asking.seats, wanted.exec.workers);
+    }
+    clear_asking(&asking);
+    return status;
+}

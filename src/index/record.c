@@ -1,0 +1,306 @@
+/* record.c — what the values of an index look like, byte by byte; what is kept of a set: index_kept.c.
+ *
+ * The format, under "format" in table "meta":
+ *      0  8  magic "TWINDEX\n"
+ *      8  4  version, 1
+ *     12  1  documents 0, rows 1
+ *     13  1  normalisation: 0 fold, 1 check, 2 bytes
+ *     14  1  shingles: 0 char, 1 byte, 2 word, 3 stop
+ *     15  1  hash family: 0 xxh3, 1 farm, 2 jenkins, 3 sip
+ *     16  1  sketch: 0 fast, 1 classic
+ *     17  1  kept: 0 sets, 1 text, 2 none
+ *     18  6  zero
+ *     24  8  width of a shingle
+ *     32  8  seed of the hash        40 16  its key, for sip
+ *     56  8  slots                   64  8  seed of the signatures
+ *     72  8  threshold, an IEEE double
+ *     80  8  bands                   88  8  rows
+ *     96  8  stop words; 0: the built-in ones
+ *    104  8  check value of the hash
+ *    112  8  zero
+ *    120  8  XXH3 of the 120 bytes before, and with it as the seed, of the words
+ *    128     the stop words, each ended by a zero
+ *
+ * Counts, under "counts": seven numbers of 8 bytes in the order of struct twin__counts, and their XXH3.
+ * A document:  0 4 check   4 4 label   8 8 time   16 8 set   24 1 flags: 1 the id is a number   25 the id
+ * A set:       0 4 check   4 4 zero    8 8 size   16 16 digest   32 8 members   40 8 first   48 4·k signature
+ * A run:       0 8 end     8 8 entries 16 8 dead  24 8 XXH3 of the 24 bytes before, seeded with its first
+ * A check is the low half of the XXH3 of what follows it. Numbers are in the machine's order: so are LMDB's pages. */
+#include "index/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static const char MAGIC[8] = "TWINDEX\n";
+static const char HASH_CHECK[] = "twinsift index: is this the same hash?";
+
+uint32_t twin__check_of(const void *record, size_t length)
+{
+    return (uint32_t)XXH3_64bits((const char *)record + 4, length - 4);
+}
+
+bool twin__check_fits(struct twin__bytes record, size_t least)
+{
+    return record.length >= least && twin__get4(record.at) == twin__check_of(record.at, record.length);
+}
+
+/* ---- the format ---- */
+
+static twin_status append_words(twin_buffer *out, const twin_shingle_options *shingle)
+{
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; shingle->stop_words && i < shingle->stop_word_count && status == TWIN_OK; i++) {
+        twin_text word = shingle->stop_words[i];
+        if (memchr(word.bytes, 0, word.length))
+            return TWIN_EINVAL;
+        status = twin_buffer_append(out, word.bytes, word.length);
+        if (status == TWIN_OK)
+            status = twin_buffer_append(out, "", 1);
+    }
+    return status;
+}
+
+static uint64_t hash_check(twin_hash hash)
+{
+    return twin_hash_bytes(hash, HASH_CHECK, sizeof HASH_CHECK - 1);
+}
+
+static uint64_t format_check(const unsigned char *record, size_t length)
+{
+    return XXH3_64bits_withSeed(record + TWIN__FORMAT_BYTES, length - TWIN__FORMAT_BYTES, XXH3_64bits(record, 120));
+}
+
+twin_status twin__format_encode(twin_buffer *out, const twin_index_options *options)
+{
+    unsigned char head[TWIN__FORMAT_BYTES] = { 0 };
+    const twin_shingle_options *shingle = &options->shingle;
+    memcpy(head, MAGIC, sizeof MAGIC);
+    twin__put4(head + 8, TWIN__INDEX_VERSION);
+    unsigned char kinds[] = { (unsigned char)options->format,         (unsigned char)options->normal,
+                              (unsigned char)shingle->kind,           (unsigned char)shingle->hash.family,
+                              (unsigned char)options->minhash.sketch, (unsigned char)options->keep };
+    memcpy(head + 12, kinds, sizeof kinds);
+    uint64_t threshold;
+    memcpy(&threshold, &options->threshold, sizeof threshold);
+    const uint64_t numbers[] = {
+        shingle->width,
+        shingle->hash.seed,
+        shingle->hash.key[0],
+        shingle->hash.key[1],
+        options->minhash.slots,
+        options->minhash.seed,
+        threshold,
+        options->plan.bands,
+        options->plan.rows,
+        shingle->stop_words ? shingle->stop_word_count : 0,
+        hash_check(shingle->hash),
+    };
+    memcpy(head + 24, numbers, sizeof numbers);
+    out->length = 0;
+    twin_status status = twin_buffer_append(out, head, sizeof head);
+    if (status == TWIN_OK)
+        status = append_words(out, shingle);
+    if (status == TWIN_OK)
+        twin__put8(out->bytes + 120, format_check((unsigned char *)out->bytes, out->length));
+    return status;
+}
+
+/* The words and their list are one block: the list, then their bytes. */
+static twin_status decode_words(twin_shingle_options *out, uint64_t count, struct twin__bytes words)
+{
+    out->stop_words = NULL;
+    out->stop_word_count = 0;
+    if (count == 0)
+        return words.length == 0 ? TWIN_OK : TWIN_EFORMAT;
+    if (count > words.length)
+        return TWIN_EFORMAT;
+    twin_text *list = malloc(count * sizeof *list + words.length);
+    if (!list)
+        return TWIN_ENOMEM;
+    char *bytes = (char *)(list + count);
+    memcpy(bytes, words.at, words.length);
+    size_t used = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const char *end = memchr(bytes + used, 0, words.length - used);
+        if (!end) {
+            free(list);
+            return TWIN_EFORMAT;
+        }
+        list[i] = (twin_text){ bytes + used, (size_t)(end - bytes) - used };
+        used = (size_t)(end - bytes) + 1;
+    }
+    if (used != words.length) {
+        free(list);
+        return TWIN_EFORMAT;
+    }
+    out->stop_words = list;
+    out->stop_word_count = count;
+    return TWIN_OK;
+}
+
+static bool kinds_are_known(const unsigned char *head)
+{
+    return head[12] <= TWIN_INPUT_ROWS && head[13] <= TWIN_NORMAL_BYTES && head[14] <= TWIN_SHINGLE_STOP &&
+           head[15] <= TWIN_HASH_SIP && head[16] <= TWIN_SKETCH_CLASSIC && head[17] <= TWIN_KEEP_NONE;
+}
+
+static bool numbers_are_good(const twin_index_options *options)
+{
+    size_t slots = options->minhash.slots, bands = options->plan.bands, rows = options->plan.rows;
+    return options->shingle.width >= 1 && options->shingle.width <= TWIN_SHINGLE_MAX_WIDTH && slots >= 1 &&
+           slots <= TWIN_MINHASH_MAX_SLOTS && rows >= 1 && rows <= slots && bands >= 1 && bands <= slots / rows &&
+           options->threshold > 0 && options->threshold <= 1;
+}
+
+static void read_head(twin_index_options *out, const unsigned char *head)
+{
+    uint64_t threshold = twin__get8(head + 72);
+    *out = (twin_index_options){
+        .format = (twin_input_format)head[12],
+        .normal = (twin_normal)head[13],
+        .shingle = { .kind = (twin_shingle_kind)head[14],
+                     .width = twin__get8(head + 24),
+                     .hash = { (twin_hash_family)head[15],
+                               twin__get8(head + 32),
+                               { twin__get8(head + 40), twin__get8(head + 48) } } },
+        .minhash = { (twin_sketch)head[16], twin__get8(head + 56), twin__get8(head + 64) },
+        .plan = { twin__get8(head + 80), twin__get8(head + 88) },
+        .keep = (twin_keep)head[17],
+    };
+    memcpy(&out->threshold, &threshold, sizeof threshold);
+}
+
+twin_status twin__format_decode(twin_index_options *out, const char **reason, struct twin__bytes record)
+{
+    unsigned char head[TWIN__FORMAT_BYTES];
+    const unsigned char *bytes = record.at;
+    *reason = "is not an index of twinsift";
+    if (record.length < sizeof head || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
+        return TWIN_EFORMAT;
+    memcpy(head, bytes, sizeof head);
+    *reason = "was written by a newer version of twinsift; use that one";
+    if (twin__get4(head + 8) > TWIN__INDEX_VERSION)
+        return TWIN_EFORMAT;
+    *reason = "is damaged: its parameters do not fit their checksum";
+    if (twin__get4(head + 8) != TWIN__INDEX_VERSION || twin__get8(head + 120) != format_check(bytes, record.length))
+        return TWIN_EFORMAT;
+    *reason = "has parameters that cannot be";
+    if (!kinds_are_known(head))
+        return TWIN_EFORMAT;
+    read_head(out, head);
+    if (!numbers_are_good(out))
+        return TWIN_EFORMAT;
+    *reason = "was written by a library whose hash gives other numbers";
+    if (twin__get8(head + 104) != hash_check(out->shingle.hash))
+        return TWIN_EFORMAT;
+    *reason = "has a list of stop words that cannot be";
+    return decode_words(&out->shingle, twin__get8(head + 96),
+                        (struct twin__bytes){ bytes + sizeof head, record.length - sizeof head });
+}
+
+/* ---- counts, runs ---- */
+
+void twin__counts_encode(unsigned char out[TWIN__COUNTS_BYTES], const struct twin__counts *counts)
+{
+    const uint64_t numbers[] = { counts->transaction, counts->next_document, counts->next_set, counts->documents,
+                                 counts->sets,        counts->too_short,     counts->dead,     counts->empty_set };
+    memcpy(out, numbers, sizeof numbers);
+    twin__put8(out + sizeof numbers, XXH3_64bits(numbers, sizeof numbers));
+}
+
+bool twin__counts_decode(struct twin__counts *out, struct twin__bytes record)
+{
+    uint64_t numbers[9];
+    if (record.length != sizeof numbers)
+        return false;
+    memcpy(numbers, record.at, sizeof numbers);
+    *out = (struct twin__counts){ numbers[0], numbers[1], numbers[2], numbers[3],
+                                  numbers[4], numbers[5], numbers[6], numbers[7] };
+    return numbers[8] == XXH3_64bits(numbers, 8 * sizeof numbers[0]);
+}
+
+void twin__run_encode(unsigned char out[TWIN__RUN_BYTES], const struct twin__run *run)
+{
+    const uint64_t numbers[] = { run->end, run->entries, run->dead };
+    memcpy(out, numbers, sizeof numbers);
+    twin__put8(out + sizeof numbers, XXH3_64bits_withSeed(numbers, sizeof numbers, run->first));
+}
+
+bool twin__run_decode(struct twin__run *out, uint64_t first, struct twin__bytes record)
+{
+    uint64_t numbers[4];
+    if (record.length != sizeof numbers)
+        return false;
+    memcpy(numbers, record.at, sizeof numbers);
+    *out = (struct twin__run){ first, numbers[0], numbers[1], numbers[2] };
+    return numbers[3] == XXH3_64bits_withSeed(numbers, 3 * sizeof numbers[0], first) && out->first < out->end &&
+           out->end - out->first <= (uint64_t)UINT32_MAX + 1 && out->entries >= 1 &&
+           out->entries <= out->end - out->first && out->dead <= out->entries;
+}
+
+/* ---- documents, sets ---- */
+
+enum { DOCUMENT_HEAD = 25, SET_HEAD = 48 };
+
+twin_status twin__document_encode(twin_buffer *out, const struct twin__document *document)
+{
+    out->length = 0;
+    twin_status status = twin_buffer_reserve(out, DOCUMENT_HEAD + document->id.length);
+    if (status != TWIN_OK)
+        return status;
+    char *record = out->bytes;
+    twin__put4(record + 4, document->label);
+    twin__put8(record + 8, document->time);
+    twin__put8(record + 16, document->set);
+    record[24] = document->id_is_number;
+    memcpy(record + DOCUMENT_HEAD, document->id.bytes, document->id.length);
+    out->length = DOCUMENT_HEAD + document->id.length;
+    twin__put4(record, twin__check_of(record, out->length));
+    return TWIN_OK;
+}
+
+bool twin__document_decode(struct twin__document *out, struct twin__bytes record)
+{
+    const char *bytes = record.at;
+    if (!twin__check_fits(record, DOCUMENT_HEAD) || bytes[24] & ~1)
+        return false;
+    *out = (struct twin__document){ .set = twin__get8(bytes + 16),
+                                    .time = twin__get8(bytes + 8),
+                                    .label = twin__get4(bytes + 4),
+                                    .id_is_number = bytes[24],
+                                    .id = { bytes + DOCUMENT_HEAD, record.length - DOCUMENT_HEAD } };
+    return true;
+}
+
+twin_status twin__set_encode(twin_buffer *out, const struct twin__set *set, const uint32_t *signature, size_t slots)
+{
+    size_t length = SET_HEAD + slots * sizeof *signature;
+    out->length = 0;
+    twin_status status = twin_buffer_reserve(out, length);
+    if (status != TWIN_OK)
+        return status;
+    const uint64_t numbers[] = { set->size, set->digest.low, set->digest.high, set->members, set->first };
+    twin__put4(out->bytes + 4, 0);
+    memcpy(out->bytes + 8, numbers, sizeof numbers);
+    memcpy(out->bytes + SET_HEAD, signature, slots * sizeof *signature);
+    out->length = length;
+    twin__put4(out->bytes, twin__check_of(out->bytes, length));
+    return TWIN_OK;
+}
+
+bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, struct twin__bytes record)
+{
+    const char *bytes = record.at;
+    if (record.length != SET_HEAD + slots * sizeof *signature || !twin__check_fits(record, SET_HEAD))
+        return false;
+    *out = (struct twin__set){ .size = twin__get8(bytes + 8),
+                               .members = twin__get8(bytes + 32),
+                               .first = twin__get8(bytes + 40),
+                               .digest = { twin__get8(bytes + 16), twin__get8(bytes + 24) } };
+    if (signature)
+        memcpy(signature, bytes + SET_HEAD, slots * sizeof *signature);
+    return true;
+}

@@ -1,0 +1,363 @@
+/* view.c — views: what an index held at one instant. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "index/index_private.h"
+
+/* ---- members ---- */
+
+static void put_high_first(unsigned char *out, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        out[i] = (unsigned char)(value >> 8 * (bytes - 1 - i));
+}
+
+static uint64_t get_high_first(const unsigned char *at, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, uint64_t document)
+{
+    put_high_first(out, label, 4);
+    put_high_first(out + 4, document, 8);
+}
+
+bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value)
+{
+    if (value.mv_size != TWIN__MEMBER_BYTES)
+        return false;
+    *label = (uint32_t)get_high_first(value.mv_data, 4);
+    *document = get_high_first((const unsigned char *)value.mv_data + 4, 8);
+    return true;
+}
+
+/* ---- opening ---- */
+
+/* What lies in the file stays where it is as long as the transaction, so the lists are looked up once. */
+static twin_status find_lists(twin_index_view *view, twin_error *error)
+{
+    const twin_index *index = view->index;
+    twin_status status =
+        twin__lists_get(&view->bands, index, view->txn, TWIN__HEAP_SETS, 0, index->options.plan.bands, error);
+    return status == TWIN_OK ? twin__lists_get(&view->ids, index, view->txn, TWIN__HEAP_IDS, 0, 1, error) : status;
+}
+
+static twin_status look(twin_index_view *view, twin_error *error)
+{
+    twin_status status = twin__begin_reading(&view->txn, view->index, error);
+    if (status == TWIN_OK)
+        status = twin__get_counts(&view->counts, view->index, view->txn, error);
+    if (status == TWIN_OK)
+        status = find_lists(view, error);
+    if (status != TWIN_OK)
+        return status;
+    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__KEPT], &view->kept);
+    return code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+}
+
+static void look_away(twin_index_view *view)
+{
+    twin__lists_clear(&view->bands);
+    twin__lists_clear(&view->ids);
+    if (view->kept)
+        mdb_cursor_close(view->kept);
+    view->kept = NULL;
+    twin__end_reading(view->index, view->txn);
+    view->txn = NULL;
+}
+
+twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twin_error *error)
+{
+    size_t slots = index->options.minhash.slots;
+    twin_index_view *view = calloc(1, sizeof *view);
+    *out = NULL;
+    if (!view)
+        return twin__fail_memory(error);
+    view->index = index;
+    view->asked = malloc(slots * sizeof *view->asked);
+    view->signature = malloc(slots * sizeof *view->signature);
+    twin_status status = view->asked && view->signature ? look(view, error) : twin__fail_memory(error);
+    if (status != TWIN_OK) {
+        twin_index_view_free(view);
+        return status;
+    }
+    *out = view;
+    return TWIN_OK;
+}
+
+twin_status twin_index_view_renew(twin_index_view *view, twin_error *error)
+{
+    look_away(view);
+    return look(view, error);
+}
+
+void twin_index_view_free(twin_index_view *view)
+{
+    if (!view)
+        return;
+    look_away(view);
+    twin_scratch_clear(&view->scratch);
+    twin_scratch_clear(&view->again);
+    twin_items_clear(&view->items);
+    twin_items_clear(&view->candidates);
+    twin_items_clear(&view->spare);
+    twin_buffer_clear(&view->text);
+    free(view->asked);
+    free(view->signature);
+    free(view->hits);
+    free(view);
+}
+
+void twin__seats_free(struct twin__seat *seats, int count)
+{
+    for (int i = 0; seats && i < count; i++)
+        twin_index_view_free(seats[i].view);
+    free(seats);
+}
+
+/* A transaction that ends between two views makes them differ; then the older ones look again, until all agree. */
+static twin_status agree(struct twin__seat *seats, int count, twin_error *error)
+{
+    uint64_t latest = 0;
+    for (int i = 0; i < count; i++) {
+        assert(seats[i].view);
+        uint64_t seen = seats[i].view->counts.transaction;
+        if (seen == latest)
+            continue;
+        if (seen < latest) {
+            twin_status status = twin_index_view_renew(seats[i].view, error);
+            if (status != TWIN_OK)
+                return status;
+            seen = seats[i].view->counts.transaction;
+        }
+        if (seen > latest) { /* those before are older now */
+            latest = seen;
+            i = -1;
+        }
+    }
+    return TWIN_OK;
+}
+
+twin_status twin__seats_create(struct twin__seat **out, int count, twin_index *index, twin_error *error)
+{
+    struct twin__seat *seats = calloc((size_t)count, sizeof *seats);
+    *out = NULL;
+    if (!seats)
+        return twin__fail_memory(error);
+    twin_status status = TWIN_OK;
+    for (int i = 0; i < count && status == TWIN_OK; i++)
+        status = twin_index_view_create(&seats[i].view, index, error);
+    if (status == TWIN_OK)
+        status = agree(seats, count, error);
+    if (status != TWIN_OK) {
+        twin__seats_free(seats, count);
+        return status;
+    }
+    *out = seats;
+    return TWIN_OK;
+}
+
+/* ---- records ---- */
+
+static twin_status get(MDB_val *out, bool *found, twin_index_view *view, enum twin__table table, uint64_t number,
+                       twin_error *error)
+{
+    MDB_val key = twin__number_key(&number);
+    int code = mdb_get(view->txn, view->index->tables[table], &key, out);
+    if (found)
+        *found = code == MDB_SUCCESS;
+    if (code == MDB_SUCCESS || (code == MDB_NOTFOUND && found))
+        return TWIN_OK;
+    return code == MDB_NOTFOUND ? twin__fail_damaged(error, view->index, "a record that is referred to is missing")
+                                : twin__fail_lmdb(error, view->index, code);
+}
+
+twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signature, twin_index_view *view,
+                           uint64_t set, twin_error *error)
+{
+    MDB_val value;
+    twin_status status = get(&value, found, view, TWIN__SETS, set, error);
+    if (status != TWIN_OK || (found && !*found))
+        return status;
+    if (!twin__set_decode(out, signature, view->index->options.minhash.slots, twin__bytes_of(value)))
+        return twin__fail_damaged(error, view->index, "a signature does not fit its checksum");
+    return TWIN_OK;
+}
+
+twin_status twin__view_document(struct twin__document *out, bool *found, twin_index_view *view, uint64_t document,
+                                twin_error *error)
+{
+    MDB_val value;
+    twin_status status = get(&value, found, view, TWIN__DOCUMENTS, document, error);
+    if (status != TWIN_OK || (found && !*found))
+        return status;
+    if (!twin__document_decode(out, twin__bytes_of(value)))
+        return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
+    return TWIN_OK;
+}
+
+/* The text goes to view->text. */
+static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *error)
+{
+    struct twin__bytes kept;
+    twin_status status = twin__kept_get(&kept, view->index, view->kept, set, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__text_decode(&view->text, SIZE_MAX, kept);
+    return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a text does not fit its checksum")
+           : status == TWIN_OK    ? TWIN_OK
+                                  : twin__fail_memory(error);
+}
+
+/* The text was normalised when it was kept, and normalising it again would change nothing. */
+static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t set, twin_error *error)
+{
+    twin_status status = get_text(view, set, error);
+    if (status != TWIN_OK)
+        return status;
+    status =
+        twin_shingle(&view->again.items, view->index->shingler, (twin_text){ view->text.bytes, view->text.length });
+    if (status == TWIN_OK)
+        status = twin_set_make(out, &view->again.items, &view->again.spare);
+    return status == TWIN_OK ? TWIN_OK : twin__fail(error, status, "%s", twin_status_text(status));
+}
+
+twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error)
+{
+    *out = (twin_set){ 0 };
+    if (size == 0)
+        return TWIN_OK;
+    if (view->index->options.keep == TWIN_KEEP_TEXT)
+        return shingle_again(out, view, set, error);
+    struct twin__bytes kept;
+    twin_status status = twin__kept_get(&kept, view->index, view->kept, set, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__items_decode(&view->items, size, twin__item_bits(&view->index->options), kept);
+    if (status != TWIN_OK)
+        return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a set does not fit its checksum")
+                                      : twin__fail_memory(error);
+    *out = (twin_set){ view->items.items, view->items.count };
+    return TWIN_OK;
+}
+
+twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *document, uint64_t set_size)
+{
+    return (twin_index_entry){ .document = number,
+                               .id = document->id,
+                               .id_is_number = document->id_is_number,
+                               .label = document->label,
+                               .time = document->time,
+                               .set = document->set,
+                               .set_size = set_size };
+}
+
+/* ---- what users ask for ---- */
+
+static twin_status entry_of(twin_index_entry *out, twin_index_view *view, uint64_t number,
+                            const struct twin__document *document, twin_error *error)
+{
+    struct twin__set set;
+    twin_status status = twin__view_set(&set, NULL, NULL, view, document->set, error);
+    if (status == TWIN_OK)
+        *out = twin__entry_of(number, document, set.size);
+    return status;
+}
+
+/* Finds the document with the id among the entries of a list; what a list names may be gone. */
+static twin_status find_in_run(twin_index_entry *out, bool *found, twin_index_view *view, size_t run, twin_text id,
+                               twin_error *error)
+{
+    uint32_t hash = twin__index_id_hash(view->index, id);
+    struct twin__band list = view->ids.lists[run];
+    for (size_t i = twin__band_find(list, hash); i < list.count; i++) {
+        uint64_t entry = twin__entry_at(list, i), number = view->ids.runs[run].first + (uint32_t)entry;
+        struct twin__document document;
+        bool there;
+        if (entry >> 32 != hash)
+            break;
+        twin_status status = twin__view_document(&document, &there, view, number, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!there)
+            continue;
+        *found = document.id.length == id.length && memcmp(document.id.bytes, id.bytes, id.length) == 0;
+        if (*found)
+            return entry_of(out, view, number, &document, error);
+    }
+    return TWIN_OK;
+}
+
+twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view *view, twin_text id,
+                            twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    *found = false;
+    for (size_t run = 0; run < view->ids.run_count && status == TWIN_OK && !*found; run++)
+        status = find_in_run(out, found, view, run, id, error);
+    return status;
+}
+
+twin_status twin_index_signature(const uint32_t **out, twin_index_view *view, twin_index_entry entry,
+                                 twin_error *error)
+{
+    struct twin__set set;
+    *out = view->signature;
+    return twin__view_set(&set, NULL, view->signature, view, entry.set, error);
+}
+
+twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
+{
+    if (view->index->options.keep == TWIN_KEEP_NONE)
+        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no sets", view->index->path);
+    return twin__view_items(out, view, entry.set, entry.set_size, error);
+}
+
+twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
+{
+    *out = (twin_text){ "", 0 };
+    if (view->index->options.keep != TWIN_KEEP_TEXT)
+        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no texts", view->index->path);
+    if (entry.set_size == 0)
+        return TWIN_OK;
+    twin_status status = get_text(view, entry.set, error);
+    *out = (twin_text){ view->text.bytes, view->text.length };
+    return status;
+}
+
+static twin_status each(twin_index_view *view, MDB_cursor *cursor, twin_index_visit *visit, void *context,
+                        twin_error *error)
+{
+    MDB_val key, value;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+        struct twin__document document;
+        twin_index_entry entry;
+        uint64_t number;
+        if (!twin__number_of(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+            return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
+        twin_status status = entry_of(&entry, view, number, &document, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!visit(context, &entry))
+            return TWIN_ESTOPPED;
+    }
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+}
+
+twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context, twin_error *error)
+{
+    MDB_cursor *cursor;
+    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__DOCUMENTS], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(error, view->index, code);
+    twin_status status = each(view, cursor, visit, context, error);
+    mdb_cursor_close(cursor);
+    return status;
+}

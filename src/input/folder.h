@@ -1,0 +1,30 @@
+/* folder.h — the regular files below a folder, by their paths in byte order.
+ *
+ * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and devices are
+ * passed over. Paths may be longer than PATH_MAX. */
+#ifndef TWIN_INPUT_FOLDER_H
+#define TWIN_INPUT_FOLDER_H
+
+#include <twinsift/text.h>
+
+/* `path` is relative to the folder; `error` is 0, or why a folder below could not be listed. */
+struct folder_entry {
+    const char *path;
+    int error;
+};
+
+/* Begin with {0}, end with twin__folder_clear(). */
+struct folder {
+    struct folder_entry *entries;
+    size_t count, capacity;
+    twin_buffer paths;
+};
+
+/* Lists the folder behind the descriptor. `name` is for the error. */
+twin_status twin__folder_list(struct folder *out, int fd, const char *name, twin_error *error);
+void twin__folder_clear(struct folder *folder);
+
+/* Opens what stands at `path` below the folder, with O_CLOEXEC and O_NOFOLLOW. -1 and errno when it cannot. */
+int twin__folder_open(int fd, const char *path, int flags);
+
+#endif

@@ -1,0 +1,384 @@
+/* json.c — one JSON object on a line. */
+#include "input/json.h"
+
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+/* Every line ends in a newline, which no token may hold: so no token runs past `end`, and none needs to ask. */
+struct scan {
+    const char *p, *end;
+    size_t (*find_string_end)(const char *p, size_t n);
+    const char *wrong;
+    bool no_memory;
+    twin_text id_field, text_field;
+    twin_reading *room;
+    struct json_line *line;
+};
+
+static bool refuse(struct scan *s, const char *why)
+{
+    s->wrong = *s->p == '\n' ? "the line ends before its object does" : why;
+    return false;
+}
+
+static bool refuse_memory(struct scan *s)
+{
+    s->no_memory = true;
+    return false;
+}
+
+static inline void skip_blanks(struct scan *s)
+{
+    while (*s->p == ' ' || *s->p == '\t' || *s->p == '\r')
+        s->p++;
+}
+
+static inline void skip_to_string_end(struct scan *s)
+{
+    s->p += s->find_string_end(s->p, (size_t)(s->end - s->p));
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Four hex digits; -1 when one of them is none, and nothing behind that one is read. */
+static int32_t hex_code(const char *p)
+{
+    int32_t code = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(p[i]);
+        if (digit < 0)
+            return -1;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* The character of "\uXXXX", or of two that make a pair; `p` stands at the backslash. */
+static bool scan_code(struct scan *s, uint32_t *out)
+{
+    enum { REPLACEMENT = 0xFFFD };
+    int32_t code = hex_code(s->p + 2);
+    if (code < 0)
+        return refuse(s, "\\u without four hex digits");
+    s->p += 6;
+    *out = (uint32_t)code;
+    if (code < 0xD800 || code > 0xDFFF)
+        return true;
+
+    *out = REPLACEMENT;
+    if (code < 0xDC00 && s->p[0] == '\\' && s->p[1] == 'u') {
+        int32_t low = hex_code(s->p + 2);
+        if (low >= 0xDC00 && low <= 0xDFFF) {
+            *out = 0x10000 + ((uint32_t)(code - 0xD800) << 10) + (uint32_t)(low - 0xDC00);
+            s->p += 6;
+        }
+    }
+    return true;
+}
+
+/* What a string holds where find_string_end stopped, which was not at its quote. */
+static bool scan_escape(struct scan *s, uint32_t *out)
+{
+    if (*s->p != '\\') {
+        s->wrong = *s->p == '\n' ? "the line ends inside a string" : "a control character in a string";
+        return false;
+    }
+    switch (s->p[1]) {
+    case '"': *out = '"'; break;
+    case '\\': *out = '\\'; break;
+    case '/': *out = '/'; break;
+    case 'b': *out = '\b'; break;
+    case 'f': *out = '\f'; break;
+    case 'n': *out = '\n'; break;
+    case 'r': *out = '\r'; break;
+    case 't': *out = '\t'; break;
+    case 'u': return scan_code(s, out);
+    case '\n': s->p++; return refuse(s, NULL);
+    default: return refuse(s, "an unknown escape in a string");
+    }
+    s->p += 2;
+    return true;
+}
+
+/* Writes a character as UTF-8 and returns its length, at most 4. */
+static inline size_t put_character(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+/* The rest of a string from its first escape on: runs without escapes are copied whole. */
+static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const char *run)
+{
+    room->length = 0;
+    for (;;) {
+        size_t length = (size_t)(s->p - run);
+        if (room->capacity - room->length < length + 4 && twin_buffer_reserve(room, length + 4) != TWIN_OK)
+            return refuse_memory(s);
+        memcpy(room->bytes + room->length, run, length);
+        room->length += length;
+        if (*s->p == '"')
+            break;
+        uint32_t code;
+        if (!scan_escape(s, &code))
+            return false;
+        room->length += put_character(room->bytes + room->length, code);
+        run = s->p;
+        skip_to_string_end(s);
+    }
+    s->p++;
+    *out = (twin_text){ room->bytes, room->length };
+    return true;
+}
+
+static bool scan_string(struct scan *s, twin_text *out, twin_buffer *room)
+{
+    const char *begin = ++s->p;
+    skip_to_string_end(s);
+    if (*s->p != '"')
+        return unescape(s, out, room, begin);
+    *out = (twin_text){ begin, (size_t)(s->p - begin) };
+    s->p++;
+    return true;
+}
+
+static bool skip_string(struct scan *s)
+{
+    s->p++;
+    for (uint32_t code;;) {
+        skip_to_string_end(s);
+        if (*s->p == '"')
+            break;
+        if (!scan_escape(s, &code))
+            return false;
+    }
+    s->p++;
+    return true;
+}
+
+static bool skip_digits(struct scan *s)
+{
+    if (*s->p < '0' || *s->p > '9')
+        return refuse(s, "expected a digit");
+    while (*s->p >= '0' && *s->p <= '9')
+        s->p++;
+    return true;
+}
+
+static bool skip_number(struct scan *s)
+{
+    if (*s->p == '-')
+        s->p++;
+    if (*s->p == '0') {
+        s->p++;
+        if (*s->p >= '0' && *s->p <= '9')
+            return refuse(s, "a number that begins with 0");
+    } else if (!skip_digits(s)) {
+        return false;
+    }
+    if (*s->p == '.') {
+        s->p++;
+        if (!skip_digits(s))
+            return false;
+    }
+    if (*s->p == 'e' || *s->p == 'E') {
+        s->p++;
+        if (*s->p == '+' || *s->p == '-')
+            s->p++;
+        return skip_digits(s);
+    }
+    return true;
+}
+
+/* Compares byte by byte, for the line may end before the word does. */
+static bool skip_word(struct scan *s, const char *word)
+{
+    for (size_t i = 0; word[i]; i++)
+        if (s->p[i] != word[i])
+            return refuse(s, "expected a value");
+    s->p += strlen(word);
+    return true;
+}
+
+static bool skip_array(struct scan *s, int depth);
+static bool scan_object(struct scan *s, int depth);
+
+static bool skip_value(struct scan *s, int depth)
+{
+    switch (*s->p) {
+    case '"': return skip_string(s);
+    case '{': return scan_object(s, depth + 1);
+    case '[': return skip_array(s, depth + 1);
+    case 't': return skip_word(s, "true");
+    case 'f': return skip_word(s, "false");
+    case 'n': return skip_word(s, "null");
+    default: break;
+    }
+    if (*s->p == '-' || (*s->p >= '0' && *s->p <= '9'))
+        return skip_number(s);
+    return refuse(s, "expected a value");
+}
+
+/* Goes into an object or array; `empty` when it ends at once. */
+static bool enter(struct scan *s, bool *empty, char closing, int depth)
+{
+    _Static_assert(TWIN__JSON_MAX_DEPTH == 256, "the sentence below names the limit");
+    *empty = false;
+    if (depth > TWIN__JSON_MAX_DEPTH)
+        return refuse(s, "nested deeper than 256 levels");
+    s->p++;
+    skip_blanks(s);
+    *empty = *s->p == closing;
+    s->p += *empty;
+    return true;
+}
+
+static bool skip_array(struct scan *s, int depth)
+{
+    bool empty;
+    if (!enter(s, &empty, ']', depth))
+        return false;
+    while (!empty) {
+        if (!skip_value(s, depth))
+            return false;
+        skip_blanks(s);
+        if (*s->p != ',' && *s->p != ']')
+            return refuse(s, "expected ',' or ']' after a value");
+        empty = *s->p++ == ']';
+        if (!empty)
+            skip_blanks(s);
+    }
+    return true;
+}
+
+static bool same(twin_text a, twin_text b)
+{
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
+static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room)
+{
+    const char *begin = s->p;
+    *out = (struct json_value){ .kind = JSON_OTHER };
+    if (*begin == '"') {
+        out->kind = JSON_STRING;
+        return scan_string(s, &out->text, room);
+    }
+    if (!skip_value(s, 1))
+        return false;
+    if (*begin == 'n')
+        out->kind = JSON_NULL;
+    if (*begin == '-' || (*begin >= '0' && *begin <= '9'))
+        *out = (struct json_value){ JSON_NUMBER, { begin, (size_t)(s->p - begin) } };
+    return true;
+}
+
+/* A value of the outermost object: kept when its key names one of the two fields, or both. */
+static bool scan_field(struct scan *s, twin_text key)
+{
+    bool is_id = same(key, s->id_field);
+    if (same(key, s->text_field)) {
+        if (!scan_value(s, &s->line->text, &s->room->text))
+            return false;
+        if (is_id)
+            s->line->id = s->line->text;
+        return true;
+    }
+    return is_id ? scan_value(s, &s->line->id, &s->room->id) : skip_value(s, 1);
+}
+
+static bool scan_member(struct scan *s, int depth)
+{
+    twin_text key = { 0 };
+    if (*s->p != '"')
+        return refuse(s, "expected a key in quotes");
+    if (depth == 1 ? !scan_string(s, &key, &s->room->key) : !skip_string(s))
+        return false;
+    skip_blanks(s);
+    if (*s->p != ':')
+        return refuse(s, "expected ':' after a key");
+    s->p++;
+    skip_blanks(s);
+    return depth == 1 ? scan_field(s, key) : skip_value(s, depth);
+}
+
+static bool scan_object(struct scan *s, int depth)
+{
+    bool empty;
+    if (!enter(s, &empty, '}', depth))
+        return false;
+    while (!empty) {
+        if (!scan_member(s, depth))
+            return false;
+        skip_blanks(s);
+        if (*s->p != ',' && *s->p != '}')
+            return refuse(s, "expected ',' or '}' after a value");
+        empty = *s->p++ == '}';
+        if (!empty)
+            skip_blanks(s);
+    }
+    return true;
+}
+
+static bool scan_line(struct scan *s)
+{
+    skip_blanks(s);
+    if (*s->p == '\n') {
+        s->line->blank = true;
+        return true;
+    }
+    if (*s->p != '{')
+        return refuse(s, "expected an object");
+    if (!scan_object(s, 1))
+        return false;
+    skip_blanks(s);
+    return *s->p == '\n' || refuse(s, "something follows the object");
+}
+
+twin_status twin__json_scan(struct json_line *out, twin_reading *room, twin_text id_field, twin_text text_field,
+                            const char *line, const char *end)
+{
+    *out = (struct json_line){ 0 };
+    struct scan s = { .p = line,
+                      .end = end,
+                      .find_string_end = twin__kernels()->find_string_end,
+                      .id_field = id_field,
+                      .text_field = text_field,
+                      .room = room,
+                      .line = out };
+    if (scan_line(&s)) {
+        out->end = s.p;
+        return TWIN_OK;
+    }
+    if (s.no_memory)
+        return TWIN_ENOMEM;
+    out->wrong = s.wrong;
+    out->where = s.p;
+    out->end = memchr(s.p, '\n', (size_t)(end - s.p));
+    return TWIN_OK;
+}

@@ -1,0 +1,287 @@
+/* unpack.c — gzip, zstd and pipes become plain files. */
+#include "input/unpack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/error.h"
+
+enum {
+    ROOM = 256 << 10,
+    GZIP_ONLY = 15 + 16,  /* inflateInit2: the largest window, and a gzip header must be there */
+    ZSTD_WINDOW_LOG = 27, /* 128 MiB: what zstd --long makes; more is for who can spare the memory */
+};
+
+struct unpacking {
+    int from, to;
+    struct unpack_options options;
+    twin_error *error;
+    uint64_t read, written;
+    size_t have; /* bytes of input at hand; 0 after refill(): there are no more */
+    unsigned char input[ROOM], output[ROOM];
+};
+
+enum packing twin__packing_of(const unsigned char *bytes, size_t length)
+{
+    if (length >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+        return PACKED_GZIP;
+    if (length < 4)
+        return PACKED_NOT;
+    uint32_t magic = bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    bool skippable = (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+    return magic == ZSTD_MAGICNUMBER || skippable ? PACKED_ZSTD : PACKED_NOT;
+}
+
+/* Adds to the input at hand what one read() gives. */
+static twin_status read_some(struct unpacking *u)
+{
+    ssize_t got;
+    do
+        got = read(u->from, u->input + u->have, ROOM - u->have);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return twin__fail(u->error, TWIN_EIO, "%s cannot be read: %m", u->options.name);
+    u->have += (size_t)got;
+    u->read += (uint64_t)got;
+    if (u->options.progress.tell)
+        u->options.progress.tell(u->options.progress.context, "unpacking", u->read, u->options.total);
+    return TWIN_OK;
+}
+
+static twin_status refill(struct unpacking *u)
+{
+    u->have = 0;
+    return read_some(u);
+}
+
+static twin_status write_all(struct unpacking *u, const unsigned char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t put = write(u->to, bytes, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return twin__fail(u->error, TWIN_EIO,
+                              "%s cannot be unpacked: after %" PRIu64 " bytes, the temporary folder %s says: %m",
+                              u->options.name, u->written, u->options.temp_folder);
+        bytes += put;
+        length -= (size_t)put;
+        u->written += (uint64_t)put;
+    }
+    return TWIN_OK;
+}
+
+/* The file is not what it should be at byte `at`. */
+static twin_status spoilt(struct unpacking *u, uint64_t at, const char *kind, const char *how, const char *why)
+{
+    return twin__fail_at(u->error, TWIN_EFORMAT, at, "%s: its %s data %s %" PRIu64 "%s", u->options.name, kind, how,
+                         at, why);
+}
+
+static twin_status ends_early(struct unpacking *u, const char *kind)
+{
+    return spoilt(u, u->read, kind, "ends early after", " bytes");
+}
+
+static twin_status has_more(struct unpacking *u, const char *kind, uint64_t at)
+{
+    return spoilt(u, at, kind, "has something else behind it, at byte", "");
+}
+
+static twin_status is_damaged(struct unpacking *u, const char *kind, uint64_t at, const char *how)
+{
+    char why[128];
+    snprintf(why, sizeof why, ": %s", how);
+    return spoilt(u, at, kind, "is damaged, by byte", why);
+}
+
+static twin_status copy(struct unpacking *u)
+{
+    twin_status status = TWIN_OK;
+    while (status == TWIN_OK && u->have) {
+        status = write_all(u, u->input, u->have);
+        if (status == TWIN_OK)
+            status = refill(u);
+    }
+    return status;
+}
+
+static twin_status gzip_trouble(struct unpacking *u, const z_stream *z, int result)
+{
+    if (result == Z_MEM_ERROR)
+        return twin__fail_memory(u->error);
+    const char *how = z->msg ? z->msg : "unknown";
+    if (strcmp(how, "incorrect data check") == 0)
+        how = "the checksum does not match";
+    return is_damaged(u, "gzip", u->read - z->avail_in, how);
+}
+
+/* Inflates what is at hand and writes it. `between` says whether a member has ended and none has begun. */
+static twin_status gunzip_some(struct unpacking *u, z_stream *z, bool *between)
+{
+    if (*between && z->avail_in) {
+        if (*z->next_in != 0x1f)
+            return has_more(u, "gzip", u->read - z->avail_in);
+        inflateReset(z);
+        *between = false;
+    }
+    z->next_out = u->output;
+    z->avail_out = ROOM;
+    int result = inflate(z, Z_NO_FLUSH);
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+        return gzip_trouble(u, z, result);
+    *between = result == Z_STREAM_END;
+    return write_all(u, u->output, ROOM - z->avail_out);
+}
+
+static twin_status gunzip(struct unpacking *u)
+{
+    z_stream z = { .next_in = u->input, .avail_in = (uInt)u->have, .avail_out = ROOM };
+    if (inflateInit2(&z, GZIP_ONLY) != Z_OK)
+        return twin__fail_memory(u->error);
+    bool between = false;
+    twin_status status = TWIN_OK;
+    while (status == TWIN_OK) {
+        /* Output that filled its room may have left more behind. */
+        if (z.avail_in == 0 && (z.avail_out || between)) {
+            status = refill(u);
+            if (status != TWIN_OK || (u->have == 0 && between))
+                break;
+            if (u->have == 0) {
+                status = ends_early(u, "gzip");
+                break;
+            }
+            z.next_in = u->input;
+            z.avail_in = (uInt)u->have;
+        }
+        status = gunzip_some(u, &z, &between);
+    }
+    inflateEnd(&z);
+    return status;
+}
+
+static twin_status zstd_trouble(struct unpacking *u, size_t result, uint64_t at)
+{
+    switch (ZSTD_getErrorCode(result)) {
+    case ZSTD_error_memory_allocation: return twin__fail_memory(u->error);
+    case ZSTD_error_prefix_unknown: return has_more(u, "zstd", at);
+    case ZSTD_error_checksum_wrong: return is_damaged(u, "zstd", u->read, "the checksum does not match");
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return twin__fail(u->error, TWIN_EUNSUPPORTED,
+                          "%s was packed with a window over 128 MiB; unpack it with zstd --long=31 first",
+                          u->options.name);
+    default: return is_damaged(u, "zstd", u->read, ZSTD_getErrorName(result));
+    }
+}
+
+static twin_status unzstd_with(struct unpacking *u, ZSTD_DCtx *decoder)
+{
+    ZSTD_inBuffer in = { u->input, u->have, 0 };
+    size_t left = 1; /* 0 when a frame has ended and none has begun */
+    bool full = false;
+    for (;;) {
+        if (in.pos == in.size && !full) {
+            twin_status status = refill(u);
+            if (status != TWIN_OK)
+                return status;
+            if (u->have == 0)
+                return left ? ends_early(u, "zstd") : TWIN_OK;
+            in = (ZSTD_inBuffer){ u->input, u->have, 0 };
+        }
+        ZSTD_outBuffer out = { u->output, ROOM, 0 };
+        uint64_t at = u->read - (in.size - in.pos);
+        bool had_input = in.pos < in.size;
+        size_t result = ZSTD_decompressStream(decoder, &out, &in);
+        if (ZSTD_isError(result))
+            return zstd_trouble(u, result, at);
+        /* Asked again for output alone, a decoder whose frame is done begins the next. */
+        if (had_input || out.pos)
+            left = result;
+        full = out.pos == out.size;
+        twin_status status = write_all(u, u->output, out.pos);
+        if (status != TWIN_OK)
+            return status;
+    }
+}
+
+static twin_status unzstd(struct unpacking *u)
+{
+    ZSTD_DCtx *decoder = ZSTD_createDCtx();
+    if (!decoder)
+        return twin__fail_memory(u->error);
+    ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
+    twin_status status = unzstd_with(u, decoder);
+    ZSTD_freeDCtx(decoder);
+    return status;
+}
+
+/* A file without a name, so that nothing is left behind however the process ends. */
+static int temporary(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    char *path;
+    if (asprintf(&path, "%s/twinsift-XXXXXX", folder) < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return fd;
+}
+
+static twin_status unpack(struct unpacking *u)
+{
+    size_t before; /* a pipe may give its first bytes one by one */
+    do {
+        before = u->have;
+        twin_status status = read_some(u);
+        if (status != TWIN_OK)
+            return status;
+    } while (u->have < TWIN__PACKING_BYTES && u->have != before);
+    switch (twin__packing_of(u->input, u->have)) {
+    case PACKED_GZIP: return gunzip(u);
+    case PACKED_ZSTD: return unzstd(u);
+    default: return copy(u);
+    }
+}
+
+twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_options options, twin_error *error)
+{
+    *out = -1;
+    struct unpacking *u = malloc(sizeof *u);
+    if (!u)
+        return twin__fail_memory(error);
+    u->from = from;
+    u->options = options;
+    u->error = error;
+    u->read = u->written = 0;
+    u->have = 0;
+    twin_status status = TWIN_OK;
+    u->to = temporary(options.temp_folder);
+    if (u->to < 0)
+        status =
+            twin__fail(error, TWIN_EIO, "%s cannot be unpacked: no file can be made in the temporary folder %s: %m",
+                       options.name, options.temp_folder);
+    else
+        status = unpack(u);
+    if (status == TWIN_OK) {
+        *out = u->to;
+        *size = u->written;
+    } else if (u->to >= 0) {
+        close(u->to);
+    }
+    free(u);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* audit.c — a run measures its own recall: documents are drawn, and all others held against them. */
+#include "join/audit_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+
+/* ---- drawing ---- */
+
+/* Knuth's selection sampling: in increasing order. */
+static void draw(struct twin__audit *audit, uint64_t seed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < audit->distinct_count && count < audit->drawn_count; i++)
+        if (twin__random_below(&seed, audit->distinct_count - i) < audit->drawn_count - count) {
+            audit->drawn[count++] = audit->distinct[i];
+            audit->is_drawn[audit->distinct[i]] = true;
+        }
+}
+
+twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *similar, size_t wanted, uint64_t seed,
+                              twin_error *error)
+{
+    audit->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
+    audit->distinct_count = twin_collection_distinct(&audit->distinct, audit->collection);
+    audit->match_count = twin_similar_matches(&audit->matches, similar);
+    audit->drawn_count = wanted < audit->distinct_count ? wanted : audit->distinct_count;
+    audit->drawn = calloc(audit->drawn_count + 1, sizeof *audit->drawn);
+    audit->is_drawn = calloc(twin_collection_count(audit->collection).documents + 1, sizeof *audit->is_drawn);
+    audit->begin = calloc(audit->drawn_count + 2, sizeof *audit->begin);
+    if (!audit->drawn || !audit->is_drawn || !audit->begin)
+        return twin__fail_memory(error);
+    draw(audit, seed);
+    return TWIN_OK;
+}
+
+void twin__audit_end(struct twin__audit *audit)
+{
+    free(audit->drawn);
+    free(audit->is_drawn);
+    free(audit->begin);
+}
+
+/* ---- batches: each a pass over the collection ---- */
+
+static void judge_documents(void *context, size_t begin, size_t end, int worker)
+{
+    struct twin__audit *audit = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (audit->judge(audit, audit->distinct[i], worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&audit->failure, i, &error);
+            return;
+        }
+    }
+    size_t done = atomic_fetch_add(&audit->done, end - begin) + end - begin;
+    if (audit->progress.tell)
+        audit->progress.tell(audit->progress.context, "auditing", done, audit->total);
+}
+
+static twin_status run_batch(struct twin__audit *audit, size_t left, twin_error *error)
+{
+    twin_status status = audit->read_samples(audit, left, error);
+    if (status != TWIN_OK)
+        return status;
+    audit->total = (size_t)atomic_load(&audit->done) + audit->distinct_count;
+    twin_exec_for(audit->exec, audit->distinct_count, audit->piece, judge_documents, audit);
+    status = twin__first_failure(error, &audit->failure);
+    return status == TWIN_OK && audit->end_batch ? audit->end_batch(audit, error) : status;
+}
+
+twin_status twin__audit_batches(struct twin__audit *audit, twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    for (size_t done = 0; done < audit->drawn_count && status == TWIN_OK; done += audit->sample_count) {
+        audit->samples = audit->drawn + done;
+        status = run_batch(audit, audit->drawn_count - done, error);
+    }
+    return status;
+}
+
+/* ---- the sum ---- */
+
+bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y)
+{
+    uint32_t a = x < y ? x : y, b = x < y ? y : x;
+    size_t low = 0, high = audit->match_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const twin_match *match = &audit->matches[middle];
+        if (match->a < a || (match->a == a && match->b < b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < audit->match_count && audit->matches[low].a == a && audit->matches[low].b == b;
+}
+
+/* Wilson's score interval for a share, at 95 %. */
+static void wilson(double *low, double *high, uint64_t found, uint64_t of)
+{
+    const double z = 1.959964;
+    double n = (double)of, p = of ? (double)found / n : 1;
+    if (of == 0) {
+        *low = 0;
+        *high = 1;
+        return;
+    }
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    /* With nothing or all found one end is p itself, which rounding must not pass. */
+    *low = fmin(p, fmax(0, middle - reach));
+    *high = fmax(p, fmin(1, middle + reach));
+}
+
+void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t told)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < audit->match_count; i++)
+        all += audit->is_drawn[audit->matches[i].a] || audit->is_drawn[audit->matches[i].b];
+    out->documents = audit->drawn_count;
+    out->wrong = all - told;
+    out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
+    wilson(&out->low, &out->high, out->found, out->similar);
+}

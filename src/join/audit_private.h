@@ -1,0 +1,53 @@
+/* audit_private.h — what the files of the audit share: audit.c draws documents and holds all others against them, batch
+ * by batch; audit_sets.c compares sets, audit_near.c texts. */
+#ifndef TWIN_JOIN_AUDIT_PRIVATE_H
+#define TWIN_JOIN_AUDIT_PRIVATE_H
+
+#include <stdatomic.h>
+#include <twinsift/audit.h>
+
+#include "base/error.h"
+
+/* An audit at work; begins with the first three set, and `judge` and the rest of the second part. */
+struct twin__audit {
+    const twin_collection *collection;
+    twin_exec exec;
+    twin_progress progress;
+
+    /* What differs. Reads the sets or texts of samples[0 ..], as many as fit into memory together, at least one, and
+     * says how many in sample_count; holds a document against them; sums a batch up, or NULL. */
+    twin_status (*read_samples)(struct twin__audit *audit, size_t left, twin_error *error);
+    twin_status (*judge)(struct twin__audit *audit, uint32_t document, int worker, twin_error *error);
+    twin_status (*end_batch)(struct twin__audit *audit, twin_error *error);
+    size_t piece; /* documents that a worker takes at once */
+
+    const uint32_t *distinct;
+    size_t distinct_count;
+    const twin_match *matches; /* sorted */
+    size_t match_count;
+    uint32_t *drawn; /* increasing */
+    size_t drawn_count;
+    bool *is_drawn; /* by document */
+
+    const uint32_t *samples; /* the drawn ones of this batch */
+    size_t sample_count;
+    size_t *begin; /* where their sets or texts begin in one block; one more for the end */
+    struct twin__first_failure failure;
+    atomic_size_t done;
+    size_t total;
+};
+
+/* Draws `wanted` of the distinct documents, each as likely as any other; release with twin__audit_end(). */
+twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *similar, size_t wanted, uint64_t seed,
+                              twin_error *error);
+twin_status twin__audit_batches(struct twin__audit *audit, twin_error *error);
+void twin__audit_end(struct twin__audit *audit);
+
+/* Whether a pair is among the matches. */
+bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y);
+
+/* Fills in what follows from `similar` and `found`, `told` being the pairs of drawn documents that are rightly among the
+ * matches. */
+void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t told);
+
+#endif

@@ -1,0 +1,128 @@
+/* cluster.c — similar pairs become groups. */
+#include <twinsift/cluster.h>
+
+#include <stdlib.h>
+
+#include "base/union_find.h"
+
+#define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
+
+static twin_status check(size_t documents, const twin_match *matches, size_t count)
+{
+    if (documents > UINT32_MAX)
+        return TWIN_ELIMIT;
+    for (size_t i = 0; i < count; i++)
+        if (matches[i].a >= documents || matches[i].b >= documents)
+            return TWIN_EINVAL;
+    return TWIN_OK;
+}
+
+twin_status twin_cluster_components(uint32_t *group, size_t documents, const twin_match *matches, size_t count)
+{
+    twin_status status = check(documents, matches, count);
+    if (status != TWIN_OK)
+        return status;
+
+    for (size_t i = 0; i < documents; i++)
+        group[i] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++)
+        twin__join(group, matches[i].a, matches[i].b);
+    /* A parent comes before its children and has found its root already. */
+    for (size_t i = 0; i < documents; i++)
+        group[i] = group[group[i]];
+    return TWIN_OK;
+}
+
+/* The matches sorted by which of the two comes first in the order: edges[starts[d]] .. edges[starts[d+1]-1] are
+ * the numbers of those that d may use to drop the other. Only the one that comes first can ever do so. */
+struct graph {
+    uint32_t *rank;
+    size_t *starts, *edges;
+};
+
+static void clear(struct graph *graph)
+{
+    free(graph->rank);
+    free(graph->starts);
+    free(graph->edges);
+}
+
+static twin_status rank_all(uint32_t *rank, size_t documents, const uint32_t *order)
+{
+    for (size_t i = 0; i < documents; i++)
+        rank[i] = order ? NOBODY : (uint32_t)i;
+    for (size_t i = 0; order && i < documents; i++) {
+        if (order[i] >= documents || rank[order[i]] != NOBODY)
+            return TWIN_EINVAL;
+        rank[order[i]] = (uint32_t)i;
+    }
+    return TWIN_OK;
+}
+
+static uint32_t first_of(const uint32_t *rank, twin_match match)
+{
+    return rank[match.a] < rank[match.b] ? match.a : match.b;
+}
+
+static void fill_edges(struct graph *graph, size_t documents, const twin_match *matches, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        graph->starts[first_of(graph->rank, matches[i])]++;
+    for (size_t d = 0, end = 0; d <= documents; d++)
+        graph->starts[d] = end += graph->starts[d];
+    /* From the back, so that each start moves from its end to where it belongs and the edges keep their order. */
+    for (size_t i = count; i-- > 0;)
+        graph->edges[--graph->starts[first_of(graph->rank, matches[i])]] = i;
+}
+
+static twin_status build(struct graph *graph, size_t documents, const twin_match *matches, size_t count,
+                         const uint32_t *order)
+{
+    graph->rank = malloc((documents + 1) * sizeof graph->rank[0]);
+    graph->starts = calloc(documents + 1, sizeof graph->starts[0]);
+    graph->edges = calloc(count + 1, sizeof graph->edges[0]);
+    if (!graph->rank || !graph->starts || !graph->edges)
+        return TWIN_ENOMEM;
+    twin_status status = rank_all(graph->rank, documents, order);
+    if (status == TWIN_OK)
+        fill_edges(graph, documents, matches, count);
+    return status;
+}
+
+static void drop(uint32_t *keeper, double *similarity, uint32_t stays, twin_match match)
+{
+    uint32_t goes = match.a == stays ? match.b : match.a;
+    if (keeper[goes] != NOBODY)
+        return;
+    keeper[goes] = stays;
+    if (similarity)
+        similarity[goes] = match.similarity;
+}
+
+twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t documents, const twin_match *matches,
+                                 size_t count, const uint32_t *order)
+{
+    twin_status status = check(documents, matches, count);
+    if (status != TWIN_OK)
+        return status;
+    struct graph graph = { 0 };
+    status = build(&graph, documents, matches, count, order);
+    if (status != TWIN_OK)
+        goto done;
+
+    for (size_t i = 0; i < documents; i++)
+        keeper[i] = NOBODY;
+    for (size_t i = 0; i < documents; i++) {
+        uint32_t d = order ? order[i] : (uint32_t)i;
+        if (keeper[d] != NOBODY)
+            continue;
+        keeper[d] = d;
+        if (similarity)
+            similarity[d] = 1;
+        for (size_t e = graph.starts[d]; e < graph.starts[d + 1]; e++)
+            drop(keeper, similarity, d, matches[graph.edges[e]]);
+    }
+done:
+    clear(&graph);
+    return status;
+}

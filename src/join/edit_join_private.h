@@ -1,0 +1,32 @@
+/* edit_join_private.h — what the files of near know of each other, and the audit of them: near.c says when two texts are near
+ * and looks for pairs class by class, near_keys.c searches a class without missing any. */
+#ifndef TWIN_JOIN_EDIT_JOIN_PRIVATE_H
+#define TWIN_JOIN_EDIT_JOIN_PRIVATE_H
+
+#include <twinsift/edit_join.h>
+
+bool twin__near_options_are_good(twin_near_options options);
+
+/* The longest text, in characters, that can be near to one of `length`. */
+size_t twin__near_reach(twin_near_options options, size_t length);
+
+/* The indel ratio of two texts that are near, and -1 of others. */
+twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                               twin_near_options options);
+
+/* ---- near_keys.c */
+
+/* Distinct documents in order of their length, of which those before `middle` are sought: by themselves and by the
+ * others. */
+struct twin__range {
+    const twin_collection *collection;
+    const uint32_t *documents;
+    size_t middle, count;
+};
+
+/* Adds all near pairs of a class to the matches, in no certain order. When the edits are too many for this, the texts too
+ * long, or too much alike without being near, *done becomes false and nothing is added. */
+twin_status twin__near_by_keys(bool *done, twin_similar *similar, struct twin__range range, twin_near_options options,
+                               twin_error *error);
+
+#endif

@@ -1,0 +1,228 @@
+/* set_rows.c — sets that come as rows "set element": gathered under their names, kept whole, signed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "join/collection_private.h"
+
+struct twin__rows {
+    /* The sets, numbered as they first appear; their names are the collection's ids. */
+    struct name {
+        uint64_t hash;
+        size_t begin;
+        uint32_t length;
+    } * names;
+    size_t count, name_capacity;
+    uint32_t *table; /* open addressing by name hash: a set's number plus one, or 0 */
+    size_t table_size;
+
+    /* The rows as they came; afterwards each set's elements together, set s from start[s], size[s] of them. */
+    uint32_t *row_set;
+    uint64_t *element;
+    size_t row_count, set_capacity, element_capacity;
+    size_t *start, *size;
+};
+
+twin_set twin__rows_set(const struct twin__rows *rows, uint32_t set)
+{
+    return (twin_set){ rows->element + rows->start[set], rows->size[set] };
+}
+
+void twin__rows_free(struct twin__rows *rows)
+{
+    if (!rows)
+        return;
+    free(rows->names);
+    free(rows->table);
+    free(rows->row_set);
+    free(rows->element);
+    free(rows->start);
+    free(rows->size);
+    free(rows);
+}
+
+/* A worker's part: hash the name and the element of a row. */
+static bool visit_row(void *context, const twin_document *row)
+{
+    struct twin__finding *finding = context;
+    finding->status = TWIN_ENOMEM;
+    if (!twin__grow(&finding->rows, &finding->row_capacity, finding->row_count, 1, sizeof *finding->rows))
+        return false;
+    size_t name = finding->ids.length;
+    finding->status = twin_buffer_append(&finding->ids, row->id.bytes, row->id.length);
+    if (finding->status != TWIN_OK)
+        return false;
+    finding->rows[finding->row_count++] = (struct twin__row){
+        .name_hash = twin__id_hash(row->id),
+        .element = twin_hash_bytes(finding->collection->hash, row->text.bytes, row->text.length),
+        .name = name,
+        .name_length = (uint32_t)row->id.length,
+    };
+    finding->bytes += row->record.length;
+    return true;
+}
+
+static size_t place_of(const struct twin__rows *rows, const char *ids, uint64_t hash, twin_text name)
+{
+    size_t mask = rows->table_size - 1, place = hash & mask;
+    for (; rows->table[place]; place = (place + 1) & mask) {
+        const struct name *known = &rows->names[rows->table[place] - 1];
+        if (known->hash == hash && known->length == name.length &&
+            memcmp(ids + known->begin, name.bytes, name.length) == 0)
+            break;
+    }
+    return place;
+}
+
+static twin_status grow_table(struct twin__rows *rows)
+{
+    if (rows->count * 2 < rows->table_size)
+        return TWIN_OK;
+    size_t size = rows->table_size ? rows->table_size * 2 : 1024;
+    uint32_t *table = calloc(size, sizeof *table);
+    if (!table)
+        return TWIN_ENOMEM;
+    for (size_t set = 0; set < rows->count; set++) {
+        size_t place = rows->names[set].hash & (size - 1);
+        while (table[place])
+            place = (place + 1) & (size - 1);
+        table[place] = (uint32_t)set + 1;
+    }
+    free(rows->table);
+    rows->table = table;
+    rows->table_size = size;
+    return TWIN_OK;
+}
+
+/* The number of the set with this name, which is given one if it is new. */
+static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_t hash, twin_text name)
+{
+    struct twin__rows *rows = collection->rows;
+    twin_status status = grow_table(rows);
+    if (status != TWIN_OK)
+        return status;
+    size_t place = place_of(rows, collection->ids.bytes, hash, name);
+    if (rows->table[place]) {
+        *out = rows->table[place] - 1;
+        return TWIN_OK;
+    }
+    if (rows->count == UINT32_MAX - 1)
+        return TWIN_ELIMIT;
+    if (!twin__grow(&rows->names, &rows->name_capacity, rows->count, 1, sizeof *rows->names))
+        return TWIN_ENOMEM;
+    size_t begin = collection->ids.length;
+    status = twin_buffer_append(&collection->ids, name.bytes, name.length);
+    if (status != TWIN_OK)
+        return status;
+    rows->names[rows->count] = (struct name){ hash, begin, (uint32_t)name.length };
+    *out = (uint32_t)rows->count++;
+    rows->table[place] = *out + 1;
+    return TWIN_OK;
+}
+
+static twin_status join_rows(twin_collection *collection, const struct twin__finding *finding, uint64_t line_base)
+{
+    (void)line_base;
+    struct twin__rows *rows = collection->rows;
+    if (!twin__grow(&rows->row_set, &rows->set_capacity, rows->row_count, finding->row_count,
+                    sizeof *rows->row_set) ||
+        !twin__grow(&rows->element, &rows->element_capacity, rows->row_count, finding->row_count,
+                    sizeof *rows->element))
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < finding->row_count; i++) {
+        const struct twin__row *row = &finding->rows[i];
+        twin_text name = { finding->ids.bytes + row->name, row->name_length };
+        twin_status status = number_of(&rows->row_set[rows->row_count], collection, row->name_hash, name);
+        if (status != TWIN_OK)
+            return status;
+        rows->element[rows->row_count++] = row->element;
+    }
+    return TWIN_OK;
+}
+
+/* Brings the elements of each set together. */
+static twin_status gather(struct twin__rows *rows)
+{
+    rows->start = calloc(rows->count + 2, sizeof *rows->start);
+    rows->size = calloc(rows->count + 1, sizeof *rows->size);
+    uint64_t *grouped = malloc((rows->row_count + 1) * sizeof *grouped);
+    if (!rows->start || !rows->size || !grouped) {
+        free(grouped);
+        return TWIN_ENOMEM;
+    }
+    for (size_t row = 0; row < rows->row_count; row++)
+        rows->size[rows->row_set[row]]++;
+    for (size_t set = 0; set < rows->count; set++)
+        rows->start[set + 1] = rows->start[set] + rows->size[set];
+    memset(rows->size, 0, rows->count * sizeof *rows->size);
+    for (size_t row = 0; row < rows->row_count; row++) {
+        uint32_t set = rows->row_set[row];
+        grouped[rows->start[set] + rows->size[set]++] = rows->element[row];
+    }
+    free(rows->element);
+    free(rows->row_set);
+    rows->element = grouped;
+    rows->row_set = NULL;
+    return TWIN_OK;
+}
+
+struct signing {
+    twin_collection *collection;
+    twin_items *spare; /* one a worker */
+    atomic_int status;
+};
+
+static void sign_sets(void *context, size_t begin, size_t end, int worker)
+{
+    struct signing *signing = context;
+    twin_collection *collection = signing->collection;
+    struct twin__rows *rows = collection->rows;
+    for (size_t s = begin; s < end; s++) {
+        twin_items items = { rows->element + rows->start[s], rows->size[s], rows->size[s] };
+        twin_set set;
+        twin_status status = twin_set_make(&set, &items, &signing->spare[worker]);
+        if (status != TWIN_OK) {
+            atomic_store(&signing->status, status);
+            return;
+        }
+        rows->size[s] = set.count;
+        twin_minhash_sign(collection->signatures + s * collection->slots, collection->hasher, set.items, set.count);
+        collection->entries[s] = (struct twin__entry){ .digest = twin_set_digest(set),
+                                                       .id = rows->names[s].begin,
+                                                       .id_length = rows->names[s].length,
+                                                       .size = (uint32_t)set.count,
+                                                       .has_id = true };
+    }
+}
+
+static twin_status sign_all(twin_collection *collection, twin_exec exec)
+{
+    size_t count = collection->rows->count;
+    if (!twin__grow(&collection->entries, &collection->entry_capacity, 0, count, sizeof *collection->entries) ||
+        !twin__grow(&collection->signatures, &collection->signature_capacity, 0, count * collection->slots,
+                    sizeof *collection->signatures))
+        return TWIN_ENOMEM;
+    struct signing signing = { .collection = collection };
+    signing.spare = calloc((size_t)exec.workers, sizeof *signing.spare);
+    if (!signing.spare)
+        return TWIN_ENOMEM;
+    twin_exec_for(exec, count, 64, sign_sets, &signing);
+    for (int i = 0; i < exec.workers; i++)
+        twin_items_clear(&signing.spare[i]);
+    free(signing.spare);
+    collection->count = count;
+    return (twin_status)atomic_load(&signing.status);
+}
+
+twin_status twin__read_rows(twin_collection *collection, const twin_collection_options *options, twin_error *error)
+{
+    collection->rows = calloc(1, sizeof *collection->rows);
+    if (!collection->rows)
+        return TWIN_ENOMEM;
+    const struct twin__reading_kind kind = { visit_row, join_rows };
+    twin_status status = twin__read_pieces(collection, kind, options, error);
+    if (status == TWIN_OK)
+        status = gather(collection->rows);
+    return status == TWIN_OK ? sign_all(collection, options->exec) : status;
+}

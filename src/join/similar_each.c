@@ -1,0 +1,158 @@
+/* similar_each.c — tells pairs of documents from pairs of distinct ones: each of those stands for its copies. */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "join/similar_private.h"
+
+/* Lists by document: list d is items[start[d]] .. items[start[d + 1] - 1]. */
+struct lists {
+    size_t *start;
+    twin_match *items;
+};
+
+static void lists_clear(struct lists *lists)
+{
+    free(lists->start);
+    free(lists->items);
+}
+
+/* Room for lists of `counts[d]` items each, counts[documents] being spare; afterwards start[d] is where d's next
+ * item goes, and after filling where its list ends. */
+static twin_status lists_init(struct lists *lists, size_t *counts, size_t documents)
+{
+    size_t total = 0;
+    for (size_t d = 0; d <= documents; d++) {
+        size_t count = counts[d];
+        counts[d] = total;
+        total += count;
+    }
+    lists->start = counts;
+    lists->items = malloc((total + 1) * sizeof *lists->items);
+    return lists->items ? TWIN_OK : TWIN_ENOMEM;
+}
+
+static void lists_add(struct lists *lists, uint32_t list, twin_match item)
+{
+    lists->items[lists->start[list]++] = item;
+}
+
+/* After filling, each start has moved to the end of its list, which is where the next one begins. */
+static size_t list_begin(const struct lists *lists, uint32_t list)
+{
+    return list ? lists->start[list - 1] : 0;
+}
+
+/* The copies of each first, itself included. */
+static twin_status list_copies(struct lists *out, const uint32_t *firsts, size_t documents)
+{
+    size_t *counts = calloc(documents + 1, sizeof *counts);
+    if (!counts)
+        return TWIN_ENOMEM;
+    for (size_t d = 0; d < documents; d++)
+        counts[firsts[d]]++;
+    twin_status status = lists_init(out, counts, documents);
+    for (size_t d = 0; d < documents && status == TWIN_OK; d++)
+        lists_add(out, firsts[d], (twin_match){ firsts[d], (uint32_t)d, 1 });
+    return status;
+}
+
+/* The matches of each distinct document, told from both ends if `both`. */
+static twin_status list_matches(struct lists *out, const twin_similar *similar, size_t documents, bool both)
+{
+    size_t *counts = calloc(documents + 1, sizeof *counts);
+    if (!counts)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < similar->count; i++) {
+        counts[similar->matches[i].a]++;
+        counts[similar->matches[i].b] += both;
+    }
+    twin_status status = lists_init(out, counts, documents);
+    for (size_t i = 0; i < similar->count && status == TWIN_OK; i++) {
+        twin_match match = similar->matches[i];
+        lists_add(out, match.a, match);
+        if (both)
+            lists_add(out, match.b, (twin_match){ match.b, match.a, match.similarity });
+    }
+    return status;
+}
+
+struct telling {
+    twin_copies copies;
+    const uint32_t *firsts;
+    struct lists same, matches;
+    twin_matches partners; /* of the document in hand */
+};
+
+static twin_status add_partner(struct telling *telling, uint32_t a, uint32_t b, double similarity)
+{
+    twin_matches *partners = &telling->partners;
+    if (b <= a)
+        return TWIN_OK;
+    if (!twin__grow(&partners->items, &partners->capacity, partners->count, 1, sizeof *partners->items))
+        return TWIN_ENOMEM;
+    partners->items[partners->count++] = (twin_match){ a, b, similarity };
+    return TWIN_OK;
+}
+
+/* The documents with the set of `first`, as partners of a. */
+static twin_status add_copies(struct telling *telling, uint32_t a, uint32_t first, double similarity)
+{
+    twin_status status = TWIN_OK;
+    for (size_t i = list_begin(&telling->same, first); i < telling->same.start[first] && status == TWIN_OK; i++)
+        status = add_partner(telling, a, telling->same.items[i].b, similarity);
+    return status;
+}
+
+static twin_status add_partners(struct telling *telling, uint32_t a)
+{
+    uint32_t first = telling->firsts[a];
+    bool all = telling->copies == TWIN_COPIES_ALL;
+    telling->partners.count = 0;
+    if (first != a && !all)
+        return TWIN_OK;
+    twin_status status = telling->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(telling, a, first, 1);
+    for (size_t i = list_begin(&telling->matches, first); i < telling->matches.start[first] && status == TWIN_OK;
+         i++) {
+        twin_match match = telling->matches.items[i];
+        status = all ? add_copies(telling, a, match.b, match.similarity)
+                     : add_partner(telling, a, match.b, match.similarity);
+    }
+    return status;
+}
+
+static int by_partner(const void *a, const void *b)
+{
+    const twin_match *x = a, *y = b;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+static twin_status tell(struct telling *telling, size_t documents, twin_match_visit *visit, void *context)
+{
+    for (size_t a = 0; a < documents; a++) {
+        twin_status status = add_partners(telling, (uint32_t)a);
+        if (status != TWIN_OK)
+            return status;
+        twin_matches *partners = &telling->partners;
+        if (partners->count > 1)
+            qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
+        for (size_t i = 0; i < partners->count; i++)
+            if (!visit(context, partners->items[i]))
+                return TWIN_ESTOPPED;
+    }
+    return TWIN_OK;
+}
+
+twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit, void *context)
+{
+    size_t documents = twin_collection_count(similar->collection).documents;
+    struct telling telling = { .copies = copies, .firsts = twin_collection_firsts(similar->collection) };
+    twin_status status = list_copies(&telling.same, telling.firsts, documents);
+    if (status == TWIN_OK)
+        status = list_matches(&telling.matches, similar, documents, copies == TWIN_COPIES_ALL);
+    if (status == TWIN_OK)
+        status = tell(&telling, documents, visit, context);
+    lists_clear(&telling.same);
+    lists_clear(&telling.matches);
+    twin_matches_clear(&telling.partners);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* cpu.c — what this machine can run.
+ *
+ * Asked of the processor itself and not of the compiler's run-time library, which not every toolchain has. A
+ * vector level counts only if the operating system also saves its registers. */
+#include <twinsift/cpu.h>
+
+#include <string.h>
+
+#include "base/enum_names.h"
+
+static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* The instruction sets that a file of each level is compiled for, as CMakeLists.txt spells them out. Bits are
+ * those of CPUID's leaves 1 and 7 (Intel SDM, volume 2A, CPUID). */
+enum {
+    LEAF1_ECX = 1 << 23 | 1 << 27,       /* popcnt, osxsave */
+    AVX2_EBX = 1 << 3 | 1 << 5 | 1 << 8, /* bmi, avx2, bmi2 */
+    AVX512_ECX = 1 << 1,                 /* vbmi */
+    AVX_STATE = 6,                       /* XCR0: xmm and ymm */
+    AVX512_STATE = 0xE6,                 /* and k, the high halves of zmm, zmm16 to 31 */
+};
+static const unsigned avx512_ebx = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* f, dq, bw, vl */
+
+static bool has(unsigned bits, unsigned wanted)
+{
+    return (bits & wanted) == wanted;
+}
+
+/* The registers that the operating system saves. */
+static unsigned saved_state(void)
+{
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+twin_cpu twin_cpu_best(void)
+{
+    unsigned eax, ebx, ecx, edx;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !has(ecx, LEAF1_ECX) || !has(saved_state(), AVX_STATE))
+        return TWIN_CPU_SCALAR;
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || !has(ebx, AVX2_EBX))
+        return TWIN_CPU_SCALAR;
+    bool avx512 = has(ebx, avx512_ebx) && has(ecx, AVX512_ECX) && has(saved_state(), AVX512_STATE);
+    return avx512 ? TWIN_CPU_AVX512 : TWIN_CPU_AVX2;
+}
+#else
+twin_cpu twin_cpu_best(void)
+{
+    return TWIN_CPU_SCALAR;
+}
+#endif
+
+const char *twin_cpu_name(twin_cpu level)
+{
+    return names[level];
+}
+
+twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
+{
+    int level = twin__number_of(name, names, TWIN_CPU_LEVELS);
+    if (level < 0)
+        return TWIN_EINVAL;
+    *out = (twin_cpu)level;
+    return TWIN_OK;
+}

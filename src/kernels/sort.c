@@ -1,0 +1,204 @@
+/* sort.c — sorting 64-bit numbers. */
+#include "kernels/sort.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+enum { DIGIT_BITS = 11, MOST_DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
+
+/* Up to here insertion is quickest: against bins, and against digits. */
+enum { FEW = 16, FEW_FOR_DIGITS = 32 };
+
+/* With bins for one item in four, one mixed item in a hundred finds its bin full: with three a bin they are fewer, with
+ * five the bins are, and neither pays. 128 KB of rows do for 8,192 items. */
+enum { BIN_LOAD = 4, MOST_BINS = 2048, MOST_FOR_BINS = BIN_LOAD * MOST_BINS };
+
+/* A digit: which bits of a number it is, and where its values go. */
+struct digit {
+    unsigned shift;
+    size_t mask;
+    size_t start[1 << DIGIT_BITS];
+};
+
+/* Counts the digits of all items in one pass; each start is then where the items with that digit begin. */
+static inline void count_digits(struct digit *digits, unsigned count, const uint64_t *items, size_t n)
+{
+    for (unsigned d = 0; d < count; d++)
+        memset(digits[d].start, 0, (digits[d].mask + 1) * sizeof digits[d].start[0]);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned d = 0; d < count; d++)
+            digits[d].start[items[i] >> digits[d].shift & digits[d].mask]++;
+    for (unsigned d = 0; d < count; d++) {
+        size_t sum = 0;
+        for (size_t value = 0; value <= digits[d].mask; value++) {
+            size_t here = digits[d].start[value];
+            digits[d].start[value] = sum;
+            sum += here;
+        }
+    }
+}
+
+/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. In line, so that where both are
+ * known the loops over digits are none. */
+static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
+                                                                 unsigned count, unsigned bits)
+{
+    struct digit digits[MOST_DIGITS];
+    for (unsigned d = 0; d < count; d++) {
+        unsigned top = 64 - (count - 1 - d) * bits, low = top > bits ? top - bits : 0;
+        digits[d].shift = low;
+        digits[d].mask = ((size_t)1 << (top - low)) - 1;
+    }
+    count_digits(digits, count, items, n);
+    for (unsigned d = 0; d < count; d++) {
+        struct digit *digit = &digits[d];
+        for (size_t i = 0; i < n; i++)
+            spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
+        uint64_t *other = items;
+        items = spare;
+        spare = other;
+    }
+    if (count & 1)
+        memcpy(spare, items, n * sizeof *items);
+}
+
+/* Puts right what is nearly in order but for the last `ignored` bits, without moving equals past each other; gives up when
+ * that takes more than a few moves an item, but not on a few items. */
+static inline bool insertion_sort(uint64_t *items, size_t n, unsigned ignored)
+{
+    size_t moves = 0, allowed = 8 * (n + FEW_FOR_DIGITS);
+    for (size_t i = 1; i < n; i++) {
+        uint64_t item = items[i];
+        size_t j = i;
+        for (; j > 0 && items[j - 1] >> ignored > item >> ignored; j--)
+            items[j] = items[j - 1];
+        items[j] = item;
+        moves += i - j;
+        if (moves > allowed)
+            return false;
+    }
+    return true;
+}
+
+/* Mixed hashes are all but sorted once their leading bits are: with five bits more than it takes to number
+ * them, one item in 64 is out of place. Two digits of 8 bits do for a page of text, 11 bits for a book. Items
+ * that are not mixed, or were made to look alike, are sorted by all their bits. */
+static void sort_by_leading_digits(uint64_t *items, uint64_t *spare, size_t n)
+{
+    unsigned digits = 2, bits = 8;
+    if (n > (size_t)1 << 12)
+        bits = DIGIT_BITS;
+    while (digits < MOST_DIGITS && n >> (digits * bits - 5))
+        digits++;
+    if (n > FEW_FOR_DIGITS && digits == 2 && bits == 8)
+        sort_by_digits(items, spare, n, 2, 8);
+    else if (n > FEW_FOR_DIGITS)
+        sort_by_digits(items, spare, n, digits, bits);
+    if (!insertion_sort(items, n, 0))
+        sort_by_digits(items, spare, n, MOST_DIGITS, DIGIT_BITS);
+}
+
+/* ---- bins: a page of mixed hashes ---- */
+
+/* Place k * stride + b of the rows is the k-th item of bin b. An item that finds its bin full is counted in it but goes
+ * astray. */
+struct bins {
+    size_t count;
+    unsigned stride_bits;
+    uint32_t held[MOST_BINS];
+    uint64_t rows[BIN_ROOM * MOST_BINS];
+};
+
+static void shape_bins(struct bins *bins, size_t n)
+{
+    bins->count = (n / BIN_LOAD + 7) / 8 * 8;
+    bins->stride_bits = 3;
+    while ((size_t)1 << bins->stride_bits < bins->count)
+        bins->stride_bits++;
+}
+
+/* Of two items the greater is never in an earlier bin. */
+static inline size_t bin_of(uint64_t item, size_t bins)
+{
+    return (size_t)((unsigned __int128)item * bins >> 64);
+}
+
+/* Deals the items to the bins; those that find theirs full go to `strays`, and the number of those to *stray_count.
+ * Where they are one in four, bins are no gain, and the dealer gives up. */
+static bool deal(struct bins *bins, uint64_t *strays, size_t *stray_count, const uint64_t *items, size_t n)
+{
+    size_t count = bins->count, astray = 0;
+    uint32_t stride = (uint32_t)1 << bins->stride_bits;
+    assert(count > 0);
+    uint32_t *next = bins->held; /* the place of the next item of each bin, for one addition an item */
+    for (size_t bin = 0; bin < count; bin++)
+        next[bin] = (uint32_t)bin;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t item = items[i];
+        size_t bin = bin_of(item, count);
+        uint32_t place = next[bin];
+        next[bin] = place + stride;
+        if (place < BIN_ROOM * stride)
+            bins->rows[place] = item;
+        else if (astray < n / 4)
+            strays[astray++] = item;
+        else
+            return false;
+    }
+    for (size_t bin = 0; bin < count; bin++)
+        bins->held[bin] = next[bin] >> bins->stride_bits;
+    *stray_count = astray;
+    return true;
+}
+
+/* Brings each stray into its bin, which is sorted and has room for it behind its eight. Strays come in increasing
+ * order, so none has to pass more than those eight. */
+static void bring_home(uint64_t *items, const struct bins *bins, const uint64_t *strays, size_t stray_count)
+{
+    size_t bin = 0, begin = 0, end = BIN_ROOM;
+    for (size_t i = 0; i < stray_count; i++) {
+        size_t home = bin_of(strays[i], bins->count);
+        for (; bin < home; bin++) {
+            begin += bins->held[bin];
+            end = begin + BIN_ROOM;
+        }
+        size_t place = end++;
+        for (; place > begin && items[place - 1] > strays[i]; place--)
+            items[place] = items[place - 1];
+        items[place] = strays[i];
+    }
+}
+
+/* One pass that deals, and no branch that depends on the order of mixed items but for the few strays. */
+static bool sort_in_bins(uint64_t *items, uint64_t *spare, size_t n)
+{
+    struct bins bins;
+    size_t strays;
+    shape_bins(&bins, n);
+    if (!deal(&bins, spare, &strays, items, n))
+        return false;
+    twin__kernels()->sort_bins(items, n, bins.rows, (size_t)1 << bins.stride_bits, bins.held, bins.count);
+    sort_by_leading_digits(spare, spare + strays, strays);
+    bring_home(items, &bins, spare, strays);
+    return true;
+}
+
+void twin__sort(uint64_t *items, uint64_t *spare, size_t n)
+{
+    if (n <= FEW || n > MOST_FOR_BINS || !sort_in_bins(items, spare, n))
+        sort_by_leading_digits(items, spare, n);
+}
+
+/* Up to two million mixed items, two digits leave few out of place. */
+void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n)
+{
+    if (n >> 21 == 0) {
+        sort_by_digits(items, spare, n, 2, DIGIT_BITS);
+        if (insertion_sort(items, n, 64 - 3 * DIGIT_BITS))
+            return;
+    }
+    sort_by_digits(items, spare, n, 3, DIGIT_BITS);
+}

@@ -1,0 +1,14 @@
+/* sort.h — sorting 64-bit numbers, in bins or by digits. `spare` is room for n numbers. */
+#ifndef TWIN_KERNELS_SORT_H
+#define TWIN_KERNELS_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Into increasing order; quickest for well-mixed hashes. */
+void twin__sort(uint64_t *items, uint64_t *spare, size_t n);
+
+/* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. */
+void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n);
+
+#endif

@@ -1,0 +1,197 @@
+/* bands.c — signatures become candidates. */
+#include <twinsift/bands.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "kernels/sort.h"
+
+/* A band as an array of keys, one a document: the high half is a hash of the document's rows in this band, the low
+ * half its number. Sorted by the high half, a bucket is a run; inside a run the rows themselves are compared, for
+ * 32 bits of hash meet by chance in a large collection. */
+
+static uint32_t bucket_of(const uint32_t *signature, twin_band_options options, size_t band)
+{
+    size_t rows = options.plan.rows;
+    uint64_t hash = XXH3_64bits(signature + band * rows, rows * sizeof *signature);
+    return options.buckets ? (uint32_t)(hash % options.buckets) : (uint32_t)(hash >> 32);
+}
+
+static const uint32_t *signature_of(twin_signatures signatures, uint32_t document)
+{
+    return signatures.rows + document * signatures.slots;
+}
+
+static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signatures, twin_band_options options,
+                      size_t band)
+{
+    for (size_t i = 0; i < signatures.count; i++) {
+        uint32_t document = signatures.documents[i];
+        keys[i] = (uint64_t)bucket_of(signature_of(signatures, document), options, band) << 32 | document;
+    }
+    twin__sort_by_high_half(keys, spare, signatures.count);
+}
+
+static bool meet(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
+{
+    if (options.buckets)
+        return bucket_of(a, options, band) == bucket_of(b, options, band);
+    size_t first = band * options.plan.rows;
+    return a[first] == b[first] && memcmp(a + first, b + first, options.plan.rows * sizeof *a) == 0;
+}
+
+/* Whether two signatures meet in this band for the first time: so a pair is told once without being remembered. */
+static bool meet_first(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
+{
+    if (!meet(a, b, options, band))
+        return false;
+    for (size_t earlier = 0; earlier < band; earlier++)
+        if (meet(a, b, options, earlier))
+            return false;
+    return true;
+}
+
+static twin_status check(twin_signatures signatures, twin_band_options options)
+{
+    size_t rows = options.plan.rows, bands = options.plan.bands;
+    return rows > 0 && bands > 0 && rows <= signatures.slots && bands <= signatures.slots / rows ? TWIN_OK
+                                                                                                 : TWIN_EINVAL;
+}
+
+struct pairing {
+    twin_signatures signatures;
+    twin_band_options options;
+    uint64_t *keys; /* two arrays of `count` a worker */
+    twin_pair_visit *visit;
+    void *context;
+    twin_progress progress;
+    atomic_size_t done;
+};
+
+static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t n, size_t band, int worker)
+{
+    for (size_t j = 1; j < n; j++)
+        for (size_t i = 0; i < j; i++) {
+            uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
+            if (meet_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b),
+                           pairing->options, band))
+                pairing->visit(pairing->context, a, b, worker);
+        }
+}
+
+static void pair_bands(void *context, size_t begin, size_t end, int worker)
+{
+    struct pairing *pairing = context;
+    size_t count = pairing->signatures.count;
+    uint64_t *keys = pairing->keys + 2 * count * (size_t)worker;
+    for (size_t band = begin; band < end; band++) {
+        sort_band(keys, keys + count, pairing->signatures, pairing->options, band);
+        for (size_t first = 0, last; first < count; first = last) {
+            for (last = first + 1; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
+                ;
+            pair_run(pairing, keys + first, last - first, band, worker);
+        }
+        size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
+        if (pairing->progress.tell)
+            pairing->progress.tell(pairing->progress.context, "pairing", done, pairing->options.plan.bands);
+    }
+}
+
+twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                             twin_pair_visit *visit, void *context, twin_progress progress)
+{
+    twin_status status = check(signatures, options);
+    if (status != TWIN_OK || signatures.count < 2)
+        return status;
+    size_t workers = (size_t)exec.workers < options.plan.bands ? (size_t)exec.workers : options.plan.bands;
+    struct pairing pairing = { signatures, options, NULL, visit, context, progress, 0 };
+    pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
+    if (!pairing.keys)
+        return TWIN_ENOMEM;
+    twin_exec_for(exec, options.plan.bands, 1, pair_bands, &pairing);
+    free(pairing.keys);
+    return TWIN_OK;
+}
+
+struct twin_bands {
+    twin_signatures signatures;
+    twin_band_options options;
+    uint64_t keys[]; /* the bands one behind the other, each sorted */
+};
+
+struct building {
+    twin_bands *bands;
+    uint64_t *spare; /* `count` a worker */
+};
+
+static void build_bands(void *context, size_t begin, size_t end, int worker)
+{
+    struct building *building = context;
+    twin_bands *bands = building->bands;
+    size_t count = bands->signatures.count;
+    for (size_t band = begin; band < end; band++)
+        sort_band(bands->keys + band * count, building->spare + (size_t)worker * count, bands->signatures,
+                  bands->options, band);
+}
+
+twin_status twin_bands_create(twin_bands **out, twin_signatures signatures, twin_band_options options, twin_exec exec)
+{
+    *out = NULL;
+    twin_status status = check(signatures, options);
+    if (status != TWIN_OK)
+        return status;
+    size_t keys = options.plan.bands * signatures.count;
+    twin_bands *bands = malloc(sizeof *bands + keys * sizeof bands->keys[0]);
+    uint64_t *spare = malloc(((size_t)exec.workers * signatures.count + 1) * sizeof *spare);
+    if (!bands || !spare) {
+        free(bands);
+        free(spare);
+        return TWIN_ENOMEM;
+    }
+    bands->signatures = signatures;
+    bands->options = options;
+    struct building building = { bands, spare };
+    twin_exec_for(exec, options.plan.bands, 1, build_bands, &building);
+    free(spare);
+    *out = bands;
+    return TWIN_OK;
+}
+
+void twin_bands_free(twin_bands *bands)
+{
+    free(bands);
+}
+
+/* The first key whose high half is at least `bucket`. */
+static size_t lower_bound(const uint64_t *keys, size_t count, uint32_t bucket)
+{
+    size_t low = 0;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (keys[low + half] >> 32 < bucket) {
+            low += half + 1;
+            count -= half + 1;
+        } else
+            count = half;
+    }
+    return low;
+}
+
+void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_candidate_visit *visit, void *context)
+{
+    size_t count = bands->signatures.count;
+    for (size_t band = 0; band < bands->options.plan.bands; band++) {
+        const uint64_t *keys = bands->keys + band * count;
+        uint32_t bucket = bucket_of(signature, bands->options, band);
+        for (size_t i = lower_bound(keys, count, bucket); i < count && keys[i] >> 32 == bucket; i++) {
+            uint32_t document = (uint32_t)keys[i];
+            if (meet_first(signature, signature_of(bands->signatures, document), bands->options, band) &&
+                !visit(context, document))
+                return;
+        }
+    }
+}

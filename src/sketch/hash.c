@@ -1,0 +1,162 @@
+/* hash.c — families of hash functions. */
+#include <twinsift/hash.h>
+
+#include <assert.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/enum_names.h"
+#include "base/random.h"
+#include "kernels/kernels.h"
+#include "sketch/hash_farm.h"
+
+static const char *const family_names[] = {
+    [TWIN_HASH_XXH3] = "xxh3",
+    [TWIN_HASH_FARM] = "farm",
+    [TWIN_HASH_JENKINS] = "jenkins",
+    [TWIN_HASH_SIP] = "sip",
+};
+enum { FAMILIES = sizeof family_names / sizeof family_names[0] };
+
+const char *twin_hash_family_name(twin_hash_family family)
+{
+    return family_names[family];
+}
+
+twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
+{
+    int family = twin__number_of(name, family_names, FAMILIES);
+    if (family < 0)
+        return TWIN_EINVAL;
+    *out = (twin_hash_family)family;
+    return TWIN_OK;
+}
+
+twin_hash twin_hash_member(twin_hash_family family, uint64_t seed)
+{
+    twin_hash hash = { .family = family, .seed = seed };
+    uint64_t state = seed;
+    hash.key[0] = twin__random_next(&state);
+    hash.key[1] = twin__random_next(&state);
+    return hash;
+}
+
+uint64_t twin_hash_mix(uint64_t x)
+{
+    return twin__mix(x);
+}
+
+/* Fingerprint64 knows no seed. Mixing one in makes members differ, but two texts that collide do so under
+ * every seed. */
+static uint64_t farm(const char *bytes, size_t length, uint64_t seed)
+{
+    return twin__mix(twin__farm_fingerprint(bytes, length) + twin__mix(seed + 0x9E3779B97F4A7C15u));
+}
+
+/* Bob Jenkins's one-at-a-time, begun with the seed. */
+static uint32_t one_at_a_time(const unsigned char *bytes, size_t length, uint32_t seed)
+{
+    uint32_t h = seed;
+    for (size_t i = 0; i < length; i++) {
+        h += bytes[i];
+        h += h << 10;
+        h ^= h >> 6;
+    }
+    h += h << 3;
+    h ^= h >> 11;
+    return h + (h << 15);
+}
+
+static uint64_t jenkins(const void *bytes, size_t length, uint64_t seed)
+{
+    uint64_t mixed = twin__mix(seed + 1); /* so that seeds 0, 1, 2 begin far apart */
+    uint64_t high = one_at_a_time(bytes, length, (uint32_t)(mixed >> 32));
+    return high << 32 | one_at_a_time(bytes, length, (uint32_t)mixed);
+}
+
+/* SipHash (Aumasson, Bernstein 2012) with one round a word and three at the end. */
+struct sip {
+    uint64_t v0, v1, v2, v3;
+};
+
+static inline uint64_t rotate(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static inline void sip_round(struct sip *s)
+{
+    s->v0 += s->v1;
+    s->v2 += s->v3;
+    s->v1 = rotate(s->v1, 13) ^ s->v0;
+    s->v3 = rotate(s->v3, 16) ^ s->v2;
+    s->v0 = rotate(s->v0, 32) + s->v3;
+    s->v2 += s->v1;
+    s->v3 = rotate(s->v3, 21) ^ s->v0;
+    s->v1 = rotate(s->v1, 17) ^ s->v2;
+    s->v2 = rotate(s->v2, 32);
+}
+
+static inline void sip_word(struct sip *s, uint64_t word)
+{
+    s->v3 ^= word;
+    sip_round(s);
+    s->v0 ^= word;
+}
+
+static uint64_t little_endian(const unsigned char *p, size_t n)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < n; i++)
+        word |= (uint64_t)p[i] << (8 * i);
+    return word;
+}
+
+static uint64_t sip13(const unsigned char *bytes, size_t length, const uint64_t key[2])
+{
+    struct sip s = { key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
+                     key[1] ^ 0x7465646279746573u };
+    size_t whole = length & ~(size_t)7;
+    for (size_t i = 0; i < whole; i += 8)
+        sip_word(&s, little_endian(bytes + i, 8));
+    sip_word(&s, (uint64_t)length << 56 | little_endian(bytes + whole, length - whole));
+    s.v2 ^= 0xff;
+    sip_round(&s);
+    sip_round(&s);
+    sip_round(&s);
+    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length)
+{
+    switch (hash.family) {
+    case TWIN_HASH_XXH3: return XXH3_64bits_withSeed(bytes, length, hash.seed);
+    case TWIN_HASH_FARM: return farm(bytes, length, hash.seed);
+    case TWIN_HASH_JENKINS: return jenkins(bytes, length, hash.seed);
+    case TWIN_HASH_SIP: return sip13(bytes, length, hash.key);
+    }
+    assert(false && "no such hash family");
+    return 0;
+}
+
+twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length)
+{
+    if (hash.family == TWIN_HASH_SIP) {
+        const uint64_t other[2] = { ~hash.key[0], ~hash.key[1] };
+        return (twin_digest){ sip13(bytes, length, hash.key), sip13(bytes, length, other) };
+    }
+    XXH128_hash_t digest = XXH3_128bits_withSeed(bytes, length, hash.seed);
+    return (twin_digest){ digest.low64, digest.high64 };
+}
+
+void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count)
+{
+    const char *p = bytes;
+    if (hash.family == TWIN_HASH_XXH3)
+        twin__kernels()->xxh3_windows(out, p, width, count, hash.seed);
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = twin_hash_bytes(hash, p + i, width);
+}

@@ -1,0 +1,152 @@
+/* set.c — a set: unique 64-bit hashes. */
+#include <twinsift/set.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "kernels/kernels.h"
+#include "kernels/sort.h"
+
+twin_status twin_items_reserve(twin_items *items, size_t more)
+{
+    if (more <= items->capacity - items->count)
+        return TWIN_OK;
+    if (more > SIZE_MAX / sizeof(uint64_t) / 4 - items->count)
+        return TWIN_ENOMEM;
+    size_t capacity = items->capacity < 64 ? 64 : items->capacity;
+    while (capacity - items->count < more)
+        capacity *= 2;
+    uint64_t *grown = realloc(items->items, capacity * sizeof *grown);
+    if (!grown)
+        return TWIN_ENOMEM;
+    items->items = grown;
+    items->capacity = capacity;
+    return TWIN_OK;
+}
+
+void twin_items_clear(twin_items *items)
+{
+    free(items->items);
+    *items = (twin_items){ 0 };
+}
+
+twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
+{
+    scratch->count = 0;
+    twin_status status = twin_items_reserve(scratch, items->count);
+    if (status != TWIN_OK)
+        return status;
+    twin__sort(items->items, scratch->items, items->count);
+    items->count = twin__kernels()->drop_repeats(items->items, items->count);
+    *out = (twin_set){ items->items, items->count };
+    return TWIN_OK;
+}
+
+/* ---- counting without sorting ---- */
+
+/* A table of 2^bits places: each item leaves its number where its leading bits lead, and the last one there stays.
+ * Counts the items that find an equal one in their place, and copies to `strangers` those that find a different one.
+ * No place is read that was not written, so the table need not be cleared. */
+static size_t count_equal(size_t *stranger_count, uint64_t *strangers, uint32_t *table, unsigned bits,
+                          const twin_items *items)
+{
+    size_t equal = 0, strange = 0;
+    for (size_t i = 0; i < items->count; i++)
+        table[items->items[i] >> (64 - bits)] = (uint32_t)i;
+    for (size_t i = 0; i < items->count; i++) {
+        uint64_t item = items->items[i];
+        size_t last = table[item >> (64 - bits)];
+        bool same = items->items[last] == item;
+        strangers[strange] = item;
+        strange += !same;
+        equal += same & (last != i);
+    }
+    *stranger_count = strange;
+    return equal;
+}
+
+/* With four to eight places an item, at most one in eight is a stranger, and strangers are sorted. */
+twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch)
+{
+    size_t n = items->count, strange, kept = 0;
+    unsigned bits = 8;
+    while (bits < 32 && n >> (bits - 2))
+        bits++;
+    *out = 0;
+    scratch->count = 0;
+    if (n >= UINT32_MAX)
+        return TWIN_ELIMIT;
+    twin_status status = twin_items_reserve(scratch, ((size_t)1 << bits) / 2 + 2 * (n + 1));
+    if (status != TWIN_OK || n == 0)
+        return status;
+    uint64_t *strangers = scratch->items + ((size_t)1 << bits) / 2, *spare = strangers + n + 1;
+    size_t equal = count_equal(&strange, strangers, (uint32_t *)(void *)scratch->items, bits, items);
+    twin__sort(strangers, spare, strange);
+    for (size_t i = 0; i < strange; i++)
+        kept += i == 0 || strangers[i] != strangers[i - 1];
+    *out = n - equal - strange + kept;
+    return TWIN_OK;
+}
+
+/* ---- comparing ---- */
+
+/* |A∩B|, or SIZE_MAX once more than `spare_a` items of A or `spare_b` of B have found no partner. Alike sets
+ * agree item after item, so the equal branch is well predicted. */
+static size_t common_within(twin_set a, twin_set b, size_t spare_a, size_t spare_b)
+{
+    size_t i = 0, j = 0, common = 0;
+    while (i < a.count && j < b.count) {
+        uint64_t x = a.items[i], y = b.items[j];
+        if (x == y) {
+            common++;
+            i++;
+            j++;
+            continue;
+        }
+        i += x < y;
+        j += y < x;
+        if (i - common > spare_a || j - common > spare_b)
+            return SIZE_MAX;
+    }
+    return common;
+}
+
+size_t twin_set_common(twin_set a, twin_set b)
+{
+    return common_within(a, b, SIZE_MAX, SIZE_MAX);
+}
+
+static double ratio(twin_set a, twin_set b, size_t common, twin_measure measure)
+{
+    size_t smaller = a.count < b.count ? a.count : b.count;
+    if (smaller == 0)
+        return 0;
+    return (double)common / (double)(measure == TWIN_JACCARD ? a.count + b.count - common : smaller);
+}
+
+double twin_set_similarity(twin_set a, twin_set b, twin_measure measure)
+{
+    return ratio(a, b, twin_set_common(a, b), measure);
+}
+
+double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure, double threshold)
+{
+    size_t smaller = a.count < b.count ? a.count : b.count;
+    double share = measure == TWIN_JACCARD ? threshold / (1 + threshold) * (double)(a.count + b.count)
+                                           : threshold * (double)smaller;
+    /* Rounded down with room for the error of the arithmetic: the exact comparison below decides. */
+    double least = share * (1 - 1e-12) - 1;
+    size_t needed = least > 0 ? (size_t)least : 0;
+    if (needed > smaller)
+        return -1;
+    size_t common = common_within(a, b, a.count - needed, b.count - needed);
+    if (common == SIZE_MAX)
+        return -1;
+    double similarity = ratio(a, b, common, measure);
+    return similarity >= threshold ? similarity : -1;
+}
+
+twin_digest twin_set_digest(twin_set set)
+{
+    return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, set.items, set.count * sizeof *set.items);
+}

@@ -1,0 +1,234 @@
+/* shingle.c — documents become sets. */
+#include <twinsift/shingle.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "kernels/kernels.h"
+
+/* The hundred commonest English words, commonest first. */
+static const char *const english[] = {
+    "the",    "be",    "to",    "of",    "and",  "a",    "in",    "that", "have",  "i",       "it",   "for",
+    "not",    "on",    "with",  "he",    "as",   "you",  "do",    "at",   "this",  "but",     "his",  "by",
+    "from",   "they",  "we",    "say",   "her",  "she",  "or",    "an",   "will",  "my",      "one",  "all",
+    "would",  "there", "their", "what",  "so",   "up",   "out",   "if",   "about", "who",     "get",  "which",
+    "go",     "me",    "when",  "make",  "can",  "like", "time",  "no",   "just",  "him",     "know", "take",
+    "people", "into",  "year",  "your",  "good", "some", "could", "them", "see",   "other",   "than", "then",
+    "now",    "look",  "only",  "come",  "its",  "over", "think", "also", "back",  "after",   "use",  "two",
+    "how",    "our",   "work",  "first", "well", "way",  "even",  "new",  "want",  "because", "any",  "these",
+    "give",   "day",   "most",  "us",
+};
+enum { ENGLISH = sizeof english / sizeof english[0] };
+
+/* A window of words is a polynomial in its words' hashes, so that moving it by one word takes one step. */
+static const uint64_t BASE = 0xD1342543DE82EF95u; /* odd: multiplying loses nothing */
+
+struct twin_shingler {
+    twin_shingle_kind kind;
+    size_t width;
+    twin_hash hash;
+    uint64_t leading;  /* BASE^(width-1): the weight of a window's first word */
+    size_t stop_slots; /* a power of two, at least twice the words */
+    uint64_t stops[];  /* open addressing by the word's hash; 0 is an empty place */
+};
+
+static const struct {
+    const char *name;
+    twin_shingle_kind kind;
+} kinds[] = {
+    { "char:", TWIN_SHINGLE_CHAR },
+    { "byte:", TWIN_SHINGLE_BYTE },
+    { "word:", TWIN_SHINGLE_WORD },
+    { "stop:", TWIN_SHINGLE_STOP },
+};
+
+twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t length = strlen(kinds[i].name);
+        if (strncmp(rule, kinds[i].name, length) != 0)
+            continue;
+        size_t width = 0;
+        const char *digit = rule + length;
+        for (; *digit >= '0' && *digit <= '9' && width <= TWIN_SHINGLE_MAX_WIDTH; digit++)
+            width = 10 * width + (size_t)(*digit - '0');
+        if (*digit || width == 0 || width > TWIN_SHINGLE_MAX_WIDTH)
+            return TWIN_EINVAL;
+        out->kind = kinds[i].kind;
+        out->width = width;
+        return TWIN_OK;
+    }
+    return TWIN_EINVAL;
+}
+
+/* Never 0, which marks an empty place among the stop words. */
+static uint64_t word_hash(const twin_shingler *shingler, const char *word, size_t length)
+{
+    uint64_t hash = twin_hash_bytes(shingler->hash, word, length);
+    return hash ? hash : 1;
+}
+
+static bool is_stop(const twin_shingler *shingler, uint64_t hash)
+{
+    size_t mask = shingler->stop_slots - 1;
+    for (size_t i = hash & mask; shingler->stops[i]; i = (i + 1) & mask)
+        if (shingler->stops[i] == hash)
+            return true;
+    return false;
+}
+
+static void add_stop(twin_shingler *shingler, const char *word, size_t length)
+{
+    uint64_t hash = word_hash(shingler, word, length);
+    if (is_stop(shingler, hash))
+        return;
+    size_t mask = shingler->stop_slots - 1, i = hash & mask;
+    while (shingler->stops[i])
+        i = (i + 1) & mask;
+    shingler->stops[i] = hash;
+}
+
+static void add_stops(twin_shingler *shingler, twin_shingle_options options)
+{
+    if (!options.stop_words)
+        for (size_t i = 0; i < ENGLISH; i++)
+            add_stop(shingler, english[i], strlen(english[i]));
+    else
+        for (size_t i = 0; i < options.stop_word_count; i++)
+            add_stop(shingler, options.stop_words[i].bytes, options.stop_words[i].length);
+}
+
+twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options)
+{
+    *out = NULL;
+    if (options.width == 0 || options.width > TWIN_SHINGLE_MAX_WIDTH || (unsigned)options.kind > TWIN_SHINGLE_STOP)
+        return TWIN_EINVAL;
+    bool stops = options.kind == TWIN_SHINGLE_STOP;
+    size_t words = !stops ? 0 : options.stop_words ? options.stop_word_count : ENGLISH;
+    if (words > SIZE_MAX / 64)
+        return TWIN_ENOMEM;
+    size_t slots = 1;
+    while (slots < 2 * words + 1)
+        slots *= 2;
+
+    twin_shingler *shingler = calloc(1, sizeof *shingler + slots * sizeof shingler->stops[0]);
+    if (!shingler)
+        return TWIN_ENOMEM;
+    shingler->kind = options.kind;
+    shingler->width = options.width;
+    shingler->hash = options.hash;
+    shingler->stop_slots = slots;
+    shingler->leading = 1;
+    for (size_t i = 1; i < options.width; i++)
+        shingler->leading *= BASE;
+    if (stops)
+        add_stops(shingler, options);
+    *out = shingler;
+    return TWIN_OK;
+}
+
+void twin_shingler_free(twin_shingler *shingler)
+{
+    free(shingler);
+}
+
+static void byte_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    if (text.length < shingler->width)
+        return;
+    out->count = text.length - shingler->width + 1;
+    twin_hash_windows(out->items, shingler->hash, text.bytes, shingler->width, out->count);
+}
+
+/* The first byte of a character is any that is not 10xxxxxx. */
+static const char *next_character(const char *p, const char *end)
+{
+    for (p++; p < end && ((unsigned char)*p & 0xC0) == 0x80; p++)
+        ;
+    return p;
+}
+
+/* Two fingers, `width` characters apart, walk through the text. */
+static void character_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    const char *first = text.bytes, *end = text.bytes + text.length, *last = first;
+    for (size_t i = 0; i < shingler->width; i++) {
+        if (last == end)
+            return;
+        last = next_character(last, end);
+    }
+    for (;; last = next_character(last, end)) {
+        out->items[out->count++] = twin_hash_bytes(shingler->hash, first, (size_t)(last - first));
+        if (last == end)
+            return;
+        first = next_character(first, end);
+    }
+}
+
+/* Replaces `out` by the hashes of the words: what lies between blanks, found a chunk of bits at a time. */
+enum { CHUNK = 4096 };
+
+static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    const char *word = text.bytes, *end = text.bytes + text.length;
+    for (const char *chunk = text.bytes; chunk < end; chunk += CHUNK) {
+        uint64_t blanks[CHUNK / 64];
+        size_t length = (size_t)(end - chunk) < CHUNK ? (size_t)(end - chunk) : CHUNK;
+        twin__kernels()->blanks(blanks, chunk, length);
+        for (size_t i = 0; i < (length + 63) / 64; i++)
+            for (; blanks[i]; blanks[i] &= blanks[i] - 1) {
+                const char *blank = chunk + 64 * i + (size_t)__builtin_ctzll(blanks[i]);
+                if (blank > word)
+                    out->items[out->count++] = word_hash(shingler, word, (size_t)(blank - word));
+                word = blank + 1;
+            }
+    }
+    if (end > word)
+        out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
+}
+
+/* Turns the words' hashes, in place, into those of their windows; window i begins with word i. With
+ * `only_stops` the windows that begin with another word are left out. */
+static void roll_words(twin_items *words, const twin_shingler *shingler, bool only_stops)
+{
+    size_t width = shingler->width, count = words->count;
+    words->count = 0;
+    if (count < width)
+        return;
+    uint64_t *items = words->items, sum = 0;
+    for (size_t i = 0; i + 1 < width; i++)
+        sum = sum * BASE + items[i];
+    for (size_t i = 0; i + width <= count; i++) {
+        uint64_t first = items[i];
+        sum = sum * BASE + items[i + width - 1];
+        if (!only_stops || is_stop(shingler, first))
+            items[words->count++] = twin__mix(sum);
+        sum -= first * shingler->leading;
+    }
+}
+
+twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    out->count = 0;
+    if (text.length == 0)
+        return TWIN_OK; /* its bytes may be NULL, to which nothing can be added */
+    twin_status status = twin_items_reserve(out, text.length + 1);
+    if (status != TWIN_OK)
+        return status;
+    switch (shingler->kind) {
+    case TWIN_SHINGLE_BYTE: byte_windows(out, shingler, text); break;
+    case TWIN_SHINGLE_CHAR:
+        if (twin__kernels()->is_ascii(text.bytes, text.length))
+            byte_windows(out, shingler, text);
+        else
+            character_windows(out, shingler, text);
+        break;
+    case TWIN_SHINGLE_WORD:
+    case TWIN_SHINGLE_STOP:
+        hash_words(out, shingler, text);
+        roll_words(out, shingler, shingler->kind == TWIN_SHINGLE_STOP);
+        break;
+    }
+    return TWIN_OK;
+}

@@ -1,0 +1,70 @@
+/* test_background.c — a task beside the caller's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "base/background.h"
+
+struct task {
+    pthread_t who;
+    int done;
+};
+
+static void do_task(void *context)
+{
+    struct task *task = context;
+    task->who = pthread_self();
+    task->done++;
+}
+
+static void a_task_is_done_when_it_was_waited_for(void **state)
+{
+    (void)state;
+    struct twin__beside beside = { 0 };
+    struct task task = { 0 };
+    twin__beside_wait(&beside); /* for nothing */
+    for (int i = 1; i <= 100; i++) {
+        twin__beside_start(&beside, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, do_task, &task);
+        twin__beside_wait(&beside);
+        twin__beside_wait(&beside);
+        assert_int_equal(task.done, i);
+        assert_false(pthread_equal(task.who, pthread_self()));
+    }
+}
+
+static void it_is_tried_on_a_thread_or_not_at_all(void **state)
+{
+    (void)state;
+    struct twin__beside beside = { 0 };
+    struct task task = { 0 };
+    assert_true(twin__beside_try(&beside, do_task, &task));
+    twin__beside_wait(&beside);
+    assert_int_equal(task.done, 1);
+    assert_false(pthread_equal(task.who, pthread_self()));
+}
+
+static void with_one_worker_it_is_done_at_once(void **state)
+{
+    (void)state;
+    struct twin__beside beside = { 0 };
+    struct task task = { 0 };
+    twin__beside_start(&beside, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, do_task, &task);
+    assert_int_equal(task.done, 1);
+    assert_true(pthread_equal(task.who, pthread_self()));
+    twin__beside_wait(&beside);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_task_is_done_when_it_was_waited_for),
+        cmocka_unit_test(it_is_tried_on_a_thread_or_not_at_all),
+        cmocka_unit_test(with_one_worker_it_is_done_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

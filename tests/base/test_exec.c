@@ -1,0 +1,254 @@
+/* test_exec.c — whoever runs a loop, the bytes are the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/exec.h>
+
+#include "base/random.h"
+
+enum { ITEMS = 5000, WORKERS = 7 };
+
+static const size_t counts[] = { 0, 1, 2, 6, 7, 8, 100, ITEMS };
+static const size_t pieces[] = { 1, 2, 3, 7, 64, ITEMS - 1, ITEMS, ITEMS + 1, SIZE_MAX / 2 + 1, SIZE_MAX };
+static const int worker_counts[] = { 1, 2, 7 };
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* What one loop leaves behind, and what it watches while it runs. Plain fields are written without locks on
+ * purpose: the thread sanitizer would see two workers that share a number or an item. */
+struct trace {
+    uint64_t out[ITEMS];
+    unsigned visits[ITEMS];
+    size_t last_begin[WORKERS]; /* scratch: one place a worker, begin + 1 */
+    size_t n, piece;
+    int workers;
+    atomic_int inside[WORKERS];
+    atomic_bool broken;
+};
+
+static void work(void *context, size_t begin, size_t end, int worker)
+{
+    struct trace *trace = context;
+    if (worker < 0 || worker >= trace->workers || begin >= end || end > trace->n || end - begin > trace->piece) {
+        atomic_store(&trace->broken, true);
+        return;
+    }
+    bool alone = atomic_fetch_add(&trace->inside[worker], 1) == 0;
+    bool increasing = begin + 1 > trace->last_begin[worker];
+    bool aligned = begin % trace->piece == 0 && (end == trace->n || end - begin == trace->piece);
+    if (!alone || !increasing || !aligned)
+        atomic_store(&trace->broken, true);
+    trace->last_begin[worker] = begin + 1;
+    for (size_t i = begin; i < end; i++) {
+        trace->out[i] = twin__mix(i + 1);
+        trace->visits[i]++;
+    }
+    atomic_fetch_sub(&trace->inside[worker], 1);
+}
+
+static void check_loop(struct trace *trace, twin_exec exec, size_t n, size_t piece)
+{
+    memset(trace, 0, sizeof *trace);
+    trace->n = n;
+    trace->piece = piece;
+    trace->workers = exec.workers;
+    twin_exec_for(exec, n, piece, work, trace);
+    assert_false(atomic_load(&trace->broken));
+    for (size_t i = 0; i < ITEMS; i++) {
+        assert_int_equal(trace->visits[i], i < n);
+        assert_true(trace->out[i] == (i < n ? twin__mix(i + 1) : 0));
+    }
+}
+
+static void every_executor_does_each_item_once(void **state)
+{
+    (void)state;
+    struct trace *trace = malloc(sizeof *trace);
+    assert_non_null(trace);
+    for (twin_executor kind = TWIN_EXEC_SERIAL; kind <= TWIN_EXEC_OPENMP; kind++)
+        for (size_t w = 0; w < COUNT(worker_counts); w++) {
+            twin_exec exec;
+            twin_status status = twin_exec_make(&exec, kind, worker_counts[w]);
+            if (status == TWIN_EUNSUPPORTED && kind == TWIN_EXEC_OPENMP)
+                continue;
+            assert_int_equal(status, TWIN_OK);
+            for (size_t c = 0; c < COUNT(counts); c++)
+                for (size_t p = 0; p < COUNT(pieces); p++)
+                    check_loop(trace, exec, counts[c], pieces[p]);
+        }
+    free(trace);
+}
+
+static void note_order(void *context, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    size_t *expected = context;
+    assert_int_equal(begin, *expected);
+    *expected = end;
+}
+
+static void serial_pieces_come_in_order(void **state)
+{
+    (void)state;
+    twin_exec exec;
+    assert_int_equal(twin_exec_make(&exec, TWIN_EXEC_SERIAL, 5), TWIN_OK);
+    assert_int_equal(exec.workers, 1);
+    size_t reached = 0;
+    twin_exec_for(exec, 1000, 7, note_order, &reached);
+    assert_int_equal(reached, 1000);
+}
+
+struct meeting {
+    atomic_int present, numbers; /* a bit for each worker's number */
+};
+
+/* Waits until a second worker is inside too, or gives up, which the test then sees. */
+static void meet(void *context, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end;
+    struct meeting *meeting = context;
+    atomic_fetch_or(&meeting->numbers, 1 << worker);
+    atomic_fetch_add(&meeting->present, 1);
+    for (int turns = 0; atomic_load(&meeting->present) < 2 && turns < 10000000; turns++)
+        sched_yield();
+}
+
+static void two_workers_run_at_once(void **state)
+{
+    (void)state;
+    for (twin_executor kind = TWIN_EXEC_PTHREADS; kind <= TWIN_EXEC_OPENMP; kind++) {
+        twin_exec exec;
+        if (twin_exec_make(&exec, kind, 2) == TWIN_EUNSUPPORTED)
+            continue;
+        struct meeting meeting = { 0 };
+        twin_exec_for(exec, 2, 1, meet, &meeting);
+        assert_int_equal(atomic_load(&meeting.present), 2);
+        assert_int_equal(atomic_load(&meeting.numbers), 3);
+    }
+}
+
+struct line {
+    uint64_t scratch[WORKERS]; /* filled by work, read by hand_in of the same worker */
+    uint64_t gathered[200];
+    size_t count;
+};
+
+static void prepare(void *context, size_t item, int worker)
+{
+    struct line *line = context;
+    line->scratch[worker] = twin__mix(item);
+    for (size_t turns = twin__mix(item) % 4; turns > 0; turns--)
+        sched_yield(); /* so that later items are ready first */
+}
+
+static void gather(void *context, size_t item, int worker)
+{
+    struct line *line = context;
+    if (item == line->count)
+        line->gathered[line->count++] = line->scratch[worker];
+}
+
+static void what_is_handed_in_comes_in_order(void **state)
+{
+    (void)state;
+    for (twin_executor kind = TWIN_EXEC_SERIAL; kind <= TWIN_EXEC_OPENMP; kind++)
+        for (size_t w = 0; w < COUNT(worker_counts); w++) {
+            twin_exec exec;
+            if (twin_exec_make(&exec, kind, worker_counts[w]) == TWIN_EUNSUPPORTED)
+                continue;
+            struct line line = { .count = 0 };
+            twin_exec_in_order(exec, COUNT(line.gathered), prepare, gather, &line);
+            assert_int_equal(line.count, COUNT(line.gathered));
+            for (size_t i = 0; i < line.count; i++)
+                assert_true(line.gathered[i] == twin__mix(i));
+        }
+}
+
+static void inner(void *context, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    atomic_fetch_add((atomic_size_t *)context, end - begin);
+}
+
+static void outer(void *context, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    twin_exec exec = { TWIN_EXEC_PTHREADS, 2 };
+    for (size_t i = begin; i < end; i++)
+        twin_exec_for(exec, 10, 3, inner, context);
+}
+
+static void a_loop_may_run_inside_a_loop(void **state)
+{
+    (void)state;
+    atomic_size_t sum = 0;
+    twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 3 }, 20, 1, outer, &sum);
+    assert_int_equal(atomic_load(&sum), 200);
+}
+
+static void zero_workers_means_the_processors_allowed(void **state)
+{
+    (void)state;
+    cpu_set_t before, one;
+    twin_exec exec;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(twin_exec_make(&exec, TWIN_EXEC_PTHREADS, 0), TWIN_OK);
+    assert_int_equal(exec.workers, CPU_COUNT(&before));
+
+    int first = 0;
+    while (!CPU_ISSET(first, &before))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    twin_status status = twin_exec_make(&exec, TWIN_EXEC_PTHREADS, 0);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(status, TWIN_OK);
+    assert_int_equal(exec.workers, 1);
+}
+
+static void wrong_numbers_are_refused(void **state)
+{
+    (void)state;
+    twin_exec exec;
+    assert_int_equal(twin_exec_make(&exec, TWIN_EXEC_PTHREADS, -1), TWIN_EINVAL);
+    assert_int_equal(twin_exec_make(&exec, TWIN_EXEC_PTHREADS, TWIN_EXEC_MAX_WORKERS + 1), TWIN_EINVAL);
+    assert_int_equal(twin_exec_make(&exec, (twin_executor)3, 1), TWIN_EINVAL);
+    assert_int_equal(twin_exec_make(&exec, TWIN_EXEC_PTHREADS, TWIN_EXEC_MAX_WORKERS), TWIN_OK);
+    assert_int_equal(exec.workers, TWIN_EXEC_MAX_WORKERS);
+}
+
+static void names_go_both_ways(void **state)
+{
+    (void)state;
+    twin_executor kind;
+    for (twin_executor k = TWIN_EXEC_SERIAL; k <= TWIN_EXEC_OPENMP; k++) {
+        assert_int_equal(twin_executor_from_name(&kind, twin_executor_name(k)), TWIN_OK);
+        assert_int_equal(kind, k);
+    }
+    assert_string_equal(twin_executor_name(TWIN_EXEC_OPENMP), "openmp");
+    assert_int_equal(twin_executor_from_name(&kind, "Serial"), TWIN_EINVAL);
+    assert_int_equal(twin_executor_from_name(&kind, ""), TWIN_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_executor_does_each_item_once),
+        cmocka_unit_test(serial_pieces_come_in_order),
+        cmocka_unit_test(two_workers_run_at_once),
+        cmocka_unit_test(what_is_handed_in_comes_in_order),
+        cmocka_unit_test(a_loop_may_run_inside_a_loop),
+        cmocka_unit_test(zero_workers_means_the_processors_allowed),
+        cmocka_unit_test(wrong_numbers_are_refused),
+        cmocka_unit_test(names_go_both_ways),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

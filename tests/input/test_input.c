@@ -1,0 +1,1284 @@
+/* test_input.c — where documents come from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <twinsift/input.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/random.h"
+#include "scale.h"
+
+enum { HUGE_LINE = (SANITIZED ? 10 : 100) << 20 };
+
+/* ---- a folder for each test, gone after it ---- */
+
+static char base[64];
+
+static int make_base(void **unused)
+{
+    (void)unused;
+    strcpy(base, "/tmp/twinsift-test-XXXXXX");
+    return mkdtemp(base) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
+{
+    (void)about, (void)kind, (void)at;
+    return remove(path);
+}
+
+static int remove_base(void **unused)
+{
+    (void)unused;
+    return nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The path of `name` in the test's folder; four may be in use at once. */
+static const char *path_of(const char *name)
+{
+    static char paths[4][512];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+static void write_file(const char *path, const void *bytes, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void make_folder(const char *name)
+{
+    assert_int_equal(mkdir(path_of(name), 0700), 0);
+}
+
+/* ---- what was read ---- */
+
+struct seen {
+    bool is_problem, is_number, has_id;
+    twin_place place;
+    uint64_t column;
+    twin_problem_kind kind;
+    char message[160];
+    char *id, *text, *record; /* ended by a zero */
+    size_t text_length;
+};
+
+struct log {
+    struct seen *seen;
+    size_t count, capacity;
+    uint64_t lines;
+};
+
+static char *copy_of(twin_text text)
+{
+    char *copy = malloc(text.length + 1);
+    assert_non_null(copy);
+    if (text.length)
+        memcpy(copy, text.bytes, text.length);
+    copy[text.length] = '\0';
+    return copy;
+}
+
+static struct seen *add(struct log *log, twin_place place)
+{
+    if (log->count == log->capacity) {
+        log->capacity = 2 * log->capacity + 16;
+        log->seen = realloc(log->seen, log->capacity * sizeof log->seen[0]);
+        assert_non_null(log->seen);
+    }
+    struct seen *seen = &log->seen[log->count++];
+    *seen = (struct seen){ .place = place };
+    if (place.line)
+        seen->place.line += log->lines;
+    return seen;
+}
+
+static bool on_document(void *context, const twin_document *document)
+{
+    struct seen *seen = add(context, document->place);
+    seen->has_id = document->id.bytes != NULL;
+    seen->is_number = document->id_is_number;
+    seen->id = copy_of(document->id);
+    seen->text = copy_of(document->text);
+    seen->text_length = document->text.length;
+    seen->record = copy_of(document->record);
+    return true;
+}
+
+static bool on_problem(void *context, const twin_problem *problem)
+{
+    struct seen *seen = add(context, problem->place);
+    seen->is_problem = true;
+    seen->kind = problem->kind;
+    seen->column = problem->column;
+    snprintf(seen->message, sizeof seen->message, "%s", problem->message);
+    return true;
+}
+
+static twin_visitor visitor_of(struct log *log)
+{
+    return (twin_visitor){ on_document, on_problem, log };
+}
+
+static void clear_log(struct log *log)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        free(log->seen[i].id);
+        free(log->seen[i].text);
+        free(log->seen[i].record);
+    }
+    free(log->seen);
+    *log = (struct log){ 0 };
+}
+
+static twin_input *open_all(const char *const *paths, size_t count, twin_input_options options)
+{
+    twin_input *input;
+    twin_error error = { 0 };
+    if (twin_input_open(&input, paths, count, options, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+    return input;
+}
+
+static twin_input *open_one(const char *path, twin_input_options options)
+{
+    return open_all(&path, 1, options);
+}
+
+/* Reads all pieces in order; line numbers are counted from the start of each input. */
+static struct log read_all(const twin_input *input)
+{
+    struct log log = { 0 };
+    twin_reading reading = { 0 };
+    for (size_t piece = 0; piece < twin_input_pieces(input); piece++) {
+        uint64_t lines;
+        twin_error error = { 0 };
+        if (piece && twin_input_piece_source(input, piece) != twin_input_piece_source(input, piece - 1))
+            log.lines = 0;
+        if (twin_input_read(&lines, input, &reading, piece, visitor_of(&log), &error) != TWIN_OK)
+            fail_msg("%s", error.message);
+        log.lines += lines;
+    }
+    twin_reading_clear(&reading);
+    return log;
+}
+
+static void check_same(const struct seen *a, const struct seen *b)
+{
+    assert_int_equal(a->is_problem, b->is_problem);
+    assert_int_equal(a->place.offset, b->place.offset);
+    assert_int_equal(a->place.line, b->place.line);
+    assert_int_equal(a->place.source, b->place.source);
+    assert_int_equal(a->column, b->column);
+    assert_int_equal(a->kind, b->kind);
+    assert_string_equal(a->message, b->message);
+    if (a->is_problem)
+        return;
+    assert_int_equal(a->place.length, b->place.length);
+    assert_int_equal(a->has_id, b->has_id);
+    assert_int_equal(a->is_number, b->is_number);
+    assert_string_equal(a->id, b->id);
+    assert_int_equal(a->text_length, b->text_length);
+    assert_memory_equal(a->text, b->text, a->text_length);
+    assert_string_equal(a->record, b->record);
+}
+
+static void check_same_logs(const struct log *a, const struct log *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->lines, b->lines);
+    for (size_t i = 0; i < a->count; i++)
+        check_same(&a->seen[i], &b->seen[i]);
+}
+
+static void check_refused(const char *path, twin_input_options options, twin_status status, const char *words)
+{
+    twin_input *input;
+    twin_error error = { 0 };
+    assert_int_equal(twin_input_open(&input, &path, 1, options, &error), status);
+    assert_null(input);
+    assert_int_equal(error.status, status);
+    if (!strstr(error.message, words))
+        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+    assert_int_equal(twin_input_open(&input, &path, 1, options, NULL), status);
+}
+
+static const twin_input_options documents = { .format = TWIN_INPUT_DOCUMENTS };
+static const twin_input_options rows = { .format = TWIN_INPUT_ROWS };
+
+/* ---- lines ---- */
+
+static const char mixed[] = "\xEF\xBB\xBF{\"id\":\"a\",\"text\":\"first\"}\n"
+                            "\n"
+                            "{\"text\":\"no id\"}\r\n"
+                            " \t\r\n"
+                            "{\"id\":17,\"text\":\"seven\\nteen\",\"x\":[1,{}]}\n"
+                            "{\"id\":\"b\"}\n"
+                            "{\"id\":[],\"text\":\"bad id\"}\n"
+                            "{\"id\":\"c\",\"text\":\"cut\n"
+                            "{\"id\":null,\"text\":\"\"}\n"
+                            "{\"id\":\"\",\"text\":\"\\u0000\"} x\n"
+                            "{\"id\":\"\",\"text\":\"\\u0000!\"}";
+
+static void lines_become_documents_and_problems_in_their_order(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("m.jsonl");
+    write_file(path, mixed, sizeof mixed - 1);
+    twin_input *input = open_one(path, documents);
+    struct log log = read_all(input);
+    struct seen *s = log.seen;
+    assert_int_equal(log.lines, 11);
+    assert_int_equal(log.count, 9);
+    assert_string_equal(s[0].id, "a");
+    assert_string_equal(s[0].text, "first");
+    assert_string_equal(s[0].record, "{\"id\":\"a\",\"text\":\"first\"}");
+    assert_int_equal(s[0].place.offset, 3);
+    assert_int_equal(s[0].place.line, 1);
+    assert_int_equal(s[0].place.length, 25);
+    assert_false(s[1].has_id);
+    assert_int_equal(s[1].place.line, 3);
+    assert_string_equal(s[1].record, "{\"text\":\"no id\"}");
+    assert_string_equal(s[2].id, "17");
+    assert_true(s[2].is_number);
+    assert_string_equal(s[2].text, "seven\nteen");
+    assert_int_equal(s[3].kind, TWIN_PROBLEM_NO_TEXT);
+    assert_string_equal(s[3].message, "no field \"text\"");
+    assert_int_equal(s[4].kind, TWIN_PROBLEM_BAD_ID);
+    assert_int_equal(s[5].kind, TWIN_PROBLEM_BROKEN);
+    assert_string_equal(s[5].message, "the line ends inside a string");
+    assert_int_equal(s[5].column, 22);
+    assert_int_equal(s[5].place.line, 8);
+    assert_false(s[6].has_id);
+    assert_int_equal(s[7].column, 27);
+    assert_true(s[8].has_id);
+    assert_int_equal(s[8].text_length, 2);
+    assert_memory_equal(s[8].text, "\0!", 2);
+    assert_int_equal(s[8].place.line, 11);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+static void fields_may_have_other_names(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("f.ndjson");
+    const char lines[] = "{\"key\":\"k\",\"body\":\"b\",\"id\":{},\"text\":1}\n{\"text\":\"t\"}\n{\"body\":null}\n";
+    write_file(path, lines, sizeof lines - 1);
+    twin_input_options options = { .id_field = "key", .text_field = "body" };
+    twin_input *input = open_one(path, options);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 3);
+    assert_string_equal(log.seen[0].id, "k");
+    assert_string_equal(log.seen[0].text, "b");
+    assert_string_equal(log.seen[1].message, "no field \"body\"");
+    assert_string_equal(log.seen[2].message, "the field \"body\" is not a string");
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+/* Every document can be fetched; one without an id is called by its line. */
+static void check_fetching(const twin_input *input, const struct log *log)
+{
+    twin_reading reading = { 0 };
+    for (size_t i = 0; i < log->count; i++) {
+        const struct seen *s = &log->seen[i];
+        twin_document got;
+        twin_error error = { 0 };
+        twin_status status = twin_input_fetch(&got, input, &reading, s->place, &error);
+        if (s->is_problem) {
+            assert_int_equal(status, TWIN_EFORMAT);
+            continue;
+        }
+        if (status != TWIN_OK)
+            fail_msg("%s", error.message);
+        char line[32];
+        snprintf(line, sizeof line, "%d", (int)s->place.line);
+        const char *id = s->has_id ? s->id : line;
+        assert_int_equal(got.id.length, strlen(id));
+        assert_memory_equal(got.id.bytes, id, strlen(id));
+        assert_int_equal(got.id_is_number, s->is_number);
+        assert_int_equal(got.text.length, s->text_length);
+        assert_memory_equal(got.text.bytes, s->text, s->text_length);
+        assert_int_equal(got.record.length, strlen(s->record));
+        assert_memory_equal(got.record.bytes, s->record, strlen(s->record));
+    }
+    twin_reading_clear(&reading);
+}
+
+static void check_every_piece_size(const char *path, size_t size, twin_input_options options)
+{
+    twin_input *whole = open_one(path, options);
+    struct log expected = read_all(whole);
+    check_fetching(whole, &expected);
+    for (size_t piece_bytes = 1; piece_bytes <= 200; piece_bytes++) {
+        options.piece_bytes = piece_bytes;
+        twin_input *input = open_one(path, options);
+        uint64_t sum = 0;
+        for (size_t i = 0; i < twin_input_pieces(input); i++) {
+            assert_true(twin_input_piece_size(input, i) <= piece_bytes);
+            sum += twin_input_piece_size(input, i);
+        }
+        assert_int_equal(sum, size);
+        struct log log = read_all(input);
+        check_same_logs(&log, &expected);
+        clear_log(&log);
+        twin_input_free(input);
+    }
+    clear_log(&expected);
+    twin_input_free(whole);
+}
+
+static const char some_rows[] = "u1\tm1\n"
+                                "u1\tm2\t5\t881250949\r\n"
+                                "\n"
+                                "u2\tm1\t\n"
+                                "no separator\n"
+                                "\tm1\n"
+                                "u3\t\n"
+                                "u3\t\t4\n"
+                                "u3\tm\r\r\n"
+                                "   \r\n"
+                                "u4\tthe last";
+
+static void pieces_of_every_size_give_the_same(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("m.jsonl");
+    write_file(path, mixed, sizeof mixed - 1);
+    check_every_piece_size(path, sizeof mixed - 1 - 3, documents);
+    write_file(path, mixed + 3, sizeof mixed - 1 - 3);
+    check_every_piece_size(path, sizeof mixed - 1 - 3, documents);
+    write_file(path, "\n\n\r\n\n", 5);
+    check_every_piece_size(path, 5, documents);
+    write_file(path, some_rows, sizeof some_rows - 1);
+    check_every_piece_size(path, sizeof some_rows - 1, rows);
+}
+
+/* Lines of 0 to 60 bytes, half of them objects: every place of a cut in every place of a line. */
+static void random_lines_are_the_same_in_pieces_of_every_size(void **unused)
+{
+    (void)unused;
+    char lines[4000];
+    uint64_t state = 5;
+    for (int round = 0; round < (SANITIZED ? 3 : 20); round++) {
+        size_t length = 0;
+        while (length < sizeof lines - 200) {
+            int width = (int)twin__random_below(&state, 40);
+            const char *end = twin__random_below(&state, 4) ? "\n" : "\r\n";
+            if (twin__random_below(&state, 2))
+                length += (size_t)sprintf(lines + length, "{\"text\":\"%.*s\"}%s", width,
+                                          "\\ttttttttttttttttttttttttttttttttttttttttttt", end);
+            else
+                length += (size_t)sprintf(lines + length, "%*s%s", width, width % 3 ? "" : "x", end);
+        }
+        length -= twin__random_below(&state, 3); /* often no newline at the end */
+        const char *path = path_of("r.jsonl");
+        write_file(path, lines, length);
+        check_every_piece_size(path, length, documents);
+    }
+}
+
+static void empty_files_have_no_pieces(void **unused)
+{
+    (void)unused;
+    const char *paths[] = { path_of("a.jsonl"), path_of("b.jsonl"), path_of("c.jsonl"), path_of("d.jsonl") };
+    write_file(paths[0], "", 0);
+    write_file(paths[1], "{\"text\":\"x\"}\n", 13);
+    write_file(paths[2], "\xEF\xBB\xBF", 3);
+    write_file(paths[3], "{\"text\":\"y\"}\n", 13);
+    twin_input *input = open_all(paths, 4, documents);
+    assert_int_equal(twin_input_pieces(input), 2);
+    assert_int_equal(twin_input_piece_source(input, 0), 1);
+    assert_int_equal(twin_input_piece_source(input, 1), 3);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 2);
+    assert_string_equal(log.seen[1].text, "y");
+    clear_log(&log);
+    twin_input_free(input);
+    input = open_all(NULL, 0, documents);
+    assert_int_equal(twin_input_pieces(input), 0);
+    twin_input_free(input);
+}
+
+static void several_inputs_name_and_describe_their_lines(void **unused)
+{
+    (void)unused;
+    const char *paths[] = { path_of("a.jsonl"), path_of("b.jsonl") };
+    write_file(paths[0], "{\"text\":\"x\"}\n", 13);
+    write_file(paths[1], "\n{\"text\":\"y\"}\n", 14);
+    twin_input *input = open_all(paths, 2, documents);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(log.seen[1].place.source, 1);
+
+    twin_reading reading = { 0 };
+    twin_document got;
+    char expected[600];
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[1].place, NULL), TWIN_OK);
+    int length = snprintf(expected, sizeof expected, "%s:2", paths[1]);
+    assert_int_equal(got.id.length, length);
+    assert_memory_equal(got.id.bytes, expected, length);
+    twin_reading_clear(&reading);
+
+    twin_buffer words = { 0 };
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].place), TWIN_OK);
+    length = snprintf(expected, sizeof expected, "%s: line 2", paths[1]);
+    assert_int_equal(words.length, length);
+    assert_string_equal(words.bytes, expected);
+    twin_place elsewhere = { .source = 2 };
+    assert_int_equal(twin_input_describe(&words, input, elsewhere), TWIN_EINVAL);
+    assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
+    elsewhere = (twin_place){ .source = 1, .offset = 5, .length = UINT32_MAX };
+    assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
+    twin_buffer_clear(&words);
+
+    assert_int_equal(twin_input_sources(input), 2);
+    assert_string_equal(twin_input_name(input, 1), paths[1]);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+static void rows_are_a_set_and_an_element(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("u.data");
+    write_file(path, some_rows, sizeof some_rows - 1);
+    twin_input *input = open_one(path, rows);
+    struct log log = read_all(input);
+    struct seen *s = log.seen;
+    assert_int_equal(log.count, 9);
+    assert_int_equal(log.lines, 11);
+    assert_string_equal(s[0].id, "u1");
+    assert_string_equal(s[0].text, "m1");
+    assert_string_equal(s[1].text, "m2");
+    assert_string_equal(s[1].record, "u1\tm2\t5\t881250949");
+    assert_string_equal(s[2].text, "m1");
+    assert_string_equal(s[3].message, "no tab in the row");
+    assert_string_equal(s[4].message, "an empty name of a set");
+    assert_string_equal(s[5].message, "an empty element");
+    assert_string_equal(s[6].message, "an empty element");
+    assert_int_equal(s[6].kind, TWIN_PROBLEM_BROKEN);
+    assert_int_equal(s[6].column, 4);
+    assert_string_equal(s[7].text, "m\r"); /* only one belongs to the line end */
+    assert_string_equal(s[8].text, "the last");
+    clear_log(&log);
+    twin_input_free(input);
+
+    write_file(path, "a,b,c\nx\ty\n", 10);
+    input = open_one(path, (twin_input_options){ .format = TWIN_INPUT_ROWS, .separator = ',' });
+    log = read_all(input);
+    assert_int_equal(log.count, 2);
+    assert_string_equal(log.seen[0].text, "b");
+    assert_string_equal(log.seen[1].message, "no ',' in the row");
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+/* Five lines, of which those of more than ten bytes are too long, wherever the pieces are cut. */
+static void a_line_past_the_limit_is_a_problem(void **unused)
+{
+    (void)unused;
+    const char lines[] =
+        "a\t34567890\na\t345678901\na\t34567890\r\na\t345678901\r\nb\tabcdefghijklmnopqrstuvwxyz\nc\td";
+    const char *path = path_of("rows");
+    write_file(path, lines, sizeof lines - 1);
+    for (size_t piece_bytes = 1; piece_bytes < 100; piece_bytes++) {
+        twin_input *input = open_one(
+            path, (twin_input_options){ .format = TWIN_INPUT_ROWS, .max_bytes = 10, .piece_bytes = piece_bytes });
+        struct log log = read_all(input);
+        assert_int_equal(log.count, 6);
+        assert_int_equal(log.lines, 6);
+        for (size_t i = 0; i < 6; i++) {
+            assert_int_equal(log.seen[i].is_problem, i == 1 || i == 3 || i == 4);
+            assert_int_equal(log.seen[i].place.line, i + 1);
+            if (log.seen[i].is_problem)
+                assert_int_equal(log.seen[i].kind, TWIN_PROBLEM_TOO_LONG);
+        }
+        assert_string_equal(log.seen[1].message, "longer than 10 bytes");
+        clear_log(&log);
+        twin_input_free(input);
+    }
+}
+
+/* A line longer than what is read at a time, over the limit: found too long without being read to its end. */
+static void a_line_far_past_the_limit_is_not_kept(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("long.jsonl");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("{\"text\":\"before\"}\n", file);
+    for (int i = 0; i < 8 << 20; i++)
+        putc('x', file);
+    fputs("\n{\"text\":\"behind\"}\n", file);
+    assert_int_equal(fclose(file), 0);
+    twin_input *input = open_one(path, (twin_input_options){ .max_bytes = 100000, .piece_bytes = 1000 });
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 3);
+    assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_TOO_LONG);
+    assert_int_equal(log.seen[2].place.line, 3);
+    twin_buffer words = { 0 };
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].place), TWIN_OK);
+    assert_non_null(strstr(words.bytes, "long.jsonl: line 2"));
+    twin_buffer_clear(&words);
+    check_fetching(input, &log);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+static void a_huge_line_is_read_and_its_room_given_back(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("huge.jsonl");
+    char *lines = malloc(HUGE_LINE + 100);
+    assert_non_null(lines);
+    size_t length = (size_t)sprintf(lines, "{\"text\":\"a\"}\n{\"text\":\"");
+    memset(lines + length, 'z', HUGE_LINE);
+    lines[length + HUGE_LINE / 2] = '\\'; /* must be unescaped, so that a second buffer grows */
+    lines[length + HUGE_LINE / 2 + 1] = 'n';
+    length += HUGE_LINE;
+    length += (size_t)sprintf(lines + length, "\"}\n{\"text\":\"b\"}\n");
+    write_file(path, lines, length);
+
+    twin_input *input = open_one(path, documents);
+    struct log log = { 0 };
+    twin_reading reading = { 0 };
+    for (size_t piece = 0; piece < twin_input_pieces(input); piece++) {
+        assert_int_equal(twin_input_read(NULL, input, &reading, piece, visitor_of(&log), NULL), TWIN_OK);
+        assert_true(reading.block.capacity + reading.text.capacity <= 8 << 20);
+    }
+    assert_int_equal(log.count, 3);
+    assert_int_equal(log.seen[1].text_length, HUGE_LINE - 1);
+    assert_int_equal(log.seen[1].text[HUGE_LINE / 2], '\n');
+    assert_string_equal(log.seen[2].text, "b");
+    clear_log(&log);
+    twin_reading_clear(&reading);
+    twin_input_free(input);
+    free(lines);
+}
+
+static bool stop(void *context, const twin_document *document)
+{
+    (void)document;
+    return --*(int *)context > 0;
+}
+
+static void a_visitor_may_stop(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("s.jsonl");
+    write_file(path, "{\"text\":\"x\"}\n{\"text\":\"x\"}\n{\"text\":\"x\"}\n", 39);
+    twin_input *input = open_one(path, documents);
+    twin_reading reading = { 0 };
+    twin_error error = { 0 };
+    int left = 2;
+    twin_visitor visitor = { stop, NULL, &left };
+    assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor, &error), TWIN_ESTOPPED);
+    assert_int_equal(left, 0);
+    twin_reading_clear(&reading);
+    twin_input_free(input);
+}
+
+static void a_file_cut_short_behind_our_back_is_an_error(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("t.jsonl");
+    write_file(path, mixed, sizeof mixed - 1);
+    twin_input *input = open_one(path, documents);
+    struct log log = read_all(input);
+    assert_int_equal(truncate(path, 40), 0);
+    twin_reading reading = { 0 };
+    twin_error error = { 0 };
+    twin_document got;
+    struct log none = { 0 };
+    assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor_of(&none), &error), TWIN_EIO);
+    assert_non_null(strstr(error.message, "became shorter"));
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[8].place, &error), TWIN_EIO);
+
+    /* Other bytes of the same length: the place is there, the document is not. */
+    char other[sizeof mixed];
+    memset(other, '\n', sizeof other);
+    write_file(path, other, sizeof mixed - 1);
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[0].place, &error), TWIN_EFORMAT);
+    twin_reading_clear(&reading);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+/* ---- what must be unpacked ---- */
+
+static size_t gzip(unsigned char *out, size_t room, const void *bytes, size_t length)
+{
+    z_stream z = { 0 };
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (Bytef *)bytes;
+    z.avail_in = (uInt)length;
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    size_t size = room - z.avail_out;
+    deflateEnd(&z);
+    return size;
+}
+
+static size_t zstd(unsigned char *out, size_t room, const void *bytes, size_t length)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    assert_non_null(context);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    size_t size = ZSTD_compress2(context, out, room, bytes, length);
+    assert_false(ZSTD_isError(size));
+    ZSTD_freeCCtx(context);
+    return size;
+}
+
+static struct packer {
+    size_t (*pack)(unsigned char *out, size_t room, const void *bytes, size_t length);
+    const char *name, *word;
+} const packers[] = { { gzip, "p.jsonl.gz", "gzip" }, { zstd, "p.jsonl.zst", "zstd" } };
+
+static void check_log_of(const char *path, const struct log *expected)
+{
+    twin_input *input = open_one(path, documents);
+    struct log log = read_all(input);
+    check_same_logs(&log, expected);
+    check_fetching(input, &log);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+static struct log log_of_mixed(void)
+{
+    const char *path = path_of("plain.jsonl");
+    write_file(path, mixed, sizeof mixed - 1);
+    twin_input *input = open_one(path, documents);
+    struct log log = read_all(input);
+    twin_input_free(input);
+    return log;
+}
+
+/* In one part, in two, and with an empty one between them. */
+static void packed_files_give_what_they_hold(void **unused)
+{
+    (void)unused;
+    struct log expected = log_of_mixed();
+    for (int p = 0; p < 2; p++) {
+        unsigned char packed[4096];
+        const char *path = path_of(packers[p].name);
+        size_t size = packers[p].pack(packed, sizeof packed, mixed, sizeof mixed - 1);
+        write_file(path, packed, size);
+        check_log_of(path, &expected);
+
+        size = packers[p].pack(packed, sizeof packed, mixed, 50);
+        size += packers[p].pack(packed + size, sizeof packed - size, "", 0);
+        size += packers[p].pack(packed + size, sizeof packed - size, mixed + 50, sizeof mixed - 1 - 50);
+        write_file(path, packed, size);
+        check_log_of(path, &expected);
+
+        write_file(path_of("packed.jsonl"), packed, size); /* the bytes decide, not the name */
+        check_log_of(path_of("packed.jsonl"), &expected);
+    }
+    clear_log(&expected);
+}
+
+static void packed_files_cut_anywhere_are_refused(void **unused)
+{
+    (void)unused;
+    for (int p = 0; p < 2; p++) {
+        unsigned char packed[4096];
+        const char *path = path_of(packers[p].name);
+        size_t size = packers[p].pack(packed, sizeof packed, mixed, sizeof mixed - 1);
+        for (size_t length = 0; length < size; length++) {
+            char words[64];
+            snprintf(words, sizeof words, "ends early after %zu bytes", length);
+            write_file(path, packed, length);
+            check_refused(path, documents, TWIN_EFORMAT, length < (p ? 4 : 2) ? "though its name ends in" : words);
+        }
+    }
+}
+
+/* gzip keeps its checksum in the eight last bytes, zstd in the four last. */
+static void damaged_files_are_refused(void **unused)
+{
+    (void)unused;
+    for (int p = 0; p < 2; p++) {
+        unsigned char packed[4096];
+        const char *path = path_of(packers[p].name);
+        size_t size = packers[p].pack(packed, sizeof packed, mixed, sizeof mixed - 1), check = size - (p ? 4 : 8);
+        packed[check] ^= 1;
+        write_file(path, packed, size);
+        check_refused(path, documents, TWIN_EFORMAT, "the checksum does not match");
+        packed[check] ^= 1;
+
+        memcpy(packed + size, "garbage", sizeof "garbage");
+        write_file(path, packed, size + sizeof "garbage");
+        check_refused(path, documents, TWIN_EFORMAT, "something else behind");
+        packed[size / 2] ^= 0x55;
+        write_file(path, packed, size);
+        check_refused(path, documents, TWIN_EFORMAT, packers[p].word);
+    }
+}
+
+/* More than the rooms in which it is unpacked, and text of which a little makes a lot. */
+static void large_packed_files_are_unpacked_whole(void **unused)
+{
+    (void)unused;
+    size_t length = 0, room = 3 << 20;
+    char *lines = malloc(room);
+    unsigned char *packed = malloc(room);
+    assert_non_null(lines);
+    assert_non_null(packed);
+    for (uint64_t state = 3; length < room - 200000;)
+        length += (size_t)sprintf(lines + length, "{\"text\":\"%016llx%*s\"}\n",
+                                  (unsigned long long)twin__random_next(&state),
+                                  (int)twin__random_below(&state, length < room / 2 ? 10 : 100000), "");
+    write_file(path_of("big.jsonl"), lines, length);
+    twin_input *input = open_one(path_of("big.jsonl"), documents);
+    struct log expected = read_all(input);
+    twin_input_free(input);
+    for (int p = 0; p < 2; p++) {
+        write_file(path_of(packers[p].name), packed, packers[p].pack(packed, room, lines, length));
+        check_log_of(path_of(packers[p].name), &expected);
+    }
+    clear_log(&expected);
+    free(lines);
+    free(packed);
+}
+
+/* A frame drawn by hand: magic, descriptor, window 2^(10 + byte/8), then one empty last block. */
+static void zstd_windows_go_up_to_128_mebibytes(void **unused)
+{
+    (void)unused;
+    unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x01, 0x00, 0x00 };
+    const char *path = path_of("w.jsonl.zst");
+    write_file(path, frame, sizeof frame);
+    twin_input *input = open_one(path, documents);
+    assert_int_equal(twin_input_pieces(input), 0);
+    twin_input_free(input);
+    frame[5] = 18 << 3;
+    write_file(path, frame, sizeof frame);
+    check_refused(path, documents, TWIN_EUNSUPPORTED, "window over 128 MiB");
+}
+
+static void hear(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+    assert_string_equal(stage, "unpacking");
+    assert_true(done <= total);
+    *(uint64_t *)context = done;
+}
+
+static void unpacking_tells_how_far_it_is(void **unused)
+{
+    (void)unused;
+    unsigned char packed[4096];
+    const char *path = path_of("p.jsonl.gz");
+    size_t size = gzip(packed, sizeof packed, mixed, sizeof mixed - 1);
+    write_file(path, packed, size);
+    uint64_t heard = 0;
+    twin_input_free(open_one(path, (twin_input_options){ .progress = { hear, &heard } }));
+    assert_int_equal(heard, size);
+}
+
+static void trouble_with_the_temporary_folder_names_it(void **unused)
+{
+    (void)unused;
+    unsigned char packed[4096];
+    const char *path = path_of("p.jsonl.gz");
+    write_file(path, packed, gzip(packed, sizeof packed, mixed, sizeof mixed - 1));
+    check_refused(path, (twin_input_options){ .temp_folder = "/nowhere/at/all" }, TWIN_EIO, "/nowhere/at/all");
+
+    /* As a full disk would, a limit on the size of files refuses a write half way. */
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){ 100, before.rlim_max };
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    twin_input *input;
+    twin_error error = { 0 };
+    twin_status status = twin_input_open(&input, &path, 1, (twin_input_options){ .temp_folder = base }, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(status, TWIN_EIO);
+    assert_non_null(strstr(error.message, "after 100 bytes"));
+    assert_non_null(strstr(error.message, base));
+}
+
+/* A pipe that holds the bytes and will give no more. */
+static int pipe_of(const void *bytes, size_t length)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, length), length);
+    close(ends[1]);
+    return ends[0];
+}
+
+static void check_pipe(const void *bytes, size_t length, const struct log *expected)
+{
+    char path[32];
+    int fd = pipe_of(bytes, length);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    check_log_of(path, expected);
+    close(fd);
+
+    int standard = dup(STDIN_FILENO);
+    fd = pipe_of(bytes, length);
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    close(fd);
+    check_log_of("-", expected);
+    if (standard >= 0) {
+        dup2(standard, STDIN_FILENO);
+        close(standard);
+    }
+}
+
+static void pipes_and_standard_input_are_read_like_files(void **unused)
+{
+    (void)unused;
+    unsigned char packed[4096];
+    struct log expected = log_of_mixed();
+    check_pipe(mixed, sizeof mixed - 1, &expected);
+    check_pipe(packed, gzip(packed, sizeof packed, mixed, sizeof mixed - 1), &expected);
+    check_pipe(packed, zstd(packed, sizeof packed, mixed, sizeof mixed - 1), &expected);
+    clear_log(&expected);
+    check_pipe("", 0, &expected);
+
+    twin_input *input = open_one("/dev/null", documents);
+    assert_int_equal(twin_input_pieces(input), 0);
+    twin_input_free(input);
+    const char *twice[] = { "-", "-" };
+    assert_int_equal(twin_input_open(&input, twice, 2, documents, NULL), TWIN_EINVAL);
+}
+
+/* `(read line; twinsift pairs -) < file`: what was read before is not read again. */
+static void standard_input_begins_where_it_stands(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("any name");
+    write_file(path, "{\"text\":\"x\"}\n{\"text\":\"y\"}\n", 26);
+    int standard = dup(STDIN_FILENO), fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(lseek(fd, 13, SEEK_SET), 13);
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    close(fd);
+    twin_input *input = open_one("-", documents);
+    assert_string_equal(twin_input_name(input, 0), "standard input");
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 1);
+    assert_string_equal(log.seen[0].text, "y");
+    assert_int_equal(log.seen[0].place.line, 1);
+    check_fetching(input, &log);
+    clear_log(&log);
+    twin_input_free(input);
+    if (standard >= 0) {
+        dup2(standard, STDIN_FILENO);
+        close(standard);
+    }
+}
+
+static void what_is_no_input_is_refused_with_advice(void **unused)
+{
+    (void)unused;
+    write_file(path_of("letter.txt"), "Dear all,\n", 10);
+    write_file(path_of("picture.png"), "\x89PNG\0\0", 6);
+    make_folder("folder");
+    check_refused(path_of("letter.txt"), documents, TWIN_EINVAL, "give the folder it is in");
+    check_refused(path_of("picture.png"), documents, TWIN_EINVAL, ".jsonl or .ndjson");
+    check_refused(path_of("missing.jsonl"), documents, TWIN_EIO, "missing.jsonl cannot be opened");
+    check_refused(path_of("folder"), rows, TWIN_EINVAL, "is a folder");
+    check_refused(path_of("letter.txt"), (twin_input_options){ .format = TWIN_INPUT_ROWS, .separator = '\n' },
+                  TWIN_EINVAL, "line end");
+    write_file(path_of("not.jsonl.gz"), mixed, sizeof mixed - 1);
+    check_refused(path_of("not.jsonl.gz"), documents, TWIN_EFORMAT, "is not gzip data");
+}
+
+/* ---- folders ---- */
+
+static void a_folder_gives_its_files_in_byte_order(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    make_folder("d/b");
+    make_folder("d/empty");
+    write_file(path_of("d/b/x"), "inner", 5);
+    write_file(path_of("d/b.txt"), "b\0dot", 5); /* '.' comes before '/' */
+    write_file(path_of("d/a"), "", 0);
+    write_file(path_of("d/.hidden"), "h", 1);
+    write_file(path_of("d/\xff"), "last", 4);
+    assert_int_equal(mkfifo(path_of("d/pipe"), 0600), 0);
+    assert_int_equal(symlink("..", path_of("d/loop")), 0);
+    assert_int_equal(symlink("a", path_of("d/link")), 0);
+    assert_int_equal(symlink("nowhere", path_of("d/b/dangling")), 0);
+    assert_int_equal(symlink("d", path_of("s")), 0);
+
+    static const char *const ids[] = { ".hidden", "a", "b.txt", "b/x", "\xff" };
+    static const char *const paths[] = { "d", "d/", "s" };
+    for (int p = 0; p < 3; p++) {
+        twin_input *input = open_one(path_of(paths[p]), (twin_input_options){ .piece_bytes = p == 0 ? 1 : 0 });
+        assert_int_equal(twin_input_pieces(input), p == 0 ? 5 : 1);
+        assert_int_equal(twin_input_piece_size(input, 0), p == 0 ? 1 : 5);
+        struct log log = read_all(input);
+        assert_int_equal(log.count, 5);
+        for (size_t i = 0; i < 5; i++) {
+            assert_string_equal(log.seen[i].id, ids[i]);
+            assert_int_equal(log.seen[i].place.offset, i);
+        }
+        assert_int_equal(log.seen[2].text_length, 5);
+        assert_memory_equal(log.seen[2].text, "b\0dot", 5);
+        twin_buffer words = { 0 };
+        assert_int_equal(twin_input_describe(&words, input, log.seen[3].place), TWIN_OK);
+        assert_string_equal(words.bytes, path_of(p == 2 ? "s/b/x" : "d/b/x"));
+        twin_buffer_clear(&words);
+        twin_reading reading = { 0 };
+        twin_document got;
+        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[3].place, NULL), TWIN_OK);
+        assert_int_equal(got.text.length, 5);
+        assert_memory_equal(got.text.bytes, "inner", 5);
+        twin_reading_clear(&reading);
+        clear_log(&log);
+        twin_input_free(input);
+    }
+    twin_input *input = open_one(path_of("d/empty"), documents);
+    assert_int_equal(twin_input_pieces(input), 0);
+    twin_input_free(input);
+}
+
+static void files_that_changed_are_read_as_they_are_now(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    for (int i = 0; i < 6; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "d/%d", i);
+        write_file(path_of(name), "12345", 5);
+    }
+    twin_input *input = open_one(path_of("d"), (twin_input_options){ .max_bytes = 10 });
+    assert_int_equal(unlink(path_of("d/0")), 0);
+    assert_int_equal(unlink(path_of("d/1")), 0);
+    assert_int_equal(symlink("5", path_of("d/1")), 0);
+    assert_int_equal(unlink(path_of("d/2")), 0);
+    assert_int_equal(mkfifo(path_of("d/2"), 0600), 0);
+    write_file(path_of("d/3"), "0123456789+", 11);
+    write_file(path_of("d/4"), "", 0);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 6);
+    assert_int_equal(log.seen[0].kind, TWIN_PROBLEM_UNREADABLE);
+    assert_string_equal(log.seen[0].message, "cannot be opened: No such file or directory");
+    assert_int_equal(log.seen[0].place.offset, 0);
+    assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_UNREADABLE);
+    assert_string_equal(log.seen[2].message, "is not a regular file any more");
+    assert_int_equal(log.seen[3].kind, TWIN_PROBLEM_TOO_LONG);
+    assert_string_equal(log.seen[4].text, "");
+    assert_string_equal(log.seen[5].text, "12345");
+    twin_reading reading = { 0 };
+    twin_document got;
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[i].place, NULL), TWIN_EFORMAT);
+    twin_reading_clear(&reading);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+static void folders_and_files_without_permission_are_problems(void **unused)
+{
+    (void)unused;
+    if (geteuid() == 0) {
+        print_message("no permission is ever missing for root: skipped\n");
+        skip();
+    }
+    make_folder("d");
+    make_folder("d/closed");
+    write_file(path_of("d/a"), "a", 1);
+    write_file(path_of("d/closed.txt"), "c", 1);
+    write_file(path_of("d/z"), "z", 1);
+    assert_int_equal(chmod(path_of("d/closed"), 0), 0);
+    assert_int_equal(chmod(path_of("d/z"), 0), 0);
+    twin_input *input = open_one(path_of("d"), documents);
+    struct log log = read_all(input);
+    assert_int_equal(chmod(path_of("d/closed"), 0700), 0);
+    assert_int_equal(log.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(log.seen[i].is_problem, i % 2);
+        if (i % 2)
+            assert_string_equal(log.seen[i].message, "cannot be opened: Permission denied");
+    }
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+/* Makes folders in folders, each named by `width` letters, with a file "leaf" in the innermost. Returns the
+ * length of the path to it. */
+static size_t make_deep(const char *top, size_t width, int depth)
+{
+    char name[256];
+    memset(name, 'n', width);
+    name[width] = '\0';
+    int at = open(top, O_PATH | O_DIRECTORY);
+    for (int i = 0; i < depth; i++) {
+        assert_int_equal(mkdirat(at, name, 0700), 0);
+        int next = openat(at, name, O_PATH | O_DIRECTORY);
+        assert_true(next >= 0);
+        close(at);
+        at = next;
+    }
+    int leaf = openat(at, "leaf", O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(write(leaf, "deep", 4), 4);
+    close(leaf);
+    close(at);
+    return (width + 1) * (size_t)depth + 4;
+}
+
+/* nftw cannot walk so far down: the way is gone down and up again one name at a time. */
+static void remove_deep(const char *top, size_t width, int depth)
+{
+    char name[256];
+    memset(name, 'n', width);
+    name[width] = '\0';
+    for (; depth >= 0; depth--) {
+        int at = open(top, O_PATH | O_DIRECTORY);
+        for (int i = 0; i < depth; i++) {
+            int next = openat(at, name, O_PATH | O_DIRECTORY);
+            close(at);
+            at = next;
+        }
+        unlinkat(at, "leaf", 0);
+        unlinkat(at, name, AT_REMOVEDIR);
+        close(at);
+    }
+}
+
+static void paths_may_be_longer_than_the_system_takes_at_once(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    char top[512];
+    snprintf(top, sizeof top, "%s", path_of("d"));
+    for (size_t width = 100; width <= 255; width += 155) {
+        size_t length = make_deep(top, width, 60);
+        twin_input *input = open_one(top, documents);
+        struct log log = read_all(input);
+        assert_int_equal(log.count, 1);
+        assert_string_equal(log.seen[0].text, "deep");
+        assert_int_equal(strlen(log.seen[0].id), length);
+        clear_log(&log);
+        twin_input_free(input);
+        remove_deep(top, width, 60);
+    }
+}
+
+static void folders_nested_past_all_reason_are_problems(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    char top[512];
+    snprintf(top, sizeof top, "%s", path_of("d"));
+    make_deep(top, 1, 1030);
+    twin_input *input = open_one(top, documents);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 1);
+    assert_int_equal(log.seen[0].kind, TWIN_PROBLEM_UNREADABLE);
+    assert_string_equal(log.seen[0].message, "cannot be opened: File name too long");
+    clear_log(&log);
+    twin_input_free(input);
+}
+
+/* ---- many threads, little memory ---- */
+
+enum { THREADS = 4 };
+
+struct crowd {
+    const twin_input *input;
+    atomic_size_t next;
+    struct log *logs; /* one a piece */
+};
+
+static void *take_pieces(void *context)
+{
+    struct crowd *crowd = context;
+    twin_reading reading = { 0 };
+    for (;;) {
+        size_t piece = atomic_fetch_add(&crowd->next, 1);
+        if (piece >= twin_input_pieces(crowd->input))
+            break;
+        struct log *log = &crowd->logs[piece];
+        twin_input_read(&log->lines, crowd->input, &reading, piece, visitor_of(log), NULL);
+    }
+    twin_reading_clear(&reading);
+    return NULL;
+}
+
+static void check_crowd(const twin_input *input)
+{
+    struct log expected = read_all(input);
+    size_t pieces = twin_input_pieces(input);
+    struct crowd crowd = { .input = input, .logs = calloc(pieces, sizeof(struct log)) };
+    assert_non_null(crowd.logs);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_pieces, &crowd), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+
+    size_t at = 0;
+    for (size_t piece = 0; piece < pieces; piece++) {
+        for (size_t i = 0; i < crowd.logs[piece].count; i++, at++) {
+            const struct seen *seen = &crowd.logs[piece].seen[i];
+            assert_true(at < expected.count);
+            assert_int_equal(seen->place.offset, expected.seen[at].place.offset);
+            assert_string_equal(seen->text, expected.seen[at].text);
+        }
+        clear_log(&crowd.logs[piece]);
+    }
+    assert_int_equal(at, expected.count);
+    free(crowd.logs);
+    clear_log(&expected);
+}
+
+static void threads_read_what_one_reads(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("c.jsonl");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 2000; i++)
+        fprintf(file, "{\"id\":%d,\"text\":\"line\\t%d%*s\"}\n", i, i, i % 300, "");
+    assert_int_equal(fclose(file), 0);
+    twin_input *input = open_one(path, (twin_input_options){ .piece_bytes = 1000 });
+    check_crowd(input);
+    twin_input_free(input);
+
+    make_folder("d");
+    for (int i = 0; i < 50; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "d/%d", i);
+        write_file(path_of(name), name, strlen(name));
+    }
+    input = open_one(path_of("d"), (twin_input_options){ .piece_bytes = 1 });
+    check_crowd(input);
+    twin_input_free(input);
+}
+
+static size_t mapped_bytes(void)
+{
+    char line[200];
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    return strtoul(line, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void memory_that_runs_out_is_told(void **unused)
+{
+    (void)unused;
+    if (SANITIZED) {
+        print_message("a sanitizer needs more addresses than any limit leaves: skipped\n");
+        skip();
+    }
+    const char *path = path_of("m.jsonl");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 64 << 20, SEEK_SET), 0);
+    putc('\n', file);
+    assert_int_equal(fclose(file), 0);
+    make_folder("d");
+    assert_int_equal(rename(path, path_of("d/m")), 0);
+    assert_int_equal(symlink("d/m", path), 0);
+
+    const char *paths[] = { path, path_of("d") };
+    twin_input *input = open_all(paths, 2, documents);
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limit = (struct rlimit){ mapped_bytes() + (16 << 20), before.rlim_max };
+    struct log log = { 0 };
+    twin_reading reading = { 0 };
+    twin_error error = { 0 };
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    twin_status line = twin_input_read(NULL, input, &reading, 0, visitor_of(&log), &error);
+    twin_status whole = twin_input_read(NULL, input, &reading, twin_input_pieces(input) - 1, visitor_of(&log), NULL);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(line, TWIN_ENOMEM);
+    assert_int_equal(whole, TWIN_ENOMEM);
+    assert_string_equal(error.message, "memory ran out");
+    assert_int_equal(log.count, 0);
+    twin_reading_clear(&reading);
+    twin_input_free(input);
+}
+
+static void buffers_grow_and_refuse_the_impossible(void **unused)
+{
+    (void)unused;
+    twin_buffer buffer = { 0 };
+    for (size_t i = 0; i < 1000; i++) {
+        assert_int_equal(twin_buffer_append(&buffer, "abc", i % 4), TWIN_OK);
+        assert_true(buffer.length <= buffer.capacity);
+    }
+    assert_int_equal(buffer.length, 1500);
+    assert_memory_equal(buffer.bytes, "aababcaababc", 12);
+    assert_int_equal(twin_buffer_reserve(&buffer, SIZE_MAX), TWIN_ENOMEM);
+    assert_int_equal(twin_buffer_reserve(&buffer, PTRDIFF_MAX), TWIN_ENOMEM);
+    assert_int_equal(buffer.length, 1500);
+    twin_buffer_clear(&buffer);
+    assert_null(buffer.bytes);
+}
+
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(lines_become_documents_and_problems_in_their_order),
+        IN_A_FOLDER(fields_may_have_other_names),
+        IN_A_FOLDER(pieces_of_every_size_give_the_same),
+        IN_A_FOLDER(random_lines_are_the_same_in_pieces_of_every_size),
+        IN_A_FOLDER(empty_files_have_no_pieces),
+        IN_A_FOLDER(several_inputs_name_and_describe_their_lines),
+        IN_A_FOLDER(rows_are_a_set_and_an_element),
+        IN_A_FOLDER(a_line_past_the_limit_is_a_problem),
+        IN_A_FOLDER(a_line_far_past_the_limit_is_not_kept),
+        IN_A_FOLDER(a_huge_line_is_read_and_its_room_given_back),
+        IN_A_FOLDER(a_visitor_may_stop),
+        IN_A_FOLDER(a_file_cut_short_behind_our_back_is_an_error),
+        IN_A_FOLDER(packed_files_give_what_they_hold),
+        IN_A_FOLDER(packed_files_cut_anywhere_are_refused),
+        IN_A_FOLDER(damaged_files_are_refused),
+        IN_A_FOLDER(large_packed_files_are_unpacked_whole),
+        IN_A_FOLDER(zstd_windows_go_up_to_128_mebibytes),
+        IN_A_FOLDER(unpacking_tells_how_far_it_is),
+        IN_A_FOLDER(trouble_with_the_temporary_folder_names_it),
+        IN_A_FOLDER(pipes_and_standard_input_are_read_like_files),
+        IN_A_FOLDER(standard_input_begins_where_it_stands),
+        IN_A_FOLDER(what_is_no_input_is_refused_with_advice),
+        IN_A_FOLDER(a_folder_gives_its_files_in_byte_order),
+        IN_A_FOLDER(files_that_changed_are_read_as_they_are_now),
+        IN_A_FOLDER(folders_and_files_without_permission_are_problems),
+        IN_A_FOLDER(paths_may_be_longer_than_the_system_takes_at_once),
+        IN_A_FOLDER(folders_nested_past_all_reason_are_problems),
+        IN_A_FOLDER(threads_read_what_one_reads),
+        IN_A_FOLDER(memory_that_runs_out_is_told),
+        cmocka_unit_test(buffers_grow_and_refuse_the_impossible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+/* test_bands.c — candidates against comparing every pair in every band. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/bands.h>
+#include <twinsift/minhash.h>
+#include <xxhash.h>
+
+#include "base/random.h"
+#include "scale.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+enum { ROWS = 120, SLOTS = 24 };
+
+static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 };
+static const twin_exec execs[] = {
+    { TWIN_EXEC_SERIAL, 1 }, { TWIN_EXEC_PTHREADS, 2 }, { TWIN_EXEC_PTHREADS, 7 }, { TWIN_EXEC_OPENMP, 2 }
+};
+
+static bool can_run(twin_exec exec)
+{
+    twin_exec made;
+    return twin_exec_make(&made, exec.kind, exec.workers) == TWIN_OK;
+}
+
+/* Random signatures, some of which take whole stretches from others; not every row takes part. */
+struct table {
+    uint32_t rows[ROWS * SLOTS];
+    uint32_t documents[ROWS];
+    size_t count;
+};
+
+static void draw(struct table *table, uint64_t range, uint64_t *seed)
+{
+    for (size_t i = 0; i < ROWS * SLOTS; i++)
+        table->rows[i] = (uint32_t)twin__random_below(seed, range);
+    for (int plant = 0; plant < 100; plant++) {
+        size_t from = twin__random_below(seed, ROWS), to = twin__random_below(seed, ROWS);
+        size_t begin = twin__random_below(seed, SLOTS), count = 1 + twin__random_below(seed, SLOTS - begin);
+        memmove(table->rows + to * SLOTS + begin, table->rows + from * SLOTS + begin, count * sizeof(uint32_t));
+    }
+    table->count = 0;
+    for (uint32_t row = 0; row < ROWS; row++)
+        if (twin__random_below(seed, 10) > 0)
+            table->documents[table->count++] = row;
+}
+
+static bool slow_candidate(const uint32_t *a, const uint32_t *b, twin_band_options options)
+{
+    for (size_t band = 0; band < options.plan.bands; band++) {
+        size_t begin = band * options.plan.rows, bytes = options.plan.rows * sizeof(uint32_t);
+        bool equal = memcmp(a + begin, b + begin, bytes) == 0;
+        if (options.buckets)
+            equal =
+                XXH3_64bits(a + begin, bytes) % options.buckets == XXH3_64bits(b + begin, bytes) % options.buckets;
+        if (equal)
+            return true;
+    }
+    return false;
+}
+
+struct heard {
+    pthread_mutex_t lock;
+    unsigned char pairs[ROWS][ROWS];
+    bool broken;
+    int workers;
+};
+
+static void hear_pair(void *context, uint32_t a, uint32_t b, int worker)
+{
+    struct heard *heard = context;
+    pthread_mutex_lock(&heard->lock);
+    if (a >= b || b >= ROWS || worker < 0 || worker >= heard->workers)
+        heard->broken = true;
+    else
+        heard->pairs[a][b]++;
+    pthread_mutex_unlock(&heard->lock);
+}
+
+static const twin_band_options shapes[] = {
+    { { 1, 1 }, 0 }, { { 24, 1 }, 0 },  { { 1, 24 }, 0 },  { { 12, 2 }, 0 },   { { 8, 3 }, 0 },  { { 4, 5 }, 0 },
+    { { 3, 7 }, 0 }, { { 24, 1 }, 50 }, { { 8, 3 }, 100 }, { { 5, 4 }, 5000 }, { { 12, 2 }, 1 }, { { 1, 10 }, 0 },
+};
+
+static void check_pairs(const struct table *table, twin_band_options options, twin_exec exec)
+{
+    struct heard *heard = calloc(1, sizeof *heard);
+    assert_non_null(heard);
+    pthread_mutex_init(&heard->lock, NULL);
+    heard->workers = exec.workers;
+    twin_signatures signatures = { table->rows, SLOTS, table->documents, table->count };
+    assert_int_equal(twin_bands_pairs(signatures, options, exec, hear_pair, heard, (twin_progress){ 0 }), TWIN_OK);
+    assert_false(heard->broken);
+    bool takes_part[ROWS] = { false };
+    for (size_t i = 0; i < table->count; i++)
+        takes_part[table->documents[i]] = true;
+    for (size_t a = 0; a < ROWS; a++)
+        for (size_t b = a + 1; b < ROWS; b++)
+            assert_int_equal(heard->pairs[a][b],
+                             takes_part[a] && takes_part[b] &&
+                                 slow_candidate(table->rows + a * SLOTS, table->rows + b * SLOTS, options));
+    pthread_mutex_destroy(&heard->lock);
+    free(heard);
+}
+
+static void every_candidate_pair_is_told_once_and_no_other(void **state)
+{
+    (void)state;
+    static const uint64_t ranges[] = { 2, 5, 100, UINT32_MAX };
+    struct table table;
+    uint64_t seed = 1;
+    for (int round = 0; round < (SANITIZED ? 2 : 8); round++)
+        for (size_t r = 0; r < COUNT(ranges); r++) {
+            draw(&table, ranges[r], &seed);
+            for (size_t s = 0; s < COUNT(shapes); s++)
+                for (size_t e = 0; e < COUNT(execs); e++)
+                    if (can_run(execs[e]))
+                        check_pairs(&table, shapes[s], execs[e]);
+        }
+}
+
+/* ---- queries ---- */
+
+struct answers {
+    unsigned char told[ROWS];
+    size_t count, stop_after;
+};
+
+static bool hear_candidate(void *context, uint32_t document)
+{
+    struct answers *answers = context;
+    assert_true(document < ROWS);
+    answers->told[document]++;
+    return ++answers->count < answers->stop_after;
+}
+
+static void check_query(const twin_bands *bands, const struct table *table, twin_band_options options,
+                        const uint32_t *signature)
+{
+    struct answers answers = { .stop_after = SIZE_MAX };
+    bool takes_part[ROWS] = { false };
+    size_t expected = 0;
+    twin_bands_query(bands, signature, hear_candidate, &answers);
+    for (size_t i = 0; i < table->count; i++)
+        takes_part[table->documents[i]] = true;
+    for (size_t d = 0; d < ROWS; d++) {
+        bool candidate = takes_part[d] && slow_candidate(signature, table->rows + d * SLOTS, options);
+        assert_int_equal(answers.told[d], candidate);
+        expected += candidate;
+    }
+    if (expected < 2)
+        return;
+    answers = (struct answers){ .stop_after = expected / 2 };
+    twin_bands_query(bands, signature, hear_candidate, &answers);
+    assert_int_equal(answers.count, expected / 2);
+}
+
+static void a_query_hears_of_each_candidate_once(void **state)
+{
+    (void)state;
+    static const uint64_t ranges[] = { 2, 5, 100, UINT32_MAX };
+    struct table table, others;
+    uint64_t seed = 2;
+    for (size_t r = 0; r < COUNT(ranges); r++) {
+        draw(&table, ranges[r], &seed);
+        draw(&others, ranges[r], &seed);
+        twin_signatures signatures = { table.rows, SLOTS, table.documents, table.count };
+        for (size_t s = 0; s < COUNT(shapes); s++)
+            for (size_t e = 0; e < COUNT(execs); e++) {
+                twin_bands *bands;
+                if (!can_run(execs[e]))
+                    continue;
+                assert_int_equal(twin_bands_create(&bands, signatures, shapes[s], execs[e]), TWIN_OK);
+                for (size_t q = 0; q < ROWS; q += SANITIZED ? 9 : 1) {
+                    check_query(bands, &table, shapes[s], table.rows + q * SLOTS);
+                    check_query(bands, &table, shapes[s], others.rows + q * SLOTS);
+                }
+                twin_bands_free(bands);
+            }
+    }
+}
+
+/* ---- the curve ---- */
+
+static void count_pair(void *context, uint32_t a, uint32_t b, int worker)
+{
+    (void)worker;
+    *(size_t *)context += a + 1 == b && a % 2 == 0;
+}
+
+/* 20 bands of 5 rows, over pairs of sets of a known similarity. A rate p over n pairs has a standard error of
+ * sqrt(p(1-p)/n); four of them are allowed, and half a digit of the printed figure. Classic slots are independent,
+ * which the formula wants; the pairs of one seed share their functions but no items, and there are many seeds. */
+static void candidates_follow_the_curve(void **state)
+{
+    (void)state;
+    static const double printed[] = { .006, .047, .186, .470, .802, .975, .9996 };
+    enum { PAIRS = 40, SEEDS = SANITIZED ? 20 : 300, UNION = 90, CURVE_SLOTS = 100 };
+    const twin_band_options options = { { 20, 5 }, 0 };
+    uint32_t *rows = malloc(2 * PAIRS * CURVE_SLOTS * sizeof *rows), documents[2 * PAIRS];
+    uint64_t items[UNION], seed = 3;
+    assert_non_null(rows);
+    for (uint32_t i = 0; i < COUNT(documents); i++)
+        documents[i] = i;
+    for (size_t p = 0; p < COUNT(printed); p++) {
+        size_t total = UNION, common = (p + 2) * UNION / 10, /* J = .2 and so on */ only_a = (total - common) / 2,
+               found = 0;
+        for (uint64_t s = 0; s < SEEDS; s++) {
+            twin_minhash *hasher;
+            assert_int_equal(
+                twin_minhash_create(&hasher, (twin_minhash_options){ TWIN_SKETCH_CLASSIC, CURVE_SLOTS, s }), TWIN_OK);
+            for (size_t pair = 0; pair < PAIRS; pair++) {
+                for (size_t i = 0; i < total; i++)
+                    items[i] = twin__random_next(&seed);
+                twin_minhash_sign(rows + 2 * pair * CURVE_SLOTS, hasher, items, only_a + common);
+                twin_minhash_sign(rows + (2 * pair + 1) * CURVE_SLOTS, hasher, items + only_a, total - only_a);
+            }
+            twin_minhash_free(hasher);
+            twin_signatures signatures = { rows, CURVE_SLOTS, documents, COUNT(documents) };
+            assert_int_equal(twin_bands_pairs(signatures, options, serial, count_pair, &found, (twin_progress){ 0 }),
+                             TWIN_OK);
+        }
+        double n = PAIRS * SEEDS, rate = (double)found / n, half_digit = p + 1 < COUNT(printed) ? .0005 : .00005;
+        assert_true(fabs(rate - printed[p]) < 4 * sqrt(printed[p] * (1 - printed[p]) / n) + half_digit);
+    }
+    free(rows);
+}
+
+/* ---- the rest ---- */
+
+static void plans_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const twin_plan bad[] = { { 0, 1 }, { 1, 0 },        { 1, 25 },      { 25, 1 },
+                                     { 5, 5 }, { SIZE_MAX, 2 }, { 2, SIZE_MAX } };
+    struct table table;
+    uint64_t seed = 4;
+    draw(&table, 5, &seed);
+    twin_signatures signatures = { table.rows, SLOTS, table.documents, table.count };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        twin_bands *bands;
+        assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ bad[i], 0 }, serial, hear_pair, NULL,
+                                          (twin_progress){ 0 }),
+                         TWIN_EINVAL);
+        assert_int_equal(twin_bands_create(&bands, signatures, (twin_band_options){ bad[i], 0 }, serial),
+                         TWIN_EINVAL);
+        assert_null(bands);
+    }
+}
+
+static void nothing_has_no_candidates(void **state)
+{
+    (void)state;
+    struct table table;
+    uint64_t seed = 5;
+    draw(&table, 2, &seed);
+    for (size_t count = 0; count < 2; count++) {
+        twin_signatures signatures = { table.rows, SLOTS, table.documents, count };
+        twin_bands *bands;
+        struct answers answers = { .stop_after = SIZE_MAX };
+        assert_int_equal(twin_bands_pairs(signatures, shapes[0], execs[1], hear_pair, NULL, (twin_progress){ 0 }),
+                         TWIN_OK);
+        assert_int_equal(twin_bands_create(&bands, signatures, shapes[0], execs[1]), TWIN_OK);
+        twin_bands_query(bands, table.rows + table.documents[0] * SLOTS, hear_candidate, &answers);
+        assert_int_equal(answers.count, count);
+        twin_bands_free(bands);
+    }
+    twin_bands_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_candidate_pair_is_told_once_and_no_other),
+        cmocka_unit_test(a_query_hears_of_each_candidate_once),
+        cmocka_unit_test(candidates_follow_the_curve),
+        cmocka_unit_test(plans_that_do_not_fit_are_refused),
+        cmocka_unit_test(nothing_has_no_candidates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,437 @@
+/* test_shingle.c — texts become sets, against cutting them by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/shingle.h>
+
+#include "base/random.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static twin_text text_of(const char *words)
+{
+    return (twin_text){ words, strlen(words) };
+}
+
+static twin_shingler *shingler(const char *rule, twin_hash hash)
+{
+    twin_shingle_options options = { .hash = hash };
+    twin_shingler *made;
+    assert_int_equal(twin_shingle_parse(&options, rule), TWIN_OK);
+    assert_int_equal(twin_shingler_create(&made, options), TWIN_OK);
+    return made;
+}
+
+static void shingle(twin_items *out, const char *rule, twin_text text)
+{
+    twin_shingler *made = shingler(rule, twin_hash_member(TWIN_HASH_XXH3, 0));
+    assert_int_equal(twin_shingle(out, made, text), TWIN_OK);
+    twin_shingler_free(made);
+}
+
+static uint64_t hash_of(const char *bytes, size_t length)
+{
+    return twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, 0), bytes, length);
+}
+
+/* ---- worked checks ---- */
+
+static double jaccard(const char *rule, const char *a, const char *b)
+{
+    twin_items items[2] = { { 0 }, { 0 } }, scratch = { 0 };
+    twin_set sets[2];
+    shingle(&items[0], rule, text_of(a));
+    shingle(&items[1], rule, text_of(b));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(twin_set_make(&sets[i], &items[i], &scratch), TWIN_OK);
+    double similarity = twin_set_similarity(sets[0], sets[1], TWIN_JACCARD);
+    twin_items_clear(&items[0]);
+    twin_items_clear(&items[1]);
+    twin_items_clear(&scratch);
+    return similarity;
+}
+
+static void the_slides_are_right(void **state)
+{
+    (void)state;
+    /* 10 words of 13 are shared: 0.7692. */
+    assert_true(jaccard("word:1", "when nine hundred years old you reach, look as good you will not.",
+                        "you will not look as good when nine hundred years old") == 10. / 13);
+    /* D1 .. D4 */
+    const char *documents[] = { "aab", "bcd", "cda", "cd" };
+    assert_true(jaccard("char:2", documents[1], documents[2]) == 1. / 3);
+    assert_true(jaccard("char:2", documents[0], documents[1]) == 0);
+    assert_true(jaccard("char:2", documents[2], documents[3]) == .5);
+
+    twin_items items = { 0 }, scratch = { 0 };
+    twin_set set;
+    shingle(&items, "char:2", text_of("abcab"));
+    assert_int_equal(items.count, 4);
+    assert_int_equal(twin_set_make(&set, &items, &scratch), TWIN_OK);
+    assert_int_equal(set.count, 3);
+    const char *expected[] = { "ab", "bc", "ca" };
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t hash = hash_of(expected[i], 2);
+        assert_int_equal(twin_set_common(set, (twin_set){ &hash, 1 }), 1);
+    }
+    twin_items_clear(&items);
+    twin_items_clear(&scratch);
+}
+
+/* ---- characters and bytes ---- */
+
+enum { MOST_CHARACTERS = 80 };
+
+struct letters {
+    char bytes[4 * MOST_CHARACTERS];
+    size_t start[MOST_CHARACTERS + 1]; /* of each character, and the end of the last */
+    size_t count;
+};
+
+/* Characters of one to four bytes; `ascii` of a hundred are of one. */
+static void draw_letters(struct letters *out, size_t count, unsigned ascii, uint64_t *seed)
+{
+    static const char *const some[] = { "\xC3\xA9", "\xD0\x96", "\xE2\x82\xAC", "\xE6\x97\xA5", "\xF0\x9F\x98\x80" };
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        out->start[i] = length;
+        if (twin__random_below(seed, 100) < ascii)
+            out->bytes[length++] = "ab c"[twin__random_below(seed, 4)];
+        else {
+            const char *letter = some[twin__random_below(seed, COUNT(some))];
+            memcpy(out->bytes + length, letter, strlen(letter));
+            length += strlen(letter);
+        }
+    }
+    out->start[count] = length;
+    out->count = count;
+}
+
+/* A copy that ends where its block ends, so that the address sanitizer sees a step too far. */
+static twin_text exact_copy(char **block, const char *bytes, size_t length)
+{
+    *block = malloc(length + 1);
+    assert_non_null(*block);
+    memcpy(*block + 1, bytes, length);
+    return (twin_text){ *block + 1, length };
+}
+
+static void character_windows_are_those_cut_by_hand(void **state)
+{
+    (void)state;
+    twin_items items = { 0 };
+    uint64_t seed = 1;
+    for (int round = 0; round < 20000; round++) {
+        struct letters letters;
+        char rule[20], *block;
+        static const unsigned shares[] = { 0, 50, 95, 100 };
+        draw_letters(&letters, twin__random_below(&seed, MOST_CHARACTERS + 1), shares[round % 4], &seed);
+        size_t width = 1 + twin__random_below(&seed, 12);
+        snprintf(rule, sizeof rule, "char:%zu", width);
+        shingle(&items, rule, exact_copy(&block, letters.bytes, letters.start[letters.count]));
+        assert_int_equal(items.count, letters.count < width ? 0 : letters.count - width + 1);
+        for (size_t i = 0; i < items.count; i++)
+            assert_true(items.items[i] ==
+                        hash_of(letters.bytes + letters.start[i], letters.start[i + width] - letters.start[i]));
+        free(block);
+    }
+    twin_items_clear(&items);
+}
+
+static void byte_windows_are_those_cut_by_hand(void **state)
+{
+    (void)state;
+    twin_items items = { 0 };
+    uint64_t seed = 2;
+    for (size_t width = 1; width <= 40; width++)
+        for (size_t length = 0; length <= 60; length++) {
+            char bytes[60], rule[20], *block;
+            for (size_t i = 0; i < length; i++)
+                bytes[i] = (char)twin__random_next(&seed);
+            snprintf(rule, sizeof rule, "byte:%zu", width);
+            shingle(&items, rule, exact_copy(&block, bytes, length));
+            assert_int_equal(items.count, length < width ? 0 : length - width + 1);
+            for (size_t i = 0; i < items.count; i++)
+                assert_true(items.items[i] == hash_of(bytes + i, width));
+            free(block);
+        }
+    twin_items_clear(&items);
+}
+
+/* A letter beyond ASCII at the end sends the whole text down the general path. */
+static void ascii_takes_a_quick_path_to_the_same_place(void **state)
+{
+    (void)state;
+    twin_items quick = { 0 }, general = { 0 };
+    char bytes[202];
+    uint64_t seed = 3;
+    for (size_t i = 0; i < 200; i++)
+        bytes[i] = (char)twin__random_below(&seed, 128);
+    bytes[200] = (char)0xC3;
+    bytes[201] = (char)0xA9;
+    static const char *const rules[] = { "char:1", "char:5", "char:9", "char:40" };
+    for (size_t r = 0; r < COUNT(rules); r++) {
+        shingle(&quick, rules[r], (twin_text){ bytes, 200 });
+        shingle(&general, rules[r], (twin_text){ bytes, 202 });
+        assert_int_equal(general.count, quick.count + 1);
+        assert_memory_equal(general.items, quick.items, quick.count * sizeof *quick.items);
+    }
+    twin_items_clear(&quick);
+    twin_items_clear(&general);
+}
+
+/* ---- words ---- */
+
+enum { MOST_WORDS = 150 };
+
+struct words {
+    char bytes[16 * MOST_WORDS];
+    size_t length;
+    const char *word[MOST_WORDS];
+    size_t count;
+};
+
+/* Few words, so that windows repeat; some are others run together, and blanks come in all kinds and numbers. */
+static void draw_words(struct words *out, size_t count, uint64_t *seed)
+{
+    static const char *const some[] = { "a", "b", "ab", "ba", "the", "of", "\xC3\xA9t\xC3\xA9", "the-end" };
+    out->length = 0;
+    out->count = count;
+    for (size_t i = 0; i <= count; i++) {
+        size_t blanks = (i > 0 && i < count) + twin__random_below(seed, 3) / 2;
+        for (size_t blank = 0; blank < blanks; blank++)
+            out->bytes[out->length++] = " \t\n\v\f\r"[twin__random_below(seed, 6)];
+        if (i == count)
+            break;
+        out->word[i] = some[twin__random_below(seed, COUNT(some))];
+        memcpy(out->bytes + out->length, out->word[i], strlen(out->word[i]));
+        out->length += strlen(out->word[i]);
+    }
+}
+
+static bool same_words(const struct words *words, size_t a, size_t b, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        if (strcmp(words->word[a + i], words->word[b + i]) != 0)
+            return false;
+    return true;
+}
+
+static void windows_of_words_are_equal_when_their_words_are(void **state)
+{
+    (void)state;
+    static const twin_hash_family families[] = { TWIN_HASH_XXH3, TWIN_HASH_FARM, TWIN_HASH_JENKINS, TWIN_HASH_SIP };
+    twin_items items = { 0 };
+    uint64_t seed = 4;
+    for (int round = 0; round < 120; round++) {
+        struct words words;
+        char rule[20], *block;
+        size_t width = 1 + twin__random_below(&seed, 6);
+        draw_words(&words, twin__random_below(&seed, MOST_WORDS + 1), &seed);
+        snprintf(rule, sizeof rule, "word:%zu", width);
+        twin_shingler *made = shingler(rule, twin_hash_member(families[round % 4], 5));
+        assert_int_equal(twin_shingle(&items, made, exact_copy(&block, words.bytes, words.length)), TWIN_OK);
+        assert_int_equal(items.count, words.count < width ? 0 : words.count - width + 1);
+        for (size_t a = 0; a < items.count; a++)
+            for (size_t b = 0; b < a; b++)
+                assert_int_equal(items.items[a] == items.items[b], same_words(&words, a, b, width));
+        free(block);
+        twin_shingler_free(made);
+    }
+    twin_items_clear(&items);
+}
+
+/* A window may roll far: the last one of a long text equals the same words on their own. */
+static void a_window_does_not_remember_what_it_left_behind(void **state)
+{
+    (void)state;
+    static const size_t widths[] = { 1, 2, 3, 5, 50, 200, TWIN_SHINGLE_MAX_WIDTH };
+    enum { WORDS = 3000 };
+    char text[WORDS * 3];
+    uint64_t seed = 5;
+    for (size_t i = 0; i < WORDS; i++) {
+        text[3 * i] = (char)('a' + twin__random_below(&seed, 26));
+        text[3 * i + 1] = (char)('a' + twin__random_below(&seed, 26));
+        text[3 * i + 2] = ' ';
+    }
+    twin_items all = { 0 }, one = { 0 };
+    for (size_t w = 0; w < COUNT(widths); w++) {
+        char rule[20];
+        snprintf(rule, sizeof rule, "word:%zu", widths[w]);
+        shingle(&all, rule, (twin_text){ text, sizeof text });
+        assert_int_equal(all.count, WORDS - widths[w] + 1);
+        for (size_t i = 0; i < all.count; i += 97) {
+            shingle(&one, rule, (twin_text){ text + 3 * i, 3 * widths[w] });
+            assert_int_equal(one.count, 1);
+            assert_true(one.items[0] == all.items[i]);
+        }
+    }
+    twin_items_clear(&all);
+    twin_items_clear(&one);
+}
+
+/* stop:N is word:N without the windows that begin with another word. */
+static void check_stops(const char *text, const twin_text *stops, size_t stop_count, const bool *is_stop,
+                        size_t words, size_t width)
+{
+    twin_shingle_options options = { .kind = TWIN_SHINGLE_WORD, .width = width, .stop_words = stops };
+    options.hash = twin_hash_member(TWIN_HASH_XXH3, 0);
+    options.stop_word_count = stop_count;
+    twin_shingler *made[2];
+    twin_items all = { 0 }, some = { 0 };
+    assert_int_equal(twin_shingler_create(&made[0], options), TWIN_OK);
+    options.kind = TWIN_SHINGLE_STOP;
+    assert_int_equal(twin_shingler_create(&made[1], options), TWIN_OK);
+    assert_int_equal(twin_shingle(&all, made[0], text_of(text)), TWIN_OK);
+    assert_int_equal(twin_shingle(&some, made[1], text_of(text)), TWIN_OK);
+    size_t told = 0;
+    for (size_t i = 0; i + width <= words; i++)
+        if (is_stop[i]) {
+            assert_true(told < some.count && some.items[told] == all.items[i]);
+            told++;
+        }
+    assert_int_equal(some.count, told);
+    twin_shingler_free(made[0]);
+    twin_shingler_free(made[1]);
+    twin_items_clear(&all);
+    twin_items_clear(&some);
+}
+
+static void stop_words_begin_shingles(void **state)
+{
+    (void)state;
+    static const char text[] = "the cat sat on the mat and its hat was red us";
+    static const bool english[] = { 1, 0, 0, 1, 1, 0, 1, 1, 0, 0, 0, 1 };
+    static const bool custom[] = { 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0 };
+    const twin_text stops[] = { text_of("cat"), text_of("was"), text_of("mat"), text_of("cat"), text_of("dog") };
+    static const bool none[12];
+    for (size_t width = 1; width <= 13; width++) {
+        check_stops(text, NULL, 0, english, 12, width);
+        check_stops(text, stops, COUNT(stops), custom, 12, width);
+        check_stops(text, stops, 0, none, 12, width);
+    }
+}
+
+static void the_built_in_list_has_a_hundred_words(void **state)
+{
+    (void)state;
+    /* Every word of a text of these is a stop word, so that stop:1 leaves none out. */
+    static const char words[] =
+        "the be to of and a in that have i it for not on with he as you do at this but his by from they we say her "
+        "she or an will my one all would there their what so up out if about who get which go me when make can like "
+        "time no just him know take people into year your good some could them see other than then now look only "
+        "come its over think also back after use two how our work first well way even new want because any these "
+        "give day most us";
+    twin_items items = { 0 }, scratch = { 0 };
+    twin_set set;
+    shingle(&items, "stop:1", text_of(words));
+    assert_int_equal(items.count, 100);
+    assert_int_equal(twin_set_make(&set, &items, &scratch), TWIN_OK);
+    assert_int_equal(set.count, 100);
+    shingle(&items, "stop:1", text_of("The THE thee cat is was are"));
+    assert_int_equal(items.count, 0);
+    twin_items_clear(&items);
+    twin_items_clear(&scratch);
+}
+
+/* ---- the rest ---- */
+
+static void a_text_shorter_than_a_shingle_has_none(void **state)
+{
+    (void)state;
+    static const char *const rules[] = { "char:4", "byte:4", "word:2", "stop:2" };
+    static const char *const texts[] = { "", "the", " ", "  \t" };
+    twin_items items = { 0 };
+    for (size_t r = 0; r < COUNT(rules); r++) {
+        for (size_t t = 0; t < COUNT(texts); t++) {
+            shingle(&items, rules[r], text_of(texts[t]));
+            assert_int_equal(items.count, 0);
+        }
+        shingle(&items, rules[r], (twin_text){ NULL, 0 });
+        assert_int_equal(items.count, 0);
+        shingle(&items, rules[r], text_of("the end")); /* what was there before does not matter */
+        assert_int_equal(items.count, r < 2 ? 4 : 1);
+    }
+    twin_items_clear(&items);
+}
+
+static void rules_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        twin_shingle_kind kind;
+        size_t width;
+    } good[] = { { "char:9", TWIN_SHINGLE_CHAR, 9 },
+                 { "byte:4", TWIN_SHINGLE_BYTE, 4 },
+                 { "word:1", TWIN_SHINGLE_WORD, 1 },
+                 { "stop:03", TWIN_SHINGLE_STOP, 3 },
+                 { "char:1024", TWIN_SHINGLE_CHAR, 1024 } };
+    static const char *const bad[] = { "",
+                                       "char",
+                                       "char:",
+                                       "char:0",
+                                       "char:1025",
+                                       "char:-1",
+                                       "char:9 ",
+                                       "char:x",
+                                       "Char:9",
+                                       "words:3",
+                                       "word: 3",
+                                       "word:+3",
+                                       ":3",
+                                       "9",
+                                       "word:3,",
+                                       "char:99999999999999999999999999",
+                                       "byte:18446744073709551617" };
+    twin_shingle_options options;
+    for (size_t i = 0; i < COUNT(good); i++) {
+        options = (twin_shingle_options){ .stop_word_count = 7 };
+        assert_int_equal(twin_shingle_parse(&options, good[i].rule), TWIN_OK);
+        assert_true(options.kind == good[i].kind && options.width == good[i].width && options.stop_word_count == 7);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        options = (twin_shingle_options){ .kind = TWIN_SHINGLE_WORD, .width = 5 };
+        assert_int_equal(twin_shingle_parse(&options, bad[i]), TWIN_EINVAL);
+        assert_true(options.kind == TWIN_SHINGLE_WORD && options.width == 5);
+    }
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    (void)state;
+    twin_shingler *made;
+    const twin_shingle_options bad[] = { { .kind = TWIN_SHINGLE_CHAR, .width = 0 },
+                                         { .kind = TWIN_SHINGLE_CHAR, .width = TWIN_SHINGLE_MAX_WIDTH + 1 },
+                                         { .kind = (twin_shingle_kind)4, .width = 3 } };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(twin_shingler_create(&made, bad[i]), TWIN_EINVAL);
+        assert_null(made);
+    }
+    twin_shingler_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_slides_are_right),
+        cmocka_unit_test(character_windows_are_those_cut_by_hand),
+        cmocka_unit_test(byte_windows_are_those_cut_by_hand),
+        cmocka_unit_test(ascii_takes_a_quick_path_to_the_same_place),
+        cmocka_unit_test(windows_of_words_are_equal_when_their_words_are),
+        cmocka_unit_test(a_window_does_not_remember_what_it_left_behind),
+        cmocka_unit_test(stop_words_begin_shingles),
+        cmocka_unit_test(the_built_in_list_has_a_hundred_words),
+        cmocka_unit_test(a_text_shorter_than_a_shingle_has_none),
+        cmocka_unit_test(rules_are_read),
+        cmocka_unit_test(wrong_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
