@@ -100,7 +100,7 @@ static double time_queries(double *family_found, const twin_forest *forest, size
             uint64_t sought = twin__mix(q) % (entries / FAMILY);
             draw_labels(labels, sought, FAMILY);
             double start = now();
-            twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_ask){ ASKED, 0 });
+            twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ ASKED, 0 });
             asking += now() - start;
             for (size_t i = 0; i < count; i++)
                 family += found[i].id / FAMILY == sought;

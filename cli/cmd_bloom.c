@@ -233,10 +233,10 @@ static bool finish_batch(struct work *work, size_t count)
     if (count > 0 && !work->batch(work, work->items, count))
         return false;
     work->lines += count;
-    if (work->progress.tell) {
+    if (work->progress.report) {
         double share = work->bytes_total ? (double)work->bytes_done / (double)work->bytes_total : 0;
-        work->progress.tell(work->progress.context, work->stage, work->lines,
-                            share > 0 ? (uint64_t)((double)work->lines / share) : 0);
+        work->progress.report(work->progress.context, work->stage, work->lines,
+                              share > 0 ? (uint64_t)((double)work->lines / share) : 0);
     }
     return true;
 }

@@ -140,7 +140,7 @@ static const char *contradiction(const struct index_request *request, const twin
         { "--bands", common->bands == fixed->plan.bands },
         { "--rows", common->rows == fixed->plan.rows },
         { "--keep", request->keep == fixed->keep },
-        { "--sets", fixed->format == TWIN_INPUT_ROWS },
+        { "--sets", fixed->format == TWIN_INPUT_SETS },
         { "--stop-words", false },
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
@@ -194,7 +194,7 @@ void index_problem(void *context, const twin_problem *problem)
     struct index_naming *naming = context;
     twin_buffer where = { 0 };
     if (naming->request->problems++ < MOST_NAMED &&
-        twin_input_describe(&where, naming->input, problem->place) == TWIN_OK)
+        twin_input_describe(&where, naming->input, problem->position) == TWIN_OK)
         warn("%s: %s; skipped", where.bytes, problem->message);
     twin_buffer_clear(&where);
 }
@@ -291,14 +291,14 @@ static int add(struct index_request *request)
     twin_error error = { 0 };
     twin_status status = TWIN_EINVAL;
     if (input) {
-        twin_index_feed feed = { .exec = request->common.exec,
-                                 .batch_documents = request->batch,
-                                 .label = (uint32_t)request->label,
-                                 .time = request->time,
-                                 .strict = request->common.strict,
-                                 .problem = index_problem,
-                                 .context = &naming,
-                                 .progress = progress };
+        twin_index_add_options feed = { .exec = request->common.exec,
+                                        .batch_documents = request->batch,
+                                        .label = (uint32_t)request->label,
+                                        .time = request->time,
+                                        .strict = request->common.strict,
+                                        .problem = index_problem,
+                                        .context = &naming,
+                                        .progress = progress };
         status = twin_index_add_input(&change, index, input, feed, &error);
         progress_end();
         index_problems_end(request);

@@ -93,7 +93,7 @@ static bool print_answer(void *context, twin_text id, bool is_number, const twin
 static twin_status ask_input(struct asking *asking, twin_index *index, twin_progress progress, twin_error *error)
 {
     struct index_request *request = asking->request;
-    twin_index_asking wanted = {
+    twin_index_query_input_options wanted = {
         .question = { .threshold = threshold_of(request), .top = request->top, .per_label = request->per_label },
         .exec = request->common.exec,
         .strict = request->common.strict,
@@ -210,7 +210,7 @@ static const char *const normal_names[] = {
 
 static void print_info_json(const char *path, const twin_index_options *fixed, const twin_index_info *info)
 {
-    bool rows = fixed->format == TWIN_INPUT_ROWS, secret = fixed->shingle.hash.family == TWIN_HASH_SIP;
+    bool rows = fixed->format == TWIN_INPUT_SETS, secret = fixed->shingle.hash.family == TWIN_HASH_SIP;
     fputs("{\"file\":", stdout);
     json_string(stdout, path, strlen(path));
     printf(",\"documents\":%" PRIu64 ",\"sets\":%" PRIu64 ",\"too_short\":%" PRIu64, info->documents, info->sets,
@@ -264,7 +264,7 @@ static void print_info(const char *path, const twin_index_options *fixed, const 
     printf("  documents        %" PRIu64 ", of which %" PRIu64 " are too short to be similar\n", info->documents,
            info->too_short);
     printf("  different sets   %" PRIu64 "\n", info->sets);
-    if (fixed->format == TWIN_INPUT_ROWS)
+    if (fixed->format == TWIN_INPUT_SETS)
         printf("  made of          rows\n");
     else
         printf("  made of          %s:%zu%s, normalised: %s\n", shingle_names[fixed->shingle.kind],

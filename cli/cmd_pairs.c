@@ -110,7 +110,7 @@ enum { MOST_NAMED = 20 };
 
 static void tell_problem(twin_buffer *where, const struct run *run, const twin_problem *problem)
 {
-    if (twin_input_describe(where, run->input, problem->place) != TWIN_OK)
+    if (twin_input_describe(where, run->input, problem->position) != TWIN_OK)
         return;
     if (problem->column)
         warn("%s, byte %" PRIu64 ": %s; skipped", where->bytes, problem->column, problem->message);
@@ -179,7 +179,7 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
     tell_problems(run);
     twin_collection_counts counts = twin_collection_count(run->collection);
     if (counts.documents == 0 && counts.problems) {
-        trouble("%s could be read", options->input.format == TWIN_INPUT_ROWS ? "no row" : "no document");
+        trouble("%s could be read", options->input.format == TWIN_INPUT_SETS ? "no row" : "no document");
         return false;
     }
     tell_remarks(run);
@@ -200,23 +200,23 @@ static twin_similar_options similar_options(const struct run *run, twin_progress
 }
 
 /* --max-edits alone asks for no ratio. */
-static twin_near_options near_options(const struct run *run, twin_progress progress)
+static twin_edit_join_options near_options(const struct run *run, twin_progress progress)
 {
     const struct common_options *options = &run->options;
     bool by_ratio = options->threshold_given || options->max_edits == TWIN_EDIT_FAR;
-    return (twin_near_options){ .ratio = by_ratio ? options->threshold : 0,
-                                .edits = options->max_edits,
-                                .grams = options->shingle_given ? options->shingle.width : 0,
-                                .minhash = options->minhash,
-                                .exec = options->exec,
-                                .progress = progress };
+    return (twin_edit_join_options){ .ratio = by_ratio ? options->threshold : 0,
+                                     .edits = options->max_edits,
+                                     .grams = options->shingle_given ? options->shingle.width : 0,
+                                     .minhash = options->minhash,
+                                     .exec = options->exec,
+                                     .progress = progress };
 }
 
 static bool find_similar(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
     twin_status status =
-        run->options.edit ? twin_near_find(&run->similar, run->collection, near_options(run, progress), &error)
+        run->options.edit ? twin_edit_join_find(&run->similar, run->collection, near_options(run, progress), &error)
                           : twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
     run->found = seconds();
     progress_clear();
@@ -282,8 +282,8 @@ static bool audit_run(struct run *run, twin_progress progress)
     const struct common_options *options = &run->options;
     twin_error error = { 0 };
     twin_status status = options->edit
-                             ? twin_audit_near(&run->audit, run->collection, run->similar,
-                                               near_options(run, progress), options->audit, options->seed, &error)
+                             ? twin_audit_edits(&run->audit, run->collection, run->similar,
+                                                near_options(run, progress), options->audit, options->seed, &error)
                              : twin_audit_run(&run->audit, run->collection, run->similar,
                                               (twin_audit_options){ .documents = options->audit,
                                                                     .seed = options->seed,
@@ -364,7 +364,7 @@ static void print_counts(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
     twin_similar_counts pairs = twin_similar_count(run->similar);
-    bool rows = run->options.input.format == TWIN_INPUT_ROWS, edit = run->options.edit;
+    bool rows = run->options.input.format == TWIN_INPUT_SETS, edit = run->options.edit;
     char size[24], what[96];
     snprintf(what, sizeof what, "%s of %s", size_in_words(size, (double)documents.bytes), rows ? "rows" : "text");
     print_count(rows ? "sets" : "documents", documents.documents, what);

@@ -261,7 +261,7 @@ static bool read_error(double *out, const char *value)
 
 static bool read_sets(twin_input_options *out, const char *value)
 {
-    out->format = TWIN_INPUT_ROWS;
+    out->format = TWIN_INPUT_SETS;
     if (value && strcmp(value, "\\t") == 0)
         value = "\t";
     out->separator = value ? value[0] : '\t';
@@ -321,7 +321,7 @@ static const char *edit_contradiction(const struct common_options *common)
 {
     if (!common->edit)
         return common->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
-    if (common->input.format == TWIN_INPUT_ROWS)
+    if (common->input.format == TWIN_INPUT_SETS)
         return "--sets: edit distance needs texts, so --measure edit cannot be used";
     if (common->verify != TWIN_VERIFY_EXACT)
         return "--measure edit needs --verify exact, for signatures estimate Jaccard similarity only";
@@ -353,7 +353,7 @@ static const char *forest_contradiction(const struct common_options *common)
 static const char *contradiction(const struct common_options *common)
 {
     const char *sentence;
-    bool sets = common->input.format == TWIN_INPUT_ROWS;
+    bool sets = common->input.format == TWIN_INPUT_SETS;
     if (common->hashes && common->error > 0)
         return "--hashes and --error exclude each other, for either gives the other";
     if (sets && (common->shingle_given || common->stop_words))

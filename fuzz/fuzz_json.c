@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const twin_text id = { "id", 2 }, text = { "text", 4 };
-    twin_reading room = { 0 }, other_room = { 0 };
+    twin_read_buffers room = { 0 }, other_room = { 0 };
     char *lines = malloc(size + 1);
     demand(lines);
     if (size)
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         }
     }
     free(lines);
-    twin_reading_clear(&room);
-    twin_reading_clear(&other_room);
+    twin_read_buffers_clear(&room);
+    twin_read_buffers_clear(&other_room);
     return 0;
 }

@@ -142,7 +142,7 @@ static void ask_some(void *context, size_t begin, size_t end, int worker)
     for (size_t i = begin; i < end; i++) {
         size_t count;
         expect(twin_forest_query(candidates, &count, run->forests[run->members[i].class.number], &scratch,
-                                 run->labels + i * LABELS, (twin_forest_ask){ MOST, 2 }),
+                                 run->labels + i * LABELS, (twin_forest_query_options){ MOST, 2 }),
                "asking", NULL);
         for (size_t c = 0; c < count; c++)
             take(run, i, candidates[c], worker);

@@ -98,7 +98,7 @@ static void ask(struct answer *out, const struct vectors *vectors, size_t first,
                "adding", NULL);
     expect(twin_forest_query(candidates, &out->count, forest, &scratch,
                              vectors->labels + (STRINGS * TREES + first) * vectors->depth,
-                             (twin_forest_ask){ most, 0 }),
+                             (twin_forest_query_options){ most, 0 }),
            "asking", NULL);
     for (size_t i = 0; i < out->count; i++)
         out->found[i] =

@@ -91,7 +91,7 @@ static void read_users(struct users *out, const struct lab *lab, const struct da
     if (converted)
         path = other;
     double start = seconds();
-    expect(twin_input_open(&out->input, &path, 1, (twin_input_options){ .format = TWIN_INPUT_ROWS }, &error), file,
+    expect(twin_input_open(&out->input, &path, 1, (twin_input_options){ .format = TWIN_INPUT_SETS }, &error), file,
            &error);
     expect(twin_collection_read(&out->collection, out->input, options, &error), file, &error);
     out->read_seconds = seconds() - start;

@@ -92,7 +92,7 @@ static void run_once(struct result *out, const char *path, twin_exec exec, uint6
                                         .minhash = { TWIN_SKETCH_CLASSIC, 200, seed },
                                         .exec = exec };
     twin_similar_options finding = { .threshold = 0.5, .bands = { { 40, 5 }, 5000 }, .exec = exec };
-    expect(twin_input_open(&input, &path, 1, (twin_input_options){ .piece_bytes = 1 << 16 }, &error), path, &error);
+    expect(twin_input_open(&input, &path, 1, (twin_input_options){ .chunk_bytes = 1 << 16 }, &error), path, &error);
     expect(twin_collection_read(&collection, input, reading, &error), path, &error);
     expect(twin_similar_find(&similar, collection, finding, &error), path, &error);
     out->pairs = twin_similar_matches(&matches, similar);

@@ -35,10 +35,11 @@ typedef struct twin_audit {
 TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                                     twin_audit_options options, twin_error *error);
 
-/* The same for the pairs that twin_near_find() found with these options: `documents` drawn ones are compared, text by
+/* The same for the pairs that twin_edit_join_find() found with these options: `documents` drawn ones are compared, text by
  * text, with all others of a length that can be near. Its progress and exec are used. */
-TWIN_API twin_status twin_audit_near(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                                     twin_near_options options, size_t documents, uint64_t seed, twin_error *error);
+TWIN_API twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                                      twin_edit_join_options options, size_t documents, uint64_t seed,
+                                      twin_error *error);
 
 #ifdef __cplusplus
 }

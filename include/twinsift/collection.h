@@ -44,7 +44,7 @@ typedef struct twin_collection_counts {
 
 /* The room one worker needs to read documents again; begin with {0}, end with twin_scratch_clear(). */
 typedef struct twin_scratch {
-    twin_reading reading;
+    twin_read_buffers reading;
     twin_buffer text;
     twin_items items, spare;
 } twin_scratch;

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-typedef struct twin_near_options {
+typedef struct twin_edit_join_options {
     double ratio; /* the least indel ratio, 0 .. 1; 0: any */
     size_t edits; /* the most edits; TWIN_EDIT_FAR: any. One of the two must be given. */
     size_t grams; /* characters of a run; 0: two to five, by the length of the texts */
@@ -25,14 +25,14 @@ typedef struct twin_near_options {
         minhash; /* of the runs; 128 slots find 99 of 100 pairs at a ratio of .95 at the very least */
     twin_exec exec;
     twin_progress progress; /* hears "pairing" */
-} twin_near_options;
+} twin_edit_join_options;
 
 /* Finds the near pairs among the distinct documents of a collection of texts (twin_collection_options.texts), which
  * must outlive the result; release with twin_similar_free(). The similarity of a match is the indel ratio. Of very many
  * lookalikes that are not near enough each document is compared with the likeliest only, so the time grows with the
  * documents and with the pairs found, not with the square. TWIN_EINVAL when the collection is not of texts. */
-TWIN_API twin_status twin_near_find(twin_similar **out, const twin_collection *collection, twin_near_options options,
-                                    twin_error *error);
+TWIN_API twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection,
+                                         twin_edit_join_options options, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -51,10 +51,10 @@ typedef struct twin_forest_candidate {
     uint32_t copies; /* entries folded into this one, itself included */
 } twin_forest_candidate;
 
-typedef struct twin_forest_ask {
+typedef struct twin_forest_query_options {
     size_t most;   /* climb until there are so many candidates */
     size_t lowest; /* or down to this level, 1 .. depth; 0 means 1, for at the root everything matches */
-} twin_forest_ask;
+} twin_forest_query_options;
 
 /* The room one asker needs; begin with {0}, keep it from call to call, end with twin_forest_scratch_clear(). */
 typedef struct twin_forest_scratch {
@@ -68,10 +68,11 @@ TWIN_API void twin_forest_scratch_clear(twin_forest_scratch *scratch);
  * adding. Only when a level is so crowded that twin_forest_work() places were looked at, the query ends with what it
  * saw there: that bounds its time whatever the entries are. */
 TWIN_API twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const twin_forest *forest,
-                                       twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_ask ask);
+                                       twin_forest_scratch *scratch, const uint32_t *labels,
+                                       twin_forest_query_options ask);
 
 /* 64·most + 1024. */
-TWIN_API size_t twin_forest_work(twin_forest_ask ask);
+TWIN_API size_t twin_forest_work(twin_forest_query_options ask);
 
 /* Writes the ids of the copies of an entry, itself included, in the order of adding, at most `most` of them; returns
  * how many there are in all, 0 when there is no such id. */

@@ -93,7 +93,7 @@ TWIN_API twin_status twin_index_add(twin_index_change *change, twin_index *index
                                     twin_error *error);
 
 /* How the documents of an input are added. */
-typedef struct twin_index_feed {
+typedef struct twin_index_add_options {
     twin_exec exec;
     size_t batch_documents; /* the most in one transaction; 0: 20,000 */
     size_t batch_bytes;     /* the most that waits in memory; 0: 128 MiB */
@@ -104,11 +104,11 @@ typedef struct twin_index_feed {
                     const twin_problem *problem); /* hears of each, in the order of the input; or NULL */
     void *context;
     twin_progress progress; /* hears "adding" */
-} twin_index_feed;
+} twin_index_add_options;
 
 /* Adds all documents of an input, batch after batch. What was done before a failure stays done. */
 TWIN_API twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
-                                          twin_index_feed feed, twin_error *error);
+                                          twin_index_add_options feed, twin_error *error);
 
 /* Removes documents in one transaction. `found`, unless NULL, has a place for each id: whether it was there. */
 TWIN_API twin_status twin_index_remove(bool *found, twin_index_change *change, twin_index *index,
@@ -129,11 +129,11 @@ TWIN_API twin_status twin_index_view_renew(twin_index_view *view, twin_error *er
 TWIN_API void twin_index_view_free(twin_index_view *view);
 
 /* What to look for. */
-typedef struct twin_index_question {
+typedef struct twin_index_query_options {
     double threshold; /* 0: the index's own. A lower one than that finds what bands happen to find. */
     size_t top;       /* the most documents told; 0: all */
     bool per_label;   /* `top` counts for each label alone, and 0 means the nearest one */
-} twin_index_question;
+} twin_index_query_options;
 
 /* A document of the index. The id lives until the answer or the view is used again. */
 typedef struct twin_index_entry {
@@ -157,19 +157,20 @@ typedef struct twin_index_answer {
 TWIN_API void twin_index_answer_clear(twin_index_answer *answer);
 
 /* Replaces `out` by the documents similar to a text, or to a set given by its hashes in any order. */
-TWIN_API twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_question question,
-                                      twin_text text, twin_error *error);
+TWIN_API twin_status twin_index_query(twin_index_answer *out, twin_index_view *view,
+                                      twin_index_query_options question, twin_text text, twin_error *error);
 TWIN_API twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view,
-                                            twin_index_question question, const uint64_t *items, size_t count,
+                                            twin_index_query_options question, const uint64_t *items, size_t count,
                                             twin_error *error);
 
 /* The same for many texts side by side, all in one view: out[i] is the answer to texts[i], and begins with {0}. */
-TWIN_API twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_question question,
-                                           const twin_text *texts, size_t count, twin_exec exec, twin_error *error);
+TWIN_API twin_status twin_index_query_many(twin_index_answer *out, twin_index *index,
+                                           twin_index_query_options question, const twin_text *texts, size_t count,
+                                           twin_exec exec, twin_error *error);
 
 /* How the documents of an input are asked for. */
-typedef struct twin_index_asking {
-    twin_index_question question;
+typedef struct twin_index_query_input_options {
+    twin_index_query_options question;
     twin_exec exec;
     bool strict;
     /* Hears the answer to each document, in the order of the input; returns false to stop. */
@@ -177,11 +178,11 @@ typedef struct twin_index_asking {
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* hears "asking" */
-} twin_index_asking;
+} twin_index_query_input_options;
 
 /* Asks for all documents of an input, all in one view. */
-TWIN_API twin_status twin_index_query_input(twin_index *index, const twin_input *input, twin_index_asking asking,
-                                            twin_error *error);
+TWIN_API twin_status twin_index_query_input(twin_index *index, const twin_input *input,
+                                            twin_index_query_input_options asking, twin_error *error);
 
 /* One document by its id: TWIN_OK and an entry, or TWIN_OK and false in `found`. */
 TWIN_API twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view *view, twin_text id,

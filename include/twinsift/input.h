@@ -19,7 +19,7 @@ extern "C" {
 
 typedef enum twin_input_format {
     TWIN_INPUT_DOCUMENTS, /* folders, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson…), "-": lines on standard input */
-    TWIN_INPUT_ROWS,      /* lines "set<separator>element", plain, .gz or .zst, or "-" */
+    TWIN_INPUT_SETS,      /* lines "set<separator>element", plain, .gz or .zst, or "-" */
 } twin_input_format;
 
 typedef struct twin_input_options {
@@ -28,7 +28,7 @@ typedef struct twin_input_options {
     const char *text_field;  /* NULL: "text" */
     char separator;          /* rows; 0: a tab */
     const char *temp_folder; /* for what must be unpacked; NULL: "/tmp" */
-    size_t piece_bytes;      /* 0: 1 MiB; small values are for tests */
+    size_t chunk_bytes;      /* 0: 1 MiB; small values are for tests */
     uint32_t max_bytes;      /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be */
     twin_progress progress;  /* hears "unpacking" */
 } twin_input_options;
@@ -36,12 +36,12 @@ typedef struct twin_input_options {
 typedef struct twin_input twin_input;
 
 /* Where a document stands. */
-typedef struct twin_place {
+typedef struct twin_position {
     uint64_t offset; /* lines: of the first byte of the line; a folder: the file's number in byte order */
     uint64_t line;   /* lines: counted from 1, within the piece while a piece is read; a folder: 0 */
     uint32_t source; /* which of the inputs, from 0 */
     uint32_t length; /* lines: bytes without the line end; a folder: 0 */
-} twin_place;
+} twin_position;
 
 /* A document as it stands in its input. The texts live until the visit ends. */
 typedef struct twin_document {
@@ -51,7 +51,7 @@ typedef struct twin_document {
     bool id_is_number; /* JSON lines: the id was written as a number */
     twin_text text;    /* JSON lines: "text", unescaped; a folder: the file's bytes; a row: the element */
     twin_text record;  /* lines: the whole line without its line end; a folder: same as text */
-    twin_place place;
+    twin_position position;
 } twin_document;
 
 typedef enum twin_problem_kind {
@@ -65,7 +65,7 @@ typedef enum twin_problem_kind {
 
 typedef struct twin_problem {
     twin_problem_kind kind;
-    twin_place place;
+    twin_position position;
     uint64_t column;   /* the byte of the line, counted from 1, where that helps; 0 otherwise */
     char message[160]; /* what is wrong, as part of a sentence: "no field \"text\"" */
 } twin_problem;
@@ -77,11 +77,11 @@ typedef struct twin_visitor {
     void *context;
 } twin_visitor;
 
-/* The room one reader needs; begin with {0}, keep it from call to call, end with twin_reading_clear(). */
-typedef struct twin_reading {
+/* The room one reader needs; begin with {0}, keep it from call to call, end with twin_read_buffers_clear(). */
+typedef struct twin_read_buffers {
     twin_buffer block, id, text, key;
-} twin_reading;
-TWIN_API void twin_reading_clear(twin_reading *reading);
+} twin_read_buffers;
+TWIN_API void twin_read_buffers_clear(twin_read_buffers *reading);
 
 /* Opens the inputs in the order given; release with twin_input_free(). Missing, unreadable, of an unknown
  * kind, compressed and damaged: a status, and a sentence in `error` unless that is NULL. */
@@ -92,22 +92,22 @@ TWIN_API twin_input_format twin_input_format_of(const twin_input *input);
 
 /* The number of pieces, at least one for each input that is not empty; the bytes there are to read in one
  * of them, for progress (a folder's piece: the number of its files). */
-TWIN_API size_t twin_input_pieces(const twin_input *input);
-TWIN_API uint64_t twin_input_piece_size(const twin_input *input, size_t piece);
-TWIN_API uint32_t twin_input_piece_source(const twin_input *input, size_t piece);
+TWIN_API size_t twin_input_chunks(const twin_input *input);
+TWIN_API uint64_t twin_input_chunk_size(const twin_input *input, size_t piece);
+TWIN_API uint32_t twin_input_chunk_source(const twin_input *input, size_t piece);
 
 /* Visits the documents and problems of a piece in their order. `lines`, unless NULL, becomes the number of
  * lines that begin in the piece, blank and bad ones too, so that a caller can add up line numbers. Threads may
  * read different pieces at once, each with a `reading` of its own. TWIN_ESTOPPED when the visitor stopped;
  * TWIN_EIO when the system fails, or a file of lines has become shorter since it was opened. */
-TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_reading *reading, size_t piece,
-                                     twin_visitor visitor, twin_error *error);
+TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *reading,
+                                     size_t piece, twin_visitor visitor, twin_error *error);
 
-/* Reads one document again. `place` has its line counted from the start of the input, so that a document
+/* Reads one document again. `position` has its line counted from the start of the input, so that a document
  * without an id gets its line number for one: alone if there is one input, else behind the input's name and a
  * colon. The texts live until `reading` is used again. TWIN_EFORMAT when the document is not there any more. */
-TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_reading *reading,
-                                      twin_place place, twin_error *error);
+TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *reading,
+                                      twin_position position, twin_error *error);
 
 /* The number of inputs, and the name of one as it was given; "-" is "standard input". */
 TWIN_API size_t twin_input_sources(const twin_input *input);
@@ -115,7 +115,7 @@ TWIN_API const char *twin_input_name(const twin_input *input, uint32_t source);
 
 /* Replaces `out` by a place in words, ended by a zero that `length` does not count: "news.jsonl: line 12" or
  * "folder/file.txt". TWIN_EINVAL when the place is in none of the inputs. */
-TWIN_API twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_place place);
+TWIN_API twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_position position);
 
 #ifdef __cplusplus
 }

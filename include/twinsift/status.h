@@ -43,7 +43,7 @@ typedef struct twin_error {
  * should return at once. `stage` is a short name that stays valid, `total` is 0 while it is not known. A
  * NULL `tell` hears nothing. */
 typedef struct twin_progress {
-    void (*tell)(void *context, const char *stage, uint64_t done, uint64_t total);
+    void (*report)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
 } twin_progress;
 

@@ -10,7 +10,7 @@
 
 /* Makes room for `more` elements of `size` bytes past `count` in the array whose pointer lies at `array`, doubling
  * as it goes. False when memory runs out; the array is then as it was. */
-static inline bool twin__grow(void *array, size_t *capacity, size_t count, size_t more, size_t size)
+static inline bool twin__array_grow(void *array, size_t *capacity, size_t count, size_t more, size_t size)
 {
     if (more <= *capacity - count)
         return true;

@@ -6,12 +6,12 @@
 
 static void *do_task(void *arg)
 {
-    struct twin__beside *beside = arg;
+    struct twin__background *beside = arg;
     beside->task(beside->context);
     return NULL;
 }
 
-bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), void *context)
+bool twin__background_try(struct twin__background *beside, void (*task)(void *context), void *context)
 {
     assert(!beside->running);
     beside->task = task;
@@ -20,13 +20,14 @@ bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), 
     return beside->running;
 }
 
-void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task)(void *context), void *context)
+void twin__background_start(struct twin__background *beside, twin_exec exec, void (*task)(void *context),
+                            void *context)
 {
-    if (exec.workers <= 1 || !twin__beside_try(beside, task, context))
+    if (exec.workers <= 1 || !twin__background_try(beside, task, context))
         task(context);
 }
 
-void twin__beside_wait(struct twin__beside *beside)
+void twin__background_wait(struct twin__background *beside)
 {
     if (beside->running)
         pthread_join(beside->thread, NULL);

@@ -7,7 +7,7 @@
 
 #include <twinsift/exec.h>
 
-struct twin__beside {
+struct twin__background {
     void (*task)(void *context);
     void *context;
     pthread_t thread;
@@ -16,12 +16,13 @@ struct twin__beside {
 
 /* Starts the task on a thread of its own; before it returns, the task is done, when there is to be one worker or the
  * system refuses a thread. The one before must have been waited for. */
-void twin__beside_start(struct twin__beside *beside, twin_exec exec, void (*task)(void *context), void *context);
+void twin__background_start(struct twin__background *beside, twin_exec exec, void (*task)(void *context),
+                            void *context);
 
 /* The same, but false, with nothing done, when the system refuses a thread. */
-bool twin__beside_try(struct twin__beside *beside, void (*task)(void *context), void *context);
+bool twin__background_try(struct twin__background *beside, void (*task)(void *context), void *context);
 
 /* Returns when no task is at work any more. */
-void twin__beside_wait(struct twin__beside *beside);
+void twin__background_wait(struct twin__background *beside);
 
 #endif

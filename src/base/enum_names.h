@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The number of `name` in a table of `count`; -1 when it is not there. */
-static inline int twin__number_of(const char *name, const char *const *names, int count)
+static inline int twin__enum_from_name(const char *name, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(name, names[i]) == 0)

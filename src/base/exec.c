@@ -31,7 +31,7 @@ const char *twin_executor_name(twin_executor kind)
 
 twin_status twin_executor_from_name(twin_executor *out, const char *name)
 {
-    int kind = twin__number_of(name, executor_names, EXECUTORS);
+    int kind = twin__enum_from_name(name, executor_names, EXECUTORS);
     if (kind < 0)
         return TWIN_EINVAL;
     *out = (twin_executor)kind;

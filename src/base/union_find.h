@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Path halving (van Leeuwen, Tarjan 1984): each step also shortens the path for those who come after. */
-static inline uint32_t twin__root(uint32_t *parent, uint32_t i)
+static inline uint32_t twin__union_root(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
@@ -14,10 +14,10 @@ static inline uint32_t twin__root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static inline void twin__join(uint32_t *parent, uint32_t a, uint32_t b)
+static inline void twin__union_join(uint32_t *parent, uint32_t a, uint32_t b)
 {
-    a = twin__root(parent, a);
-    b = twin__root(parent, b);
+    a = twin__union_root(parent, a);
+    b = twin__union_root(parent, b);
     if (a < b)
         parent[b] = a;
     else

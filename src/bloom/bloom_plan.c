@@ -24,7 +24,7 @@ const char *twin_bloom_layout_name(twin_bloom_layout layout)
 
 twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name)
 {
-    int layout = twin__number_of(name, layout_names, LAYOUTS);
+    int layout = twin__enum_from_name(name, layout_names, LAYOUTS);
     if (layout < 0)
         return TWIN_EINVAL;
     *out = (twin_bloom_layout)layout;

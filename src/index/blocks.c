@@ -19,10 +19,10 @@ static int find_block(uint64_t *first, MDB_val *value, MDB_cursor *cursor, uint6
 {
     MDB_val key = twin__number_key(&set);
     int code = mdb_cursor_get(cursor, &key, value, MDB_SET_RANGE);
-    bool later = code == MDB_SUCCESS && twin__number_of(first, key) && *first > set;
+    bool later = code == MDB_SUCCESS && twin__key_number(first, key) && *first > set;
     if (code == MDB_NOTFOUND || later)
         code = mdb_cursor_get(cursor, &key, value, later ? MDB_PREV : MDB_LAST);
-    if (code == MDB_SUCCESS && !twin__number_of(first, key))
+    if (code == MDB_SUCCESS && !twin__key_number(first, key))
         code = MDB_CORRUPTED;
     return code;
 }
@@ -60,7 +60,7 @@ static twin_status put_block(struct twin__writing *writing, uint64_t first, cons
                              size_t count)
 {
     MDB_val key = twin__number_key(&first), value = { twin__block_bytes(kept, count), NULL };
-    twin_status status = twin__said(
+    twin_status status = twin__from_lmdb(
         writing, mdb_put(writing->txn, writing->index->tables[TWIN__KEPT], &key, &value, MDB_RESERVE | MDB_APPEND));
     if (status == TWIN_OK)
         twin__block_encode(value.mv_data, first, kept, count);
@@ -83,7 +83,7 @@ twin_status twin__blocks_add(struct twin__writing *writing, struct twin__unwritt
         status = twin__blocks_finish(writing, unwritten);
     if (status != TWIN_OK)
         return status;
-    if (!twin__grow(&unwritten->list, &unwritten->capacity, unwritten->count, 1, sizeof *unwritten->list))
+    if (!twin__array_grow(&unwritten->list, &unwritten->capacity, unwritten->count, 1, sizeof *unwritten->list))
         return twin__fail_memory(writing->error);
     unwritten->list[unwritten->count++] = kept;
     unwritten->bytes += kept.bytes.length;
@@ -103,7 +103,7 @@ static twin_status list_living(struct twin__kept *out, size_t *count, struct twi
         MDB_val key = twin__number_key(&out[*count].set), value;
         int code = mdb_get(writing->txn, writing->index->tables[TWIN__SETS], &key, &value);
         if (code != MDB_SUCCESS && code != MDB_NOTFOUND)
-            return twin__said(writing, code);
+            return twin__from_lmdb(writing, code);
         *count += code == MDB_SUCCESS;
     }
     return TWIN_OK;
@@ -115,14 +115,14 @@ static twin_status replace_block(struct twin__writing *writing, uint64_t first, 
 {
     MDB_val key = twin__number_key(&first), value = { twin__block_bytes(living, count), NULL };
     if (count == 0)
-        return twin__said(writing, mdb_del(writing->txn, writing->index->tables[TWIN__KEPT], &key, NULL));
+        return twin__from_lmdb(writing, mdb_del(writing->txn, writing->index->tables[TWIN__KEPT], &key, NULL));
     value.mv_data = malloc(value.mv_size);
     if (!value.mv_data)
         return twin__fail_memory(writing->error);
     twin__block_encode(value.mv_data, first, living, count);
     int code = mdb_put(writing->txn, writing->index->tables[TWIN__KEPT], &key, &value, 0);
     free(value.mv_data);
-    return twin__said(writing, code);
+    return twin__from_lmdb(writing, code);
 }
 
 /* Writes a block anew when no more than `most_living` in a hundred of it are still there, and not all. */
@@ -147,7 +147,7 @@ static twin_status find_and_tidy(struct twin__writing *writing, MDB_cursor *curs
     uint64_t first;
     MDB_val value;
     int code = find_block(&first, &value, cursor, set);
-    return code == MDB_SUCCESS ? tidy_block(writing, first, value, 50) : twin__said(writing, code);
+    return code == MDB_SUCCESS ? tidy_block(writing, first, value, 50) : twin__from_lmdb(writing, code);
 }
 
 twin_status twin__blocks_remove(struct twin__writing *writing, struct twin__unwritten *unwritten, uint64_t set)
@@ -157,7 +157,7 @@ twin_status twin__blocks_remove(struct twin__writing *writing, struct twin__unwr
     if (unwritten->count && set >= unwritten->list[0].set)
         status = twin__blocks_finish(writing, unwritten);
     if (status == TWIN_OK)
-        status = twin__said(writing, mdb_cursor_open(writing->txn, writing->index->tables[TWIN__KEPT], &cursor));
+        status = twin__from_lmdb(writing, mdb_cursor_open(writing->txn, writing->index->tables[TWIN__KEPT], &cursor));
     if (status != TWIN_OK)
         return status;
     status = find_and_tidy(writing, cursor, set);
@@ -174,10 +174,10 @@ static twin_status tidy_all(struct twin__writing *writing, MDB_cursor *cursor)
         if (code == MDB_NOTFOUND)
             return TWIN_OK;
         uint64_t first;
-        if (code == MDB_SUCCESS && !twin__number_of(&first, key))
+        if (code == MDB_SUCCESS && !twin__key_number(&first, key))
             code = MDB_CORRUPTED;
         if (code != MDB_SUCCESS)
-            return twin__said(writing, code);
+            return twin__from_lmdb(writing, code);
         twin_status status = tidy_block(writing, first, value, 100);
         if (status != TWIN_OK)
             return status;
@@ -189,7 +189,7 @@ twin_status twin__blocks_tidy(struct twin__writing *writing)
 {
     MDB_cursor *cursor;
     twin_status status =
-        twin__said(writing, mdb_cursor_open(writing->txn, writing->index->tables[TWIN__KEPT], &cursor));
+        twin__from_lmdb(writing, mdb_cursor_open(writing->txn, writing->index->tables[TWIN__KEPT], &cursor));
     if (status != TWIN_OK)
         return status;
     status = tidy_all(writing, cursor);

@@ -96,8 +96,8 @@ static twin_status wrong(const struct checking *checking, const char *what)
 
 static void tell_progress(struct checking *checking)
 {
-    if (checking->progress.tell && ++checking->done % 1024 == 0)
-        checking->progress.tell(checking->progress.context, "checking", checking->done, checking->total);
+    if (checking->progress.report && ++checking->done % 1024 == 0)
+        checking->progress.report(checking->progress.context, "checking", checking->done, checking->total);
 }
 
 /* Visits every record of a table. */
@@ -142,7 +142,7 @@ static twin_status check_document(struct checking *checking, MDB_val key, MDB_va
     unsigned char member[TWIN__MEMBER_BYTES];
     uint64_t number;
     bool found;
-    if (!twin__number_of(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+    if (!twin__key_number(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
         return wrong(checking, "a document does not fit its checksum");
     if (number >= checking->view->counts.next_document)
         return wrong(checking, "a document has a number that was never given");
@@ -164,7 +164,7 @@ static twin_status check_member(struct checking *checking, MDB_val key, MDB_val 
     struct twin__document document;
     uint64_t set, number;
     uint32_t label;
-    if (!twin__number_of(&set, key) || !twin__member_decode(&label, &number, value))
+    if (!twin__key_number(&set, key) || !twin__member_decode(&label, &number, value))
         return wrong(checking, "a member of a set is not what it should be");
     twin_status status = twin__view_document(&document, NULL, checking->view, number, checking->error);
     if (status == TWIN_OK && (document.set != set || document.label != label))
@@ -233,7 +233,7 @@ static twin_status check_set(struct checking *checking, MDB_val key, MDB_val val
     const twin_index *index = checking->view->index;
     struct twin__set set;
     uint64_t number;
-    if (!twin__number_of(&number, key) ||
+    if (!twin__key_number(&number, key) ||
         !twin__set_decode(&set, checking->signature, index->options.minhash.slots, twin__bytes_of(value)))
         return wrong(checking, "a signature does not fit its checksum");
     if (number >= checking->view->counts.next_set)
@@ -257,7 +257,7 @@ static twin_status check_block(struct checking *checking, MDB_val key, MDB_val v
     struct twin__kept kept = { 0 };
     uint64_t first;
     size_t living = 0;
-    if (!twin__number_of(&first, key) || !twin__block_decode(&block, first, twin__bytes_of(value)))
+    if (!twin__key_number(&first, key) || !twin__block_decode(&block, first, twin__bytes_of(value)))
         return wrong(checking, "a block of kept sets does not fit its checksum");
     for (size_t i = 0; i < block.count; i++) {
         struct twin__set set;
@@ -309,8 +309,8 @@ static twin_status hash_of_id(uint32_t *out, bool *found, struct checking *check
 }
 
 /* What lives of the run stands in the list once, under its hash; the rest is gone. */
-static twin_status check_entries(struct checking *checking, enum twin__heap heap, struct twin__run run, size_t list,
-                                 uint64_t *live)
+static twin_status check_entries(struct checking *checking, enum twin__postings heap, struct twin__run run,
+                                 size_t list, uint64_t *live)
 {
     for (size_t i = 0; i < run.entries; i++) {
         uint64_t number = run.first + (checking->entries[i] >> 32);
@@ -320,8 +320,8 @@ static twin_status check_entries(struct checking *checking, enum twin__heap heap
             return wrong(checking, "a list names a number outside its run");
         if (i && checking->entries[i] >> 32 == checking->entries[i - 1] >> 32)
             return wrong(checking, "a number stands twice in a list");
-        twin_status status = heap == TWIN__HEAP_SETS ? hash_of_set(&hash, &found, checking, number, list)
-                                                     : hash_of_id(&hash, &found, checking, number);
+        twin_status status = heap == TWIN__POSTINGS_SETS ? hash_of_set(&hash, &found, checking, number, list)
+                                                         : hash_of_id(&hash, &found, checking, number);
         if (status != TWIN_OK)
             return status;
         if (found && (uint32_t)checking->entries[i] != hash)
@@ -332,7 +332,7 @@ static twin_status check_entries(struct checking *checking, enum twin__heap heap
     return TWIN_OK;
 }
 
-static twin_status check_list(struct checking *checking, enum twin__heap heap, struct twin__run run, size_t list,
+static twin_status check_list(struct checking *checking, enum twin__postings heap, struct twin__run run, size_t list,
                               uint64_t *live)
 {
     const twin_index_view *view = checking->view;
@@ -352,9 +352,9 @@ static twin_status check_list(struct checking *checking, enum twin__heap heap, s
     return check_entries(checking, heap, run, list, live);
 }
 
-static twin_status check_run(struct checking *checking, enum twin__heap heap, struct twin__run run)
+static twin_status check_run(struct checking *checking, enum twin__postings heap, struct twin__run run)
 {
-    size_t lists = twin__heap_lists(&checking->view->index->options, heap);
+    size_t lists = twin__postings_lists(&checking->view->index->options, heap);
     checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
     checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
     bool room = checking->entries && checking->spare;
@@ -368,7 +368,7 @@ static twin_status check_run(struct checking *checking, enum twin__heap heap, st
     free(checking->entries);
     free(checking->spare);
     checking->listed[heap] += run.entries - run.dead;
-    if (heap == TWIN__HEAP_SETS)
+    if (heap == TWIN__POSTINGS_SETS)
         checking->dead += run.dead;
     return status;
 }
@@ -386,9 +386,9 @@ static twin_status check_counts(const struct checking *checking)
 {
     const twin_index_view *view = checking->view;
     const struct twin__counts *counts = &view->counts;
-    if (checking->filled != checking->listed[TWIN__HEAP_SETS] || checking->dead != counts->dead)
+    if (checking->filled != checking->listed[TWIN__POSTINGS_SETS] || checking->dead != counts->dead)
         return wrong(checking, "its bands hold not as many sets as there are");
-    if (checking->documents != checking->listed[TWIN__HEAP_IDS])
+    if (checking->documents != checking->listed[TWIN__POSTINGS_IDS])
         return wrong(checking, "it has not as many ids as documents");
     if (checking->documents != counts->documents || checking->too_short != counts->too_short ||
         checking->sets != counts->sets || checking->members != counts->documents ||
@@ -415,9 +415,9 @@ static twin_status check_all(struct checking *checking)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
         status = each_record(checking, parts[i].table, parts[i].visit);
     for (size_t i = 0; i < view->bands.run_count && status == TWIN_OK; i++)
-        status = check_run(checking, TWIN__HEAP_SETS, view->bands.runs[i]);
+        status = check_run(checking, TWIN__POSTINGS_SETS, view->bands.runs[i]);
     for (size_t i = 0; i < view->ids.run_count && status == TWIN_OK; i++)
-        status = check_run(checking, TWIN__HEAP_IDS, view->ids.runs[i]);
+        status = check_run(checking, TWIN__POSTINGS_IDS, view->ids.runs[i]);
     return status == TWIN_OK ? check_counts(checking) : status;
 }
 

@@ -24,9 +24,9 @@ void twin__draft_clear(struct twin__draft *draft)
 
 static bool room_for(struct twin__draft *draft, size_t more, size_t slots)
 {
-    return twin__grow(&draft->entries, &draft->entry_capacity, draft->count, more, sizeof *draft->entries) &&
-           twin__grow(&draft->signatures, &draft->signature_capacity, draft->count * slots, more * slots,
-                      sizeof *draft->signatures);
+    return twin__array_grow(&draft->entries, &draft->entry_capacity, draft->count, more, sizeof *draft->entries) &&
+           twin__array_grow(&draft->signatures, &draft->signature_capacity, draft->count * slots, more * slots,
+                            sizeof *draft->signatures);
 }
 
 static twin_status take_items(twin_items *out, const uint64_t *items, size_t count)
@@ -53,14 +53,14 @@ static twin_text text_of(const twin_scratch *scratch)
  * is exact. With 40 bits it would be one pair in 22 million, for a fifth more to be written. */
 unsigned twin__item_bits(const twin_index_options *options)
 {
-    return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_ROWS ? 35 : 64;
+    return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_SETS ? 35 : 64;
 }
 
 /* The items of a document, in scratch->items, in the order of the text; its normalised text in scratch->text. */
 static twin_status find_items(const twin_index *index, twin_scratch *scratch, uint64_t *repaired,
                               const twin_index_document *document)
 {
-    if (index->options.format == TWIN_INPUT_ROWS)
+    if (index->options.format == TWIN_INPUT_SETS)
         return take_items(&scratch->items, document->items, document->item_count);
     twin_status status = twin_text_normalise(&scratch->text, repaired, document->text, index->options.normal);
     return status == TWIN_OK ? twin_shingle(&scratch->items, index->shingler, text_of(scratch)) : status;
@@ -92,7 +92,7 @@ twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index 
 
 bool twin__shares_by_set(const twin_index_options *options)
 {
-    return options->format == TWIN_INPUT_ROWS || options->keep == TWIN_KEEP_SETS;
+    return options->format == TWIN_INPUT_SETS || options->keep == TWIN_KEEP_SETS;
 }
 
 twin_digest twin__text_digest(twin_text text)
@@ -171,9 +171,9 @@ static size_t bytes_left(const struct twin__draft *draft)
 
 bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
 {
-    if (!twin__grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts) ||
-        !twin__grow(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1,
-                    sizeof *batch->spare))
+    if (!twin__array_grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts) ||
+        !twin__array_grow(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1,
+                          sizeof *batch->spare))
         return false; /* there is room among the spare ones for all that are taken */
     batch->count += draft->count - draft->begin;
     batch->bytes += bytes_left(draft);
@@ -185,7 +185,7 @@ bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
 /* Lends the next `count` entries of a draft to the batch; the others are left, as if they had come alone. */
 static bool lend(struct twin__batch *batch, struct twin__draft *draft, size_t count)
 {
-    if (!twin__grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts))
+    if (!twin__array_grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts))
         return false;
     struct twin__draft *lent = &batch->drafts[batch->draft_count++];
     size_t before = bytes_left(draft);

@@ -40,21 +40,21 @@ static void push(void *context)
     pthread_mutex_unlock(&pushing->lock);
 }
 
-static void stop(struct pushing *pushing, struct twin__beside *beside)
+static void stop(struct pushing *pushing, struct twin__background *beside)
 {
     pthread_mutex_lock(&pushing->lock);
     pushing->done = true;
     pthread_cond_signal(&pushing->changed);
     pthread_mutex_unlock(&pushing->lock);
-    twin__beside_wait(beside);
+    twin__background_wait(beside);
 }
 
 int twin__commit(const struct twin__writing *writing)
 {
     struct pushing pushing = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
-    struct twin__beside beside = { 0 };
+    struct twin__background beside = { 0 };
     if (writing->bytes < LARGE || mdb_env_get_fd(writing->index->env, &pushing.fd) != MDB_SUCCESS ||
-        !twin__beside_try(&beside, push, &pushing))
+        !twin__background_try(&beside, push, &pushing))
         return mdb_txn_commit(writing->txn);
     int code = mdb_txn_commit(writing->txn);
     stop(&pushing, &beside);

@@ -101,7 +101,7 @@ static twin_status fail_system(twin_error *error, const char *path, const char *
     return twin__fail(error, TWIN_EIO, "%s: could not be %s: %m", path, doing);
 }
 
-bool twin__number_of(uint64_t *out, MDB_val key)
+bool twin__key_number(uint64_t *out, MDB_val key)
 {
     if (key.mv_size != sizeof *out)
         return false;
@@ -150,7 +150,7 @@ static int reason_of(int code, const char *path)
     return full ? ENOSPC : code;
 }
 
-twin_status twin__said(struct twin__writing *writing, int code)
+twin_status twin__from_lmdb(struct twin__writing *writing, int code)
 {
     if (code == MDB_SUCCESS)
         return TWIN_OK;
@@ -183,14 +183,14 @@ static twin_status write_once(struct twin__writing *writing, twin__write *write,
     writing->code = 0;
     int code = mdb_txn_begin(index->env, NULL, 0, &writing->txn);
     if (code != MDB_SUCCESS)
-        return twin__said(writing, code);
+        return twin__from_lmdb(writing, code);
     twin_status status = twin__get_counts(&writing->counts, index, writing->txn, writing->error);
     if (status == TWIN_OK)
         status = write(writing, context);
     if (status == TWIN_OK)
-        status = twin__said(writing, put_counts(writing));
+        status = twin__from_lmdb(writing, put_counts(writing));
     if (status == TWIN_OK)
-        return twin__said(writing, twin__commit(writing));
+        return twin__from_lmdb(writing, twin__commit(writing));
     mdb_txn_abort(writing->txn);
     return status;
 }
@@ -217,7 +217,7 @@ static int begin_reading(MDB_txn **out, twin_index *index)
     return code;
 }
 
-twin_status twin__begin_reading(MDB_txn **out, twin_index *index, twin_error *error)
+twin_status twin__begin_read(MDB_txn **out, twin_index *index, twin_error *error)
 {
     *out = NULL;
     pthread_mutex_lock(&index->lock);
@@ -229,7 +229,7 @@ twin_status twin__begin_reading(MDB_txn **out, twin_index *index, twin_error *er
     return code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, index, code);
 }
 
-void twin__end_reading(twin_index *index, MDB_txn *txn)
+void twin__end_read(twin_index *index, MDB_txn *txn)
 {
     if (!txn)
         return;
@@ -466,7 +466,7 @@ static const double RECALL = 0.999;
 
 static twin_status complete(twin_index_options *options, twin_error *error)
 {
-    bool rows = options->format == TWIN_INPUT_ROWS;
+    bool rows = options->format == TWIN_INPUT_SETS;
     if (!(options->threshold > 0 && options->threshold <= 1))
         return twin__fail(error, TWIN_EINVAL, "the threshold of an index lies above 0 and not above 1");
     if (options->minhash.slots == 0 || options->minhash.slots > TWIN_MINHASH_MAX_SLOTS)
@@ -492,11 +492,11 @@ static twin_status write_format(struct twin__writing *writing)
     twin_status status = twin__format_encode(&record, &writing->index->options);
     MDB_val key = { 6, "format" }, value = { record.length, record.bytes };
     if (status == TWIN_OK)
-        status = twin__said(writing, mdb_put(writing->txn, writing->index->tables[TWIN__META], &key, &value, 0));
+        status = twin__from_lmdb(writing, mdb_put(writing->txn, writing->index->tables[TWIN__META], &key, &value, 0));
     else
         twin__fail(writing->error, status, "%s: %s", writing->index->path, twin_status_text(status));
     if (status == TWIN_OK)
-        status = twin__said(writing, put_counts(writing));
+        status = twin__from_lmdb(writing, put_counts(writing));
     twin_buffer_clear(&record);
     return status;
 }
@@ -512,11 +512,11 @@ static twin_status write_new(twin_index *index, twin_error *error)
         code = mdb_txn_begin(index->env, NULL, 0, &writing.txn);
     if (code != MDB_SUCCESS)
         return twin__fail_lmdb(error, index, code);
-    twin_status status = twin__said(&writing, open_tables(index, writing.txn, MDB_CREATE));
+    twin_status status = twin__from_lmdb(&writing, open_tables(index, writing.txn, MDB_CREATE));
     if (status == TWIN_OK)
         status = write_format(&writing);
     if (status == TWIN_OK)
-        return twin__said(&writing, mdb_txn_commit(writing.txn));
+        return twin__from_lmdb(&writing, mdb_txn_commit(writing.txn));
     mdb_txn_abort(writing.txn);
     return status;
 }
@@ -609,9 +609,9 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
 static twin_status tidy(struct twin__writing *writing, void *context)
 {
     (void)context;
-    twin_status status = twin__runs_unite(writing, TWIN__HEAP_SETS);
+    twin_status status = twin__runs_merge_all(writing, TWIN__POSTINGS_SETS);
     if (status == TWIN_OK)
-        status = twin__runs_unite(writing, TWIN__HEAP_IDS);
+        status = twin__runs_merge_all(writing, TWIN__POSTINGS_IDS);
     return status == TWIN_OK ? twin__blocks_tidy(writing) : status;
 }
 
@@ -649,9 +649,9 @@ static twin_status restart_counts(const char *temporary, twin_error *error)
     twin_status status = code == MDB_SUCCESS ? twin__get_counts(&writing.counts, index, writing.txn, error)
                                              : fail_code(error, temporary, code);
     if (status == TWIN_OK)
-        status = twin__said(&writing, put_counts(&writing));
+        status = twin__from_lmdb(&writing, put_counts(&writing));
     if (status == TWIN_OK)
-        status = twin__said(&writing, mdb_txn_commit(writing.txn));
+        status = twin__from_lmdb(&writing, mdb_txn_commit(writing.txn));
     else
         mdb_txn_abort(writing.txn);
     twin_index_close(index);

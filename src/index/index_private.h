@@ -73,7 +73,7 @@ static inline struct twin__bytes twin__bytes_of(MDB_val value)
 }
 
 /* The number that a key of eight bytes is; keys may lie unaligned. False: not eight bytes. */
-bool twin__number_of(uint64_t *out, MDB_val key);
+bool twin__key_number(uint64_t *out, MDB_val key);
 
 /* One change: `write` fills the transaction, and is called again, from the start, when the map had to grow. What it
  * returns beside TWIN_OK ends the transaction without a trace; `code` is what LMDB said then, or 0. */
@@ -89,13 +89,13 @@ typedef twin_status twin__write(struct twin__writing *writing, void *context);
 twin_status twin__transact(twin_index *index, twin__write *write, void *context, twin_error *error);
 
 /* LMDB's answer inside a transaction: notes it and makes a status of it. MDB_SUCCESS is TWIN_OK. */
-twin_status twin__said(struct twin__writing *writing, int code);
+twin_status twin__from_lmdb(struct twin__writing *writing, int code);
 
 twin_status twin__get_counts(struct twin__counts *out, const twin_index *index, MDB_txn *txn, twin_error *error);
 
 /* A transaction that reads, told to the index so that its map stays. */
-twin_status twin__begin_reading(MDB_txn **out, twin_index *index, twin_error *error);
-void twin__end_reading(twin_index *index, MDB_txn *txn);
+twin_status twin__begin_read(MDB_txn **out, twin_index *index, twin_error *error);
+void twin__end_read(twin_index *index, MDB_txn *txn);
 
 uint32_t twin__index_id_hash(const twin_index *index, twin_text id);
 uint32_t twin__index_digest_hash(twin_digest digest);
@@ -114,11 +114,11 @@ twin_status twin__pages_check(int fd, const char *path, twin_error *error);
 
 /* What is looked up by hash: sets, by each band of their signatures and, in one list more, by their digests; documents,
  * by their ids. */
-enum twin__heap { TWIN__HEAP_SETS, TWIN__HEAP_IDS };
-size_t twin__heap_lists(const twin_index_options *options, enum twin__heap heap);
+enum twin__postings { TWIN__POSTINGS_SETS, TWIN__POSTINGS_IDS };
+size_t twin__postings_lists(const twin_index_options *options, enum twin__postings heap);
 
 /* A set or a document on its way into a run. */
-struct twin__newcomer {
+struct twin__new_posting {
     uint64_t number;
     const uint32_t *signature; /* of a set */
     uint32_t hash;             /* of its digest, or of the id */
@@ -129,14 +129,14 @@ struct twin__newcomer {
 uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band);
 
 /* Writes a run of newcomers, in increasing order, and merges it with smaller ones before it. */
-twin_status twin__runs_append(struct twin__writing *writing, enum twin__heap heap,
-                              const struct twin__newcomer *newcomers, size_t count);
+twin_status twin__runs_append(struct twin__writing *writing, enum twin__postings heap,
+                              const struct twin__new_posting *newcomers, size_t count);
 
 /* Notes that a number which stands in a run was removed; clears the run when half of it was. */
-twin_status twin__runs_bury(struct twin__writing *writing, enum twin__heap heap, uint64_t number);
+twin_status twin__runs_mark_removed(struct twin__writing *writing, enum twin__postings heap, uint64_t number);
 
 /* Makes one run of all, without what was removed. */
-twin_status twin__runs_unite(struct twin__writing *writing, enum twin__heap heap);
+twin_status twin__runs_merge_all(struct twin__writing *writing, enum twin__postings heap);
 
 /* The entries of a list of a run as they lie in the file: hash in the high half, number less the run's first in the
  * low. Behind them stands their XXH3. */
@@ -150,13 +150,13 @@ static inline uint64_t twin__entry_at(struct twin__band band, size_t i)
     memcpy(&entry, (const char *)band.entries + i * sizeof entry, sizeof entry);
     return entry;
 }
-twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
                            struct twin__run run, size_t list, twin_error *error);
 bool twin__band_check_fits(struct twin__band band);
 
 /* The runs in order; to be freed. */
 twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
-                            enum twin__heap heap, twin_error *error);
+                            enum twin__postings heap, twin_error *error);
 
 /* The runs of a heap and `stride` of the lists of each, one run behind the other. What was written by earlier
  * transactions stays where it is as long as the transaction lasts. */
@@ -165,7 +165,7 @@ struct twin__lists {
     struct twin__band *lists;
     size_t run_count, stride;
 };
-twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
                             size_t first, size_t count, twin_error *error);
 void twin__lists_clear(struct twin__lists *lists);
 
@@ -205,7 +205,7 @@ struct twin__draft_entry {
     size_t set_size, id, kept, kept_length;
     uint32_t id_length, label;
     bool id_is_number;
-    twin_place place;
+    twin_position position;
 };
 
 /* Documents worked out, one piece of an input. */
@@ -265,13 +265,13 @@ twin_status twin__batch_write(twin_index_change *change, twin_index *index, stru
 /* ---- index_feed.c */
 
 /* What a worker does with a document of an input, and what is done with its results, one piece after the other. */
-struct twin__feeding {
+struct twin__ingest_options {
     const twin_index *index;
     const twin_input *input;
     twin_exec exec;
     bool strict;
     /* The worker's part; its results are in a place of its own. */
-    twin_status (*work)(void *context, int worker, const twin_index_document *document, twin_place place);
+    twin_status (*work)(void *context, int worker, const twin_index_document *document, twin_position position);
     void (*restart)(void *context, int worker);
     /* Takes the worker's results over; lines are to be raised by `line_base`. */
     twin_status (*hand_in)(void *context, int worker, uint64_t line_base, twin_error *error);
@@ -280,7 +280,7 @@ struct twin__feeding {
     const char *stage;
     twin_progress progress;
 };
-twin_status twin__feed(uint64_t *problems, const struct twin__feeding *feeding, twin_error *error);
+twin_status twin__ingest(uint64_t *problems, const struct twin__ingest_options *feeding, twin_error *error);
 
 /* ---- index_view.c */
 
@@ -325,6 +325,6 @@ void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, 
 bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value);
 
 /* ---- index_query.c: the slots that must be equal to be worth an exact look */
-size_t twin__index_least(const twin_index_options *options, double threshold);
+size_t twin__index_least_equal(const twin_index_options *options, double threshold);
 
 #endif

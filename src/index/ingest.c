@@ -13,7 +13,7 @@
 struct reader {
     struct feeder *feeder;
     int worker;
-    twin_reading reading;
+    twin_read_buffers reading;
     twin_problem *problems;
     size_t problem_count, problem_capacity;
     uint64_t lines;
@@ -22,7 +22,7 @@ struct reader {
 };
 
 struct feeder {
-    const struct twin__feeding *feeding;
+    const struct twin__ingest_options *feeding;
     struct reader *readers;
     atomic_bool stop;
     uint64_t line_base, problems, done, total;
@@ -34,19 +34,19 @@ struct feeder {
 static bool visit_document(void *context, const twin_document *document)
 {
     struct reader *reader = context;
-    const struct twin__feeding *feeding = reader->feeder->feeding;
+    const struct twin__ingest_options *feeding = reader->feeder->feeding;
     twin_index_document given = { .id = document->id,
                                   .id_is_number = document->id_is_number,
                                   .text = document->text };
-    reader->status = feeding->work(feeding->context, reader->worker, &given, document->place);
+    reader->status = feeding->work(feeding->context, reader->worker, &given, document->position);
     return reader->status == TWIN_OK;
 }
 
 static bool visit_problem(void *context, const twin_problem *problem)
 {
     struct reader *reader = context;
-    if (!twin__grow(&reader->problems, &reader->problem_capacity, reader->problem_count, 1,
-                    sizeof *reader->problems)) {
+    if (!twin__array_grow(&reader->problems, &reader->problem_capacity, reader->problem_count, 1,
+                          sizeof *reader->problems)) {
         reader->status = TWIN_ENOMEM;
         return false;
     }
@@ -54,7 +54,7 @@ static bool visit_problem(void *context, const twin_problem *problem)
     return !reader->feeder->feeding->strict;
 }
 
-static void read_piece(void *context, size_t piece, int worker)
+static void read_chunk(void *context, size_t piece, int worker)
 {
     struct feeder *feeder = context;
     struct reader *reader = &feeder->readers[worker];
@@ -75,7 +75,7 @@ static void read_piece(void *context, size_t piece, int worker)
 static twin_status fail_problem(const struct feeder *feeder, const twin_problem *problem)
 {
     twin_buffer where = { 0 };
-    twin_status status = twin_input_describe(&where, feeder->feeding->input, problem->place);
+    twin_status status = twin_input_describe(&where, feeder->feeding->input, problem->position);
     status = status == TWIN_OK ? twin__fail(feeder->error, TWIN_EFORMAT, "%s: %s", where.bytes, problem->message)
                                : twin__fail_memory(feeder->error);
     twin_buffer_clear(&where);
@@ -86,8 +86,8 @@ static twin_status tell_problems(struct feeder *feeder, struct reader *reader)
 {
     for (size_t i = 0; i < reader->problem_count; i++) {
         twin_problem *problem = &reader->problems[i];
-        if (problem->place.line)
-            problem->place.line += feeder->line_base;
+        if (problem->position.line)
+            problem->position.line += feeder->line_base;
         if (feeder->feeding->strict)
             return fail_problem(feeder, problem);
         feeder->problems++;
@@ -113,26 +113,26 @@ static twin_status take_over(struct feeder *feeder, struct reader *reader)
     return status;
 }
 
-static void hand_in_piece(void *context, size_t piece, int worker)
+static void collect_chunk(void *context, size_t piece, int worker)
 {
     struct feeder *feeder = context;
-    const struct twin__feeding *feeding = feeder->feeding;
+    const struct twin__ingest_options *feeding = feeder->feeding;
     if (feeder->status != TWIN_OK)
         return;
-    if (twin_input_piece_source(feeding->input, piece) != feeder->source)
+    if (twin_input_chunk_source(feeding->input, piece) != feeder->source)
         feeder->line_base = 0;
-    feeder->source = twin_input_piece_source(feeding->input, piece);
+    feeder->source = twin_input_chunk_source(feeding->input, piece);
     feeder->status = take_over(feeder, &feeder->readers[worker]);
     if (feeder->status != TWIN_OK)
         atomic_store_explicit(&feeder->stop, true, memory_order_relaxed);
-    feeder->done += twin_input_piece_size(feeding->input, piece);
-    if (feeding->progress.tell)
-        feeding->progress.tell(feeding->progress.context, feeding->stage, feeder->done, feeder->total);
+    feeder->done += twin_input_chunk_size(feeding->input, piece);
+    if (feeding->progress.report)
+        feeding->progress.report(feeding->progress.context, feeding->stage, feeder->done, feeder->total);
 }
 
 static twin_status feed_documents(struct feeder *feeder)
 {
-    const struct twin__feeding *feeding = feeder->feeding;
+    const struct twin__ingest_options *feeding = feeder->feeding;
     int workers = feeding->exec.workers;
     feeder->readers = calloc((size_t)workers, sizeof *feeder->readers);
     if (!feeder->readers)
@@ -141,12 +141,12 @@ static twin_status feed_documents(struct feeder *feeder)
         feeder->readers[i].feeder = feeder;
         feeder->readers[i].worker = i;
     }
-    size_t pieces = twin_input_pieces(feeding->input);
+    size_t pieces = twin_input_chunks(feeding->input);
     for (size_t piece = 0; piece < pieces; piece++)
-        feeder->total += twin_input_piece_size(feeding->input, piece);
-    twin_exec_in_order(feeding->exec, pieces, read_piece, hand_in_piece, feeder);
+        feeder->total += twin_input_chunk_size(feeding->input, piece);
+    twin_exec_in_order(feeding->exec, pieces, read_chunk, collect_chunk, feeder);
     for (int i = 0; i < workers; i++) {
-        twin_reading_clear(&feeder->readers[i].reading);
+        twin_read_buffers_clear(&feeder->readers[i].reading);
         free(feeder->readers[i].problems);
     }
     free(feeder->readers);
@@ -158,7 +158,7 @@ static twin_status feed_documents(struct feeder *feeder)
 static twin_status feed_set(struct feeder *feeder, const twin_collection *collection, twin_scratch *scratch,
                             uint32_t number)
 {
-    const struct twin__feeding *feeding = feeder->feeding;
+    const struct twin__ingest_options *feeding = feeder->feeding;
     twin_set set;
     twin_status status = twin_collection_set(&set, collection, scratch, number, feeder->error);
     if (status != TWIN_OK)
@@ -166,7 +166,7 @@ static twin_status feed_set(struct feeder *feeder, const twin_collection *collec
     twin_index_document given = { .items = set.items, .item_count = set.count };
     given.id = twin_collection_id(&given.id_is_number, collection, number);
     feeding->restart(feeding->context, 0);
-    status = feeding->work(feeding->context, 0, &given, (twin_place){ 0 });
+    status = feeding->work(feeding->context, 0, &given, (twin_position){ 0 });
     if (status != TWIN_OK)
         return twin__fail(feeder->error, status, "%s", twin_status_text(status));
     return feeding->hand_in(feeding->context, 0, 0, feeder->error);
@@ -174,7 +174,7 @@ static twin_status feed_set(struct feeder *feeder, const twin_collection *collec
 
 static twin_status feed_rows(struct feeder *feeder)
 {
-    const struct twin__feeding *feeding = feeder->feeding;
+    const struct twin__ingest_options *feeding = feeder->feeding;
     const twin_index_options *options = &feeding->index->options;
     twin_collection *collection;
     twin_scratch scratch = { 0 };
@@ -200,11 +200,11 @@ static twin_status feed_rows(struct feeder *feeder)
     return status;
 }
 
-twin_status twin__feed(uint64_t *problems, const struct twin__feeding *feeding, twin_error *error)
+twin_status twin__ingest(uint64_t *problems, const struct twin__ingest_options *feeding, twin_error *error)
 {
     struct feeder feeder = { .feeding = feeding, .error = error };
-    bool rows = twin_input_format_of(feeding->input) == TWIN_INPUT_ROWS;
-    if (rows != (feeding->index->options.format == TWIN_INPUT_ROWS))
+    bool rows = twin_input_format_of(feeding->input) == TWIN_INPUT_SETS;
+    if (rows != (feeding->index->options.format == TWIN_INPUT_SETS))
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of %s, and the input is %s", feeding->index->path,
                           rows ? "documents" : "rows", rows ? "rows" : "documents");
     twin_status status = rows ? feed_rows(&feeder) : feed_documents(&feeder);
@@ -220,15 +220,15 @@ enum { BATCH_DOCUMENTS = 20000, BATCH_BYTES = 128 << 20 };
 struct adding {
     twin_index *index;
     const twin_input *input;
-    twin_index_feed feed;
+    twin_index_add_options feed;
     twin_index_change *change;
     struct adder {
         struct twin__draft draft;
         twin_scratch scratch;
     } * adders;
     struct twin__batch filling, writing;
-    struct twin__beside beside; /* writes while others work the next documents out */
-    twin_status status;         /* of what it wrote */
+    struct twin__background beside; /* writes while others work the next documents out */
+    twin_status status;             /* of what it wrote */
     twin_error error;
     twin_buffer name;
 };
@@ -239,7 +239,7 @@ static void restart_adder(void *context, int worker)
     twin__draft_empty(&adding->adders[worker].draft);
 }
 
-static twin_status draft_document(void *context, int worker, const twin_index_document *given, twin_place place)
+static twin_status draft_document(void *context, int worker, const twin_index_document *given, twin_position position)
 {
     struct adding *adding = context;
     struct adder *adder = &adding->adders[worker];
@@ -248,7 +248,7 @@ static twin_status draft_document(void *context, int worker, const twin_index_do
     document.time = adding->feed.time;
     twin_status status = twin__draft_add(&adder->draft, adding->index, &adder->scratch, &document);
     if (status == TWIN_OK)
-        adder->draft.entries[adder->draft.count - 1].place = place;
+        adder->draft.entries[adder->draft.count - 1].position = position;
     return status;
 }
 
@@ -260,8 +260,8 @@ static twin_status name_entries(struct adding *adding, struct twin__draft *draft
         if (entry->id_length)
             continue;
         twin_text name;
-        entry->place.line += line_base;
-        if (twin__name_by_line(&name, adding->input, &adding->name, entry->place) != TWIN_OK)
+        entry->position.line += line_base;
+        if (twin__name_by_line(&name, adding->input, &adding->name, entry->position) != TWIN_OK)
             return TWIN_ENOMEM;
         entry->id = draft->bytes.length;
         entry->id_length = (uint32_t)name.length;
@@ -280,7 +280,7 @@ static void write_batch(void *context)
 /* Waits for what is being written. */
 static twin_status settle(struct adding *adding, twin_error *error)
 {
-    twin__beside_wait(&adding->beside);
+    twin__background_wait(&adding->beside);
     if (adding->status != TWIN_OK && error)
         *error = adding->error;
     return adding->status;
@@ -294,7 +294,7 @@ static twin_status start_writing(struct adding *adding, twin_error *error)
         return status;
     if (!twin__batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents))
         return twin__fail_memory(error);
-    twin__beside_start(&adding->beside, adding->feed.exec, write_batch, adding);
+    twin__background_start(&adding->beside, adding->feed.exec, write_batch, adding);
     return TWIN_OK;
 }
 
@@ -340,7 +340,7 @@ static void clear_adding(struct adding *adding)
 }
 
 twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
-                                 twin_index_feed feed, twin_error *error)
+                                 twin_index_add_options feed, twin_error *error)
 {
     twin_index_change unheard = { 0 };
     feed.batch_documents = feed.batch_documents ? feed.batch_documents : BATCH_DOCUMENTS;
@@ -349,19 +349,19 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
     adding.adders = calloc((size_t)feed.exec.workers, sizeof *adding.adders);
     if (!adding.adders)
         return twin__fail_memory(error);
-    struct twin__feeding feeding = { .index = index,
-                                     .input = input,
-                                     .exec = feed.exec,
-                                     .strict = feed.strict,
-                                     .work = draft_document,
-                                     .restart = restart_adder,
-                                     .hand_in = hand_in_drafts,
-                                     .problem = feed.problem,
-                                     .context = &adding,
-                                     .problem_context = feed.context,
-                                     .stage = "adding",
-                                     .progress = feed.progress };
-    twin_status status = twin__feed(&adding.change->problems, &feeding, error);
+    struct twin__ingest_options feeding = { .index = index,
+                                            .input = input,
+                                            .exec = feed.exec,
+                                            .strict = feed.strict,
+                                            .work = draft_document,
+                                            .restart = restart_adder,
+                                            .hand_in = hand_in_drafts,
+                                            .problem = feed.problem,
+                                            .context = &adding,
+                                            .problem_context = feed.context,
+                                            .stage = "adding",
+                                            .progress = feed.progress };
+    twin_status status = twin__ingest(&adding.change->problems, &feeding, error);
     status = finish_writing(&adding, status, error);
     clear_adding(&adding);
     return status;

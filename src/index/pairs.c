@@ -49,9 +49,10 @@ struct pairing {
 
 static bool room_for_member(struct pairing *pairing)
 {
-    return twin__grow(&pairing->members, &pairing->member_capacity, pairing->count, 1, sizeof *pairing->members) &&
-           twin__grow(&pairing->signatures, &pairing->signature_capacity, pairing->count * pairing->slots,
-                      pairing->slots, sizeof *pairing->signatures);
+    return twin__array_grow(&pairing->members, &pairing->member_capacity, pairing->count, 1,
+                            sizeof *pairing->members) &&
+           twin__array_grow(&pairing->signatures, &pairing->signature_capacity, pairing->count * pairing->slots,
+                            pairing->slots, sizeof *pairing->signatures);
 }
 
 static twin_status take_member(struct pairing *pairing, MDB_val key, MDB_val value, twin_error *error)
@@ -60,7 +61,7 @@ static twin_status take_member(struct pairing *pairing, MDB_val key, MDB_val val
     uint64_t number;
     if (!room_for_member(pairing))
         return twin__fail_memory(error);
-    if (!twin__number_of(&number, key) ||
+    if (!twin__key_number(&number, key) ||
         !twin__set_decode(&set, pairing->signatures + pairing->count * pairing->slots, pairing->slots,
                           twin__bytes_of(value)))
         return twin__fail_damaged(error, pairing->index, "a signature does not fit its checksum");
@@ -104,7 +105,7 @@ static void take_pair(void *context, uint32_t a, uint32_t b, int number)
     if (twin_minhash_agreement(pairing->signatures + a * slots, pairing->signatures + b * slots, slots) <
         pairing->least)
         return;
-    if (!twin__grow(&worker->pairs, &worker->capacity, worker->count, 1, sizeof *worker->pairs))
+    if (!twin__array_grow(&worker->pairs, &worker->capacity, worker->count, 1, sizeof *worker->pairs))
         worker->no_memory = true;
     else
         worker->pairs[worker->count++] = (uint64_t)a << 32 | b;
@@ -194,15 +195,15 @@ static void check_pairs(void *context, size_t begin, size_t end, int worker)
         }
     }
     size_t done = atomic_fetch_add(&pairing->done, end - begin) + end - begin;
-    if (pairing->progress.tell)
-        pairing->progress.tell(pairing->progress.context, "verifying", done, pairing->pair_count);
+    if (pairing->progress.report)
+        pairing->progress.report(pairing->progress.context, "verifying", done, pairing->pair_count);
 }
 
 /* ---- what is told ---- */
 
 static twin_status keep_told(struct pairing *pairing, uint64_t a, uint64_t b, double similarity, twin_error *error)
 {
-    if (!twin__grow(&pairing->told, &pairing->told_capacity, pairing->told_count, 1, sizeof *pairing->told))
+    if (!twin__array_grow(&pairing->told, &pairing->told_capacity, pairing->told_count, 1, sizeof *pairing->told))
         return twin__fail_memory(error);
     pairing->told[pairing->told_count++] = (struct told){ a < b ? a : b, a < b ? b : a, similarity };
     return TWIN_OK;
@@ -316,7 +317,7 @@ twin_status twin_index_pairs(twin_index *index, double threshold, twin_copies co
                                .slots = index->options.minhash.slots,
                                .failure = TWIN__NO_FAILURE,
                                .progress = progress };
-    pairing.least = twin__index_least(&index->options, pairing.threshold);
+    pairing.least = twin__index_least_equal(&index->options, pairing.threshold);
     pairing.workers = calloc((size_t)exec.workers, sizeof *pairing.workers);
     twin_status status =
         pairing.workers ? twin__seats_create(&pairing.seats, exec.workers, index, error) : twin__fail_memory(error);

@@ -25,13 +25,13 @@ static const uint64_t MOST_NUMBERS = (uint64_t)1 << (64 - LIST_BITS);
 static const struct {
     enum twin__table runs, lists, records;
 } heaps[] = {
-    [TWIN__HEAP_SETS] = { TWIN__RUNS, TWIN__BANDS, TWIN__SETS },
-    [TWIN__HEAP_IDS] = { TWIN__ID_RUNS, TWIN__IDS, TWIN__DOCUMENTS },
+    [TWIN__POSTINGS_SETS] = { TWIN__RUNS, TWIN__BANDS, TWIN__SETS },
+    [TWIN__POSTINGS_IDS] = { TWIN__ID_RUNS, TWIN__IDS, TWIN__DOCUMENTS },
 };
 
-size_t twin__heap_lists(const twin_index_options *options, enum twin__heap heap)
+size_t twin__postings_lists(const twin_index_options *options, enum twin__postings heap)
 {
-    return heap == TWIN__HEAP_SETS ? options->plan.bands + 1 : 1;
+    return heap == TWIN__POSTINGS_SETS ? options->plan.bands + 1 : 1;
 }
 
 uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
@@ -42,7 +42,7 @@ uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *sign
 
 /* ---- reading ---- */
 
-twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
                            struct twin__run run, size_t list, twin_error *error)
 {
     uint64_t number = run.first << LIST_BITS | list;
@@ -73,11 +73,11 @@ static twin_status list_runs(struct twin__run **list, size_t *count, const twin_
     MDB_val key, value;
     int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
     for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-        if (!twin__grow(list, &capacity, *count, 1, sizeof **list))
+        if (!twin__array_grow(list, &capacity, *count, 1, sizeof **list))
             return twin__fail_memory(error);
         struct twin__run *run = &(*list)[*count];
         uint64_t first;
-        if (!twin__number_of(&first, key) || !twin__run_decode(run, first, twin__bytes_of(value)) ||
+        if (!twin__key_number(&first, key) || !twin__run_decode(run, first, twin__bytes_of(value)) ||
             (*count && run->first < run[-1].end) || run->end > MOST_NUMBERS)
             return twin__fail_damaged(error, index, "its list of runs is not what it should be");
         ++*count;
@@ -86,7 +86,7 @@ static twin_status list_runs(struct twin__run **list, size_t *count, const twin_
 }
 
 twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
-                            enum twin__heap heap, twin_error *error)
+                            enum twin__postings heap, twin_error *error)
 {
     MDB_cursor *cursor;
     *out = NULL;
@@ -110,7 +110,7 @@ void twin__lists_clear(struct twin__lists *lists)
     *lists = (struct twin__lists){ 0 };
 }
 
-twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__heap heap,
+twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
                             size_t first, size_t count, twin_error *error)
 {
     *out = (struct twin__lists){ .stride = count };
@@ -165,10 +165,10 @@ size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash)
 
 /* Runs, and newcomers behind them, that become one. */
 struct merge {
-    enum twin__heap heap;
+    enum twin__postings heap;
     const struct twin__run *runs;
     size_t run_count;
-    const struct twin__newcomer *newcomers;
+    const struct twin__new_posting *newcomers;
     size_t newcomer_count;
     struct twin__run out;
     bool clears;         /* some entries are dead */
@@ -187,22 +187,22 @@ static twin_status mark_live(struct merge *merge, struct twin__writing *writing)
     MDB_cursor *cursor;
     MDB_val key = twin__number_key(&merge->out.first), value;
     uint64_t number;
-    twin_status status = twin__said(
+    twin_status status = twin__from_lmdb(
         writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[merge->heap].records], &cursor));
     if (status != TWIN_OK)
         return status;
     int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
     for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-        if (!twin__number_of(&number, key) || number >= merge->out.end)
+        if (!twin__key_number(&number, key) || number >= merge->out.end)
             break;
         number -= merge->out.first;
         merge->live[number / 8] = (unsigned char)(merge->live[number / 8] | 1u << number % 8);
     }
     mdb_cursor_close(cursor);
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__said(writing, code);
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__from_lmdb(writing, code);
 }
 
-static uint32_t hash_in(const twin_index_options *options, const struct twin__newcomer *newcomer, size_t list)
+static uint32_t hash_in(const twin_index_options *options, const struct twin__new_posting *newcomer, size_t list)
 {
     return newcomer->signature && list < options->plan.bands ? twin__band_hash(options, newcomer->signature, list)
                                                              : newcomer->hash;
@@ -228,7 +228,7 @@ static twin_status gather(struct merge *merge, struct twin__writing *writing, si
         }
     }
     for (size_t i = 0; i < merge->newcomer_count; i++) {
-        const struct twin__newcomer *newcomer = &merge->newcomers[i];
+        const struct twin__new_posting *newcomer = &merge->newcomers[i];
         merge->entries[merge->count++] =
             (uint64_t)hash_in(&writing->index->options, newcomer, list) << 32 | (newcomer->number - merge->out.first);
     }
@@ -241,7 +241,7 @@ static twin_status put_list(const struct merge *merge, struct twin__writing *wri
     uint64_t number = merge->out.first << LIST_BITS | list, check = check_of(merge->entries, merge->count);
     size_t length = merge->count * sizeof(uint64_t);
     MDB_val key = twin__number_key(&number), value = { length + sizeof check, NULL };
-    twin_status status = twin__said(writing, mdb_put(writing->txn, table, &key, &value, MDB_RESERVE));
+    twin_status status = twin__from_lmdb(writing, mdb_put(writing->txn, table, &key, &value, MDB_RESERVE));
     if (status == TWIN_OK) {
         memcpy(value.mv_data, merge->entries, length);
         memcpy((char *)value.mv_data + length, &check, sizeof check);
@@ -252,7 +252,7 @@ static twin_status put_list(const struct merge *merge, struct twin__writing *wri
 static twin_status drop(struct twin__writing *writing, enum twin__table table, uint64_t number)
 {
     MDB_val key = twin__number_key(&number);
-    return twin__said(writing, mdb_del(writing->txn, writing->index->tables[table], &key, NULL));
+    return twin__from_lmdb(writing, mdb_del(writing->txn, writing->index->tables[table], &key, NULL));
 }
 
 static twin_status merge_list(struct merge *merge, struct twin__writing *writing, size_t list)
@@ -266,31 +266,31 @@ static twin_status merge_list(struct merge *merge, struct twin__writing *writing
     return put_list(merge, writing, list);
 }
 
-static twin_status put_run(struct twin__writing *writing, enum twin__heap heap, const struct twin__run *run)
+static twin_status put_run(struct twin__writing *writing, enum twin__postings heap, const struct twin__run *run)
 {
     unsigned char record[TWIN__RUN_BYTES];
     twin__run_encode(record, run);
     MDB_val key = twin__number_key(&run->first), value = { sizeof record, record };
-    return twin__said(writing, mdb_put(writing->txn, writing->index->tables[heaps[heap].runs], &key, &value, 0));
+    return twin__from_lmdb(writing, mdb_put(writing->txn, writing->index->tables[heaps[heap].runs], &key, &value, 0));
 }
 
 static twin_status merge_lists(struct merge *merge, struct twin__writing *writing)
 {
-    size_t lists = twin__heap_lists(&writing->index->options, merge->heap);
+    size_t lists = twin__postings_lists(&writing->index->options, merge->heap);
     twin_status status = merge->clears ? mark_live(merge, writing) : TWIN_OK;
     for (size_t list = 0; list < lists && status == TWIN_OK; list++)
         status = merge_list(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++) {
         status = drop(writing, heaps[merge->heap].runs, merge->runs[i].first);
-        if (merge->heap == TWIN__HEAP_SETS)
+        if (merge->heap == TWIN__POSTINGS_SETS)
             writing->counts.dead -= merge->runs[i].dead;
     }
     merge->out.entries = merge->count;
     return status == TWIN_OK && merge->count ? put_run(writing, merge->heap, &merge->out) : status;
 }
 
-static twin_status merge_runs(struct twin__writing *writing, enum twin__heap heap, const struct twin__run *runs,
-                              size_t run_count, const struct twin__newcomer *newcomers, size_t newcomer_count)
+static twin_status merge_runs(struct twin__writing *writing, enum twin__postings heap, const struct twin__run *runs,
+                              size_t run_count, const struct twin__new_posting *newcomers, size_t newcomer_count)
 {
     struct merge merge = {
         .heap = heap, .runs = runs, .run_count = run_count, .newcomers = newcomers, .newcomer_count = newcomer_count
@@ -321,8 +321,8 @@ static bool fits(uint64_t first, uint64_t end)
     return end - first <= (uint64_t)UINT32_MAX + 1;
 }
 
-twin_status twin__runs_append(struct twin__writing *writing, enum twin__heap heap,
-                              const struct twin__newcomer *newcomers, size_t count)
+twin_status twin__runs_append(struct twin__writing *writing, enum twin__postings heap,
+                              const struct twin__new_posting *newcomers, size_t count)
 {
     struct twin__run *runs;
     size_t run_count;
@@ -345,41 +345,41 @@ twin_status twin__runs_append(struct twin__writing *writing, enum twin__heap hea
     return status;
 }
 
-static twin_status find_run(struct twin__run *out, struct twin__writing *writing, enum twin__heap heap,
+static twin_status find_run(struct twin__run *out, struct twin__writing *writing, enum twin__postings heap,
                             uint64_t number)
 {
     MDB_cursor *cursor;
     uint64_t first = 0;
     MDB_val key = twin__number_key(&number), value;
     twin_status status =
-        twin__said(writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[heap].runs], &cursor));
+        twin__from_lmdb(writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[heap].runs], &cursor));
     if (status != TWIN_OK)
         return status;
     int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
     if (code == MDB_NOTFOUND)
         code = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
-    else if (code == MDB_SUCCESS && twin__number_of(&first, key) && first > number)
+    else if (code == MDB_SUCCESS && twin__key_number(&first, key) && first > number)
         code = mdb_cursor_get(cursor, &key, &value, MDB_PREV);
-    bool good = code == MDB_SUCCESS && twin__number_of(&first, key) &&
+    bool good = code == MDB_SUCCESS && twin__key_number(&first, key) &&
                 twin__run_decode(out, first, twin__bytes_of(value)) && first <= number && number < out->end &&
                 out->dead < out->entries;
     mdb_cursor_close(cursor);
     return good ? TWIN_OK : twin__fail_damaged(writing->error, writing->index, "a set or an id stands in no run");
 }
 
-twin_status twin__runs_bury(struct twin__writing *writing, enum twin__heap heap, uint64_t number)
+twin_status twin__runs_mark_removed(struct twin__writing *writing, enum twin__postings heap, uint64_t number)
 {
     struct twin__run run = { 0 };
     twin_status status = find_run(&run, writing, heap, number);
     if (status != TWIN_OK)
         return status;
     run.dead++;
-    writing->counts.dead += heap == TWIN__HEAP_SETS;
+    writing->counts.dead += heap == TWIN__POSTINGS_SETS;
     return 2 * run.dead > run.entries ? merge_runs(writing, heap, &run, 1, NULL, 0) : put_run(writing, heap, &run);
 }
 
 /* Runs too far apart for one stay apart. */
-twin_status twin__runs_unite(struct twin__writing *writing, enum twin__heap heap)
+twin_status twin__runs_merge_all(struct twin__writing *writing, enum twin__postings heap)
 {
     struct twin__run *runs;
     size_t count, first = 0;

@@ -20,7 +20,7 @@ void twin_index_answer_clear(twin_index_answer *answer)
 
 /* As in similar.c: four standard errors below the threshold, where 3 true pairs in 100,000 are lost; or, with
  * nothing kept to compare, the threshold itself. */
-size_t twin__index_least(const twin_index_options *options, double threshold)
+size_t twin__index_least_equal(const twin_index_options *options, double threshold)
 {
     double k = (double)options->minhash.slots, t = threshold;
     if (options->keep == TWIN_KEEP_NONE)
@@ -74,7 +74,7 @@ static twin_status promise(twin_index_view *view, size_t least, twin_error *erro
         size_t equal = found ? twin_minhash_agreement(view->asked, view->signature, slots) : 0;
         if (!found || equal < least)
             continue;
-        if (!twin__grow(&view->hits, &view->hit_capacity, view->hit_count, 1, sizeof *view->hits))
+        if (!twin__array_grow(&view->hits, &view->hit_capacity, view->hit_count, 1, sizeof *view->hits))
             return twin__fail_memory(error);
         view->hits[view->hit_count++] =
             (struct twin__hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
@@ -95,12 +95,12 @@ static int by_similarity(const void *a, const void *b)
 /* Puts a hit where it belongs among the best so far, of which at most `most` stay. */
 static size_t insert(struct twin__hit *best, size_t count, size_t most, struct twin__hit hit)
 {
-    size_t place = count < most ? count : most - 1;
-    if (count == most && by_similarity(&hit, &best[place]) >= 0)
+    size_t position = count < most ? count : most - 1;
+    if (count == most && by_similarity(&hit, &best[position]) >= 0)
         return count;
-    for (; place > 0 && by_similarity(&hit, &best[place - 1]) < 0; place--)
-        best[place] = best[place - 1];
-    best[place] = hit;
+    for (; position > 0 && by_similarity(&hit, &best[position - 1]) < 0; position--)
+        best[position] = best[position - 1];
+    best[position] = hit;
     return count < most ? count + 1 : most;
 }
 
@@ -128,7 +128,7 @@ static twin_status compare(twin_index_view *view, double threshold, size_t most,
         best = insert(hits, best, most, hit);
         if (best == most && hits[most - 1].similarity > threshold) {
             threshold = hits[most - 1].similarity;
-            least = twin__index_least(options, threshold);
+            least = twin__index_least_equal(options, threshold);
         }
     }
     view->hit_count = best;
@@ -151,7 +151,7 @@ static size_t *tally_of(struct told *told, uint32_t label)
     for (size_t i = 0; i < told->count; i++)
         if (told->tallies[i].label == label)
             return &told->tallies[i].count;
-    if (!twin__grow(&told->tallies, &told->capacity, told->count, 1, sizeof *told->tallies))
+    if (!twin__array_grow(&told->tallies, &told->capacity, told->count, 1, sizeof *told->tallies))
         return NULL;
     told->tallies[told->count] = (struct tally){ label, 0 };
     return &told->tallies[told->count++].count;
@@ -165,7 +165,7 @@ static twin_status tell(twin_index_answer *out, twin_index_view *view, const str
     twin_status status = twin__view_document(&document, NULL, view, number, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__grow(&out->entries, &out->capacity, out->count, 1, sizeof *out->entries) ||
+    if (!twin__array_grow(&out->entries, &out->capacity, out->count, 1, sizeof *out->entries) ||
         twin_buffer_append(&out->ids, document.id.bytes, document.id.length) != TWIN_OK)
         return twin__fail_memory(error);
     twin_index_entry *entry = &out->entries[out->count++];
@@ -178,7 +178,7 @@ static twin_status tell(twin_index_answer *out, twin_index_view *view, const str
 struct telling {
     twin_index_answer *out;
     twin_index_view *view;
-    twin_index_question question;
+    twin_index_query_options question;
     MDB_cursor *members;
     struct told told;
 };
@@ -220,7 +220,7 @@ static twin_status tell_members(struct telling *telling, const struct twin__hit 
     return code == MDB_NOTFOUND || code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
 }
 
-static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
                              twin_error *error)
 {
     struct telling telling = { .out = out, .view = view, .question = question };
@@ -232,15 +232,15 @@ static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin
         status = tell_members(&telling, &view->hits[i], error);
     mdb_cursor_close(telling.members);
     free(telling.told.tallies);
-    size_t place = 0;
+    size_t position = 0;
     for (size_t i = 0; i < out->count; i++) {
-        out->entries[i].id.bytes = out->ids.bytes + place;
-        place += out->entries[i].id.length;
+        out->entries[i].id.bytes = out->ids.bytes + position;
+        position += out->entries[i].id.length;
     }
     return status;
 }
 
-static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
                        const twin_index_document *document, twin_error *error)
 {
     const twin_index_options *options = &view->index->options;
@@ -257,7 +257,7 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
         status = gather(view);
     if (status != TWIN_OK)
         return twin__fail(error, status, "%s", twin_status_text(status));
-    status = promise(view, twin__index_least(options, threshold), error);
+    status = promise(view, twin__index_least_equal(options, threshold), error);
     if (status == TWIN_OK && view->hit_count)
         qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
     if (status == TWIN_OK && !out->estimated)
@@ -267,19 +267,19 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
     return status == TWIN_OK ? tell_hits(out, view, question, error) : status;
 }
 
-twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
                              twin_text text, twin_error *error)
 {
-    if (view->index->options.format == TWIN_INPUT_ROWS)
+    if (view->index->options.format == TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of rows, so a text cannot be asked for",
                           view->index->path);
     return ask(out, view, question, &(twin_index_document){ .text = text }, error);
 }
 
-twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_question question,
+twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
                                    const uint64_t *items, size_t count, twin_error *error)
 {
-    if (view->index->options.format != TWIN_INPUT_ROWS)
+    if (view->index->options.format != TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of documents, so a text must be asked for",
                           view->index->path);
     return ask(out, view, question, &(twin_index_document){ .items = items, .item_count = count }, error);
@@ -289,7 +289,7 @@ twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view
 
 struct questions {
     twin_index_answer *out;
-    twin_index_question question;
+    twin_index_query_options question;
     const twin_text *texts;
     struct twin__seat *seats;
     struct twin__first_failure failure;
@@ -306,7 +306,7 @@ static void ask_some(void *context, size_t begin, size_t end, int worker)
     }
 }
 
-twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_question question,
+twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_query_options question,
                                   const twin_text *texts, size_t count, twin_exec exec, twin_error *error)
 {
     struct questions questions = { .out = out, .question = question, .texts = texts, .failure = TWIN__NO_FAILURE };
@@ -322,7 +322,7 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
 
 /* An answer as a worker found it: its entries lie among the worker's, one answer behind the other. */
 struct asked {
-    twin_place place;
+    twin_position position;
     size_t id, id_length, entries, ids, ids_length;
     size_t count;
     bool id_is_number;
@@ -340,7 +340,7 @@ struct asker {
 
 struct asking {
     const twin_input *input;
-    twin_index_asking wanted;
+    twin_index_query_input_options wanted;
     struct asker *askers;
     struct twin__seat *seats;
     twin_buffer name;
@@ -352,14 +352,14 @@ static void restart_asker(void *context, int worker)
     asker->entry_count = asker->asked_count = asker->bytes.length = 0;
 }
 
-static twin_status keep_answer(struct asker *asker, const twin_index_document *given, twin_place place)
+static twin_status keep_answer(struct asker *asker, const twin_index_document *given, twin_position position)
 {
     const twin_index_answer *answer = &asker->answer;
-    if (!twin__grow(&asker->asked, &asker->asked_capacity, asker->asked_count, 1, sizeof *asker->asked) ||
-        !twin__grow(&asker->entries, &asker->entry_capacity, asker->entry_count, answer->count,
-                    sizeof *asker->entries))
+    if (!twin__array_grow(&asker->asked, &asker->asked_capacity, asker->asked_count, 1, sizeof *asker->asked) ||
+        !twin__array_grow(&asker->entries, &asker->entry_capacity, asker->entry_count, answer->count,
+                          sizeof *asker->entries))
         return TWIN_ENOMEM;
-    struct asked asked = { .place = place,
+    struct asked asked = { .position = position,
                            .id = asker->bytes.length,
                            .id_length = given->id.length,
                            .entries = asker->entry_count,
@@ -376,13 +376,13 @@ static twin_status keep_answer(struct asker *asker, const twin_index_document *g
     return TWIN_OK;
 }
 
-static twin_status ask_document(void *context, int worker, const twin_index_document *given, twin_place place)
+static twin_status ask_document(void *context, int worker, const twin_index_document *given, twin_position position)
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
     twin_status status =
         ask(&asker->answer, asking->seats[worker].view, asking->wanted.question, given, &asker->error);
-    return status == TWIN_OK ? keep_answer(asker, given, place) : status;
+    return status == TWIN_OK ? keep_answer(asker, given, position) : status;
 }
 
 static twin_status hand_in_answers(void *context, int worker, uint64_t line_base, twin_error *error)
@@ -392,8 +392,8 @@ static twin_status hand_in_answers(void *context, int worker, uint64_t line_base
     for (size_t i = 0; i < asker->asked_count; i++) {
         struct asked *asked = &asker->asked[i];
         twin_text id = { asker->bytes.bytes + asked->id, asked->id_length };
-        asked->place.line += line_base;
-        if (id.length == 0 && twin__name_by_line(&id, asking->input, &asking->name, asked->place) != TWIN_OK)
+        asked->position.line += line_base;
+        if (id.length == 0 && twin__name_by_line(&id, asking->input, &asking->name, asked->position) != TWIN_OK)
             return twin__fail_memory(error);
         twin_index_answer answer = { .entries = asker->entries + asked->entries,
                                      .count = asked->count,
@@ -432,28 +432,28 @@ static void clear_asking(struct asking *asking)
     twin_buffer_clear(&asking->name);
 }
 
-twin_status twin_index_query_input(twin_index *index, const twin_input *input, twin_index_asking wanted,
+twin_status twin_index_query_input(twin_index *index, const twin_input *input, twin_index_query_input_options wanted,
                                    twin_error *error)
 {
     struct asking asking = { .input = input, .wanted = wanted };
     size_t workers = (size_t)wanted.exec.workers;
     asking.askers = calloc(workers, sizeof *asking.askers);
-    struct twin__feeding feeding = { .index = index,
-                                     .input = input,
-                                     .exec = wanted.exec,
-                                     .strict = wanted.strict,
-                                     .work = ask_document,
-                                     .restart = restart_asker,
-                                     .hand_in = hand_in_answers,
-                                     .problem = wanted.problem,
-                                     .context = &asking,
-                                     .problem_context = wanted.context,
-                                     .stage = "asking",
-                                     .progress = wanted.progress };
+    struct twin__ingest_options feeding = { .index = index,
+                                            .input = input,
+                                            .exec = wanted.exec,
+                                            .strict = wanted.strict,
+                                            .work = ask_document,
+                                            .restart = restart_asker,
+                                            .hand_in = hand_in_answers,
+                                            .problem = wanted.problem,
+                                            .context = &asking,
+                                            .problem_context = wanted.context,
+                                            .stage = "asking",
+                                            .progress = wanted.progress };
     twin_status status = asking.askers ? twin__seats_create(&asking.seats, wanted.exec.workers, index, error)
                                        : twin__fail_memory(error);
     if (status == TWIN_OK) {
-        status = twin__feed(NULL, &feeding, error);
+        status = twin__ingest(NULL, &feeding, error);
         take_sentence(&asking, status, error);
         twin__seats_free(asking.seats, wanted.exec.workers);
     }

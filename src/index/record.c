@@ -143,7 +143,7 @@ static twin_status decode_words(twin_shingle_options *out, uint64_t count, struc
 
 static bool kinds_are_known(const unsigned char *head)
 {
-    return head[12] <= TWIN_INPUT_ROWS && head[13] <= TWIN_NORMAL_BYTES && head[14] <= TWIN_SHINGLE_STOP &&
+    return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && head[14] <= TWIN_SHINGLE_STOP &&
            head[15] <= TWIN_HASH_SIP && head[16] <= TWIN_SKETCH_CLASSIC && head[17] <= TWIN_KEEP_NONE;
 }
 

@@ -44,13 +44,14 @@ static twin_status find_lists(twin_index_view *view, twin_error *error)
 {
     const twin_index *index = view->index;
     twin_status status =
-        twin__lists_get(&view->bands, index, view->txn, TWIN__HEAP_SETS, 0, index->options.plan.bands, error);
-    return status == TWIN_OK ? twin__lists_get(&view->ids, index, view->txn, TWIN__HEAP_IDS, 0, 1, error) : status;
+        twin__lists_get(&view->bands, index, view->txn, TWIN__POSTINGS_SETS, 0, index->options.plan.bands, error);
+    return status == TWIN_OK ? twin__lists_get(&view->ids, index, view->txn, TWIN__POSTINGS_IDS, 0, 1, error)
+                             : status;
 }
 
 static twin_status look(twin_index_view *view, twin_error *error)
 {
-    twin_status status = twin__begin_reading(&view->txn, view->index, error);
+    twin_status status = twin__begin_read(&view->txn, view->index, error);
     if (status == TWIN_OK)
         status = twin__get_counts(&view->counts, view->index, view->txn, error);
     if (status == TWIN_OK)
@@ -68,7 +69,7 @@ static void look_away(twin_index_view *view)
     if (view->kept)
         mdb_cursor_close(view->kept);
     view->kept = NULL;
-    twin__end_reading(view->index, view->txn);
+    twin__end_read(view->index, view->txn);
     view->txn = NULL;
 }
 
@@ -340,7 +341,7 @@ static twin_status each(twin_index_view *view, MDB_cursor *cursor, twin_index_vi
         struct twin__document document;
         twin_index_entry entry;
         uint64_t number;
-        if (!twin__number_of(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+        if (!twin__key_number(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
             return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
         twin_status status = entry_of(&entry, view, number, &document, error);
         if (status != TWIN_OK)

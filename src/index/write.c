@@ -9,7 +9,7 @@
 
 /* What is new in a transaction stands in no run yet, and is found by a table of places in the list, plus one, by hash. */
 struct newcomers {
-    struct twin__newcomer *list;
+    struct twin__new_posting *list;
     size_t count, capacity;
     uint64_t first; /* the number of the first; the others follow */
     uint32_t *table;
@@ -43,12 +43,12 @@ static twin_status open_writer(struct writer *writer, struct twin__writing *writ
     if (!writer->signature)
         return twin__fail_memory(writing->error);
     twin_status status =
-        twin__said(writing, mdb_cursor_open(writing->txn, table_of(writer, TWIN__MEMBERS), &writer->members));
+        twin__from_lmdb(writing, mdb_cursor_open(writing->txn, table_of(writer, TWIN__MEMBERS), &writer->members));
     if (status == TWIN_OK)
-        status = twin__lists_get(&writer->ids, index, writing->txn, TWIN__HEAP_IDS, 0, 1, writing->error);
+        status = twin__lists_get(&writer->ids, index, writing->txn, TWIN__POSTINGS_IDS, 0, 1, writing->error);
     if (status == TWIN_OK)
-        status = twin__lists_get(&writer->digests, index, writing->txn, TWIN__HEAP_SETS, index->options.plan.bands, 1,
-                                 writing->error);
+        status = twin__lists_get(&writer->digests, index, writing->txn, TWIN__POSTINGS_SETS,
+                                 index->options.plan.bands, 1, writing->error);
     return status;
 }
 
@@ -91,9 +91,10 @@ static bool widen(struct newcomers *all)
     return true;
 }
 
-static bool remember(struct newcomers *all, struct twin__newcomer newcomer)
+static bool remember(struct newcomers *all, struct twin__new_posting newcomer)
 {
-    if (all->count >= UINT32_MAX / 2 || !twin__grow(&all->list, &all->capacity, all->count, 1, sizeof *all->list))
+    if (all->count >= UINT32_MAX / 2 ||
+        !twin__array_grow(&all->list, &all->capacity, all->count, 1, sizeof *all->list))
         return false;
     all->list[all->count] = newcomer;
     if (2 * (all->count + 1) >= all->slots && !widen(all))
@@ -103,10 +104,10 @@ static bool remember(struct newcomers *all, struct twin__newcomer newcomer)
 }
 
 /* A number that leaves: of this transaction, or out of a run. */
-static twin_status forget(struct writer *writer, struct newcomers *all, enum twin__heap heap, uint64_t number)
+static twin_status forget(struct writer *writer, struct newcomers *all, enum twin__postings heap, uint64_t number)
 {
     if (number < all->first)
-        return twin__runs_bury(writer->writing, heap, number);
+        return twin__runs_mark_removed(writer->writing, heap, number);
     all->list[number - all->first].apart = true;
     return TWIN_OK;
 }
@@ -127,14 +128,15 @@ static twin_status get(MDB_val *out, bool *found, struct writer *writer, enum tw
         *found = code == MDB_SUCCESS;
     if (code == MDB_NOTFOUND)
         return found ? TWIN_OK : damaged(writer, "a record that is referred to is missing");
-    return twin__said(writer->writing, code);
+    return twin__from_lmdb(writer->writing, code);
 }
 
 static twin_status put(struct writer *writer, enum twin__table table, uint64_t number, const void *bytes,
                        size_t length, unsigned flags)
 {
     MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
-    return twin__said(writer->writing, mdb_put(writer->writing->txn, table_of(writer, table), &key, &value, flags));
+    return twin__from_lmdb(writer->writing,
+                           mdb_put(writer->writing->txn, table_of(writer, table), &key, &value, flags));
 }
 
 /* Deletes a record, or of several under one number the one of these bytes. */
@@ -144,7 +146,7 @@ static twin_status drop(struct writer *writer, enum twin__table table, uint64_t 
     MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
     int code = mdb_del(writer->writing->txn, table_of(writer, table), &key, bytes ? &value : NULL);
     return code == MDB_NOTFOUND ? damaged(writer, "a record that is to be removed is missing")
-                                : twin__said(writer->writing, code);
+                                : twin__from_lmdb(writer->writing, code);
 }
 
 static twin_status get_document(struct twin__document *out, bool *found, struct writer *writer, uint64_t number)
@@ -218,7 +220,7 @@ static twin_status search_new(bool *found, uint64_t *out, struct writer *writer,
     twin_status status = TWIN_OK;
     size_t slot = hash & (all->slots - 1);
     for (; all->slots && all->table[slot] && status == TWIN_OK; slot = (slot + 1) & (all->slots - 1)) {
-        const struct twin__newcomer *newcomer = &all->list[all->table[slot] - 1];
+        const struct twin__new_posting *newcomer = &all->list[all->table[slot] - 1];
         if (newcomer->hash != hash || newcomer->apart)
             continue;
         *out = newcomer->number;
@@ -331,7 +333,7 @@ static twin_status remove_set(struct writer *writer, uint64_t number, const stru
         return status;
     writer->writing->counts.sets--;
     if (set->size)
-        return forget(writer, &writer->sets, TWIN__HEAP_SETS, number);
+        return forget(writer, &writer->sets, TWIN__POSTINGS_SETS, number);
     writer->writing->counts.empty_set = 0;
     return TWIN_OK;
 }
@@ -356,7 +358,7 @@ static twin_status find_first(uint64_t *out, struct writer *writer, uint64_t set
         value = (MDB_val){ sizeof next, next };
         code = mdb_cursor_get(writer->members, &key, &value, MDB_GET_BOTH_RANGE);
     }
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__said(writer->writing, code);
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__from_lmdb(writer->writing, code);
 }
 
 static twin_status leave_set(struct writer *writer, uint64_t number, uint64_t document)
@@ -384,7 +386,7 @@ static twin_status remove_document(struct writer *writer, uint64_t number)
     twin__member_encode(member, document.label, number);
     status = drop(writer, TWIN__DOCUMENTS, number, NULL, 0);
     if (status == TWIN_OK)
-        status = forget(writer, &writer->documents, TWIN__HEAP_IDS, number);
+        status = forget(writer, &writer->documents, TWIN__POSTINGS_IDS, number);
     if (status == TWIN_OK)
         status = drop(writer, TWIN__MEMBERS, document.set, member, sizeof member);
     if (status == TWIN_OK)
@@ -409,7 +411,7 @@ static twin_status new_set(uint64_t *out, struct writer *writer, const struct tw
     uint64_t number = *out = writer->writing->counts.next_set++, document = writer->writing->counts.next_document;
     struct twin__set set = { .size = entry->set_size, .members = 1, .first = document, .digest = entry->digest };
     bool empty = entry->set_size == 0;
-    struct twin__newcomer newcomer = { number, signature, twin__index_digest_hash(entry->digest), .apart = empty };
+    struct twin__new_posting newcomer = { number, signature, twin__index_digest_hash(entry->digest), .apart = empty };
     if (!remember(&writer->sets, newcomer))
         return twin__fail_memory(writer->writing->error);
     if (empty)
@@ -439,7 +441,7 @@ static twin_status join_set(struct writer *writer, uint64_t number, uint32_t lab
 static twin_status new_document(struct writer *writer, const struct twin__document *document, uint32_t id_hash)
 {
     uint64_t number = writer->writing->counts.next_document++;
-    if (!remember(&writer->documents, (struct twin__newcomer){ .number = number, .hash = id_hash }))
+    if (!remember(&writer->documents, (struct twin__new_posting){ .number = number, .hash = id_hash }))
         return twin__fail_memory(writer->writing->error);
     writer->writing->counts.documents++;
     return put_document(writer, number, document, MDB_APPEND);
@@ -497,7 +499,7 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
     return status == TWIN_OK ? new_document(writer, &document, id_hash) : status;
 }
 
-static twin_status write_run(struct writer *writer, struct newcomers *all, enum twin__heap heap)
+static twin_status write_run(struct writer *writer, struct newcomers *all, enum twin__postings heap)
 {
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++)
@@ -549,9 +551,9 @@ static twin_status write_batch(struct twin__writing *writing, void *context)
     if (status == TWIN_OK)
         status = twin__blocks_finish(writing, &writer.unwritten);
     if (status == TWIN_OK)
-        status = write_run(&writer, &writer.sets, TWIN__HEAP_SETS);
+        status = write_run(&writer, &writer.sets, TWIN__POSTINGS_SETS);
     if (status == TWIN_OK)
-        status = write_run(&writer, &writer.documents, TWIN__HEAP_IDS);
+        status = write_run(&writer, &writer.documents, TWIN__POSTINGS_IDS);
     part->change = writer.change;
     close_writer(&writer);
     return status;

@@ -21,7 +21,7 @@
 #include "input/source.h"
 
 enum {
-    PIECE_BYTES = 1 << 20,
+    CHUNK_BYTES = 1 << 20,
     BYTES_PER_FILE = 16 << 10, /* a guess that makes pieces of folders about as long as those of lines */
     FIRST_STEP = 16 << 10,     /* how far a piece reads on at first to finish its last line, */
     LAST_STEP = 16 << 20,      /* and at most, after doubling */
@@ -31,7 +31,7 @@ enum {
 struct twin_input {
     twin_input_options options; /* without zeros; the strings are the input's own */
     twin_text id_field, text_field;
-    size_t files_per_piece;
+    size_t files_per_chunk;
     size_t pieces, count;
     struct source sources[];
 };
@@ -47,7 +47,7 @@ struct record {
 struct visit {
     const twin_input *input;
     const struct source *source;
-    twin_reading *reading;
+    twin_read_buffers *reading;
     twin_visitor visitor;
     twin_error *error;
     uint64_t lines;
@@ -65,8 +65,8 @@ static void fill_defaults(twin_input_options *options)
         options->separator = '\t';
     if (!options->temp_folder)
         options->temp_folder = "/tmp";
-    if (!options->piece_bytes)
-        options->piece_bytes = PIECE_BYTES;
+    if (!options->chunk_bytes)
+        options->chunk_bytes = CHUNK_BYTES;
     if (!options->max_bytes)
         options->max_bytes = UINT32_MAX;
 }
@@ -74,7 +74,7 @@ static void fill_defaults(twin_input_options *options)
 static twin_status check_options(const char *const *paths, size_t count, const twin_input_options *options,
                                  twin_error *error)
 {
-    if (options->format != TWIN_INPUT_DOCUMENTS && options->format != TWIN_INPUT_ROWS)
+    if (options->format != TWIN_INPUT_DOCUMENTS && options->format != TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "there is no such format of inputs");
     if (options->separator == '\n' || options->separator == '\r')
         return twin__fail(error, TWIN_EINVAL, "a line end cannot separate what is on a line");
@@ -109,20 +109,20 @@ static twin_input *create(size_t count, twin_input_options options)
     }
     input->id_field = text_of(id_field);
     input->text_field = text_of(text_field);
-    input->files_per_piece = options.piece_bytes < 2 * BYTES_PER_FILE ? 1 : options.piece_bytes / BYTES_PER_FILE;
+    input->files_per_chunk = options.chunk_bytes < 2 * BYTES_PER_FILE ? 1 : options.chunk_bytes / BYTES_PER_FILE;
     return input;
 }
 
-static uint64_t pieces_of(uint64_t total, uint64_t each)
+static uint64_t chunks_of(uint64_t total, uint64_t each)
 {
     return total / each + (total % each != 0);
 }
 
 static void cut(twin_input *input, struct source *source)
 {
-    source->first_piece = input->pieces;
-    source->pieces = source->is_folder ? pieces_of(source->folder.count, input->files_per_piece)
-                                       : pieces_of(source->end - source->begin, input->options.piece_bytes);
+    source->first_chunk = input->pieces;
+    source->pieces = source->is_folder ? chunks_of(source->folder.count, input->files_per_chunk)
+                                       : chunks_of(source->end - source->begin, input->options.chunk_bytes);
     input->pieces += source->pieces;
 }
 
@@ -163,7 +163,7 @@ void twin_input_free(twin_input *input)
     free(input);
 }
 
-void twin_reading_clear(twin_reading *reading)
+void twin_read_buffers_clear(twin_read_buffers *reading)
 {
     twin_buffer_clear(&reading->block);
     twin_buffer_clear(&reading->id);
@@ -173,18 +173,18 @@ void twin_reading_clear(twin_reading *reading)
 
 /* ---- what is in there ---- */
 
-size_t twin_input_pieces(const twin_input *input)
+size_t twin_input_chunks(const twin_input *input)
 {
     return input->pieces;
 }
 
 /* The last input that begins at or before the piece; those without pieces begin where the next one does. */
-uint32_t twin_input_piece_source(const twin_input *input, size_t piece)
+uint32_t twin_input_chunk_source(const twin_input *input, size_t piece)
 {
     size_t low = 0, high = input->count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (input->sources[middle].first_piece <= piece)
+        if (input->sources[middle].first_chunk <= piece)
             low = middle;
         else
             high = middle;
@@ -195,17 +195,17 @@ uint32_t twin_input_piece_source(const twin_input *input, size_t piece)
 /* Where a piece begins and ends: in bytes, or in files. */
 static void bounds(uint64_t *begin, uint64_t *end, const twin_input *input, const struct source *source, size_t piece)
 {
-    uint64_t each = source->is_folder ? input->files_per_piece : input->options.piece_bytes;
+    uint64_t each = source->is_folder ? input->files_per_chunk : input->options.chunk_bytes;
     uint64_t first = source->is_folder ? 0 : source->begin;
     uint64_t last = source->is_folder ? source->folder.count : source->end;
-    *begin = first + (piece - source->first_piece) * each;
+    *begin = first + (piece - source->first_chunk) * each;
     *end = last - *begin < each ? last : *begin + each;
 }
 
-uint64_t twin_input_piece_size(const twin_input *input, size_t piece)
+uint64_t twin_input_chunk_size(const twin_input *input, size_t piece)
 {
     uint64_t begin, end;
-    bounds(&begin, &end, input, &input->sources[twin_input_piece_source(input, piece)], piece);
+    bounds(&begin, &end, input, &input->sources[twin_input_chunk_source(input, piece)], piece);
     return end - begin;
 }
 
@@ -224,14 +224,14 @@ static twin_status append_words(twin_buffer *out, const char *words)
     return twin_buffer_append(out, words, strlen(words));
 }
 
-static bool is_inside(const twin_input *input, twin_place place)
+static bool is_inside(const twin_input *input, twin_position position)
 {
-    if (place.source >= input->count)
+    if (position.source >= input->count)
         return false;
-    const struct source *source = &input->sources[place.source];
+    const struct source *source = &input->sources[position.source];
     if (source->is_folder)
-        return place.offset < source->folder.count;
-    return place.offset >= source->begin && place.offset < source->end;
+        return position.offset < source->folder.count;
+    return position.offset >= source->begin && position.offset < source->end;
 }
 
 twin_input_format twin_input_format_of(const twin_input *input)
@@ -248,15 +248,16 @@ static twin_status append_path(twin_buffer *out, const struct source *source, ui
     return status == TWIN_OK ? append_words(out, source->folder.entries[number].path) : status;
 }
 
-twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_place place)
+twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_position position)
 {
     out->length = 0;
-    if (!is_inside(input, place))
+    if (!is_inside(input, position))
         return TWIN_EINVAL;
-    const struct source *source = &input->sources[place.source];
+    const struct source *source = &input->sources[position.source];
     char line[40];
-    snprintf(line, sizeof line, ": line %" PRIu64, place.line);
-    twin_status status = source->is_folder ? append_path(out, source, place.offset) : append_words(out, source->name);
+    snprintf(line, sizeof line, ": line %" PRIu64, position.line);
+    twin_status status =
+        source->is_folder ? append_path(out, source, position.offset) : append_words(out, source->name);
     if (status == TWIN_OK && !source->is_folder)
         status = append_words(out, line);
     if (status == TWIN_OK)
@@ -287,8 +288,8 @@ static void is_too_long(struct record *record, const twin_input *input)
     is_problem(record, TWIN_PROBLEM_TOO_LONG, 0, "longer than %" PRIu32 " bytes", input->options.max_bytes);
 }
 
-static twin_status look_at_json(struct record *out, const twin_input *input, twin_reading *reading, const char *line,
-                                const char *end)
+static twin_status look_at_json(struct record *out, const twin_input *input, twin_read_buffers *reading,
+                                const char *line, const char *end)
 {
     struct json_line json;
     twin_status status = twin__json_scan(&json, reading, input->id_field, input->text_field, line, end);
@@ -360,11 +361,11 @@ static void look_at_row(struct record *out, const twin_input *input, const char 
 }
 
 /* Looks at the line that starts at `line`; a newline stands right before `end`. */
-static twin_status look_at_line(struct record *out, const twin_input *input, twin_reading *reading, const char *line,
-                                const char *end)
+static twin_status look_at_line(struct record *out, const twin_input *input, twin_read_buffers *reading,
+                                const char *line, const char *end)
 {
     twin_status status = TWIN_OK;
-    if (input->options.format == TWIN_INPUT_ROWS)
+    if (input->options.format == TWIN_INPUT_SETS)
         look_at_row(out, input, line, end);
     else
         status = look_at_json(out, input, reading, line, end);
@@ -378,14 +379,14 @@ static twin_status look_at_line(struct record *out, const twin_input *input, twi
 
 /* ---- reading lines ---- */
 
-static twin_status deliver(struct visit *v, struct record *record, twin_place place)
+static twin_status deliver(struct visit *v, struct record *record, twin_position position)
 {
     bool go_on = true;
     if (record->what == RECORD_DOCUMENT) {
-        record->document.place = place;
+        record->document.position = position;
         go_on = v->visitor.document(v->visitor.context, &record->document);
     } else if (record->what == RECORD_PROBLEM) {
-        record->problem.place = place;
+        record->problem.position = position;
         go_on = v->visitor.problem(v->visitor.context, &record->problem);
     }
     return go_on ? TWIN_OK : TWIN_ESTOPPED;
@@ -437,17 +438,17 @@ static twin_status finish_line(struct visit *v, size_t *end, size_t start, uint6
 static twin_status visit_lines(struct visit *v, size_t start, size_t end, uint64_t offset)
 {
     const char *block = v->reading->block.bytes;
-    twin_place place = { .source = (uint32_t)(v->source - v->input->sources) };
+    twin_position position = { .source = (uint32_t)(v->source - v->input->sources) };
     struct record record;
     for (const char *line = block + start; line < block + end; line = record.end + 1) {
         twin_status status = look_at_line(&record, v->input, v->reading, line, block + end);
         if (status != TWIN_OK)
             return twin__fail_memory(v->error);
         size_t length = record.document.record.length;
-        place.offset = offset + (uint64_t)(line - block);
-        place.line = ++v->lines;
-        place.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
-        status = deliver(v, &record, place);
+        position.offset = offset + (uint64_t)(line - block);
+        position.line = ++v->lines;
+        position.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+        status = deliver(v, &record, position);
         if (status != TWIN_OK)
             return status;
     }
@@ -458,8 +459,8 @@ static twin_status visit_overlong(struct visit *v, uint64_t offset)
 {
     struct record record;
     is_too_long(&record, v->input);
-    twin_place place = { offset, ++v->lines, (uint32_t)(v->source - v->input->sources), UINT32_MAX };
-    return deliver(v, &record, place);
+    twin_position position = { offset, ++v->lines, (uint32_t)(v->source - v->input->sources), UINT32_MAX };
+    return deliver(v, &record, position);
 }
 
 /* Where the first line of the block starts, or the block's length when none does: the block of a piece that is
@@ -527,7 +528,7 @@ static bool is_failure(int error)
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-static twin_status look_at_open_file(struct record *out, const twin_input *input, twin_reading *reading, int fd)
+static twin_status look_at_open_file(struct record *out, const twin_input *input, twin_read_buffers *reading, int fd)
 {
     struct stat about;
     bool too_long, is_known = fstat(fd, &about) == 0;
@@ -542,7 +543,7 @@ static twin_status look_at_open_file(struct record *out, const twin_input *input
     return status;
 }
 
-static twin_status look_at_file(struct record *out, const twin_input *input, twin_reading *reading,
+static twin_status look_at_file(struct record *out, const twin_input *input, twin_read_buffers *reading,
                                 const struct source *source, uint64_t number)
 {
     const struct folder_entry *entry = &source->folder.entries[number];
@@ -583,8 +584,8 @@ static twin_status read_files(struct visit *v, uint64_t begin, uint64_t end)
         twin_status status = look_at_file(&record, v->input, v->reading, v->source, i);
         if (status != TWIN_OK)
             return fail_file(v->source, status, v->error);
-        twin_place place = { .offset = i, .source = (uint32_t)(v->source - v->input->sources) };
-        status = deliver(v, &record, place);
+        twin_position position = { .offset = i, .source = (uint32_t)(v->source - v->input->sources) };
+        status = deliver(v, &record, position);
         if (status != TWIN_OK)
             return status;
     }
@@ -594,9 +595,9 @@ static twin_status read_files(struct visit *v, uint64_t begin, uint64_t end)
 /* ---- reading ---- */
 
 /* One huge document must not make every worker keep room for it. */
-static void let_go(twin_reading *reading, const twin_input *input)
+static void let_go(twin_read_buffers *reading, const twin_input *input)
 {
-    size_t piece = input->options.piece_bytes;
+    size_t piece = input->options.chunk_bytes;
     size_t keep = piece < SIZE_MAX / 2 && 2 * piece > KEEP_BYTES ? 2 * piece : KEEP_BYTES;
     twin_buffer *buffers[] = { &reading->block, &reading->id, &reading->text, &reading->key };
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
@@ -604,12 +605,12 @@ static void let_go(twin_reading *reading, const twin_input *input)
             twin_buffer_clear(buffers[i]);
 }
 
-twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_reading *reading, size_t piece,
+twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *reading, size_t piece,
                             twin_visitor visitor, twin_error *error)
 {
     uint64_t begin, end;
     struct visit v = { .input = input,
-                       .source = &input->sources[twin_input_piece_source(input, piece)],
+                       .source = &input->sources[twin_input_chunk_source(input, piece)],
                        .reading = reading,
                        .visitor = visitor,
                        .error = error };
@@ -626,33 +627,33 @@ twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_readi
 
 /* ---- fetching ---- */
 
-static twin_status not_there(const twin_input *input, twin_place place, twin_error *error)
+static twin_status not_there(const twin_input *input, twin_position position, twin_error *error)
 {
     twin_buffer words = { 0 };
-    twin_status status = twin_input_describe(&words, input, place);
+    twin_status status = twin_input_describe(&words, input, position);
     if (status == TWIN_ENOMEM)
         status = twin__fail_memory(error);
     else
         status = twin__fail(error, TWIN_EFORMAT, "%s is not the document any more that it was",
-                            status == TWIN_OK ? words.bytes : "a place outside the inputs");
+                            status == TWIN_OK ? words.bytes : "a position outside the inputs");
     twin_buffer_clear(&words);
     return status;
 }
 
-static twin_status look_again(struct record *out, const twin_input *input, twin_reading *reading, twin_place place,
-                              twin_error *error)
+static twin_status look_again(struct record *out, const twin_input *input, twin_read_buffers *reading,
+                              twin_position position, twin_error *error)
 {
-    const struct source *source = &input->sources[place.source];
+    const struct source *source = &input->sources[position.source];
     twin_buffer *block = &reading->block;
     twin_status status;
     if (source->is_folder) {
-        status = look_at_file(out, input, reading, source, place.offset);
+        status = look_at_file(out, input, reading, source, position.offset);
         return status == TWIN_OK ? status : fail_file(source, status, error);
     }
-    if (place.length > source->end - place.offset)
-        return not_there(input, place, error);
+    if (position.length > source->end - position.offset)
+        return not_there(input, position, error);
     block->length = 0;
-    status = read_more(source, block, place.offset, place.length, error);
+    status = read_more(source, block, position.offset, position.length, error);
     if (status != TWIN_OK)
         return status;
     block->bytes[block->length++] = '\r'; /* so that one which belongs to the line is not taken off it */
@@ -661,14 +662,14 @@ static twin_status look_again(struct record *out, const twin_input *input, twin_
     return status == TWIN_OK ? status : twin__fail_memory(error);
 }
 
-twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_place place)
+twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_position position)
 {
     char line[24];
-    snprintf(line, sizeof line, "%" PRIu64, place.line);
+    snprintf(line, sizeof line, "%" PRIu64, position.line);
     room->length = 0;
     twin_status status = TWIN_OK;
     if (input->count > 1) {
-        status = append_words(room, input->sources[place.source].name);
+        status = append_words(room, input->sources[position.source].name);
         if (status == TWIN_OK)
             status = append_words(room, ":");
     }
@@ -678,23 +679,24 @@ twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buf
     return status;
 }
 
-twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_reading *reading, twin_place place,
-                             twin_error *error)
+twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *reading,
+                             twin_position position, twin_error *error)
 {
-    if (!is_inside(input, place))
-        return not_there(input, place, error);
+    if (!is_inside(input, position))
+        return not_there(input, position, error);
     let_go(reading, input);
     struct record record = { 0 };
-    twin_status status = look_again(&record, input, reading, place, error);
+    twin_status status = look_again(&record, input, reading, position, error);
     if (status != TWIN_OK)
         return status;
-    bool is_whole = input->sources[place.source].is_folder || record.document.record.length == place.length;
+    bool is_whole = input->sources[position.source].is_folder || record.document.record.length == position.length;
     if (record.what != RECORD_DOCUMENT || !is_whole)
-        return not_there(input, place, error);
+        return not_there(input, position, error);
 
-    if (!record.document.id.bytes && twin__name_by_line(&record.document.id, input, &reading->id, place) != TWIN_OK)
+    if (!record.document.id.bytes &&
+        twin__name_by_line(&record.document.id, input, &reading->id, position) != TWIN_OK)
         return twin__fail_memory(error);
-    record.document.place = place;
+    record.document.position = position;
     *out = record.document;
     return TWIN_OK;
 }

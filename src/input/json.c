@@ -12,7 +12,7 @@ struct scan {
     const char *wrong;
     bool no_memory;
     twin_text id_field, text_field;
-    twin_reading *room;
+    twin_read_buffers *room;
     struct json_line *line;
 };
 
@@ -360,7 +360,7 @@ static bool scan_line(struct scan *s)
     return *s->p == '\n' || refuse(s, "something follows the object");
 }
 
-twin_status twin__json_scan(struct json_line *out, twin_reading *room, twin_text id_field, twin_text text_field,
+twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, twin_text id_field, twin_text text_field,
                             const char *line, const char *end)
 {
     *out = (struct json_line){ 0 };

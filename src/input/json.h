@@ -28,7 +28,7 @@ struct json_line {
 /* Scans the line that starts at `line`; a newline stands right before `end`. Strings without escapes stay where
  * they are, others are unescaped into `room`, where they live until it is used again. A line that is wrong is
  * still TWIN_OK; TWIN_ENOMEM is the only failure. */
-twin_status twin__json_scan(struct json_line *out, twin_reading *room, twin_text id_field, twin_text text_field,
+twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, twin_text id_field, twin_text text_field,
                             const char *line, const char *end);
 
 #endif

@@ -47,7 +47,7 @@ static bool is_json_lines(const char *name)
 /* /dev/stdin and /dev/fd/63 open what stands behind them, which may be a regular file of any name. */
 static bool may_have_any_name(const char *path, const twin_input_options *options)
 {
-    return options->format == TWIN_INPUT_ROWS || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0;
+    return options->format == TWIN_INPUT_SETS || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0;
 }
 
 static bool looks_like_text(int fd)
@@ -124,7 +124,7 @@ static twin_status skip_mark(struct source *s, twin_error *error)
 static twin_status open_folder(struct source *s, const char *path, const twin_input_options *options,
                                twin_error *error)
 {
-    if (options->format == TWIN_INPUT_ROWS)
+    if (options->format == TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s is a folder, and rows are read from files", s->name);
     if (strcmp(path, "-") == 0)
         return twin__fail(error, TWIN_EINVAL, "standard input is a folder; give the folder by its name");

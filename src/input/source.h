@@ -13,7 +13,7 @@ struct source {
     bool is_folder;
     uint64_t begin, end;  /* lines: where they begin, behind a byte order mark, and end */
     struct folder folder; /* a folder: its files */
-    size_t first_piece, pieces;
+    size_t first_chunk, pieces;
 };
 
 /* Opens `path`, with the defaults already filled into `options`. Release with twin__source_close(), also after
@@ -27,6 +27,6 @@ ssize_t twin__read_at(int fd, void *out, size_t length, uint64_t offset);
 
 /* A document without an id is called by its line, behind its input's name when there are several. The name lies in
  * `room`. */
-twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_place place);
+twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_position position);
 
 #endif

@@ -51,8 +51,8 @@ static twin_status read_some(struct unpacking *u)
         return twin__fail(u->error, TWIN_EIO, "%s cannot be read: %m", u->options.name);
     u->have += (size_t)got;
     u->read += (uint64_t)got;
-    if (u->options.progress.tell)
-        u->options.progress.tell(u->options.progress.context, "unpacking", u->read, u->options.total);
+    if (u->options.progress.report)
+        u->options.progress.report(u->options.progress.context, "unpacking", u->read, u->options.total);
     return TWIN_OK;
 }
 

@@ -55,8 +55,8 @@ static void judge_documents(void *context, size_t begin, size_t end, int worker)
         }
     }
     size_t done = atomic_fetch_add(&audit->done, end - begin) + end - begin;
-    if (audit->progress.tell)
-        audit->progress.tell(audit->progress.context, "auditing", done, audit->total);
+    if (audit->progress.report)
+        audit->progress.report(audit->progress.context, "auditing", done, audit->total);
 }
 
 static twin_status run_batch(struct twin__audit *audit, size_t left, twin_error *error)

@@ -8,7 +8,7 @@
 
 struct audit {
     struct twin__audit base; /* first: the two are one address */
-    twin_near_options options;
+    twin_edit_join_options options;
     twin_buffer texts; /* the drawn ones of this batch, one behind the other */
     struct auditor {
         twin_scratch scratch;
@@ -22,7 +22,7 @@ static bool may_be_near(const struct audit *audit, uint32_t a, uint32_t b)
 {
     const twin_collection *collection = audit->base.collection;
     size_t x = twin_collection_length(collection, a), y = twin_collection_length(collection, b);
-    return twin__near_reach(audit->options, x < y ? x : y) >= (x < y ? y : x);
+    return twin__edit_join_reach(audit->options, x < y ? x : y) >= (x < y ? y : x);
 }
 
 static twin_status judge_text(struct audit *audit, struct auditor *auditor, uint32_t document, twin_text text)
@@ -36,7 +36,7 @@ static twin_status judge_text(struct audit *audit, struct auditor *auditor, uint
             continue;
         double ratio;
         twin_text sample = { audit->texts.bytes + base->begin[i], base->begin[i + 1] - base->begin[i] };
-        twin_status status = twin__near_compare(&ratio, &auditor->edit, sample, text, audit->options);
+        twin_status status = twin__edit_join_compare(&ratio, &auditor->edit, sample, text, audit->options);
         if (status != TWIN_OK)
             return status;
         if (ratio < 0)
@@ -97,10 +97,10 @@ static void free_auditors(struct audit *audit)
     free(audit->auditors);
 }
 
-twin_status twin_audit_near(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                            twin_near_options options, size_t documents, uint64_t seed, twin_error *error)
+twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                             twin_edit_join_options options, size_t documents, uint64_t seed, twin_error *error)
 {
-    if (!twin__near_options_are_good(options) || !collection->texts)
+    if (!twin__edit_join_options_are_good(options) || !collection->texts)
         return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
     struct audit audit = { .base = { .collection = collection,
                                      .exec = options.exec,

@@ -74,7 +74,8 @@ static void postings_count(struct postings *postings, uint64_t hash)
 
 static twin_status postings_list(struct postings *postings, uint64_t hash, uint32_t sample)
 {
-    if (!twin__grow(&postings->links, &postings->link_capacity, postings->link_count, 1, sizeof *postings->links))
+    if (!twin__array_grow(&postings->links, &postings->link_capacity, postings->link_count, 1,
+                          sizeof *postings->links))
         return TWIN_ENOMEM;
     struct posting *posting = posting_of(postings, hash);
     postings->links[postings->link_count++] = (struct link){ sample, posting->head };
@@ -163,7 +164,7 @@ static size_t touch_samples(const struct audit *audit, struct auditor *auditor, 
 static void note(struct auditor *auditor, twin_match match)
 {
     twin_matches *seen = &auditor->seen;
-    if (!twin__grow(&seen->items, &seen->capacity, seen->count, 1, sizeof *seen->items))
+    if (!twin__array_grow(&seen->items, &seen->capacity, seen->count, 1, sizeof *seen->items))
         auditor->no_memory = true;
     else
         seen->items[seen->count++] = match;
@@ -218,7 +219,7 @@ static bool gather_seen(twin_matches *out, struct audit *audit)
     for (int i = 0; i < audit->options.exec.workers; i++) {
         twin_matches *seen = &audit->auditors[i].seen;
         if (audit->auditors[i].no_memory ||
-            !twin__grow(&out->items, &out->capacity, out->count, seen->count, sizeof *out->items))
+            !twin__array_grow(&out->items, &out->capacity, out->count, seen->count, sizeof *out->items))
             return false;
         if (seen->count)
             memcpy(out->items + out->count, seen->items, seen->count * sizeof *seen->items);

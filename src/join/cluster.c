@@ -26,7 +26,7 @@ twin_status twin_cluster_components(uint32_t *group, size_t documents, const twi
     for (size_t i = 0; i < documents; i++)
         group[i] = (uint32_t)i;
     for (size_t i = 0; i < count; i++)
-        twin__join(group, matches[i].a, matches[i].b);
+        twin__union_join(group, matches[i].a, matches[i].b);
     /* A parent comes before its children and has found its root already. */
     for (size_t i = 0; i < documents; i++)
         group[i] = group[group[i]];

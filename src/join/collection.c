@@ -14,7 +14,7 @@
 
 void twin_scratch_clear(twin_scratch *scratch)
 {
-    twin_reading_clear(&scratch->reading);
+    twin_read_buffers_clear(&scratch->reading);
     twin_buffer_clear(&scratch->text);
     twin_items_clear(&scratch->items);
     twin_items_clear(&scratch->spare);
@@ -22,11 +22,11 @@ void twin_scratch_clear(twin_scratch *scratch)
 
 struct reader {
     twin_collection *collection;
-    struct twin__reading_kind kind;
+    struct twin__chunk_kind kind;
     twin_progress progress;
-    struct twin__finding *findings; /* one a worker */
-    atomic_bool stop;               /* what follows will not be used */
-    uint64_t line_base;             /* lines of this source before the piece whose turn it is */
+    struct twin__chunk_result *findings; /* one a worker */
+    atomic_bool stop;                    /* what follows will not be used */
+    uint64_t line_base;                  /* lines of this source before the piece whose turn it is */
     uint32_t source;
     uint64_t done, total;
     twin_status status;
@@ -50,16 +50,16 @@ static twin_status shingle_text(const twin_collection *collection, twin_scratch 
     return twin_shingle(&scratch->items, collection->shingler, text);
 }
 
-static bool room_for_entry(struct twin__finding *finding, size_t slots)
+static bool room_for_entry(struct twin__chunk_result *finding, size_t slots)
 {
-    return twin__grow(&finding->entries, &finding->entry_capacity, finding->entry_count, 1,
-                      sizeof *finding->entries) &&
-           twin__grow(&finding->signatures, &finding->signature_capacity, finding->entry_count * slots, slots,
-                      sizeof *finding->signatures);
+    return twin__array_grow(&finding->entries, &finding->entry_capacity, finding->entry_count, 1,
+                            sizeof *finding->entries) &&
+           twin__array_grow(&finding->signatures, &finding->signature_capacity, finding->entry_count * slots, slots,
+                            sizeof *finding->signatures);
 }
 
 /* Makes the items of the last entry a set to know its size. */
-static twin_status measure_set(struct twin__finding *finding)
+static twin_status measure_set(struct twin__chunk_result *finding)
 {
     twin_set set;
     twin_status status = twin_set_make(&set, &finding->scratch.items, &finding->scratch.spare);
@@ -79,7 +79,7 @@ static uint32_t characters(const twin_buffer *text)
 
 static bool visit_document(void *context, const twin_document *document)
 {
-    struct twin__finding *finding = context;
+    struct twin__chunk_result *finding = context;
     const twin_collection *collection = finding->collection;
     twin_scratch *scratch = &finding->scratch;
 
@@ -98,7 +98,7 @@ static bool visit_document(void *context, const twin_document *document)
     if (finding->status != TWIN_OK)
         return false;
     finding->entries[finding->entry_count++] = (struct twin__entry){
-        .place = document->place,
+        .position = document->position,
         .digest = twin_hash_digest(collection->hash, scratch->text.bytes, scratch->text.length),
         .id = id,
         .id_length = (uint32_t)document->id.length,
@@ -116,9 +116,9 @@ static bool visit_document(void *context, const twin_document *document)
 
 static bool visit_problem(void *context, const twin_problem *problem)
 {
-    struct twin__finding *finding = context;
-    if (!twin__grow(&finding->problems, &finding->problem_capacity, finding->problem_count, 1,
-                    sizeof *finding->problems)) {
+    struct twin__chunk_result *finding = context;
+    if (!twin__array_grow(&finding->problems, &finding->problem_capacity, finding->problem_count, 1,
+                          sizeof *finding->problems)) {
         finding->status = TWIN_ENOMEM;
         return false;
     }
@@ -126,10 +126,10 @@ static bool visit_problem(void *context, const twin_problem *problem)
     return !finding->collection->strict;
 }
 
-static void read_piece(void *context, size_t piece, int worker)
+static void read_chunk(void *context, size_t piece, int worker)
 {
     struct reader *reader = context;
-    struct twin__finding *finding = &reader->findings[worker];
+    struct twin__chunk_result *finding = &reader->findings[worker];
     finding->entry_count = finding->row_count = finding->ids.length = finding->problem_count = 0;
     finding->lines = finding->replaced = finding->bytes = finding->too_short = 0;
     finding->status = TWIN_OK;
@@ -146,14 +146,15 @@ static void read_piece(void *context, size_t piece, int worker)
 static twin_status name_by_line(twin_collection *collection, struct twin__entry *entry, twin_buffer *room)
 {
     twin_text name;
-    twin_status status = twin__name_by_line(&name, collection->input, room, entry->place);
+    twin_status status = twin__name_by_line(&name, collection->input, room, entry->position);
     entry->id = collection->ids.length;
     entry->id_length = (uint32_t)name.length;
     return status == TWIN_OK ? twin_buffer_append(&collection->ids, name.bytes, name.length) : status;
 }
 
 /* Takes over the entries of a finding: their lines and ids are now those of the whole collection. */
-static twin_status join_entries(twin_collection *collection, const struct twin__finding *finding, uint64_t line_base)
+static twin_status join_entries(twin_collection *collection, const struct twin__chunk_result *finding,
+                                uint64_t line_base)
 {
     size_t ids = collection->ids.length;
     twin_buffer room = { 0 };
@@ -162,8 +163,8 @@ static twin_status join_entries(twin_collection *collection, const struct twin__
         struct twin__entry *entry = &collection->entries[collection->count + i];
         *entry = finding->entries[i];
         entry->id += ids;
-        if (entry->place.line)
-            entry->place.line += line_base;
+        if (entry->position.line)
+            entry->position.line += line_base;
         if (!entry->has_id)
             status = name_by_line(collection, entry, &room);
     }
@@ -172,15 +173,16 @@ static twin_status join_entries(twin_collection *collection, const struct twin__
     return status;
 }
 
-static twin_status join_documents(twin_collection *collection, const struct twin__finding *finding,
+static twin_status join_documents(twin_collection *collection, const struct twin__chunk_result *finding,
                                   uint64_t line_base)
 {
     size_t count = collection->count, more = finding->entry_count, slots = collection->slots;
     if (more > UINT32_MAX - count)
         return TWIN_ELIMIT;
-    if (!twin__grow(&collection->entries, &collection->entry_capacity, count, more, sizeof *collection->entries) ||
-        !twin__grow(&collection->signatures, &collection->signature_capacity, count * slots, more * slots,
-                    sizeof *collection->signatures))
+    if (!twin__array_grow(&collection->entries, &collection->entry_capacity, count, more,
+                          sizeof *collection->entries) ||
+        !twin__array_grow(&collection->signatures, &collection->signature_capacity, count * slots, more * slots,
+                          sizeof *collection->signatures))
         return TWIN_ENOMEM;
     if (more && slots)
         memcpy(collection->signatures + count * slots, finding->signatures, more * slots * sizeof(uint32_t));
@@ -189,19 +191,20 @@ static twin_status join_documents(twin_collection *collection, const struct twin
 
 twin_status twin__add_problem(twin_collection *collection, const twin_problem *problem)
 {
-    if (!twin__grow(&collection->problems, &collection->problem_capacity, collection->problem_count, 1,
-                    sizeof *collection->problems))
+    if (!twin__array_grow(&collection->problems, &collection->problem_capacity, collection->problem_count, 1,
+                          sizeof *collection->problems))
         return TWIN_ENOMEM;
     collection->problems[collection->problem_count++] = *problem;
     return TWIN_OK;
 }
 
-static twin_status join_problems(twin_collection *collection, const struct twin__finding *finding, uint64_t line_base)
+static twin_status join_problems(twin_collection *collection, const struct twin__chunk_result *finding,
+                                 uint64_t line_base)
 {
     for (size_t i = 0; i < finding->problem_count; i++) {
         twin_problem problem = finding->problems[i];
-        if (problem.place.line)
-            problem.place.line += line_base;
+        if (problem.position.line)
+            problem.position.line += line_base;
         twin_status status = twin__add_problem(collection, &problem);
         if (status != TWIN_OK)
             return status;
@@ -212,22 +215,22 @@ static twin_status join_problems(twin_collection *collection, const struct twin_
 twin_status twin__fail_problem(twin_error *error, const twin_collection *collection, const twin_problem *problem)
 {
     twin_buffer where = { 0 };
-    twin_status status = twin_input_describe(&where, collection->input, problem->place);
+    twin_status status = twin_input_describe(&where, collection->input, problem->position);
     char byte[32] = "";
     if (problem->column)
         snprintf(byte, sizeof byte, ", byte %" PRIu64, problem->column);
     status = status == TWIN_OK ? twin__fail(error, TWIN_EFORMAT, "%s%s: %s", where.bytes, byte, problem->message)
                                : twin__fail_memory(error);
     if (error) {
-        error->line = problem->place.line;
-        error->offset = problem->place.offset + problem->column;
+        error->line = problem->position.line;
+        error->offset = problem->position.offset + problem->column;
     }
     twin_buffer_clear(&where);
     return status;
 }
 
 /* Joins what a worker found in a piece to the collection. */
-static twin_status join_piece(struct reader *reader, const struct twin__finding *finding)
+static twin_status append_chunk(struct reader *reader, const struct twin__chunk_result *finding)
 {
     twin_collection *collection = reader->collection;
     twin_status status = reader->kind.join(collection, finding, reader->line_base);
@@ -247,24 +250,24 @@ static twin_status join_piece(struct reader *reader, const struct twin__finding 
     return finding->status;
 }
 
-static void hand_in_piece(void *context, size_t piece, int worker)
+static void collect_chunk(void *context, size_t piece, int worker)
 {
     struct reader *reader = context;
     const twin_input *input = reader->collection->input;
     if (reader->status != TWIN_OK)
         return;
-    if (twin_input_piece_source(input, piece) != reader->source)
+    if (twin_input_chunk_source(input, piece) != reader->source)
         reader->line_base = 0;
-    reader->source = twin_input_piece_source(input, piece);
-    reader->status = join_piece(reader, &reader->findings[worker]);
+    reader->source = twin_input_chunk_source(input, piece);
+    reader->status = append_chunk(reader, &reader->findings[worker]);
     if (reader->status != TWIN_OK)
         atomic_store_explicit(&reader->stop, true, memory_order_relaxed);
-    reader->done += twin_input_piece_size(input, piece);
-    if (reader->progress.tell)
-        reader->progress.tell(reader->progress.context, "reading", reader->done, reader->total);
+    reader->done += twin_input_chunk_size(input, piece);
+    if (reader->progress.report)
+        reader->progress.report(reader->progress.context, "reading", reader->done, reader->total);
 }
 
-static void free_findings(struct twin__finding *findings, int workers)
+static void free_findings(struct twin__chunk_result *findings, int workers)
 {
     for (int i = 0; i < workers; i++) {
         twin_scratch_clear(&findings[i].scratch);
@@ -277,7 +280,7 @@ static void free_findings(struct twin__finding *findings, int workers)
     free(findings);
 }
 
-twin_status twin__read_pieces(twin_collection *collection, struct twin__reading_kind kind,
+twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_kind kind,
                               const twin_collection_options *options, twin_error *error)
 {
     struct reader reader = { .collection = collection, .kind = kind, .progress = options->progress, .error = error };
@@ -286,10 +289,10 @@ twin_status twin__read_pieces(twin_collection *collection, struct twin__reading_
         return TWIN_ENOMEM;
     for (int i = 0; i < options->exec.workers; i++)
         reader.findings[i].collection = collection;
-    size_t pieces = twin_input_pieces(collection->input);
+    size_t pieces = twin_input_chunks(collection->input);
     for (size_t piece = 0; piece < pieces; piece++)
-        reader.total += twin_input_piece_size(collection->input, piece);
-    twin_exec_in_order(options->exec, pieces, read_piece, hand_in_piece, &reader);
+        reader.total += twin_input_chunk_size(collection->input, piece);
+    twin_exec_in_order(options->exec, pieces, read_chunk, collect_chunk, &reader);
     free_findings(reader.findings, options->exec.workers);
     return reader.status;
 }
@@ -301,7 +304,7 @@ static twin_status prepare(twin_collection *collection, twin_collection_options 
     collection->strict = options.strict;
     collection->sizes = options.sizes;
     collection->texts = options.texts;
-    bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_ROWS; /* sets already */
+    bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_SETS; /* sets already */
     if (options.texts)
         return rows ? TWIN_EINVAL : TWIN_OK;
     collection->slots = options.minhash.slots;
@@ -320,15 +323,15 @@ twin_status twin_collection_read(twin_collection **out, const twin_input *input,
     if (error)
         *error = (twin_error){ 0 };
     twin_status status = prepare(collection, options);
-    const struct twin__reading_kind documents = { visit_document, join_documents };
+    const struct twin__chunk_kind documents = { visit_document, join_documents };
     if (status == TWIN_OK)
-        status = twin_input_format_of(input) == TWIN_INPUT_ROWS
-                     ? twin__read_rows(collection, &options, error)
-                     : twin__read_pieces(collection, documents, &options, error);
+        status = twin_input_format_of(input) == TWIN_INPUT_SETS
+                     ? twin__read_set_rows(collection, &options, error)
+                     : twin__read_chunks(collection, documents, &options, error);
     if (status == TWIN_OK)
         status = twin__drop_repeated_ids(collection, error);
     if (status == TWIN_OK)
-        status = twin__fold_copies(collection, options.exec, error);
+        status = twin__find_exact_copies(collection, options.exec, error);
     if (status != TWIN_OK) {
         twin_collection_free(collection);
         return fail_if_silent(error, status);
@@ -349,7 +352,7 @@ void twin_collection_free(twin_collection *collection)
     free(collection->problems);
     free(collection->firsts);
     free(collection->distinct);
-    twin__rows_free(collection->rows);
+    twin__set_rows_free(collection->rows);
     free(collection);
 }
 
@@ -400,9 +403,9 @@ static bool is_as_before(const twin_collection *collection, const twin_scratch *
     return now.low == entry->digest.low && now.high == entry->digest.high;
 }
 
-static twin_status fail_changed(twin_error *error, const twin_collection *collection, twin_place place)
+static twin_status fail_changed(twin_error *error, const twin_collection *collection, twin_position position)
 {
-    twin_problem problem = { .place = place,
+    twin_problem problem = { .position = position,
                              .message = "changed while it was being read; run again when it is at rest" };
     return twin__fail_problem(error, collection, &problem);
 }
@@ -413,12 +416,12 @@ static twin_status read_again(const twin_collection *collection, twin_scratch *s
 {
     twin_document found;
     const struct twin__entry *entry = &collection->entries[document];
-    twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->place, error);
+    twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
     if (status != TWIN_OK)
         return status;
     status = shingle_text(collection, scratch, NULL, found.text);
     if (status == TWIN_OK && !is_as_before(collection, scratch, entry))
-        return fail_changed(error, collection, entry->place);
+        return fail_changed(error, collection, entry->position);
     return status == TWIN_OK ? TWIN_OK : fail_if_silent(error, status);
 }
 
@@ -428,7 +431,7 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
     if (collection->texts)
         return fail_if_silent(error, TWIN_EINVAL);
     if (collection->rows) {
-        *out = twin__rows_set(collection->rows, document);
+        *out = twin__set_rows_get(collection->rows, document);
         return TWIN_OK;
     }
     twin_status status = read_again(collection, scratch, document, error);

@@ -8,7 +8,7 @@
 
 /* What is kept of a document beside its signature. */
 struct twin__entry {
-    twin_place place;
+    twin_position position;
     twin_digest digest; /* of the normalised text; of the set, for rows */
     size_t id;          /* where its id begins among the ids */
     uint32_t id_length;
@@ -18,7 +18,7 @@ struct twin__entry {
     bool is_empty;  /* too short: no shingles */
 };
 
-struct twin__rows; /* sets that came as rows, kept whole */
+struct twin__set_rows; /* sets that came as rows, kept whole */
 
 struct twin_collection {
     const twin_input *input;
@@ -38,25 +38,25 @@ struct twin_collection {
 
     uint32_t *firsts, *distinct;
     size_t distinct_count;
-    struct twin__rows *rows; /* NULL unless the input is rows */
+    struct twin__set_rows *rows; /* NULL unless the input is rows */
     twin_collection_counts counts;
 };
 
 /* A row as a worker found it; its name lies among the finding's ids. */
-struct twin__row {
+struct twin__set_row {
     uint64_t name_hash, element;
     size_t name;
     uint32_t name_length;
 };
 
 /* What a worker finds in one piece before it is handed in. */
-struct twin__finding {
+struct twin__chunk_result {
     const twin_collection *collection;
     twin_scratch scratch;
     struct twin__entry *entries;
     uint32_t *signatures;
     size_t entry_count, entry_capacity, signature_capacity;
-    struct twin__row *rows;
+    struct twin__set_row *rows;
     size_t row_count, row_capacity;
     twin_buffer ids;
     twin_problem *problems;
@@ -68,25 +68,26 @@ struct twin__finding {
 
 /* How a kind of input is read: what a worker does with each document, and how its finding joins the
  * collection, in the order of the input. */
-struct twin__reading_kind {
+struct twin__chunk_kind {
     bool (*visit)(void *finding, const twin_document *document);
-    twin_status (*join)(twin_collection *collection, const struct twin__finding *finding, uint64_t line_base);
+    twin_status (*join)(twin_collection *collection, const struct twin__chunk_result *finding, uint64_t line_base);
 };
 
 /* collection.c: takes every piece of the input through `kind`. */
-twin_status twin__read_pieces(twin_collection *collection, struct twin__reading_kind kind,
+twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_kind kind,
                               const twin_collection_options *options, twin_error *error);
 twin_status twin__fail_problem(twin_error *error, const twin_collection *collection, const twin_problem *problem);
 twin_status twin__add_problem(twin_collection *collection, const twin_problem *problem);
 
 /* rows.c */
-twin_status twin__read_rows(twin_collection *collection, const twin_collection_options *options, twin_error *error);
-twin_set twin__rows_set(const struct twin__rows *rows, uint32_t set);
-void twin__rows_free(struct twin__rows *rows);
+twin_status twin__read_set_rows(twin_collection *collection, const twin_collection_options *options,
+                                twin_error *error);
+twin_set twin__set_rows_get(const struct twin__set_rows *rows, uint32_t set);
+void twin__set_rows_free(struct twin__set_rows *rows);
 
 /* copies.c */
 twin_status twin__drop_repeated_ids(twin_collection *collection, twin_error *error);
-twin_status twin__fold_copies(twin_collection *collection, twin_exec exec, twin_error *error);
+twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec, twin_error *error);
 uint64_t twin__id_hash(twin_text id);
 
 #endif

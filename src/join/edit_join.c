@@ -28,13 +28,13 @@ static double seconds(void)
 
 /* ---- when two texts are near ---- */
 
-bool twin__near_options_are_good(twin_near_options options)
+bool twin__edit_join_options_are_good(twin_edit_join_options options)
 {
     return options.ratio >= 0 && options.ratio <= 1 && (options.ratio > 0 || options.edits != TWIN_EDIT_FAR);
 }
 
 /* 2n/(n + m) >= ratio bounds m, and so does m <= n + edits. A little more is harmless: texts decide. */
-size_t twin__near_reach(twin_near_options options, size_t length)
+size_t twin__edit_join_reach(twin_edit_join_options options, size_t length)
 {
     size_t reach = TWIN_EDIT_MAX_LENGTH;
     if (options.ratio > 0) {
@@ -46,8 +46,8 @@ size_t twin__near_reach(twin_near_options options, size_t length)
     return reach > length ? reach : length;
 }
 
-twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
-                               twin_near_options options)
+twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                                    twin_edit_join_options options)
 {
     *out = -1;
     if (options.edits != TWIN_EDIT_FAR) {
@@ -64,7 +64,7 @@ twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_tex
 /* Runs of so many characters. Longer ones tell strangers apart better, and short texts with an edit have too few of
  * them left; the borders are where the trees needed, N^ρ with ρ = ln J(near)/ln J(strangers), are fewest for news of
  * these lengths and a ratio of .95. */
-static size_t grams_for(twin_near_options options, size_t length)
+static size_t grams_for(twin_edit_join_options options, size_t length)
 {
     if (options.grams)
         return options.grams;
@@ -75,7 +75,7 @@ static size_t grams_for(twin_near_options options, size_t length)
  * 1 - ratio of the characters of each is not in the other. When they stand alone, here one deleted and there one
  * inserted, a run of q is left whole by the q that might be deleted in it and the q - 1 gaps that might be filled.
  * Each edit spoils q runs in both. */
-static double least_similarity(twin_near_options options, size_t length, size_t q)
+static double least_similarity(twin_edit_join_options options, size_t length, size_t q)
 {
     double by_ratio = pow(options.ratio, 2 * (double)q - 1), by_edits = 0;
     if (options.edits < length)
@@ -120,7 +120,7 @@ struct signer {
 struct near {
     twin_similar *similar;
     const twin_collection *collection;
-    twin_near_options options;
+    twin_edit_join_options options;
     twin_minhash *hasher;
     struct signer *signers; /* one a worker */
 
@@ -147,7 +147,7 @@ static size_t length_at(const struct near *near, size_t place)
 static bool number_repeats(struct signer *signer)
 {
     twin_items *items = &signer->items;
-    if (!twin__grow(&signer->spare, &signer->spare_capacity, 0, items->count, sizeof *signer->spare))
+    if (!twin__array_grow(&signer->spare, &signer->spare_capacity, 0, items->count, sizeof *signer->spare))
         return false;
     twin__sort(items->items, signer->spare, items->count);
     uint64_t last = 0, repeat = 0;
@@ -224,8 +224,8 @@ static twin_status sign_class(struct near *near, twin_error *error)
     twin_status status = use_grams(near, grams_for(near->options, length_at(near, near->begin)));
     if (status != TWIN_OK)
         return status;
-    if (!twin__grow(&near->rows, &near->row_capacity, near->signed_count * slots,
-                    (count - near->signed_count) * slots, sizeof *near->rows))
+    if (!twin__array_grow(&near->rows, &near->row_capacity, near->signed_count * slots,
+                          (count - near->signed_count) * slots, sizeof *near->rows))
         return TWIN_ENOMEM;
     twin_exec_for(near->options.exec, count - near->signed_count, 16, sign_some, near);
     near->signed_count = count;
@@ -238,24 +238,24 @@ static bool allows(const void *context, uint32_t asker, uint32_t other)
 {
     const struct near *near = context;
     size_t a = length_at(near, near->begin + asker), b = length_at(near, near->begin + other);
-    return twin__near_reach(near->options, a < b ? a : b) >= (a < b ? b : a);
+    return twin__edit_join_reach(near->options, a < b ? a : b) >= (a < b ? b : a);
 }
 
-static twin_status fetch_text(struct twin__piece *out, const twin_collection *collection, twin_scratch *scratch,
+static twin_status fetch_text(struct twin__blob *out, const twin_collection *collection, twin_scratch *scratch,
                               uint32_t document, twin_error *error)
 {
     twin_text text;
     twin_status status = twin_collection_text(&text, collection, scratch, document, error);
     if (status == TWIN_OK)
-        *out = (struct twin__piece){ text.bytes, text.length };
+        *out = (struct twin__blob){ text.bytes, text.length };
     return status;
 }
 
-static twin_status compare_texts(double *out, void *context, struct twin__piece a, struct twin__piece b, int worker)
+static twin_status compare_texts(double *out, void *context, struct twin__blob a, struct twin__blob b, int worker)
 {
     struct near *near = context;
-    return twin__near_compare(out, &near->signers[worker].edit, (twin_text){ a.bytes, a.size },
-                              (twin_text){ b.bytes, b.size }, near->options);
+    return twin__edit_join_compare(out, &near->signers[worker].edit, (twin_text){ a.bytes, a.size },
+                                   (twin_text){ b.bytes, b.size }, near->options);
 }
 
 /* Pairs of places become pairs of documents. */
@@ -271,10 +271,10 @@ static void name_documents(const struct near *near, struct twin__pairs *pairs)
 /* Judges pairs of documents, and adds up the time it takes. */
 static twin_status check(struct near *near, const struct twin__pairs *pairs, twin_error *error)
 {
-    struct twin__judge judge = { fetch_text, compare_texts, near };
+    struct twin__comparison judge = { fetch_text, compare_texts, near };
     double begun = seconds();
     twin_status status =
-        twin__check_pairs(near->similar, pairs, judge, near->options.exec, (twin_progress){ 0 }, error);
+        twin__verify_pairs(near->similar, pairs, judge, near->options.exec, (twin_progress){ 0 }, error);
     near->similar->counts.verifying_seconds += seconds() - begun;
     return status;
 }
@@ -297,7 +297,7 @@ static twin_status compare_all(struct near *near, twin_error *error)
     twin_status status = TWIN_OK;
     for (uint32_t a = 0; a < near->middle - near->begin && status == TWIN_OK; a++)
         for (uint32_t b = a + 1; b < count && allows(near, a, b); b++) {
-            if (!twin__grow(&pairs.items, &pairs.capacity, pairs.count, 1, sizeof *pairs.items)) {
+            if (!twin__array_grow(&pairs.items, &pairs.capacity, pairs.count, 1, sizeof *pairs.items)) {
                 status = TWIN_ENOMEM;
                 break;
             }
@@ -358,7 +358,7 @@ static void keep_asking(struct rounds *rounds)
 static twin_status remember(struct rounds *rounds, const struct twin__pairs *pairs)
 {
     struct twin__pairs *tried = &rounds->tried;
-    if (!twin__grow(&tried->items, &tried->capacity, tried->count, pairs->count, sizeof *tried->items))
+    if (!twin__array_grow(&tried->items, &tried->capacity, tried->count, pairs->count, sizeof *tried->items))
         return TWIN_ENOMEM;
     if (pairs->count)
         memcpy(tried->items + tried->count, pairs->items, pairs->count * sizeof *pairs->items);
@@ -366,19 +366,20 @@ static twin_status remember(struct rounds *rounds, const struct twin__pairs *pai
     return twin__pairs_tidy(tried, NULL);
 }
 
-static twin_status play_round(struct near *near, struct rounds *rounds, const struct twin__grove *grove, size_t take,
-                              size_t least, twin_error *error)
+static twin_status play_round(struct near *near, struct rounds *rounds, const struct twin__minhash_forest *grove,
+                              size_t take, size_t least, twin_error *error)
 {
     struct twin__pairs pairs = { 0 };
     size_t before = near->similar->count;
-    struct twin__grove_ask ask = { .documents = rounds->asking,
-                                   .count = rounds->asking_count,
-                                   .take = take,
-                                   .least = least,
-                                   .allows = allows,
-                                   .context = near,
-                                   .exec = near->options.exec };
-    twin_status status = twin__grove_pairs(&pairs, rounds->more, &near->similar->counts.candidates, grove, ask);
+    struct twin__minhash_forest_query ask = { .documents = rounds->asking,
+                                              .count = rounds->asking_count,
+                                              .take = take,
+                                              .least = least,
+                                              .allows = allows,
+                                              .context = near,
+                                              .exec = near->options.exec };
+    twin_status status =
+        twin__minhash_forest_pairs(&pairs, rounds->more, &near->similar->counts.candidates, grove, ask);
     name_documents(near, &pairs);
     if (status == TWIN_OK)
         status = twin__pairs_tidy(&pairs, &rounds->tried);
@@ -426,7 +427,7 @@ static twin_status search_by_keys(struct near *near, bool *done, twin_error *err
     struct twin__range range = { near->collection, near->order + near->begin, near->middle - near->begin,
                                  near->end - near->begin };
     double begun = seconds();
-    twin_status status = twin__near_by_keys(done, near->similar, range, near->options, error);
+    twin_status status = twin__edit_join_by_keys(done, near->similar, range, near->options, error);
     if (*done)
         near->similar->counts.verifying_seconds += seconds() - begun; /* of which comparing takes the most */
     return status;
@@ -440,15 +441,16 @@ static twin_status search_by_forest(struct near *near, uint32_t *place_of, twin_
         return status;
     double similarity = least_similarity(near->options, length_at(near, near->begin), near->q);
     struct rounds rounds = { .place_of = place_of };
-    struct twin__grove *grove = NULL;
+    struct twin__minhash_forest *grove = NULL;
     status = rounds_init(&rounds, near);
     if (status == TWIN_OK) {
         twin_signatures signatures = { near->rows, slots, rounds.asking, near->end - near->begin };
-        status = twin__grove_create(&grove, signatures, plan_for(similarity, slots), near->options.minhash.seed);
+        status =
+            twin__minhash_forest_create(&grove, signatures, plan_for(similarity, slots), near->options.minhash.seed);
     }
     for (size_t take = FIRST_TAKE; status == TWIN_OK && rounds.asking_count > 0; take *= 2)
         status = play_round(near, &rounds, grove, take, least_agreement(similarity, slots), error);
-    twin__grove_free(grove);
+    twin__minhash_forest_free(grove);
     rounds_clear(&rounds);
     return status;
 }
@@ -470,7 +472,7 @@ static size_t cell_end(const struct near *near, size_t begin)
 {
     if (begin == near->count)
         return begin;
-    size_t shortest = length_at(near, begin), reach = twin__near_reach(near->options, shortest);
+    size_t shortest = length_at(near, begin), reach = twin__edit_join_reach(near->options, shortest);
     if (reach < shortest + shortest / 16)
         reach = shortest + shortest / 16;
     size_t low = begin + 1, high = near->count;
@@ -507,8 +509,8 @@ static twin_status search(struct near *near, twin_error *error)
     for (; near->begin < near->count && status == TWIN_OK; next_class(near)) {
         if (near->end - near->begin > 1)
             status = search_class(near, place_of, error);
-        if (progress.tell)
-            progress.tell(progress.context, "pairing", near->middle, near->count);
+        if (progress.report)
+            progress.report(progress.context, "pairing", near->middle, near->count);
     }
     free(place_of);
     return status;
@@ -566,11 +568,11 @@ static twin_status find(struct near *near, twin_error *error)
     return status;
 }
 
-twin_status twin_near_find(twin_similar **out, const twin_collection *collection, twin_near_options options,
-                           twin_error *error)
+twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection, twin_edit_join_options options,
+                                twin_error *error)
 {
     *out = NULL;
-    if (!twin__near_options_are_good(options) || options.grams > TWIN_SHINGLE_MAX_WIDTH || !collection->texts)
+    if (!twin__edit_join_options_are_good(options) || options.grams > TWIN_SHINGLE_MAX_WIDTH || !collection->texts)
         return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
     if (error)
         error->status = TWIN_OK;

@@ -5,14 +5,14 @@
 
 #include <twinsift/edit_join.h>
 
-bool twin__near_options_are_good(twin_near_options options);
+bool twin__edit_join_options_are_good(twin_edit_join_options options);
 
 /* The longest text, in characters, that can be near to one of `length`. */
-size_t twin__near_reach(twin_near_options options, size_t length);
+size_t twin__edit_join_reach(twin_edit_join_options options, size_t length);
 
 /* The indel ratio of two texts that are near, and -1 of others. */
-twin_status twin__near_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
-                               twin_near_options options);
+twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                                    twin_edit_join_options options);
 
 /* ---- near_keys.c */
 
@@ -26,7 +26,7 @@ struct twin__range {
 
 /* Adds all near pairs of a class to the matches, in no certain order. When the edits are too many for this, the texts too
  * long, or too much alike without being near, *done becomes false and nothing is added. */
-twin_status twin__near_by_keys(bool *done, twin_similar *similar, struct twin__range range, twin_near_options options,
-                               twin_error *error);
+twin_status twin__edit_join_by_keys(bool *done, twin_similar *similar, struct twin__range range,
+                                    twin_edit_join_options options, twin_error *error);
 
 #endif

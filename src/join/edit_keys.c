@@ -46,7 +46,7 @@ struct worker {
 struct keys {
     bool by_deletion;
     struct twin__range range;
-    twin_near_options options;
+    twin_edit_join_options options;
     twin_hash hash;
     twin_buffer *texts; /* by place */
     uint64_t *index;
@@ -96,12 +96,13 @@ static uint64_t segment_key(const struct keys *keys, const twin_buffer *text, co
     return key_of(bytes ^ twin__mix((uint64_t)length << 32 | i));
 }
 
-static void index_segments(uint64_t *out, const struct keys *keys, size_t place, const struct characters *characters)
+static void index_segments(uint64_t *out, const struct keys *keys, size_t position,
+                           const struct characters *characters)
 {
     for (size_t i = 0; i <= keys->options.edits; i++)
-        out[i] = segment_key(keys, &keys->texts[place], characters, segment_begin(keys, characters->count, i),
+        out[i] = segment_key(keys, &keys->texts[position], characters, segment_begin(keys, characters->count, i),
                              segment_begin(keys, characters->count, i + 1), characters->count, i) |
-                 place;
+                 position;
 }
 
 /* ---- deletions ---- */
@@ -148,21 +149,22 @@ static bool delete_from(struct deleting *deleting, size_t from, size_t used, siz
 
 struct noting {
     uint64_t *out;
-    size_t place;
+    size_t position;
 };
 
 static bool note_key(void *context, uint64_t key)
 {
     struct noting *noting = context;
-    *noting->out++ = key | noting->place;
+    *noting->out++ = key | noting->position;
     return true;
 }
 
-static void index_deletions(uint64_t *out, const struct keys *keys, size_t place, const struct characters *characters)
+static void index_deletions(uint64_t *out, const struct keys *keys, size_t position,
+                            const struct characters *characters)
 {
-    struct noting noting = { out, place };
+    struct noting noting = { out, position };
     struct deleting deleting = {
-        .keys = keys, .text = &keys->texts[place], .characters = characters, .hear = note_key, .context = &noting
+        .keys = keys, .text = &keys->texts[position], .characters = characters, .hear = note_key, .context = &noting
     };
     delete_from(&deleting, 0, 0, keys->options.edits);
 }
@@ -182,12 +184,12 @@ static size_t lower_bound(const struct keys *keys, uint64_t key)
     return low;
 }
 
-static twin_status load_text(struct keys *keys, struct worker *worker, size_t place, twin_error *error)
+static twin_status load_text(struct keys *keys, struct worker *worker, size_t position, twin_error *error)
 {
     twin_text text;
     twin_status status =
-        twin_collection_text(&text, keys->range.collection, &worker->scratch, keys->range.documents[place], error);
-    if (status == TWIN_OK && twin_buffer_append(&keys->texts[place], text.bytes, text.length) != TWIN_OK)
+        twin_collection_text(&text, keys->range.collection, &worker->scratch, keys->range.documents[position], error);
+    if (status == TWIN_OK && twin_buffer_append(&keys->texts[position], text.bytes, text.length) != TWIN_OK)
         status = twin__fail_memory(error);
     return status;
 }
@@ -195,10 +197,10 @@ static twin_status load_text(struct keys *keys, struct worker *worker, size_t pl
 static void load_some(void *context, size_t begin, size_t end, int worker)
 {
     struct keys *keys = context;
-    for (size_t place = begin; place < end; place++) {
+    for (size_t position = begin; position < end; position++) {
         twin_error error = { 0 };
-        if (load_text(keys, &keys->workers[worker], place, &error) != TWIN_OK) {
-            twin__keep_first_failure(&keys->failure, place, &error);
+        if (load_text(keys, &keys->workers[worker], position, &error) != TWIN_OK) {
+            twin__keep_first_failure(&keys->failure, position, &error);
             return;
         }
     }
@@ -218,10 +220,10 @@ static void index_some(void *context, size_t begin, size_t end, int worker)
 {
     (void)worker;
     struct keys *keys = context;
-    for (size_t place = begin; place < end; place++) {
+    for (size_t position = begin; position < end; position++) {
         struct characters characters;
-        find_characters(&characters, &keys->texts[place]);
-        (keys->by_deletion ? index_deletions : index_segments)(keys->index + keys->begin[place], keys, place,
+        find_characters(&characters, &keys->texts[position]);
+        (keys->by_deletion ? index_deletions : index_segments)(keys->index + keys->begin[position], keys, position,
                                                                &characters);
     }
 }
@@ -230,9 +232,9 @@ static void index_some(void *context, size_t begin, size_t end, int worker)
 static bool lay_out(struct keys *keys)
 {
     size_t sum = 0;
-    for (size_t place = 0; place < keys->range.middle; place++) {
-        size_t length = twin_collection_length(keys->range.collection, keys->range.documents[place]);
-        keys->begin[place] = sum;
+    for (size_t position = 0; position < keys->range.middle; position++) {
+        size_t length = twin_collection_length(keys->range.collection, keys->range.documents[position]);
+        keys->begin[position] = sum;
         sum += keys->by_deletion ? count_deletions(length, keys->options.edits) : keys->options.edits + 1;
         if (keys->by_deletion && sum > MOST_DELETIONS)
             return false;
@@ -268,20 +270,21 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-typedef twin_status visitor(struct keys *keys, struct worker *worker, size_t place, const uint64_t *entries,
+typedef twin_status visitor(struct keys *keys, struct worker *worker, size_t position, const uint64_t *entries,
                             size_t count);
 
 /* Shows the visitor the entries of a key that earlier texts have. */
-static twin_status show_entries(struct keys *keys, struct worker *worker, size_t place, uint64_t key, visitor *visit)
+static twin_status show_entries(struct keys *keys, struct worker *worker, size_t position, uint64_t key,
+                                visitor *visit)
 {
-    size_t from = lower_bound(keys, key), to = lower_bound(keys, key | place);
-    return visit(keys, worker, place, keys->index + from, to - from);
+    size_t from = lower_bound(keys, key), to = lower_bound(keys, key | position);
+    return visit(keys, worker, position, keys->index + from, to - from);
 }
 
 struct asking {
     struct keys *keys;
     struct worker *worker;
-    size_t place;
+    size_t position;
     visitor *visit;
     twin_status status;
 };
@@ -289,32 +292,32 @@ struct asking {
 static bool ask_key(void *context, uint64_t key)
 {
     struct asking *asking = context;
-    asking->status = show_entries(asking->keys, asking->worker, asking->place, key, asking->visit);
+    asking->status = show_entries(asking->keys, asking->worker, asking->position, key, asking->visit);
     return asking->status == TWIN_OK;
 }
 
-static twin_status look_up_deletions(struct keys *keys, struct worker *worker, size_t place, visitor *visit)
+static twin_status look_up_deletions(struct keys *keys, struct worker *worker, size_t position, visitor *visit)
 {
     struct characters characters;
-    struct asking asking = { keys, worker, place, visit, TWIN_OK };
+    struct asking asking = { keys, worker, position, visit, TWIN_OK };
     struct deleting deleting = {
-        .keys = keys, .text = &keys->texts[place], .characters = &characters, .hear = ask_key, .context = &asking
+        .keys = keys, .text = &keys->texts[position], .characters = &characters, .hear = ask_key, .context = &asking
     };
-    find_characters(&characters, &keys->texts[place]);
+    find_characters(&characters, &keys->texts[position]);
     delete_from(&deleting, 0, 0, keys->options.edits);
     return asking.status;
 }
 
-/* Shows the visitor the index entries of all earlier texts that may be near the one at `place`, some more than once.
+/* Shows the visitor the index entries of all earlier texts that may be near the one at `position`, some more than once.
  *
  * Let segment i begin at `begin` in a text that is `shorter` by so much, and at `at` here. Should it be the first that
  * is left whole, each of the i before it took an edit at least; the rest is left to those behind it. So it has moved
  * by i places at most, seen from the beginning, and by as many as there are segments behind it, seen from the end. Of
  * the segments of a near text one keeps within both. */
-static twin_status look_up_segments(struct keys *keys, struct worker *worker, size_t place, visitor *visit)
+static twin_status look_up_segments(struct keys *keys, struct worker *worker, size_t position, visitor *visit)
 {
     const size_t edits = keys->options.edits;
-    const twin_buffer *text = &keys->texts[place];
+    const twin_buffer *text = &keys->texts[position];
     struct characters characters;
     twin_status status = TWIN_OK;
     find_characters(&characters, text);
@@ -326,22 +329,22 @@ static twin_status look_up_segments(struct keys *keys, struct worker *worker, si
             size_t last = smaller(characters.count - size, smaller(begin + i, begin + shorter + behind));
             for (size_t at = first; at <= last && status == TWIN_OK; at++) {
                 uint64_t key = segment_key(keys, text, &characters, at, at + size, length, i);
-                status = show_entries(keys, worker, place, key, visit);
+                status = show_entries(keys, worker, position, key, visit);
             }
         }
     return status;
 }
 
-static twin_status look_up(struct keys *keys, struct worker *worker, size_t place, visitor *visit)
+static twin_status look_up(struct keys *keys, struct worker *worker, size_t position, visitor *visit)
 {
-    return (keys->by_deletion ? look_up_deletions : look_up_segments)(keys, worker, place, visit);
+    return (keys->by_deletion ? look_up_deletions : look_up_segments)(keys, worker, position, visit);
 }
 
-static twin_status count_entries(struct keys *keys, struct worker *worker, size_t place, const uint64_t *entries,
+static twin_status count_entries(struct keys *keys, struct worker *worker, size_t position, const uint64_t *entries,
                                  size_t count)
 {
     (void)keys;
-    (void)place;
+    (void)position;
     (void)entries;
     worker->seen += count;
     return TWIN_OK;
@@ -350,8 +353,8 @@ static twin_status count_entries(struct keys *keys, struct worker *worker, size_
 static void count_some(void *context, size_t begin, size_t end, int worker)
 {
     struct keys *keys = context;
-    for (size_t place = begin; place < end; place++)
-        (void)look_up(keys, &keys->workers[worker], place, count_entries);
+    for (size_t position = begin; position < end; position++)
+        (void)look_up(keys, &keys->workers[worker], position, count_entries);
 }
 
 static uint64_t count_candidates(struct keys *keys)
@@ -365,32 +368,32 @@ static uint64_t count_candidates(struct keys *keys)
     return seen;
 }
 
-static twin_status compare(struct keys *keys, struct worker *worker, uint32_t place, uint32_t other)
+static twin_status compare(struct keys *keys, struct worker *worker, uint32_t position, uint32_t other)
 {
-    const twin_buffer *a = &keys->texts[place], *b = &keys->texts[other];
+    const twin_buffer *a = &keys->texts[position], *b = &keys->texts[other];
     double similarity;
     worker->compared++;
-    twin_status status = twin__near_compare(&similarity, &worker->edit, (twin_text){ a->bytes, a->length },
-                                            (twin_text){ b->bytes, b->length }, keys->options);
+    twin_status status = twin__edit_join_compare(&similarity, &worker->edit, (twin_text){ a->bytes, a->length },
+                                                 (twin_text){ b->bytes, b->length }, keys->options);
     if (status != TWIN_OK || similarity < 0)
         return status;
-    if (!twin__grow(&worker->matches, &worker->match_capacity, worker->match_count, 1, sizeof *worker->matches))
+    if (!twin__array_grow(&worker->matches, &worker->match_capacity, worker->match_count, 1, sizeof *worker->matches))
         return TWIN_ENOMEM;
-    uint32_t x = keys->range.documents[place], y = keys->range.documents[other];
+    uint32_t x = keys->range.documents[position], y = keys->range.documents[other];
     worker->matches[worker->match_count++] = (twin_match){ x < y ? x : y, x < y ? y : x, similarity };
     return TWIN_OK;
 }
 
-static twin_status compare_entries(struct keys *keys, struct worker *worker, size_t place, const uint64_t *entries,
+static twin_status compare_entries(struct keys *keys, struct worker *worker, size_t position, const uint64_t *entries,
                                    size_t count)
 {
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < count && status == TWIN_OK; i++) {
         uint32_t other = (uint32_t)entries[i];
-        if (worker->asked_by[other] == place + 1)
+        if (worker->asked_by[other] == position + 1)
             continue;
-        worker->asked_by[other] = (uint32_t)place + 1;
-        status = compare(keys, worker, (uint32_t)place, other);
+        worker->asked_by[other] = (uint32_t)position + 1;
+        status = compare(keys, worker, (uint32_t)position, other);
     }
     return status;
 }
@@ -398,12 +401,12 @@ static twin_status compare_entries(struct keys *keys, struct worker *worker, siz
 static void compare_some(void *context, size_t begin, size_t end, int worker)
 {
     struct keys *keys = context;
-    for (size_t place = begin; place < end; place++) {
+    for (size_t position = begin; position < end; position++) {
         twin_error error = { 0 };
-        twin_status status = look_up(keys, &keys->workers[worker], place, compare_entries);
+        twin_status status = look_up(keys, &keys->workers[worker], position, compare_entries);
         if (status != TWIN_OK) {
             twin__fail(&error, status, "%s", twin_status_text(status));
-            twin__keep_first_failure(&keys->failure, place, &error);
+            twin__keep_first_failure(&keys->failure, position, &error);
             return;
         }
     }
@@ -479,8 +482,8 @@ static twin_status choose_keys(uint64_t *candidates, struct keys *keys, twin_err
     return status;
 }
 
-twin_status twin__near_by_keys(bool *done, twin_similar *similar, struct twin__range range, twin_near_options options,
-                               twin_error *error)
+twin_status twin__edit_join_by_keys(bool *done, twin_similar *similar, struct twin__range range,
+                                    twin_edit_join_options options, twin_error *error)
 {
     *done = false;
     size_t shortest = twin_collection_length(range.collection, range.documents[0]);

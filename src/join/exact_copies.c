@@ -64,11 +64,11 @@ static bool same_id(const twin_collection *collection, uint32_t a, uint32_t b)
 
 static twin_status report_repeat(twin_collection *collection, uint32_t first, uint32_t again)
 {
-    twin_place before = collection->entries[first].place;
-    twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .place = collection->entries[again].place };
+    twin_position before = collection->entries[first].position;
+    twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .position = collection->entries[again].position };
     twin_text id = twin_collection_id(NULL, collection, again);
     int shown = id.length > 60 ? 60 : (int)id.length;
-    if (before.source == problem.place.source && before.line)
+    if (before.source == problem.position.source && before.line)
         snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of line %" PRIu64, shown,
                  id.bytes, before.line);
     else
@@ -97,7 +97,7 @@ static twin_status check_run(twin_collection *collection, bool *dropped, const s
 
 static int by_place(const void *a, const void *b)
 {
-    const twin_place *p = &((const twin_problem *)a)->place, *q = &((const twin_problem *)b)->place;
+    const twin_position *p = &((const twin_problem *)a)->position, *q = &((const twin_problem *)b)->position;
     if (p->source != q->source)
         return p->source < q->source ? -1 : 1;
     if (p->line != q->line)
@@ -287,7 +287,7 @@ static void finish_firsts(twin_collection *collection)
     }
 }
 
-twin_status twin__fold_copies(twin_collection *collection, twin_exec exec, twin_error *error)
+twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec, twin_error *error)
 {
     size_t count = collection->count;
     struct order order = { 0 };

@@ -13,14 +13,14 @@ enum {
     MOST_COPIES = 4 /* times as many entries of one signature are looked at as are taken */
 };
 
-struct twin__grove {
+struct twin__minhash_forest {
     twin_signatures signatures;
     size_t trees, depth, rows;
     twin_forest *forest;
 };
 
 /* Labels of tree t are the slots from t·rows on, round the signature: the first `rows` of each tree are its own. */
-static void write_labels(uint32_t *out, const struct twin__grove *grove, uint32_t document)
+static void write_labels(uint32_t *out, const struct twin__minhash_forest *grove, uint32_t document)
 {
     size_t slots = grove->signatures.slots;
     const uint32_t *signature = grove->signatures.rows + (size_t)document * slots;
@@ -31,7 +31,7 @@ static void write_labels(uint32_t *out, const struct twin__grove *grove, uint32_
         }
 }
 
-static twin_status plant(struct twin__grove *grove, uint64_t seed)
+static twin_status plant(struct twin__minhash_forest *grove, uint64_t seed)
 {
     twin_forest_options options = { grove->trees, grove->depth, seed };
     uint32_t *labels = malloc(grove->trees * grove->depth * sizeof *labels);
@@ -46,29 +46,31 @@ static twin_status plant(struct twin__grove *grove, uint64_t seed)
     return status;
 }
 
-twin_status twin__grove_create(struct twin__grove **out, twin_signatures signatures, twin_plan plan, uint64_t seed)
+twin_status twin__minhash_forest_create(struct twin__minhash_forest **out, twin_signatures signatures, twin_plan plan,
+                                        uint64_t seed)
 {
     *out = NULL;
     if (plan.bands == 0 || plan.rows == 0 || plan.rows > signatures.slots || plan.rows > TWIN_FOREST_MAX_DEPTH)
         return TWIN_EINVAL;
-    struct twin__grove *grove = calloc(1, sizeof *grove);
+    struct twin__minhash_forest *grove = calloc(1, sizeof *grove);
     if (!grove)
         return TWIN_ENOMEM;
     size_t depth = plan.rows > DEPTH ? plan.rows : DEPTH;
-    *grove = (struct twin__grove){ .signatures = signatures,
-                                   .trees = plan.bands < TWIN_FOREST_MAX_TREES ? plan.bands : TWIN_FOREST_MAX_TREES,
-                                   .depth = depth < signatures.slots ? depth : signatures.slots,
-                                   .rows = plan.rows };
+    *grove = (struct twin__minhash_forest){ .signatures = signatures,
+                                            .trees = plan.bands < TWIN_FOREST_MAX_TREES ? plan.bands
+                                                                                        : TWIN_FOREST_MAX_TREES,
+                                            .depth = depth < signatures.slots ? depth : signatures.slots,
+                                            .rows = plan.rows };
     twin_status status = plant(grove, seed);
     if (status != TWIN_OK) {
-        twin__grove_free(grove);
+        twin__minhash_forest_free(grove);
         return status;
     }
     *out = grove;
     return TWIN_OK;
 }
 
-void twin__grove_free(struct twin__grove *grove)
+void twin__minhash_forest_free(struct twin__minhash_forest *grove)
 {
     if (!grove)
         return;
@@ -95,8 +97,8 @@ struct asker {
 };
 
 struct asking {
-    const struct twin__grove *grove;
-    struct twin__grove_ask ask;
+    const struct twin__minhash_forest *grove;
+    struct twin__minhash_forest_query ask;
     bool *more;
     struct asker *askers;
 };
@@ -112,7 +114,7 @@ static int by_agreement(const void *a, const void *b)
 static twin_status rank(struct asker *asker, const struct asking *asking, uint32_t document, uint32_t other)
 {
     const twin_signatures *signatures = &asking->grove->signatures;
-    const struct twin__grove_ask *ask = &asking->ask;
+    const struct twin__minhash_forest_query *ask = &asking->ask;
     if (other == document || (ask->allows && !ask->allows(ask->context, document, other)))
         return TWIN_OK;
     asker->seen++;
@@ -120,7 +122,7 @@ static twin_status rank(struct asker *asker, const struct asking *asking, uint32
                                           signatures->rows + (size_t)other * signatures->slots, signatures->slots);
     if (equal < ask->least)
         return TWIN_OK;
-    if (!twin__grow(&asker->ranked, &asker->ranked_capacity, asker->ranked_count, 1, sizeof *asker->ranked))
+    if (!twin__array_grow(&asker->ranked, &asker->ranked_capacity, asker->ranked_count, 1, sizeof *asker->ranked))
         return TWIN_ENOMEM;
     asker->ranked[asker->ranked_count++] = (struct ranked){ (uint32_t)equal, other };
     return TWIN_OK;
@@ -147,7 +149,7 @@ static twin_status take_best(struct asker *asker, size_t take, uint32_t document
         qsort(asker->ranked, asker->ranked_count, sizeof *asker->ranked, by_agreement);
     size_t count = asker->ranked_count < take ? asker->ranked_count : take;
     struct twin__pairs *pairs = &asker->pairs;
-    if (!twin__grow(&pairs->items, &pairs->capacity, pairs->count, count, sizeof *pairs->items))
+    if (!twin__array_grow(&pairs->items, &pairs->capacity, pairs->count, count, sizeof *pairs->items))
         return TWIN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         uint32_t other = asker->ranked[i].document, low = document < other ? document : other;
@@ -159,7 +161,7 @@ static twin_status take_best(struct asker *asker, size_t take, uint32_t document
 static twin_status ask_one(struct asker *asker, const struct asking *asking, size_t i)
 {
     uint32_t document = asking->ask.documents[i];
-    twin_forest_ask ask = { SLACK * asking->ask.take + 1, asking->grove->rows };
+    twin_forest_query_options ask = { SLACK * asking->ask.take + 1, asking->grove->rows };
     size_t count;
     asker->ranked_count = 0;
     write_labels(asker->labels, asking->grove, document);
@@ -183,7 +185,7 @@ static void ask_some(void *context, size_t begin, size_t end, int worker)
 
 static twin_status make_askers(struct asking *asking)
 {
-    const struct twin__grove *grove = asking->grove;
+    const struct twin__minhash_forest *grove = asking->grove;
     size_t take = asking->ask.take;
     asking->askers = calloc((size_t)asking->ask.exec.workers, sizeof *asking->askers);
     for (int i = 0; asking->askers && i < asking->ask.exec.workers; i++) {
@@ -217,7 +219,7 @@ static twin_status gather(struct twin__pairs *out, uint64_t *seen, const struct 
         const struct asker *asker = &asking->askers[i];
         if (asker->status != TWIN_OK)
             return asker->status;
-        if (!twin__grow(&out->items, &out->capacity, out->count, asker->pairs.count, sizeof *out->items))
+        if (!twin__array_grow(&out->items, &out->capacity, out->count, asker->pairs.count, sizeof *out->items))
             return TWIN_ENOMEM;
         if (asker->pairs.count)
             memcpy(out->items + out->count, asker->pairs.items, asker->pairs.count * sizeof *out->items);
@@ -227,8 +229,9 @@ static twin_status gather(struct twin__pairs *out, uint64_t *seen, const struct 
     return twin__pairs_tidy(out, NULL);
 }
 
-twin_status twin__grove_pairs(struct twin__pairs *out, bool *more, uint64_t *seen, const struct twin__grove *grove,
-                              struct twin__grove_ask ask)
+twin_status twin__minhash_forest_pairs(struct twin__pairs *out, bool *more, uint64_t *seen,
+                                       const struct twin__minhash_forest *grove,
+                                       struct twin__minhash_forest_query ask)
 {
     struct asking asking = { .grove = grove, .ask = ask, .more = more };
     twin_status status = make_askers(&asking);

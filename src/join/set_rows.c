@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "join/collection_private.h"
 
-struct twin__rows {
+struct twin__set_rows {
     /* The sets, numbered as they first appear; their names are the collection's ids. */
     struct name {
         uint64_t hash;
@@ -24,12 +24,12 @@ struct twin__rows {
     size_t *start, *size;
 };
 
-twin_set twin__rows_set(const struct twin__rows *rows, uint32_t set)
+twin_set twin__set_rows_get(const struct twin__set_rows *rows, uint32_t set)
 {
     return (twin_set){ rows->element + rows->start[set], rows->size[set] };
 }
 
-void twin__rows_free(struct twin__rows *rows)
+void twin__set_rows_free(struct twin__set_rows *rows)
 {
     if (!rows)
         return;
@@ -45,15 +45,15 @@ void twin__rows_free(struct twin__rows *rows)
 /* A worker's part: hash the name and the element of a row. */
 static bool visit_row(void *context, const twin_document *row)
 {
-    struct twin__finding *finding = context;
+    struct twin__chunk_result *finding = context;
     finding->status = TWIN_ENOMEM;
-    if (!twin__grow(&finding->rows, &finding->row_capacity, finding->row_count, 1, sizeof *finding->rows))
+    if (!twin__array_grow(&finding->rows, &finding->row_capacity, finding->row_count, 1, sizeof *finding->rows))
         return false;
     size_t name = finding->ids.length;
     finding->status = twin_buffer_append(&finding->ids, row->id.bytes, row->id.length);
     if (finding->status != TWIN_OK)
         return false;
-    finding->rows[finding->row_count++] = (struct twin__row){
+    finding->rows[finding->row_count++] = (struct twin__set_row){
         .name_hash = twin__id_hash(row->id),
         .element = twin_hash_bytes(finding->collection->hash, row->text.bytes, row->text.length),
         .name = name,
@@ -63,7 +63,7 @@ static bool visit_row(void *context, const twin_document *row)
     return true;
 }
 
-static size_t place_of(const struct twin__rows *rows, const char *ids, uint64_t hash, twin_text name)
+static size_t place_of(const struct twin__set_rows *rows, const char *ids, uint64_t hash, twin_text name)
 {
     size_t mask = rows->table_size - 1, place = hash & mask;
     for (; rows->table[place]; place = (place + 1) & mask) {
@@ -75,7 +75,7 @@ static size_t place_of(const struct twin__rows *rows, const char *ids, uint64_t 
     return place;
 }
 
-static twin_status grow_table(struct twin__rows *rows)
+static twin_status grow_table(struct twin__set_rows *rows)
 {
     if (rows->count * 2 < rows->table_size)
         return TWIN_OK;
@@ -98,7 +98,7 @@ static twin_status grow_table(struct twin__rows *rows)
 /* The number of the set with this name, which is given one if it is new. */
 static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_t hash, twin_text name)
 {
-    struct twin__rows *rows = collection->rows;
+    struct twin__set_rows *rows = collection->rows;
     twin_status status = grow_table(rows);
     if (status != TWIN_OK)
         return status;
@@ -109,7 +109,7 @@ static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_
     }
     if (rows->count == UINT32_MAX - 1)
         return TWIN_ELIMIT;
-    if (!twin__grow(&rows->names, &rows->name_capacity, rows->count, 1, sizeof *rows->names))
+    if (!twin__array_grow(&rows->names, &rows->name_capacity, rows->count, 1, sizeof *rows->names))
         return TWIN_ENOMEM;
     size_t begin = collection->ids.length;
     status = twin_buffer_append(&collection->ids, name.bytes, name.length);
@@ -121,17 +121,18 @@ static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_
     return TWIN_OK;
 }
 
-static twin_status join_rows(twin_collection *collection, const struct twin__finding *finding, uint64_t line_base)
+static twin_status join_rows(twin_collection *collection, const struct twin__chunk_result *finding,
+                             uint64_t line_base)
 {
     (void)line_base;
-    struct twin__rows *rows = collection->rows;
-    if (!twin__grow(&rows->row_set, &rows->set_capacity, rows->row_count, finding->row_count,
-                    sizeof *rows->row_set) ||
-        !twin__grow(&rows->element, &rows->element_capacity, rows->row_count, finding->row_count,
-                    sizeof *rows->element))
+    struct twin__set_rows *rows = collection->rows;
+    if (!twin__array_grow(&rows->row_set, &rows->set_capacity, rows->row_count, finding->row_count,
+                          sizeof *rows->row_set) ||
+        !twin__array_grow(&rows->element, &rows->element_capacity, rows->row_count, finding->row_count,
+                          sizeof *rows->element))
         return TWIN_ENOMEM;
     for (size_t i = 0; i < finding->row_count; i++) {
-        const struct twin__row *row = &finding->rows[i];
+        const struct twin__set_row *row = &finding->rows[i];
         twin_text name = { finding->ids.bytes + row->name, row->name_length };
         twin_status status = number_of(&rows->row_set[rows->row_count], collection, row->name_hash, name);
         if (status != TWIN_OK)
@@ -142,7 +143,7 @@ static twin_status join_rows(twin_collection *collection, const struct twin__fin
 }
 
 /* Brings the elements of each set together. */
-static twin_status gather(struct twin__rows *rows)
+static twin_status gather(struct twin__set_rows *rows)
 {
     rows->start = calloc(rows->count + 2, sizeof *rows->start);
     rows->size = calloc(rows->count + 1, sizeof *rows->size);
@@ -177,7 +178,7 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
 {
     struct signing *signing = context;
     twin_collection *collection = signing->collection;
-    struct twin__rows *rows = collection->rows;
+    struct twin__set_rows *rows = collection->rows;
     for (size_t s = begin; s < end; s++) {
         twin_items items = { rows->element + rows->start[s], rows->size[s], rows->size[s] };
         twin_set set;
@@ -199,9 +200,9 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
 static twin_status sign_all(twin_collection *collection, twin_exec exec)
 {
     size_t count = collection->rows->count;
-    if (!twin__grow(&collection->entries, &collection->entry_capacity, 0, count, sizeof *collection->entries) ||
-        !twin__grow(&collection->signatures, &collection->signature_capacity, 0, count * collection->slots,
-                    sizeof *collection->signatures))
+    if (!twin__array_grow(&collection->entries, &collection->entry_capacity, 0, count, sizeof *collection->entries) ||
+        !twin__array_grow(&collection->signatures, &collection->signature_capacity, 0, count * collection->slots,
+                          sizeof *collection->signatures))
         return TWIN_ENOMEM;
     struct signing signing = { .collection = collection };
     signing.spare = calloc((size_t)exec.workers, sizeof *signing.spare);
@@ -215,13 +216,14 @@ static twin_status sign_all(twin_collection *collection, twin_exec exec)
     return (twin_status)atomic_load(&signing.status);
 }
 
-twin_status twin__read_rows(twin_collection *collection, const twin_collection_options *options, twin_error *error)
+twin_status twin__read_set_rows(twin_collection *collection, const twin_collection_options *options,
+                                twin_error *error)
 {
     collection->rows = calloc(1, sizeof *collection->rows);
     if (!collection->rows)
         return TWIN_ENOMEM;
-    const struct twin__reading_kind kind = { visit_row, join_rows };
-    twin_status status = twin__read_pieces(collection, kind, options, error);
+    const struct twin__chunk_kind kind = { visit_row, join_rows };
+    twin_status status = twin__read_chunks(collection, kind, options, error);
     if (status == TWIN_OK)
         status = gather(collection->rows);
     return status == TWIN_OK ? sign_all(collection, options->exec) : status;

@@ -71,7 +71,7 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
     worker->candidates++;
     if (!agree_enough(gate, a, b))
         return;
-    if (!twin__grow(&worker->pairs.items, &worker->pairs.capacity, worker->pairs.count, 1, sizeof(uint64_t)))
+    if (!twin__array_grow(&worker->pairs.items, &worker->pairs.capacity, worker->pairs.count, 1, sizeof(uint64_t)))
         worker->no_memory = true;
     else
         worker->pairs.items[worker->pairs.count++] = (uint64_t)a << 32 | b;
@@ -87,7 +87,7 @@ static twin_status gather(struct twin__pairs *out, struct gate *gate, int worker
         total += gate->workers[i].pairs.count;
         counts->candidates += gate->workers[i].candidates;
     }
-    if (!twin__grow(&out->items, &out->capacity, 0, total + 1, sizeof(uint64_t)))
+    if (!twin__array_grow(&out->items, &out->capacity, 0, total + 1, sizeof(uint64_t)))
         return TWIN_ENOMEM;
     for (int i = 0; i < workers; i++) {
         const struct twin__pairs *pairs = &gate->workers[i].pairs;
@@ -135,16 +135,17 @@ static twin_status find_best_pairs(struct twin__pairs *out, const twin_collectio
     twin_signatures signatures = { .rows = twin_collection_signatures(collection),
                                    .slots = twin_collection_slots(collection) };
     signatures.count = twin_collection_distinct(&signatures.documents, collection);
-    struct twin__grove *grove;
-    twin_status status = twin__grove_create(&grove, signatures, options.bands.plan, 0);
+    struct twin__minhash_forest *grove;
+    twin_status status = twin__minhash_forest_create(&grove, signatures, options.bands.plan, 0);
     if (status == TWIN_OK)
-        status = twin__grove_pairs(out, NULL, &counts->candidates, grove,
-                                   (struct twin__grove_ask){ .documents = signatures.documents,
-                                                             .count = signatures.count,
-                                                             .take = taken_for(options.top),
-                                                             .least = least_agreement(options, signatures.slots),
-                                                             .exec = options.exec });
-    twin__grove_free(grove);
+        status = twin__minhash_forest_pairs(
+            out, NULL, &counts->candidates, grove,
+            (struct twin__minhash_forest_query){ .documents = signatures.documents,
+                                                 .count = signatures.count,
+                                                 .take = taken_for(options.top),
+                                                 .least = least_agreement(options, signatures.slots),
+                                                 .exec = options.exec });
+    twin__minhash_forest_free(grove);
     return status;
 }
 
@@ -195,17 +196,17 @@ static twin_status keep_top(twin_similar *similar, size_t top)
 
 /* ---- the other gates: sizes, and the exact similarity ---- */
 
-static twin_status fetch_set(struct twin__piece *out, const twin_collection *collection, twin_scratch *scratch,
+static twin_status fetch_set(struct twin__blob *out, const twin_collection *collection, twin_scratch *scratch,
                              uint32_t document, twin_error *error)
 {
     twin_set set;
     twin_status status = twin_collection_set(&set, collection, scratch, document, error);
     if (status == TWIN_OK)
-        *out = (struct twin__piece){ set.items, set.count * sizeof *set.items };
+        *out = (struct twin__blob){ set.items, set.count * sizeof *set.items };
     return status;
 }
 
-static twin_status compare_sets(double *out, void *context, struct twin__piece a, struct twin__piece b, int worker)
+static twin_status compare_sets(double *out, void *context, struct twin__blob a, struct twin__blob b, int worker)
 {
     (void)worker;
     const twin_similar_options *options = context;
@@ -218,8 +219,8 @@ static twin_status compare_sets(double *out, void *context, struct twin__piece a
 static twin_status verify_exact(twin_similar *similar, const struct twin__pairs *pairs, twin_similar_options options,
                                 twin_error *error)
 {
-    struct twin__judge judge = { fetch_set, compare_sets, &options };
-    return twin__check_pairs(similar, pairs, judge, options.exec, options.progress, error);
+    struct twin__comparison judge = { fetch_set, compare_sets, &options };
+    return twin__verify_pairs(similar, pairs, judge, options.exec, options.progress, error);
 }
 
 static twin_status take_estimates(twin_similar *similar, const struct twin__pairs *pairs)
@@ -346,7 +347,8 @@ static bool ask_candidate(void *context, uint32_t document)
     }
     if (similarity < 0)
         return true;
-    if (!twin__grow(&asking->out->items, &asking->out->capacity, asking->out->count, 1, sizeof *asking->out->items)) {
+    if (!twin__array_grow(&asking->out->items, &asking->out->capacity, asking->out->count, 1,
+                          sizeof *asking->out->items)) {
         asking->status = twin__fail_memory(asking->error);
         return false;
     }

@@ -88,7 +88,7 @@ static twin_status add_partner(struct telling *telling, uint32_t a, uint32_t b, 
     twin_matches *partners = &telling->partners;
     if (b <= a)
         return TWIN_OK;
-    if (!twin__grow(&partners->items, &partners->capacity, partners->count, 1, sizeof *partners->items))
+    if (!twin__array_grow(&partners->items, &partners->capacity, partners->count, 1, sizeof *partners->items))
         return TWIN_ENOMEM;
     partners->items[partners->count++] = (twin_match){ a, b, similarity };
     return TWIN_OK;

@@ -45,12 +45,12 @@ static void rank_documents(struct tiling *tiling, uint32_t *group, uint64_t *key
     for (size_t d = 0; d < documents; d++)
         group[d] = (uint32_t)d;
     for (size_t i = 0; i < pairs->count; i++)
-        twin__join(group, (uint32_t)(pairs->items[i] >> 32), (uint32_t)pairs->items[i]);
+        twin__union_join(group, (uint32_t)(pairs->items[i] >> 32), (uint32_t)pairs->items[i]);
     size_t count = 0;
     for (size_t i = 0; i < pairs->count; i++) {
         uint32_t ends[2] = { (uint32_t)(pairs->items[i] >> 32), (uint32_t)pairs->items[i] };
         for (int end = 0; end < 2; end++)
-            keys[count++] = (uint64_t)twin__root(group, ends[end]) << 32 | ends[end];
+            keys[count++] = (uint64_t)twin__union_root(group, ends[end]) << 32 | ends[end];
     }
     twin__sort(keys, spare, count);
     uint32_t rank = 0;
@@ -106,7 +106,7 @@ struct checker {
 struct checking {
     const twin_collection *collection;
     const struct tiling *tiling;
-    struct twin__judge judge;
+    struct twin__comparison judge;
     twin_progress progress;
     double *similarity; /* one a pair; -1: not similar */
     struct checker *checkers;
@@ -119,10 +119,11 @@ static bool holds(const struct shelf *shelf, uint32_t rank)
     return shelf->filled && shelf->rank == rank;
 }
 
-static twin_status fill_shelf(struct shelf *shelf, uint32_t rank, struct twin__piece piece, twin_error *error)
+static twin_status fill_shelf(struct shelf *shelf, uint32_t rank, struct twin__blob piece, twin_error *error)
 {
     shelf->filled = false;
-    if (!twin__grow(&shelf->bytes, &shelf->capacity, 0, piece.size / sizeof *shelf->bytes + 1, sizeof *shelf->bytes))
+    if (!twin__array_grow(&shelf->bytes, &shelf->capacity, 0, piece.size / sizeof *shelf->bytes + 1,
+                          sizeof *shelf->bytes))
         return twin__fail_memory(error);
     if (piece.size)
         memcpy(shelf->bytes, piece.bytes, piece.size);
@@ -138,7 +139,7 @@ static twin_status bring(struct shelf *shelf, const struct shelf *other, struct 
 {
     if (holds(shelf, rank))
         return TWIN_OK;
-    struct twin__piece piece = { other->bytes, other->size };
+    struct twin__blob piece = { other->bytes, other->size };
     twin_status status = TWIN_OK;
     if (!holds(other, rank))
         status =
@@ -167,8 +168,8 @@ static twin_status check_pair(struct checking *checking, int worker, size_t i, t
         status = bring(column, &checker->rows[b % TILE], checking, &checker->scratch, b, error);
     if (status == TWIN_OK) {
         status = checking->judge.compare(&checking->similarity[i], checking->judge.context,
-                                         (struct twin__piece){ row->bytes, row->size },
-                                         (struct twin__piece){ column->bytes, column->size }, worker);
+                                         (struct twin__blob){ row->bytes, row->size },
+                                         (struct twin__blob){ column->bytes, column->size }, worker);
         if (status != TWIN_OK)
             twin__fail(error, status, "%s", twin_status_text(status));
     }
@@ -188,8 +189,8 @@ static void check_pairs(void *context, size_t begin, size_t end, int worker)
         }
     }
     size_t done = atomic_fetch_add(&checking->done, end - begin) + end - begin;
-    if (checking->progress.tell)
-        checking->progress.tell(checking->progress.context, "verifying", done, checking->tiling->count);
+    if (checking->progress.report)
+        checking->progress.report(checking->progress.context, "verifying", done, checking->tiling->count);
 }
 
 static void free_checkers(struct checker *checkers, int workers)
@@ -214,7 +215,7 @@ static int by_documents(const void *a, const void *b)
 
 twin_status twin__keep_match(twin_similar *similar, uint32_t a, uint32_t b, double similarity)
 {
-    if (!twin__grow(&similar->matches, &similar->capacity, similar->count, 1, sizeof *similar->matches))
+    if (!twin__array_grow(&similar->matches, &similar->capacity, similar->count, 1, sizeof *similar->matches))
         return TWIN_ENOMEM;
     similar->matches[similar->count++] = (twin_match){ a, b, similarity };
     return TWIN_OK;
@@ -233,8 +234,8 @@ static twin_status keep_checked(twin_similar *similar, const struct checking *ch
     return status;
 }
 
-twin_status twin__check_pairs(twin_similar *similar, const struct twin__pairs *pairs, struct twin__judge judge,
-                              twin_exec exec, twin_progress progress, twin_error *error)
+twin_status twin__verify_pairs(twin_similar *similar, const struct twin__pairs *pairs, struct twin__comparison judge,
+                               twin_exec exec, twin_progress progress, twin_error *error)
 {
     struct tiling tiling = { 0 };
     struct checking checking = { .collection = similar->collection,

@@ -61,7 +61,7 @@ const char *twin_cpu_name(twin_cpu level)
 
 twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
 {
-    int level = twin__number_of(name, names, TWIN_CPU_LEVELS);
+    int level = twin__enum_from_name(name, names, TWIN_CPU_LEVELS);
     if (level < 0)
         return TWIN_EINVAL;
     *out = (twin_cpu)level;

@@ -96,8 +96,8 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
             pair_run(pairing, keys + first, last - first, band, worker);
         }
         size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
-        if (pairing->progress.tell)
-            pairing->progress.tell(pairing->progress.context, "pairing", done, pairing->options.plan.bands);
+        if (pairing->progress.report)
+            pairing->progress.report(pairing->progress.context, "pairing", done, pairing->options.plan.bands);
     }
 }
 

@@ -667,7 +667,7 @@ static void place_cursors(struct search *search, const struct run *run, const ui
 }
 
 static twin_status begin_search(struct search *search, const twin_forest *forest, twin_forest_scratch *scratch,
-                                const uint32_t *labels, twin_forest_ask ask)
+                                const uint32_t *labels, twin_forest_query_options ask)
 {
     const size_t trees = forest->options.trees, work = twin_forest_work(ask);
     size_t slots = 64;
@@ -763,13 +763,13 @@ static int by_level_and_id(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-size_t twin_forest_work(twin_forest_ask ask)
+size_t twin_forest_work(twin_forest_query_options ask)
 {
     return ask.most > (SIZE_MAX - 1024) / 64 ? SIZE_MAX : 64 * ask.most + 1024;
 }
 
 twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const twin_forest *forest,
-                              twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_ask ask)
+                              twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_query_options ask)
 {
     struct search search;
     *count = 0;

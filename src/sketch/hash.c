@@ -27,7 +27,7 @@ const char *twin_hash_family_name(twin_hash_family family)
 
 twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
 {
-    int family = twin__number_of(name, family_names, FAMILIES);
+    int family = twin__enum_from_name(name, family_names, FAMILIES);
     if (family < 0)
         return TWIN_EINVAL;
     *out = (twin_hash_family)family;

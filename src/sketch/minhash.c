@@ -40,7 +40,7 @@ const char *twin_sketch_name(twin_sketch sketch)
 
 twin_status twin_sketch_from_name(twin_sketch *out, const char *name)
 {
-    int sketch = twin__number_of(name, sketch_names, SKETCHES);
+    int sketch = twin__enum_from_name(name, sketch_names, SKETCHES);
     if (sketch < 0)
         return TWIN_EINVAL;
     *out = (twin_sketch)sketch;

@@ -21,7 +21,7 @@ static void work(void *context, size_t begin, size_t end, int worker)
     if (begin == 0)
         atomic_store(&done, 0);
     for (int i = 0; i < 20; i++)
-        progress->tell(progress->context, "verifying", atomic_fetch_add(&done, 1), 20000);
+        progress->report(progress->context, "verifying", atomic_fetch_add(&done, 1), 20000);
     usleep(2000);
 }
 
@@ -57,7 +57,7 @@ static int64_t watch(size_t pieces, bool terminal, bool quiet)
     dup2(writer, STDERR_FILENO);
     int64_t start = now();
     twin_progress progress = progress_begin(quiet);
-    if (progress.tell)
+    if (progress.report)
         twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 2 }, pieces, 1, work, &progress);
     progress_end();
     int64_t took = now() - start;
@@ -102,7 +102,7 @@ static void nothing_is_shown_in_a_pipe_or_when_quiet(void **state)
     (void)state;
     watch(1, false, false);
     assert_string_equal(seen, "");
-    assert_null(progress_begin(true).tell);
+    assert_null(progress_begin(true).report);
     watch(1, true, true);
     assert_string_equal(seen, "");
 }

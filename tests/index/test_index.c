@@ -259,7 +259,7 @@ static void ask(twin_index_view *view, const struct model *asked, double thresho
     bool told[IDS] = { false };
     twin_index_answer answer = { 0 };
     write_text(text, asked);
-    GOOD(twin_index_query(&answer, view, (twin_index_question){ .threshold = threshold },
+    GOOD(twin_index_query(&answer, view, (twin_index_query_options){ .threshold = threshold },
                           (twin_text){ text, strlen(text) }, &error));
     assert_int_equal(answer.estimated, keep == TWIN_KEEP_NONE);
     for (size_t i = 0; i < answer.count; i++) {
@@ -288,13 +288,13 @@ static void ask_best(twin_index_view *view, const struct model *asked, uint64_t 
     write_text(text, asked);
     twin_text query = { text, strlen(text) };
     size_t top = 1 + twin__random_below(state, 5);
-    GOOD(twin_index_query(&all, view, (twin_index_question){ 0 }, query, &error));
-    GOOD(twin_index_query(&best, view, (twin_index_question){ .top = top }, query, &error));
+    GOOD(twin_index_query(&all, view, (twin_index_query_options){ 0 }, query, &error));
+    GOOD(twin_index_query(&best, view, (twin_index_query_options){ .top = top }, query, &error));
     assert_int_equal(best.count, all.count < top ? all.count : top);
     for (size_t i = 0; i < best.count; i++)
         assert_int_equal(best.entries[i].document, all.entries[i].document);
 
-    GOOD(twin_index_query(&best, view, (twin_index_question){ .top = top, .per_label = true }, query, &error));
+    GOOD(twin_index_query(&best, view, (twin_index_query_options){ .top = top, .per_label = true }, query, &error));
     size_t told[3] = { 0 }, next = 0;
     for (size_t i = 0; i < all.count; i++)
         if (told[all.entries[i].label]++ < top) {
@@ -550,11 +550,11 @@ static void copies_share_one_entry(void **state)
     assert_int_equal(info.documents, COPIES);
     assert_int_equal(info.sets, 1);
     assert_int_equal(info.largest_bucket, 1);
-    GOOD(twin_index_query(&answer, view, (twin_index_question){ .per_label = true }, documents[0].text, &error));
+    GOOD(twin_index_query(&answer, view, (twin_index_query_options){ .per_label = true }, documents[0].text, &error));
     assert_int_equal(answer.count, 2);
     assert_int_equal(answer.entries[0].document, 0);
     assert_int_equal(answer.entries[1].document, COPIES / 2);
-    GOOD(twin_index_query(&answer, view, (twin_index_question){ .top = 3 }, documents[0].text, &error));
+    GOOD(twin_index_query(&answer, view, (twin_index_query_options){ .top = 3 }, documents[0].text, &error));
     assert_int_equal(answer.count, 3);
     twin_index_view_free(view);
 
@@ -667,7 +667,7 @@ static void texts_of_one_set_are_kept_apart(void **state)
         twin_index_answer answer = { 0 };
         GOOD(twin_index_view_create(&view, index, &error));
         assert_int_equal(view->counts.sets, keeps[k] == TWIN_KEEP_TEXT ? 2 : 1);
-        GOOD(twin_index_query(&answer, view, (twin_index_question){ 0 }, (twin_text){ texts[0], 13 }, &error));
+        GOOD(twin_index_query(&answer, view, (twin_index_query_options){ 0 }, (twin_text){ texts[0], 13 }, &error));
         assert_int_equal(answer.count, 2);
         for (size_t i = 0; i < 2; i++) {
             twin_text text;
@@ -794,10 +794,10 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     }
     twin_index_view *view;
     twin_index_answer one = { 0 }, many[TEXTS] = { 0 };
-    GOOD(twin_index_query_many(many, index, (twin_index_question){ 0 }, asked, TEXTS, two, &error));
+    GOOD(twin_index_query_many(many, index, (twin_index_query_options){ 0 }, asked, TEXTS, two, &error));
     GOOD(twin_index_view_create(&view, index, &error));
     for (size_t i = 0; i < TEXTS; i++) {
-        GOOD(twin_index_query(&one, view, (twin_index_question){ 0 }, asked[i], &error));
+        GOOD(twin_index_query(&one, view, (twin_index_query_options){ 0 }, asked[i], &error));
         assert_true(one.count > 0);
         assert_int_equal(many[i].count, one.count);
         for (size_t j = 0; j < one.count; j++) {
@@ -809,7 +809,7 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     /* A failure is told as that of the first question. */
     twin_error error = { 0 };
     assert_int_equal(
-        twin_index_query_many(many, index, (twin_index_question){ .threshold = 2 }, asked, TEXTS, two, &error),
+        twin_index_query_many(many, index, (twin_index_query_options){ .threshold = 2 }, asked, TEXTS, two, &error),
         TWIN_EINVAL);
     twin_index_answer_clear(&one);
     twin_index_view_free(view);
@@ -859,7 +859,7 @@ static void *read_along(void *context)
         if (!reader->good)
             break;
         /* The document "always" is in every transaction. */
-        reader->good = twin_index_query(&answer, view, (twin_index_question){ 0 },
+        reader->good = twin_index_query(&answer, view, (twin_index_query_options){ 0 },
                                         (twin_text){ "this one is always here", 23 }, &error) == TWIN_OK &&
                        answer.count == 1 && answer.entries[0].similarity == 1;
         twin_index_view_free(view);
@@ -944,7 +944,7 @@ static void options_that_cannot_be_are_refused(void **state)
     options.plan = (twin_plan){ 30, 5 };
     BAD(TWIN_EINVAL, "do not fit into 128", twin_index_create(path, options, true, &error));
     options = options_for(TWIN_KEEP_TEXT);
-    options.format = TWIN_INPUT_ROWS;
+    options.format = TWIN_INPUT_SETS;
     BAD(TWIN_EINVAL, "no text", twin_index_create(path, options, true, &error));
     twin_index *index;
     BAD(TWIN_EIO, "could not be opened", twin_index_open(&index, other_path, TWIN_INDEX_READ, &error));
@@ -1492,9 +1492,9 @@ static void batches_of_any_size_hold_all_documents(void **state)
             twin_input *input;
             twin_index_change change = { 0 };
             GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
-            GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .piece_bytes = pieces[p] }, &error));
+            GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .chunk_bytes = pieces[p] }, &error));
             twin_index *index = open_index(TWIN_INDEX_WRITE);
-            twin_index_feed feed = { .batch_documents = batches[b], .exec = p % 2 ? two : serial };
+            twin_index_add_options feed = { .batch_documents = batches[b], .exec = p % 2 ? two : serial };
             GOOD(twin_index_add_input(&change, index, input, feed, &error));
             assert_int_equal(change.added, DOCUMENTS);
             if (batches[b])
@@ -1522,7 +1522,7 @@ static void batches_of_any_size_hold_all_documents(void **state)
 static void rows_are_sets_as_they_are(void **state)
 {
     (void)state;
-    twin_index_options options = { .format = TWIN_INPUT_ROWS,
+    twin_index_options options = { .format = TWIN_INPUT_SETS,
                                    .minhash = { .slots = 128, .seed = 1 },
                                    .threshold = 0.5 };
     FILE *file = fopen(other_path, "w");
@@ -1535,9 +1535,9 @@ static void rows_are_sets_as_they_are(void **state)
     const char *paths[] = { other_path };
     GOOD(twin_index_create(path, options, true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
-    GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .format = TWIN_INPUT_ROWS }, &error));
+    GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .format = TWIN_INPUT_SETS }, &error));
     twin_index_change change = { 0 };
-    GOOD(twin_index_add_input(&change, index, input, (twin_index_feed){ .exec = two }, &error));
+    GOOD(twin_index_add_input(&change, index, input, (twin_index_add_options){ .exec = two }, &error));
     twin_input_free(input);
     assert_int_equal(change.added, 10);
     check_index(index);
@@ -1554,12 +1554,12 @@ static void rows_are_sets_as_they_are(void **state)
     GOOD(twin_index_set(&set, view, entry, &error));
     uint64_t items[40];
     memcpy(items, set.items, sizeof items);
-    GOOD(twin_index_query_items(&answer, view, (twin_index_question){ 0 }, items, 40, &error));
+    GOOD(twin_index_query_items(&answer, view, (twin_index_query_options){ 0 }, items, 40, &error));
     assert_int_equal(answer.count, 2);
     assert_memory_equal(answer.entries[1].id.bytes, "s3", 2);
     assert_true(answer.entries[1].similarity == 35.0 / 45);
     BAD(TWIN_EINVAL, "rows",
-        twin_index_query(&answer, view, (twin_index_question){ 0 }, (twin_text){ "a", 1 }, &error));
+        twin_index_query(&answer, view, (twin_index_query_options){ 0 }, (twin_text){ "a", 1 }, &error));
     twin_text text;
     BAD(TWIN_EUNSUPPORTED, "no texts", twin_index_text(&text, view, entry, &error));
     twin_index_answer_clear(&answer);

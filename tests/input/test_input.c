@@ -76,7 +76,7 @@ static void make_folder(const char *name)
 
 struct seen {
     bool is_problem, is_number, has_id;
-    twin_place place;
+    twin_position position;
     uint64_t column;
     twin_problem_kind kind;
     char message[160];
@@ -100,7 +100,7 @@ static char *copy_of(twin_text text)
     return copy;
 }
 
-static struct seen *add(struct log *log, twin_place place)
+static struct seen *add(struct log *log, twin_position position)
 {
     if (log->count == log->capacity) {
         log->capacity = 2 * log->capacity + 16;
@@ -108,15 +108,15 @@ static struct seen *add(struct log *log, twin_place place)
         assert_non_null(log->seen);
     }
     struct seen *seen = &log->seen[log->count++];
-    *seen = (struct seen){ .place = place };
-    if (place.line)
-        seen->place.line += log->lines;
+    *seen = (struct seen){ .position = position };
+    if (position.line)
+        seen->position.line += log->lines;
     return seen;
 }
 
 static bool on_document(void *context, const twin_document *document)
 {
-    struct seen *seen = add(context, document->place);
+    struct seen *seen = add(context, document->position);
     seen->has_id = document->id.bytes != NULL;
     seen->is_number = document->id_is_number;
     seen->id = copy_of(document->id);
@@ -128,7 +128,7 @@ static bool on_document(void *context, const twin_document *document)
 
 static bool on_problem(void *context, const twin_problem *problem)
 {
-    struct seen *seen = add(context, problem->place);
+    struct seen *seen = add(context, problem->position);
     seen->is_problem = true;
     seen->kind = problem->kind;
     seen->column = problem->column;
@@ -170,32 +170,32 @@ static twin_input *open_one(const char *path, twin_input_options options)
 static struct log read_all(const twin_input *input)
 {
     struct log log = { 0 };
-    twin_reading reading = { 0 };
-    for (size_t piece = 0; piece < twin_input_pieces(input); piece++) {
+    twin_read_buffers reading = { 0 };
+    for (size_t piece = 0; piece < twin_input_chunks(input); piece++) {
         uint64_t lines;
         twin_error error = { 0 };
-        if (piece && twin_input_piece_source(input, piece) != twin_input_piece_source(input, piece - 1))
+        if (piece && twin_input_chunk_source(input, piece) != twin_input_chunk_source(input, piece - 1))
             log.lines = 0;
         if (twin_input_read(&lines, input, &reading, piece, visitor_of(&log), &error) != TWIN_OK)
             fail_msg("%s", error.message);
         log.lines += lines;
     }
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
     return log;
 }
 
 static void check_same(const struct seen *a, const struct seen *b)
 {
     assert_int_equal(a->is_problem, b->is_problem);
-    assert_int_equal(a->place.offset, b->place.offset);
-    assert_int_equal(a->place.line, b->place.line);
-    assert_int_equal(a->place.source, b->place.source);
+    assert_int_equal(a->position.offset, b->position.offset);
+    assert_int_equal(a->position.line, b->position.line);
+    assert_int_equal(a->position.source, b->position.source);
     assert_int_equal(a->column, b->column);
     assert_int_equal(a->kind, b->kind);
     assert_string_equal(a->message, b->message);
     if (a->is_problem)
         return;
-    assert_int_equal(a->place.length, b->place.length);
+    assert_int_equal(a->position.length, b->position.length);
     assert_int_equal(a->has_id, b->has_id);
     assert_int_equal(a->is_number, b->is_number);
     assert_string_equal(a->id, b->id);
@@ -225,7 +225,7 @@ static void check_refused(const char *path, twin_input_options options, twin_sta
 }
 
 static const twin_input_options documents = { .format = TWIN_INPUT_DOCUMENTS };
-static const twin_input_options rows = { .format = TWIN_INPUT_ROWS };
+static const twin_input_options rows = { .format = TWIN_INPUT_SETS };
 
 /* ---- lines ---- */
 
@@ -254,11 +254,11 @@ static void lines_become_documents_and_problems_in_their_order(void **unused)
     assert_string_equal(s[0].id, "a");
     assert_string_equal(s[0].text, "first");
     assert_string_equal(s[0].record, "{\"id\":\"a\",\"text\":\"first\"}");
-    assert_int_equal(s[0].place.offset, 3);
-    assert_int_equal(s[0].place.line, 1);
-    assert_int_equal(s[0].place.length, 25);
+    assert_int_equal(s[0].position.offset, 3);
+    assert_int_equal(s[0].position.line, 1);
+    assert_int_equal(s[0].position.length, 25);
     assert_false(s[1].has_id);
-    assert_int_equal(s[1].place.line, 3);
+    assert_int_equal(s[1].position.line, 3);
     assert_string_equal(s[1].record, "{\"text\":\"no id\"}");
     assert_string_equal(s[2].id, "17");
     assert_true(s[2].is_number);
@@ -269,13 +269,13 @@ static void lines_become_documents_and_problems_in_their_order(void **unused)
     assert_int_equal(s[5].kind, TWIN_PROBLEM_BROKEN);
     assert_string_equal(s[5].message, "the line ends inside a string");
     assert_int_equal(s[5].column, 22);
-    assert_int_equal(s[5].place.line, 8);
+    assert_int_equal(s[5].position.line, 8);
     assert_false(s[6].has_id);
     assert_int_equal(s[7].column, 27);
     assert_true(s[8].has_id);
     assert_int_equal(s[8].text_length, 2);
     assert_memory_equal(s[8].text, "\0!", 2);
-    assert_int_equal(s[8].place.line, 11);
+    assert_int_equal(s[8].position.line, 11);
     clear_log(&log);
     twin_input_free(input);
 }
@@ -301,12 +301,12 @@ static void fields_may_have_other_names(void **unused)
 /* Every document can be fetched; one without an id is called by its line. */
 static void check_fetching(const twin_input *input, const struct log *log)
 {
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     for (size_t i = 0; i < log->count; i++) {
         const struct seen *s = &log->seen[i];
         twin_document got;
         twin_error error = { 0 };
-        twin_status status = twin_input_fetch(&got, input, &reading, s->place, &error);
+        twin_status status = twin_input_fetch(&got, input, &reading, s->position, &error);
         if (s->is_problem) {
             assert_int_equal(status, TWIN_EFORMAT);
             continue;
@@ -314,7 +314,7 @@ static void check_fetching(const twin_input *input, const struct log *log)
         if (status != TWIN_OK)
             fail_msg("%s", error.message);
         char line[32];
-        snprintf(line, sizeof line, "%d", (int)s->place.line);
+        snprintf(line, sizeof line, "%d", (int)s->position.line);
         const char *id = s->has_id ? s->id : line;
         assert_int_equal(got.id.length, strlen(id));
         assert_memory_equal(got.id.bytes, id, strlen(id));
@@ -324,7 +324,7 @@ static void check_fetching(const twin_input *input, const struct log *log)
         assert_int_equal(got.record.length, strlen(s->record));
         assert_memory_equal(got.record.bytes, s->record, strlen(s->record));
     }
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
 }
 
 static void check_every_piece_size(const char *path, size_t size, twin_input_options options)
@@ -332,13 +332,13 @@ static void check_every_piece_size(const char *path, size_t size, twin_input_opt
     twin_input *whole = open_one(path, options);
     struct log expected = read_all(whole);
     check_fetching(whole, &expected);
-    for (size_t piece_bytes = 1; piece_bytes <= 200; piece_bytes++) {
-        options.piece_bytes = piece_bytes;
+    for (size_t chunk_bytes = 1; chunk_bytes <= 200; chunk_bytes++) {
+        options.chunk_bytes = chunk_bytes;
         twin_input *input = open_one(path, options);
         uint64_t sum = 0;
-        for (size_t i = 0; i < twin_input_pieces(input); i++) {
-            assert_true(twin_input_piece_size(input, i) <= piece_bytes);
-            sum += twin_input_piece_size(input, i);
+        for (size_t i = 0; i < twin_input_chunks(input); i++) {
+            assert_true(twin_input_chunk_size(input, i) <= chunk_bytes);
+            sum += twin_input_chunk_size(input, i);
         }
         assert_int_equal(sum, size);
         struct log log = read_all(input);
@@ -409,16 +409,16 @@ static void empty_files_have_no_pieces(void **unused)
     write_file(paths[2], "\xEF\xBB\xBF", 3);
     write_file(paths[3], "{\"text\":\"y\"}\n", 13);
     twin_input *input = open_all(paths, 4, documents);
-    assert_int_equal(twin_input_pieces(input), 2);
-    assert_int_equal(twin_input_piece_source(input, 0), 1);
-    assert_int_equal(twin_input_piece_source(input, 1), 3);
+    assert_int_equal(twin_input_chunks(input), 2);
+    assert_int_equal(twin_input_chunk_source(input, 0), 1);
+    assert_int_equal(twin_input_chunk_source(input, 1), 3);
     struct log log = read_all(input);
     assert_int_equal(log.count, 2);
     assert_string_equal(log.seen[1].text, "y");
     clear_log(&log);
     twin_input_free(input);
     input = open_all(NULL, 0, documents);
-    assert_int_equal(twin_input_pieces(input), 0);
+    assert_int_equal(twin_input_chunks(input), 0);
     twin_input_free(input);
 }
 
@@ -431,26 +431,26 @@ static void several_inputs_name_and_describe_their_lines(void **unused)
     twin_input *input = open_all(paths, 2, documents);
     struct log log = read_all(input);
     assert_int_equal(log.count, 2);
-    assert_int_equal(log.seen[1].place.source, 1);
+    assert_int_equal(log.seen[1].position.source, 1);
 
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     twin_document got;
     char expected[600];
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[1].place, NULL), TWIN_OK);
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[1].position, NULL), TWIN_OK);
     int length = snprintf(expected, sizeof expected, "%s:2", paths[1]);
     assert_int_equal(got.id.length, length);
     assert_memory_equal(got.id.bytes, expected, length);
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
 
     twin_buffer words = { 0 };
-    assert_int_equal(twin_input_describe(&words, input, log.seen[1].place), TWIN_OK);
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].position), TWIN_OK);
     length = snprintf(expected, sizeof expected, "%s: line 2", paths[1]);
     assert_int_equal(words.length, length);
     assert_string_equal(words.bytes, expected);
-    twin_place elsewhere = { .source = 2 };
+    twin_position elsewhere = { .source = 2 };
     assert_int_equal(twin_input_describe(&words, input, elsewhere), TWIN_EINVAL);
     assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
-    elsewhere = (twin_place){ .source = 1, .offset = 5, .length = UINT32_MAX };
+    elsewhere = (twin_position){ .source = 1, .offset = 5, .length = UINT32_MAX };
     assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
     twin_buffer_clear(&words);
 
@@ -487,7 +487,7 @@ static void rows_are_a_set_and_an_element(void **unused)
     twin_input_free(input);
 
     write_file(path, "a,b,c\nx\ty\n", 10);
-    input = open_one(path, (twin_input_options){ .format = TWIN_INPUT_ROWS, .separator = ',' });
+    input = open_one(path, (twin_input_options){ .format = TWIN_INPUT_SETS, .separator = ',' });
     log = read_all(input);
     assert_int_equal(log.count, 2);
     assert_string_equal(log.seen[0].text, "b");
@@ -504,15 +504,15 @@ static void a_line_past_the_limit_is_a_problem(void **unused)
         "a\t34567890\na\t345678901\na\t34567890\r\na\t345678901\r\nb\tabcdefghijklmnopqrstuvwxyz\nc\td";
     const char *path = path_of("rows");
     write_file(path, lines, sizeof lines - 1);
-    for (size_t piece_bytes = 1; piece_bytes < 100; piece_bytes++) {
+    for (size_t chunk_bytes = 1; chunk_bytes < 100; chunk_bytes++) {
         twin_input *input = open_one(
-            path, (twin_input_options){ .format = TWIN_INPUT_ROWS, .max_bytes = 10, .piece_bytes = piece_bytes });
+            path, (twin_input_options){ .format = TWIN_INPUT_SETS, .max_bytes = 10, .chunk_bytes = chunk_bytes });
         struct log log = read_all(input);
         assert_int_equal(log.count, 6);
         assert_int_equal(log.lines, 6);
         for (size_t i = 0; i < 6; i++) {
             assert_int_equal(log.seen[i].is_problem, i == 1 || i == 3 || i == 4);
-            assert_int_equal(log.seen[i].place.line, i + 1);
+            assert_int_equal(log.seen[i].position.line, i + 1);
             if (log.seen[i].is_problem)
                 assert_int_equal(log.seen[i].kind, TWIN_PROBLEM_TOO_LONG);
         }
@@ -534,13 +534,13 @@ static void a_line_far_past_the_limit_is_not_kept(void **unused)
         putc('x', file);
     fputs("\n{\"text\":\"behind\"}\n", file);
     assert_int_equal(fclose(file), 0);
-    twin_input *input = open_one(path, (twin_input_options){ .max_bytes = 100000, .piece_bytes = 1000 });
+    twin_input *input = open_one(path, (twin_input_options){ .max_bytes = 100000, .chunk_bytes = 1000 });
     struct log log = read_all(input);
     assert_int_equal(log.count, 3);
     assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_TOO_LONG);
-    assert_int_equal(log.seen[2].place.line, 3);
+    assert_int_equal(log.seen[2].position.line, 3);
     twin_buffer words = { 0 };
-    assert_int_equal(twin_input_describe(&words, input, log.seen[1].place), TWIN_OK);
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].position), TWIN_OK);
     assert_non_null(strstr(words.bytes, "long.jsonl: line 2"));
     twin_buffer_clear(&words);
     check_fetching(input, &log);
@@ -564,8 +564,8 @@ static void a_huge_line_is_read_and_its_room_given_back(void **unused)
 
     twin_input *input = open_one(path, documents);
     struct log log = { 0 };
-    twin_reading reading = { 0 };
-    for (size_t piece = 0; piece < twin_input_pieces(input); piece++) {
+    twin_read_buffers reading = { 0 };
+    for (size_t piece = 0; piece < twin_input_chunks(input); piece++) {
         assert_int_equal(twin_input_read(NULL, input, &reading, piece, visitor_of(&log), NULL), TWIN_OK);
         assert_true(reading.block.capacity + reading.text.capacity <= 8 << 20);
     }
@@ -574,7 +574,7 @@ static void a_huge_line_is_read_and_its_room_given_back(void **unused)
     assert_int_equal(log.seen[1].text[HUGE_LINE / 2], '\n');
     assert_string_equal(log.seen[2].text, "b");
     clear_log(&log);
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
     twin_input_free(input);
     free(lines);
 }
@@ -591,13 +591,13 @@ static void a_visitor_may_stop(void **unused)
     const char *path = path_of("s.jsonl");
     write_file(path, "{\"text\":\"x\"}\n{\"text\":\"x\"}\n{\"text\":\"x\"}\n", 39);
     twin_input *input = open_one(path, documents);
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     twin_error error = { 0 };
     int left = 2;
     twin_visitor visitor = { stop, NULL, &left };
     assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor, &error), TWIN_ESTOPPED);
     assert_int_equal(left, 0);
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
     twin_input_free(input);
 }
 
@@ -609,20 +609,20 @@ static void a_file_cut_short_behind_our_back_is_an_error(void **unused)
     twin_input *input = open_one(path, documents);
     struct log log = read_all(input);
     assert_int_equal(truncate(path, 40), 0);
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     twin_error error = { 0 };
     twin_document got;
     struct log none = { 0 };
     assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor_of(&none), &error), TWIN_EIO);
     assert_non_null(strstr(error.message, "became shorter"));
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[8].place, &error), TWIN_EIO);
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[8].position, &error), TWIN_EIO);
 
     /* Other bytes of the same length: the place is there, the document is not. */
     char other[sizeof mixed];
     memset(other, '\n', sizeof other);
     write_file(path, other, sizeof mixed - 1);
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[0].place, &error), TWIN_EFORMAT);
-    twin_reading_clear(&reading);
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[0].position, &error), TWIN_EFORMAT);
+    twin_read_buffers_clear(&reading);
     clear_log(&log);
     twin_input_free(input);
 }
@@ -775,7 +775,7 @@ static void zstd_windows_go_up_to_128_mebibytes(void **unused)
     const char *path = path_of("w.jsonl.zst");
     write_file(path, frame, sizeof frame);
     twin_input *input = open_one(path, documents);
-    assert_int_equal(twin_input_pieces(input), 0);
+    assert_int_equal(twin_input_chunks(input), 0);
     twin_input_free(input);
     frame[5] = 18 << 3;
     write_file(path, frame, sizeof frame);
@@ -866,7 +866,7 @@ static void pipes_and_standard_input_are_read_like_files(void **unused)
     check_pipe("", 0, &expected);
 
     twin_input *input = open_one("/dev/null", documents);
-    assert_int_equal(twin_input_pieces(input), 0);
+    assert_int_equal(twin_input_chunks(input), 0);
     twin_input_free(input);
     const char *twice[] = { "-", "-" };
     assert_int_equal(twin_input_open(&input, twice, 2, documents, NULL), TWIN_EINVAL);
@@ -888,7 +888,7 @@ static void standard_input_begins_where_it_stands(void **unused)
     struct log log = read_all(input);
     assert_int_equal(log.count, 1);
     assert_string_equal(log.seen[0].text, "y");
-    assert_int_equal(log.seen[0].place.line, 1);
+    assert_int_equal(log.seen[0].position.line, 1);
     check_fetching(input, &log);
     clear_log(&log);
     twin_input_free(input);
@@ -908,7 +908,7 @@ static void what_is_no_input_is_refused_with_advice(void **unused)
     check_refused(path_of("picture.png"), documents, TWIN_EINVAL, ".jsonl or .ndjson");
     check_refused(path_of("missing.jsonl"), documents, TWIN_EIO, "missing.jsonl cannot be opened");
     check_refused(path_of("folder"), rows, TWIN_EINVAL, "is a folder");
-    check_refused(path_of("letter.txt"), (twin_input_options){ .format = TWIN_INPUT_ROWS, .separator = '\n' },
+    check_refused(path_of("letter.txt"), (twin_input_options){ .format = TWIN_INPUT_SETS, .separator = '\n' },
                   TWIN_EINVAL, "line end");
     write_file(path_of("not.jsonl.gz"), mixed, sizeof mixed - 1);
     check_refused(path_of("not.jsonl.gz"), documents, TWIN_EFORMAT, "is not gzip data");
@@ -936,32 +936,32 @@ static void a_folder_gives_its_files_in_byte_order(void **unused)
     static const char *const ids[] = { ".hidden", "a", "b.txt", "b/x", "\xff" };
     static const char *const paths[] = { "d", "d/", "s" };
     for (int p = 0; p < 3; p++) {
-        twin_input *input = open_one(path_of(paths[p]), (twin_input_options){ .piece_bytes = p == 0 ? 1 : 0 });
-        assert_int_equal(twin_input_pieces(input), p == 0 ? 5 : 1);
-        assert_int_equal(twin_input_piece_size(input, 0), p == 0 ? 1 : 5);
+        twin_input *input = open_one(path_of(paths[p]), (twin_input_options){ .chunk_bytes = p == 0 ? 1 : 0 });
+        assert_int_equal(twin_input_chunks(input), p == 0 ? 5 : 1);
+        assert_int_equal(twin_input_chunk_size(input, 0), p == 0 ? 1 : 5);
         struct log log = read_all(input);
         assert_int_equal(log.count, 5);
         for (size_t i = 0; i < 5; i++) {
             assert_string_equal(log.seen[i].id, ids[i]);
-            assert_int_equal(log.seen[i].place.offset, i);
+            assert_int_equal(log.seen[i].position.offset, i);
         }
         assert_int_equal(log.seen[2].text_length, 5);
         assert_memory_equal(log.seen[2].text, "b\0dot", 5);
         twin_buffer words = { 0 };
-        assert_int_equal(twin_input_describe(&words, input, log.seen[3].place), TWIN_OK);
+        assert_int_equal(twin_input_describe(&words, input, log.seen[3].position), TWIN_OK);
         assert_string_equal(words.bytes, path_of(p == 2 ? "s/b/x" : "d/b/x"));
         twin_buffer_clear(&words);
-        twin_reading reading = { 0 };
+        twin_read_buffers reading = { 0 };
         twin_document got;
-        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[3].place, NULL), TWIN_OK);
+        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[3].position, NULL), TWIN_OK);
         assert_int_equal(got.text.length, 5);
         assert_memory_equal(got.text.bytes, "inner", 5);
-        twin_reading_clear(&reading);
+        twin_read_buffers_clear(&reading);
         clear_log(&log);
         twin_input_free(input);
     }
     twin_input *input = open_one(path_of("d/empty"), documents);
-    assert_int_equal(twin_input_pieces(input), 0);
+    assert_int_equal(twin_input_chunks(input), 0);
     twin_input_free(input);
 }
 
@@ -986,17 +986,17 @@ static void files_that_changed_are_read_as_they_are_now(void **unused)
     assert_int_equal(log.count, 6);
     assert_int_equal(log.seen[0].kind, TWIN_PROBLEM_UNREADABLE);
     assert_string_equal(log.seen[0].message, "cannot be opened: No such file or directory");
-    assert_int_equal(log.seen[0].place.offset, 0);
+    assert_int_equal(log.seen[0].position.offset, 0);
     assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_UNREADABLE);
     assert_string_equal(log.seen[2].message, "is not a regular file any more");
     assert_int_equal(log.seen[3].kind, TWIN_PROBLEM_TOO_LONG);
     assert_string_equal(log.seen[4].text, "");
     assert_string_equal(log.seen[5].text, "12345");
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     twin_document got;
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[i].place, NULL), TWIN_EFORMAT);
-    twin_reading_clear(&reading);
+        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[i].position, NULL), TWIN_EFORMAT);
+    twin_read_buffers_clear(&reading);
     clear_log(&log);
     twin_input_free(input);
 }
@@ -1117,22 +1117,22 @@ struct crowd {
 static void *take_pieces(void *context)
 {
     struct crowd *crowd = context;
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     for (;;) {
         size_t piece = atomic_fetch_add(&crowd->next, 1);
-        if (piece >= twin_input_pieces(crowd->input))
+        if (piece >= twin_input_chunks(crowd->input))
             break;
         struct log *log = &crowd->logs[piece];
         twin_input_read(&log->lines, crowd->input, &reading, piece, visitor_of(log), NULL);
     }
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
     return NULL;
 }
 
 static void check_crowd(const twin_input *input)
 {
     struct log expected = read_all(input);
-    size_t pieces = twin_input_pieces(input);
+    size_t pieces = twin_input_chunks(input);
     struct crowd crowd = { .input = input, .logs = calloc(pieces, sizeof(struct log)) };
     assert_non_null(crowd.logs);
     pthread_t threads[THREADS];
@@ -1146,7 +1146,7 @@ static void check_crowd(const twin_input *input)
         for (size_t i = 0; i < crowd.logs[piece].count; i++, at++) {
             const struct seen *seen = &crowd.logs[piece].seen[i];
             assert_true(at < expected.count);
-            assert_int_equal(seen->place.offset, expected.seen[at].place.offset);
+            assert_int_equal(seen->position.offset, expected.seen[at].position.offset);
             assert_string_equal(seen->text, expected.seen[at].text);
         }
         clear_log(&crowd.logs[piece]);
@@ -1165,7 +1165,7 @@ static void threads_read_what_one_reads(void **unused)
     for (int i = 0; i < 2000; i++)
         fprintf(file, "{\"id\":%d,\"text\":\"line\\t%d%*s\"}\n", i, i, i % 300, "");
     assert_int_equal(fclose(file), 0);
-    twin_input *input = open_one(path, (twin_input_options){ .piece_bytes = 1000 });
+    twin_input *input = open_one(path, (twin_input_options){ .chunk_bytes = 1000 });
     check_crowd(input);
     twin_input_free(input);
 
@@ -1175,7 +1175,7 @@ static void threads_read_what_one_reads(void **unused)
         snprintf(name, sizeof name, "d/%d", i);
         write_file(path_of(name), name, strlen(name));
     }
-    input = open_one(path_of("d"), (twin_input_options){ .piece_bytes = 1 });
+    input = open_one(path_of("d"), (twin_input_options){ .chunk_bytes = 1 });
     check_crowd(input);
     twin_input_free(input);
 }
@@ -1213,17 +1213,17 @@ static void memory_that_runs_out_is_told(void **unused)
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     limit = (struct rlimit){ mapped_bytes() + (16 << 20), before.rlim_max };
     struct log log = { 0 };
-    twin_reading reading = { 0 };
+    twin_read_buffers reading = { 0 };
     twin_error error = { 0 };
     assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
     twin_status line = twin_input_read(NULL, input, &reading, 0, visitor_of(&log), &error);
-    twin_status whole = twin_input_read(NULL, input, &reading, twin_input_pieces(input) - 1, visitor_of(&log), NULL);
+    twin_status whole = twin_input_read(NULL, input, &reading, twin_input_chunks(input) - 1, visitor_of(&log), NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(line, TWIN_ENOMEM);
     assert_int_equal(whole, TWIN_ENOMEM);
     assert_string_equal(error.message, "memory ran out");
     assert_int_equal(log.count, 0);
-    twin_reading_clear(&reading);
+    twin_read_buffers_clear(&reading);
     twin_input_free(input);
 }
 

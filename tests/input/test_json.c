@@ -83,7 +83,7 @@ static const struct good good[] = {
 static void well_formed_lines_give_their_fields(void **unused)
 {
     (void)unused;
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         const struct good *g = &good[i];
         char *line = line_of(g->line, g->line_length);
@@ -100,7 +100,7 @@ static void well_formed_lines_give_their_fields(void **unused)
         check_text(json.text.text, g->text, g->text_length);
         free(line);
     }
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 struct bad {
@@ -177,7 +177,7 @@ static const struct bad bad[] = {
 static void broken_lines_say_what_and_where(void **unused)
 {
     (void)unused;
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char *line = line_of(bad[i].line, bad[i].length);
         struct json_line json;
@@ -191,7 +191,7 @@ static void broken_lines_say_what_and_where(void **unused)
         assert_ptr_equal(json.end, line + bad[i].length);
         free(line);
     }
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 /* Whatever is wrong with a line, the next one begins behind its newline. */
@@ -201,7 +201,7 @@ static void a_line_ends_at_its_newline_broken_or_not(void **unused)
     const char lines[] = "{\"text\":\"a\n\n  \t\n{\"text\":\"b\"}x\n{\"text\":\"c\"}\n";
     const size_t ends[] = { 10, 11, 15, 29, 42 };
     const char *line = lines, *end = lines + sizeof lines - 1;
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     for (int i = 0; i < 5; i++) {
         struct json_line json;
         assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, end), TWIN_OK);
@@ -211,7 +211,7 @@ static void a_line_ends_at_its_newline_broken_or_not(void **unused)
         line = json.end + 1;
     }
     assert_ptr_equal(line, end);
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 static void check_nesting(int depth, char open, char close, bool fits)
@@ -224,13 +224,13 @@ static void check_nesting(int depth, char open, char close, bool fits)
         line[n++] = close;
     n += (size_t)sprintf(line + n, "}\n");
     struct json_line json;
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, line + n), TWIN_OK);
     if (fits)
         assert_null(json.wrong);
     else
         assert_string_equal(json.wrong, "nested deeper than 256 levels");
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 static void nesting_has_a_limit_and_reaches_it(void **unused)
@@ -247,12 +247,12 @@ static void one_field_may_be_both(void **unused)
     (void)unused;
     const char line[] = "{\"text\":\"a\\u0062\"}\n";
     struct json_line json;
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     assert_int_equal(twin__json_scan(&json, &room, text_field, text_field, line, line + sizeof line - 1), TWIN_OK);
     assert_null(json.wrong);
     check_text(json.id.text, "ab", 2);
     check_text(json.text.text, "ab", 2);
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 /* ---- random objects, written in random ways; what was meant is known ---- */
@@ -442,7 +442,7 @@ static void random_objects_are_read_as_they_were_meant(void **unused)
 {
     (void)unused;
     struct writer w = { .state = 11 };
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     size_t strings = 0;
     for (int i = 0; i < CASES; i++) {
         struct meant id = { .kind = JSON_MISSING }, text = { .kind = JSON_MISSING };
@@ -460,7 +460,7 @@ static void random_objects_are_read_as_they_were_meant(void **unused)
         free(line);
     }
     assert_true(strings > CASES / 10);
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 /* A proper prefix of an object never is one, whatever it is cut in. */
@@ -468,7 +468,7 @@ static void every_cut_object_is_broken(void **unused)
 {
     (void)unused;
     struct writer w = { .state = 12 };
-    twin_reading room = { 0 };
+    twin_read_buffers room = { 0 };
     for (int i = 0; i < CASES / 200; i++) {
         struct meant id, text;
         w.length = 0;
@@ -487,7 +487,7 @@ static void every_cut_object_is_broken(void **unused)
             free(line);
         }
     }
-    twin_reading_clear(&room);
+    twin_read_buffers_clear(&room);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const twin_input_options documents = { .format = TWIN_INPUT_DOCUMENTS };
-static const twin_input_options rows = { .format = TWIN_INPUT_ROWS };
+static const twin_input_options rows = { .format = TWIN_INPUT_SETS };
 
 /* ---- documents ---- */
 
@@ -89,7 +89,7 @@ static void documents_are_signed_whoever_reads_them(void **state)
         bytes += strlen(texts.text[d]);
     for (int e = 0; e < EXECS; e++) {
         twin_collection_options options = plain_options("word:2");
-        twin_input_options in_pieces = { .piece_bytes = e % 2 ? 100 : 1500 };
+        twin_input_options in_pieces = { .chunk_bytes = e % 2 ? 100 : 1500 };
         twin_scratch scratch = { 0 };
         if (!exec_number(&options.exec, e))
             continue;
@@ -133,7 +133,7 @@ static void equal_sets_are_copies(void **state)
         twin_collection_options options = plain_options("char:2");
         if (!exec_number(&options.exec, e))
             continue;
-        twin_input *input = open_input(corpus_path(&corpus, "c.jsonl"), (twin_input_options){ .piece_bytes = 40 });
+        twin_input *input = open_input(corpus_path(&corpus, "c.jsonl"), (twin_input_options){ .chunk_bytes = 40 });
         /* One slot, too: signatures then meet by chance, and sets decide. */
         for (int slots = 1; slots <= 128; slots += 127) {
             options.minhash.slots = (size_t)slots;
@@ -160,7 +160,7 @@ static void read_lines(twin_input **input, twin_collection **collection, struct 
 {
     twin_collection_options options = plain_options("char:2");
     options.exec = exec;
-    *input = open_input(corpus_write(corpus, "t.jsonl", lines), (twin_input_options){ .piece_bytes = piece });
+    *input = open_input(corpus_write(corpus, "t.jsonl", lines), (twin_input_options){ .chunk_bytes = piece });
     *collection = read_collection(*input, options);
 }
 
@@ -201,7 +201,7 @@ static void trouble_is_named_and_left_out(void **state)
             assert_int_equal(twin_collection_problems(&problems, collection), COUNT(expected));
             for (size_t i = 0; i < COUNT(expected); i++) {
                 assert_int_equal(problems[i].kind, expected[i].kind);
-                assert_int_equal(problems[i].place.line, expected[i].line);
+                assert_int_equal(problems[i].position.line, expected[i].line);
             }
             assert_string_equal(problems[1].message, "the id \"a\" repeats that of line 1");
             assert_int_equal(twin_collection_count(collection).documents, COUNT(ids));
@@ -244,7 +244,7 @@ static void strict_ends_at_the_first_problem(void **state)
                     continue;
                 options.strict = true;
                 twin_input *input = open_input(corpus_write(&corpus, "s.jsonl", cases[c].lines),
-                                               (twin_input_options){ .piece_bytes = piece });
+                                               (twin_input_options){ .chunk_bytes = piece });
                 assert_int_equal(twin_collection_read(&collection, input, options, &error), TWIN_EFORMAT);
                 assert_null(collection);
                 assert_int_equal(error.status, TWIN_EFORMAT);
@@ -392,7 +392,7 @@ static void rows_are_gathered_into_sets(void **state)
     write_rows(&corpus, has, 2);
     for (int e = 0; e < EXECS; e++) {
         twin_collection_options options = plain_options("char:9");
-        twin_input_options in_pieces = { .format = TWIN_INPUT_ROWS, .piece_bytes = e % 2 ? 50 : 2000 };
+        twin_input_options in_pieces = { .format = TWIN_INPUT_SETS, .chunk_bytes = e % 2 ? 50 : 2000 };
         if (!exec_number(&options.exec, e))
             continue;
         twin_input *input = open_input(corpus_path(&corpus, "rows.tsv"), in_pieces);
@@ -449,7 +449,7 @@ static void bad_rows_are_left_out(void **state)
     assert_int_equal(twin_collection_count(collection).documents, 1);
     assert_int_equal(twin_collection_problems(&problems, collection), 3);
     for (uint64_t i = 0; i < 3; i++)
-        assert_int_equal(problems[i].place.line, i + 2);
+        assert_int_equal(problems[i].position.line, i + 2);
     assert_int_equal(twin_collection_set(&set, collection, NULL, 0, NULL), TWIN_OK);
     assert_int_equal(set.count, 2);
     twin_collection_free(collection);

@@ -113,7 +113,7 @@ static void world_read(struct world *world, twin_exec exec)
     for (size_t i = 0; i < world->texts.count; i++)
         fprintf(file, "{\"id\":%zu,\"text\":\"%s\"}\n", i, world->texts.items[i]);
     assert_int_equal(fclose(file), 0);
-    world->input = open_input(world->corpus.path, (twin_input_options){ .piece_bytes = 5000 });
+    world->input = open_input(world->corpus.path, (twin_input_options){ .chunk_bytes = 5000 });
     world->collection = read_collection(world->input, text_options(exec));
 }
 
@@ -125,17 +125,18 @@ static void world_end(struct world *world)
     corpus_end(&world->corpus);
 }
 
-static twin_near_options near_options(double ratio, size_t edits, twin_exec exec)
+static twin_edit_join_options near_options(double ratio, size_t edits, twin_exec exec)
 {
-    return (
-        twin_near_options){ .ratio = ratio, .edits = edits, .minhash = { TWIN_SKETCH_FAST, 128, 1 }, .exec = exec };
+    return (twin_edit_join_options){
+        .ratio = ratio, .edits = edits, .minhash = { TWIN_SKETCH_FAST, 128, 1 }, .exec = exec
+    };
 }
 
-static twin_similar *find(const struct world *world, twin_near_options options)
+static twin_similar *find(const struct world *world, twin_edit_join_options options)
 {
     twin_similar *similar;
     twin_error error;
-    twin_status status = twin_near_find(&similar, world->collection, options, &error);
+    twin_status status = twin_edit_join_find(&similar, world->collection, options, &error);
     if (status != TWIN_OK)
         print_message("%s\n", error.message);
     assert_int_equal(status, TWIN_OK);
@@ -164,7 +165,7 @@ static size_t slow_distance(const char *a, const char *b, bool replacements)
 }
 
 /* The ratio of two texts that are near, and -1 of others. */
-static double slow_ratio(const char *a, const char *b, twin_near_options options)
+static double slow_ratio(const char *a, const char *b, twin_edit_join_options options)
 {
     size_t n = strlen(a), m = strlen(b), apart = n < m ? m - n : n - m;
     if (options.ratio > 0 && (double)(n + m - apart) < options.ratio * (double)(n + m))
@@ -190,7 +191,7 @@ static bool is_copy(const struct texts *texts, size_t i)
 /* Every match is true, to the last bit of its ratio, and in its place; adds to `score` how many there are to find and
  * how many were found. */
 static void check(struct score *score, const struct world *world, const twin_similar *similar,
-                  twin_near_options options)
+                  twin_edit_join_options options)
 {
     const twin_match *matches;
     size_t count = twin_similar_matches(&matches, similar), at = 0;
@@ -215,7 +216,7 @@ static void check(struct score *score, const struct world *world, const twin_sim
     assert_int_equal(twin_similar_count(similar).similar, count);
 }
 
-static void check_once(struct score *score, const struct world *world, twin_near_options options)
+static void check_once(struct score *score, const struct world *world, twin_edit_join_options options)
 {
     twin_similar *similar = find(world, options);
     check(score, world, similar, options);
@@ -345,7 +346,7 @@ static void expect_none_missed(struct world *world, size_t edits)
     write_in_two_bytes(&wide.texts, &world->texts);
     world_read(world, serial);
     world_read(&wide, serial);
-    twin_near_options options = near_options(0, edits, serial);
+    twin_edit_join_options options = near_options(0, edits, serial);
     twin_similar *reference = find(world, options);
     check(&score, world, reference, options);
     print_message("%zu edits: found %zu of %zu\n", edits, score.found, score.near);
@@ -564,21 +565,21 @@ static void an_audit_counts_what_was_missed(void **state)
     static struct world world;
     draw_texts(&world.texts, SANITIZED ? 80 : 200, 30, 200, 10, 6);
     world_read(&world, serial);
-    twin_near_options options = near_options(.9, TWIN_EDIT_FAR, serial);
+    twin_edit_join_options options = near_options(.9, TWIN_EDIT_FAR, serial);
     twin_similar *all = find(&world, options), *strict = find(&world, near_options(.95, TWIN_EDIT_FAR, serial));
     uint64_t similar = twin_similar_count(all).similar, fewer = twin_similar_count(strict).similar;
     assert_true(fewer > 0 && fewer < similar);
     twin_audit audit;
     /* The pairs at .95 as an answer to .9 lack the others; those at .9 as one to .95 have too many. */
-    assert_int_equal(twin_audit_near(&audit, world.collection, strict, options, 1000, 1, NULL), TWIN_OK);
+    assert_int_equal(twin_audit_edits(&audit, world.collection, strict, options, 1000, 1, NULL), TWIN_OK);
     assert_int_equal(audit.similar, similar);
     assert_int_equal(audit.found, fewer);
     assert_int_equal(audit.wrong, 0);
     options.ratio = .95;
-    assert_int_equal(twin_audit_near(&audit, world.collection, all, options, 1000, 1, NULL), TWIN_OK);
+    assert_int_equal(twin_audit_edits(&audit, world.collection, all, options, 1000, 1, NULL), TWIN_OK);
     assert_int_equal(audit.found, fewer);
     assert_int_equal(audit.wrong, similar - fewer);
-    assert_int_equal(twin_audit_near(&audit, world.collection, all, options, 7, 1, NULL), TWIN_OK);
+    assert_int_equal(twin_audit_edits(&audit, world.collection, all, options, 7, 1, NULL), TWIN_OK);
     assert_int_equal(audit.documents, 7);
     twin_similar_free(all);
     twin_similar_free(strict);
@@ -598,7 +599,7 @@ static void a_text_that_changed_is_told(void **state)
     assert_int_equal(fclose(file), 0);
     twin_similar *similar;
     twin_error error;
-    assert_int_equal(twin_near_find(&similar, world.collection, near_options(.9, TWIN_EDIT_FAR, serial), &error),
+    assert_int_equal(twin_edit_join_find(&similar, world.collection, near_options(.9, TWIN_EDIT_FAR, serial), &error),
                      TWIN_EFORMAT);
     assert_null(similar);
     assert_non_null(strstr(error.message, "line 1"));
@@ -612,17 +613,17 @@ static void what_makes_no_sense_is_refused(void **state)
     add_text(&world.texts, "abc");
     world_read(&world, serial);
     twin_similar *similar;
-    const twin_near_options bad[] = { near_options(0, TWIN_EDIT_FAR, serial), near_options(1.5, 3, serial),
-                                      near_options(-1, 3, serial) };
+    const twin_edit_join_options bad[] = { near_options(0, TWIN_EDIT_FAR, serial), near_options(1.5, 3, serial),
+                                           near_options(-1, 3, serial) };
     for (size_t i = 0; i < COUNT(bad); i++)
-        assert_int_equal(twin_near_find(&similar, world.collection, bad[i], NULL), TWIN_EINVAL);
+        assert_int_equal(twin_edit_join_find(&similar, world.collection, bad[i], NULL), TWIN_EINVAL);
     /* A collection of sets has no texts to speak of, and one of texts has no sets. */
     twin_set set;
     twin_scratch scratch = { 0 };
     twin_error error = { 0 };
     assert_int_equal(twin_collection_set(&set, world.collection, &scratch, 0, &error), TWIN_EINVAL);
     twin_collection *sets = read_collection(world.input, plain_options("word:1"));
-    assert_int_equal(twin_near_find(&similar, sets, near_options(.9, TWIN_EDIT_FAR, serial), NULL), TWIN_EINVAL);
+    assert_int_equal(twin_edit_join_find(&similar, sets, near_options(.9, TWIN_EDIT_FAR, serial), NULL), TWIN_EINVAL);
     twin_text text;
     assert_int_equal(twin_collection_text(&text, sets, &scratch, 0, NULL), TWIN_OK);
     assert_text(text, "abc");

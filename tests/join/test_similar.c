@@ -31,7 +31,7 @@ static void world_read(struct world *world, twin_exec exec, uint64_t *seed)
     options.minhash.slots = SLOTS;
     corpus_begin(&world->corpus);
     write_lookalikes(&world->corpus, &world->truth, seed);
-    world->input = open_input(world->corpus.path, (twin_input_options){ .piece_bytes = 5000 });
+    world->input = open_input(world->corpus.path, (twin_input_options){ .chunk_bytes = 5000 });
     world->collection = read_collection(world->input, options);
 }
 

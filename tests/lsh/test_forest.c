@@ -81,7 +81,8 @@ static void check_query(const twin_forest *forest, twin_forest_scratch *scratch,
     uint32_t labels[LABELS];
     draw_labels(labels, state);
     labels[twin__random_below(state, LABELS)] = 1;
-    twin_forest_ask ask = { 1 + (size_t)twin__random_below(state, 40), (size_t)twin__random_below(state, 6) };
+    twin_forest_query_options ask = { 1 + (size_t)twin__random_below(state, 40),
+                                      (size_t)twin__random_below(state, 6) };
     size_t count, all = expect(expected, labels, 0);
     assert_int_equal(twin_forest_distinct(forest), all);
     all = expect(expected, labels, ask.lowest ? ask.lowest : 1);
@@ -164,7 +165,8 @@ static void the_models_labels_have_different_bytes(void **state_unused)
             twin_forest_candidate found[3];
             size_t count;
             assert_int_equal(
-                twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_ask){ 3, DEPTH }), TWIN_OK);
+                twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 3, DEPTH }),
+                TWIN_OK);
             assert_int_equal(count, 1);
         }
         twin_forest_free(forest);
@@ -187,7 +189,8 @@ static void copies_fold_into_one(void **state_unused)
         assert_int_equal(twin_forest_add(forest, 3 * id, labels), TWIN_OK);
     assert_int_equal(twin_forest_add(forest, 1, other), TWIN_OK);
     assert_int_equal(twin_forest_distinct(forest), 2);
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_ask){ 4, 0 }), TWIN_OK);
+    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 4, 0 }),
+                     TWIN_OK);
     assert_int_equal(count, 2);
     assert_int_equal(found[0].id, 0);
     assert_int_equal(found[0].copies, COPIES);
@@ -197,7 +200,8 @@ static void copies_fold_into_one(void **state_unused)
 
     for (uint64_t id = 0; id < COPIES; id++)
         assert_int_equal(twin_forest_remove(forest, 3 * id), TWIN_OK);
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_ask){ 4, 0 }), TWIN_OK);
+    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 4, 0 }),
+                     TWIN_OK);
     assert_int_equal(count, 1);
     assert_int_equal(found[0].id, 1);
     twin_forest_scratch_clear(&scratch);
@@ -220,15 +224,15 @@ static void a_crowd_costs_no_more_than_the_bound(void **state_unused)
         assert_int_equal(twin_forest_add(forest, id, labels), TWIN_OK);
     }
     labels[DEEP - 1] = labels[2 * DEEP - 1] = 0;
-    twin_forest_ask ask = { ASKED, 0 };
+    twin_forest_query_options ask = { ASKED, 0 };
     assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, ask), TWIN_OK);
     assert_int_equal(count, ASKED);
     assert_true(twin_forest_work(ask) < CROWD);
     /* What it may have seen bounds what it needed room for. */
     assert_true(scratch.bytes[1] < 64 * twin_forest_work(ask));
 
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_ask){ CROWD, 0 }),
-                     TWIN_OK);
+    assert_int_equal(
+        twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ CROWD, 0 }), TWIN_OK);
     assert_int_equal(count, CROWD);
     for (size_t i = 1; i < count; i++)
         assert_true(found[i - 1].level > found[i].level ||
@@ -259,7 +263,7 @@ static void answers_do_not_depend_on_the_order_of_adding(void **state_unused)
         size_t n, m;
         memset(x, 0, sizeof x);
         memset(y, 0, sizeof y);
-        twin_forest_ask ask = { ASKED, 0 };
+        twin_forest_query_options ask = { ASKED, 0 };
         assert_int_equal(twin_forest_query(x, &n, forward, &scratch, vectors[i], ask), TWIN_OK);
         assert_int_equal(twin_forest_query(y, &m, backward, &scratch, vectors[i], ask), TWIN_OK);
         assert_int_equal(n, m);
@@ -292,8 +296,9 @@ static void entries_at_the_ends_of_blocks_are_found(void **state_unused)
             size_t count;
             for (size_t k = 0; k < WIDE; k++)
                 labels[k] = one_tree_label(i * WIDE + k);
-            assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_ask){ 1, 0 }),
-                             TWIN_OK);
+            assert_int_equal(
+                twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_query_options){ 1, 0 }),
+                TWIN_OK);
             assert_int_equal(count, 1);
             assert_int_equal(found.id, i);
             assert_int_equal(found.level, WIDE / 2);
@@ -318,7 +323,7 @@ static void *ask_much(void *arg)
         uint32_t labels[LABELS];
         size_t count;
         draw_labels(labels, &state);
-        twin_forest_query(found, &count, asker->forest, &scratch, labels, (twin_forest_ask){ 8, 0 });
+        twin_forest_query(found, &count, asker->forest, &scratch, labels, (twin_forest_query_options){ 8, 0 });
         for (size_t k = 0; k < count; k++)
             asker->sum = twin__mix(asker->sum + found[k].id + found[k].level);
     }
@@ -393,8 +398,9 @@ static void near_strings_come_first(void **state_unused)
         }
         twin_forest_candidate found[4 * L];
         size_t count;
-        assert_int_equal(twin_forest_query(found, &count, forest, &scratch, vector, (twin_forest_ask){ 4 * L, 0 }),
-                         TWIN_OK);
+        assert_int_equal(
+            twin_forest_query(found, &count, forest, &scratch, vector, (twin_forest_query_options){ 4 * L, 0 }),
+            TWIN_OK);
         for (size_t i = 0; i < count; i++)
             near += found[i].id + 10 <= 126;
         seen += count;
@@ -421,9 +427,10 @@ static void wrong_options_are_refused(void **state_unused)
     uint32_t labels[4] = { 0 };
     twin_forest_candidate found;
     size_t count;
-    assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_ask){ 1, 5 }),
+    assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_query_options){ 1, 5 }),
                      TWIN_EINVAL);
-    assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_ask){ 1, 4 }), TWIN_OK);
+    assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_query_options){ 1, 4 }),
+                     TWIN_OK);
     assert_int_equal(count, 0);
     twin_forest_scratch_clear(&scratch);
     twin_forest_free(forest);
