@@ -32,9 +32,14 @@ twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset
     return status;
 }
 
+twin_status twin__fail_status(twin_error *error, twin_status status)
+{
+    return twin__fail(error, status, "%s", twin_status_text(status));
+}
+
 twin_status twin__fail_memory(twin_error *error)
 {
-    return twin__fail(error, TWIN_ENOMEM, "%s", twin_status_text(TWIN_ENOMEM));
+    return twin__fail_status(error, TWIN_ENOMEM);
 }
 
 void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, const twin_error *error)

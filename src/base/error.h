@@ -13,7 +13,8 @@ twin_status twin__fail(twin_error *error, twin_status status, const char *format
 twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same for memory that ran out. */
+/* The same with the sentence of the status alone, where there is no more to say; and that for out of memory. */
+twin_status twin__fail_status(twin_error *error, twin_status status);
 twin_status twin__fail_memory(twin_error *error);
 
 /* Of the failures of a loop's items the one that comes first in order, whoever met it: many workers fail as one

@@ -104,7 +104,7 @@ static twin_status take_over(struct feeder *feeder, struct reader *reader)
         if (reader->error.status == reader->status && feeder->error)
             *feeder->error = reader->error;
         else
-            twin__fail(feeder->error, reader->status, "%s", twin_status_text(reader->status));
+            twin__fail_status(feeder->error, reader->status);
         return reader->status;
     }
     if (status == TWIN_OK)
@@ -168,7 +168,7 @@ static twin_status feed_set(struct feeder *feeder, const twin_collection *collec
     feeding->restart(feeding->context, 0);
     status = feeding->work(feeding->context, 0, &given, (twin_position){ 0 });
     if (status != TWIN_OK)
-        return twin__fail(feeder->error, status, "%s", twin_status_text(status));
+        return twin__fail_status(feeder->error, status);
     return feeding->hand_in(feeding->context, 0, 0, feeder->error);
 }
 

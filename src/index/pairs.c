@@ -121,7 +121,7 @@ static twin_status find_candidates(struct pairing *pairing, twin_error *error)
         pairing->pair_count += pairing->workers[i].count;
     }
     if (status != TWIN_OK)
-        return twin__fail(error, status, "%s", twin_status_text(status));
+        return twin__fail_status(error, status);
     pairing->pairs = malloc((pairing->pair_count + 1) * sizeof *pairing->pairs);
     pairing->similarities = malloc((pairing->pair_count + 1) * sizeof *pairing->similarities);
     uint64_t *spare = malloc((pairing->pair_count + 1) * sizeof *spare);
@@ -310,7 +310,7 @@ twin_status twin_index_pairs(twin_index *index, double threshold, twin_copies co
                              twin_index_pair_visit *visit, void *context, twin_progress progress, twin_error *error)
 {
     if (!(threshold >= 0 && threshold <= 1) || copies == TWIN_COPIES_ALL)
-        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+        return twin__fail_status(error, TWIN_EINVAL);
     struct pairing pairing = { .index = index,
                                .exec = exec,
                                .threshold = threshold > 0 ? threshold : index->options.threshold,

@@ -249,14 +249,14 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
     out->count = out->ids.length = 0;
     out->estimated = options->keep == TWIN_KEEP_NONE;
     if (!view->txn || !(question.threshold >= 0 && question.threshold <= 1))
-        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+        return twin__fail_status(error, TWIN_EINVAL);
     twin_status status = twin__work_out(&set, view->asked, view->index, &view->scratch, document);
     if (status == TWIN_OK && set.count == 0)
         return TWIN_OK;
     if (status == TWIN_OK)
         status = gather(view);
     if (status != TWIN_OK)
-        return twin__fail(error, status, "%s", twin_status_text(status));
+        return twin__fail_status(error, status);
     status = promise(view, twin__index_least_equal(options, threshold), error);
     if (status == TWIN_OK && view->hit_count)
         qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
@@ -404,7 +404,7 @@ static twin_status hand_in_answers(void *context, int worker, uint64_t line_base
             ids += answer.entries[j].id.length;
         }
         if (!asking->wanted.answer(asking->wanted.context, id, asked->id_is_number, &answer))
-            return twin__fail(error, TWIN_ESTOPPED, "%s", twin_status_text(TWIN_ESTOPPED));
+            return twin__fail_status(error, TWIN_ESTOPPED);
     }
     return TWIN_OK;
 }

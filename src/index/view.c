@@ -226,7 +226,7 @@ static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t 
         twin_shingle(&view->again.items, view->index->shingler, (twin_text){ view->text.bytes, view->text.length });
     if (status == TWIN_OK)
         status = twin_set_make(out, &view->again.items, &view->again.spare);
-    return status == TWIN_OK ? TWIN_OK : twin__fail(error, status, "%s", twin_status_text(status));
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
 twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error)

@@ -56,7 +56,7 @@ static twin_status judge(struct twin__audit *base, uint32_t document, int worker
     if (status != TWIN_OK)
         return status;
     status = judge_text(audit, auditor, document, text);
-    return status == TWIN_OK ? TWIN_OK : twin__fail(error, status, "%s", twin_status_text(status));
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
 enum { MOST_BYTES = 1 << 24 };
@@ -101,7 +101,7 @@ twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection,
                              twin_edit_join_options options, size_t documents, uint64_t seed, twin_error *error)
 {
     if (!twin__edit_join_options_are_good(options) || !collection->texts)
-        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+        return twin__fail_status(error, TWIN_EINVAL);
     struct audit audit = { .base = { .collection = collection,
                                      .exec = options.exec,
                                      .progress = options.progress,

@@ -36,7 +36,7 @@ struct reader {
 /* Gives a failure that came without a sentence the general one of its status. */
 static twin_status fail_if_silent(twin_error *error, twin_status status)
 {
-    return error && error->status != status ? twin__fail(error, status, "%s", twin_status_text(status)) : status;
+    return error && error->status != status ? twin__fail_status(error, status) : status;
 }
 
 /* Text becomes items, in scratch->items, unless it is to stay text; the text they came from is scratch->text. */

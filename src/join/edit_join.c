@@ -186,7 +186,7 @@ static twin_status sign(struct near *near, struct signer *signer, size_t place, 
     if (status == TWIN_OK && !number_repeats(signer))
         status = TWIN_ENOMEM;
     if (status != TWIN_OK)
-        return twin__fail(error, status, "%s", twin_status_text(status));
+        return twin__fail_status(error, status);
     twin_minhash_sign(near->rows + place * slots, near->hasher, signer->items.items, signer->items.count);
     return TWIN_OK;
 }
@@ -573,7 +573,7 @@ twin_status twin_edit_join_find(twin_similar **out, const twin_collection *colle
 {
     *out = NULL;
     if (!twin__edit_join_options_are_good(options) || options.grams > TWIN_SHINGLE_MAX_WIDTH || !collection->texts)
-        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+        return twin__fail_status(error, TWIN_EINVAL);
     if (error)
         error->status = TWIN_OK;
     struct near near = { .collection = collection, .options = options, .failure = TWIN__NO_FAILURE };
@@ -585,7 +585,7 @@ twin_status twin_edit_join_find(twin_similar **out, const twin_collection *colle
     near_clear(&near);
     if (status != TWIN_OK) {
         twin_similar_free(near.similar);
-        return error && error->status == TWIN_OK ? twin__fail(error, status, "%s", twin_status_text(status)) : status;
+        return error && error->status == TWIN_OK ? twin__fail_status(error, status) : status;
     }
     *out = near.similar;
     return TWIN_OK;

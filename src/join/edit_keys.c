@@ -405,7 +405,7 @@ static void compare_some(void *context, size_t begin, size_t end, int worker)
         twin_error error = { 0 };
         twin_status status = look_up(keys, &keys->workers[worker], position, compare_entries);
         if (status != TWIN_OK) {
-            twin__fail(&error, status, "%s", twin_status_text(status));
+            twin__fail_status(&error, status);
             twin__keep_first_failure(&keys->failure, position, &error);
             return;
         }

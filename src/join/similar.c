@@ -273,7 +273,7 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
 {
     *out = NULL;
     if (!options_are_good(options))
-        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+        return twin__fail_status(error, TWIN_EINVAL);
     twin_similar *similar = calloc(1, sizeof *similar);
     if (!similar)
         return twin__fail_memory(error);
@@ -283,7 +283,7 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
     twin_status status = find(similar, options, error);
     if (status != TWIN_OK) {
         twin_similar_free(similar);
-        return error && error->status == TWIN_OK ? twin__fail(error, status, "%s", twin_status_text(status)) : status;
+        return error && error->status == TWIN_OK ? twin__fail_status(error, status) : status;
     }
     *out = similar;
     return TWIN_OK;
@@ -370,7 +370,7 @@ twin_status twin_similar_to(twin_matches *out, const twin_collection *collection
 {
     out->count = 0;
     if (!options_are_good(options))
-        return twin__fail(error, TWIN_EINVAL, "%s", twin_status_text(TWIN_EINVAL));
+        return twin__fail_status(error, TWIN_EINVAL);
     if (set.count == 0)
         return TWIN_OK;
     struct asking asking = { .out = out,

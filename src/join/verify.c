@@ -171,7 +171,7 @@ static twin_status check_pair(struct checking *checking, int worker, size_t i, t
                                          (struct twin__blob){ row->bytes, row->size },
                                          (struct twin__blob){ column->bytes, column->size }, worker);
         if (status != TWIN_OK)
-            twin__fail(error, status, "%s", twin_status_text(status));
+            twin__fail_status(error, status);
     }
     tidy(row);
     tidy(column);
