@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "index/index_private.h"
-#include "input/source.h"
 
 enum {
     META_BYTES = 152,

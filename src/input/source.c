@@ -1,7 +1,6 @@
 /* source.c — one input is opened: what it is, and what must be unpacked first. */
 #include "input/source.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +8,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "input/unpack.h"
-
-ssize_t twin__read_at(int fd, void *out, size_t length, uint64_t offset)
-{
-    size_t done = 0;
-    while (done < length) {
-        ssize_t got = pread(fd, (char *)out + done, length - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
 
 static bool ends_in(const char *name, const char *ending)
 {

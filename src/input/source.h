@@ -2,7 +2,6 @@
 #ifndef TWIN_INPUT_SOURCE_H
 #define TWIN_INPUT_SOURCE_H
 
-#include <sys/types.h>
 #include <twinsift/input.h>
 
 #include "input/folder.h"
@@ -21,9 +20,6 @@ struct source {
 twin_status twin__source_open(struct source *out, const char *path, const twin_input_options *options,
                               twin_error *error);
 void twin__source_close(struct source *source);
-
-/* Reads up to `length` bytes at `offset`, fewer only at the end of the file. -1 and errno on failure. */
-ssize_t twin__read_at(int fd, void *out, size_t length, uint64_t offset);
 
 /* A document without an id is called by its line, behind its input's name when there are several. The name lies in
  * `room`. */
