@@ -24,8 +24,10 @@
 #include <twinsift/input.h>
 #include <twinsift/minhash.h>
 #include <twinsift/plan.h>
+#include <twinsift/scheme.h>
 #include <twinsift/set.h>
 #include <twinsift/shingle.h>
+#include <twinsift/signer.h>
 #include <twinsift/similar.h>
 #include <twinsift/status.h>
 #include <twinsift/text.h>

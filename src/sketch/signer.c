@@ -1,0 +1,197 @@
+/* signer.c — documents become sets and signatures, in one place. */
+#include <twinsift/signer.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Texts that a worker takes at a time: a few hundred microseconds of work. */
+enum { GRAIN = 16 };
+
+struct twin_signer {
+    twin_scheme scheme; /* complete; stop words are `words` */
+    twin_shingler *shingler;
+    twin_minhash *hasher;
+    twin_text *words; /* the list, then the bytes of the words */
+};
+
+static twin_status copy_words(twin_signer *signer)
+{
+    twin_shingle_options *shingle = &signer->scheme.shingle;
+    size_t count = shingle->stop_word_count, bytes = 0;
+    if (!shingle->stop_words)
+        return TWIN_OK;
+    for (size_t i = 0; i < count; i++)
+        bytes += shingle->stop_words[i].length;
+    signer->words = malloc(count * sizeof *signer->words + bytes + 1);
+    if (!signer->words)
+        return TWIN_ENOMEM;
+    char *end = (char *)(signer->words + count);
+    for (size_t i = 0; i < count; i++) {
+        twin_text word = shingle->stop_words[i];
+        if (word.length)
+            memcpy(end, word.bytes, word.length);
+        signer->words[i] = (twin_text){ end, word.length };
+        end += word.length;
+    }
+    shingle->stop_words = signer->words;
+    return TWIN_OK;
+}
+
+static twin_status prepare(twin_signer *signer, twin_error *error)
+{
+    twin_status status = twin_scheme_complete(&signer->scheme, error);
+    if (status != TWIN_OK)
+        return status;
+    status = copy_words(signer);
+    if (status == TWIN_OK)
+        status = twin_shingler_create(&signer->shingler, signer->scheme.shingle);
+    if (status == TWIN_OK)
+        status = twin_minhash_create(&signer->hasher, signer->scheme.minhash);
+    return status == TWIN_OK ? status : twin__fail(error, status, "%s", twin_status_text(status));
+}
+
+twin_status twin_signer_create(twin_signer **out, const twin_scheme *scheme, twin_error *error)
+{
+    *out = NULL;
+    twin_signer *signer = calloc(1, sizeof *signer);
+    if (!signer)
+        return twin__fail_memory(error);
+    signer->scheme = scheme ? *scheme : twin_scheme_default();
+    twin_status status = prepare(signer, error);
+    if (status != TWIN_OK) {
+        twin_signer_free(signer);
+        return status;
+    }
+    *out = signer;
+    return TWIN_OK;
+}
+
+void twin_signer_free(twin_signer *signer)
+{
+    if (!signer)
+        return;
+    twin_shingler_free(signer->shingler);
+    twin_minhash_free(signer->hasher);
+    free(signer->words);
+    free(signer);
+}
+
+const twin_scheme *twin_signer_scheme(const twin_signer *signer)
+{
+    return &signer->scheme;
+}
+
+void twin_sign_scratch_clear(twin_sign_scratch *scratch)
+{
+    twin_buffer_clear(&scratch->text);
+    twin_items_clear(&scratch->items);
+    twin_items_clear(&scratch->spare);
+}
+
+/* ---- the steps ---- */
+
+twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
+                                  twin_text text)
+{
+    return twin_text_normalise(&scratch->text, replaced, text, signer->scheme.normal);
+}
+
+twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
+                                twin_text text)
+{
+    twin_status status = twin_signer_normalise(scratch, replaced, signer, text);
+    if (status != TWIN_OK)
+        return status;
+    return twin_shingle(&scratch->items, signer->shingler, (twin_text){ scratch->text.bytes, scratch->text.length });
+}
+
+void twin_signer_sign(uint32_t *signature, const twin_signer *signer, const uint64_t *items, size_t count)
+{
+    twin_minhash_sign(signature, signer->hasher, items, count);
+}
+
+/* ---- one document ---- */
+
+/* Signs scratch->items, and makes a set of them if one is wanted. */
+static twin_status finish(uint32_t *signature, twin_set *set, const twin_signer *signer, twin_sign_scratch *scratch)
+{
+    twin_status status = set ? twin_set_make(set, &scratch->items, &scratch->spare) : TWIN_OK;
+    if (status == TWIN_OK && signature)
+        twin_signer_sign(signature, signer, scratch->items.items, set ? set->count : scratch->items.count);
+    return status;
+}
+
+twin_status twin_signer_text(uint32_t *signature, twin_set *set, const twin_signer *signer,
+                             twin_sign_scratch *scratch, twin_text text)
+{
+    twin_status status = twin_signer_shingle(scratch, NULL, signer, text);
+    return status == TWIN_OK ? finish(signature, set, signer, scratch) : status;
+}
+
+twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
+                              twin_sign_scratch *scratch, twin_set items)
+{
+    scratch->items.count = 0;
+    twin_status status = twin_items_reserve(&scratch->items, items.count + 1);
+    if (status != TWIN_OK)
+        return status;
+    if (items.count)
+        memcpy(scratch->items.items, items.items, items.count * sizeof *items.items);
+    scratch->items.count = items.count;
+    return finish(signature, set, signer, scratch);
+}
+
+/* ---- many texts ---- */
+
+struct signing {
+    uint32_t *signatures;
+    uint64_t *sizes;
+    const twin_signer *signer;
+    const twin_text *texts;
+    twin_sign_scratch *scratches; /* one per worker */
+    atomic_int status;
+};
+
+static twin_status sign_one(struct signing *signing, size_t i, twin_sign_scratch *scratch)
+{
+    const twin_signer *signer = signing->signer;
+    uint32_t *signature = signing->signatures + i * signer->scheme.minhash.slots;
+    twin_status status = twin_signer_text(signature, NULL, signer, scratch, signing->texts[i]);
+    size_t size = 0;
+    if (status == TWIN_OK && signing->sizes) {
+        status = twin_items_distinct(&size, &scratch->items, &scratch->spare);
+        signing->sizes[i] = size;
+    }
+    return status;
+}
+
+static void sign_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct signing *signing = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_status status = sign_one(signing, i, &signing->scratches[worker]);
+        if (status != TWIN_OK)
+            atomic_store(&signing->status, status); /* memory is all that can fail, so any failure is the first */
+    }
+}
+
+twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_signer *signer, const twin_text *texts,
+                             size_t count, twin_exec exec)
+{
+    size_t workers = exec.workers > 0 ? (size_t)exec.workers : 1;
+    if (exec.workers <= 0)
+        exec = (twin_exec){ TWIN_EXEC_SERIAL, 1 };
+    struct signing signing = {
+        signatures, sizes, signer, texts, calloc(workers, sizeof *signing.scratches), TWIN_OK
+    };
+    if (!signing.scratches)
+        return TWIN_ENOMEM;
+    twin_exec_for(exec, count, GRAIN, sign_some, &signing);
+    for (size_t i = 0; i < workers; i++)
+        twin_sign_scratch_clear(&signing.scratches[i]);
+    free(signing.scratches);
+    return (twin_status)atomic_load(&signing.status);
+}
