@@ -130,15 +130,16 @@ static const char *contradiction(const struct index_request *request, const twin
         const char *name;
         bool fits;
     } rules[] = {
-        { "--shingle", common->shingle.kind == fixed->shingle.kind && common->shingle.width == fixed->shingle.width },
-        { "--raw", common->normal == fixed->normal },
-        { "--hash", common->family == fixed->shingle.hash.family },
-        { "--seed", common->seed == fixed->minhash.seed },
-        { "--sketch", common->minhash.sketch == fixed->minhash.sketch },
-        { "--hashes", common->minhash.slots == fixed->minhash.slots },
-        { "--error", common->minhash.slots == fixed->minhash.slots },
-        { "--bands", common->bands == fixed->plan.bands },
-        { "--rows", common->rows == fixed->plan.rows },
+        { "--shingle", common->shingle.kind == fixed->scheme.shingle.kind &&
+                           common->shingle.width == fixed->scheme.shingle.width },
+        { "--raw", common->normal == fixed->scheme.normal },
+        { "--hash", common->family == fixed->scheme.shingle.hash.family },
+        { "--seed", common->seed == fixed->scheme.minhash.seed },
+        { "--sketch", common->minhash.sketch == fixed->scheme.minhash.sketch },
+        { "--hashes", common->minhash.slots == fixed->scheme.minhash.slots },
+        { "--error", common->minhash.slots == fixed->scheme.minhash.slots },
+        { "--bands", common->bands == fixed->scheme.plan.bands },
+        { "--rows", common->rows == fixed->scheme.plan.rows },
         { "--keep", request->keep == fixed->keep },
         { "--sets", fixed->format == TWIN_INPUT_SETS },
         { "--stop-words", false },
@@ -242,11 +243,11 @@ static int create(struct index_request *request)
         return trouble("create makes one index: twinsift index create FILE");
     if (load_stop_words(request, &file, &words) && draw_key(request)) {
         twin_index_options options = { .format = common->input.format,
-                                       .normal = common->normal,
-                                       .shingle = common->shingle,
-                                       .minhash = common->minhash,
-                                       .threshold = common->threshold,
-                                       .plan = { common->bands, common->rows },
+                                       .scheme.normal = common->normal,
+                                       .scheme.shingle = common->shingle,
+                                       .scheme.minhash = common->minhash,
+                                       .scheme.threshold = common->threshold,
+                                       .scheme.plan = { common->bands, common->rows },
                                        .keep = request->keep };
         twin_status status = twin_index_create(request->path, options, request->force, &error);
         if (status == TWIN_OK)

@@ -22,7 +22,8 @@ static void warn_estimates(const struct index_request *request, const twin_index
 {
     twin_index_options fixed = twin_index_options_of(index);
     if (fixed.keep == TWIN_KEEP_NONE && !request->common.quiet)
-        warn("%s: keeps no sets, so similarities are estimates from %zu hashes", request->path, fixed.minhash.slots);
+        warn("%s: keeps no sets, so similarities are estimates from %zu hashes", request->path,
+             fixed.scheme.minhash.slots);
 }
 
 /* ---- query ---- */
@@ -210,22 +211,22 @@ static const char *const normal_names[] = {
 
 static void print_info_json(const char *path, const twin_index_options *fixed, const twin_index_info *info)
 {
-    bool rows = fixed->format == TWIN_INPUT_SETS, secret = fixed->shingle.hash.family == TWIN_HASH_SIP;
+    bool rows = fixed->format == TWIN_INPUT_SETS, secret = fixed->scheme.shingle.hash.family == TWIN_HASH_SIP;
     fputs("{\"file\":", stdout);
     json_string(stdout, path, strlen(path));
     printf(",\"documents\":%" PRIu64 ",\"sets\":%" PRIu64 ",\"too_short\":%" PRIu64, info->documents, info->sets,
            info->too_short);
     if (!rows)
-        printf(",\"shingle\":\"%s:%zu\",\"normal\":\"%s\"", shingle_names[fixed->shingle.kind], fixed->shingle.width,
-               normal_names[fixed->normal]);
+        printf(",\"shingle\":\"%s:%zu\",\"normal\":\"%s\"", shingle_names[fixed->scheme.shingle.kind],
+               fixed->scheme.shingle.width, normal_names[fixed->scheme.normal]);
     printf(",\"rows_input\":%s,\"hash\":\"%s\"", rows ? "true" : "false",
-           twin_hash_family_name(fixed->shingle.hash.family));
+           twin_hash_family_name(fixed->scheme.shingle.hash.family));
     if (!secret)
-        printf(",\"hash_seed\":%" PRIu64, fixed->shingle.hash.seed);
+        printf(",\"hash_seed\":%" PRIu64, fixed->scheme.shingle.hash.seed);
     printf(",\"sketch\":\"%s\",\"hashes\":%zu,\"seed\":%" PRIu64
            ",\"threshold\":%.9g,\"bands\":%zu,\"rows\":%zu,\"keep\":\"%s\"",
-           twin_sketch_name(fixed->minhash.sketch), fixed->minhash.slots, fixed->minhash.seed, fixed->threshold,
-           fixed->plan.bands, fixed->plan.rows, twin_keep_name(fixed->keep));
+           twin_sketch_name(fixed->scheme.minhash.sketch), fixed->scheme.minhash.slots, fixed->scheme.minhash.seed,
+           fixed->scheme.threshold, fixed->scheme.plan.bands, fixed->scheme.plan.rows, twin_keep_name(fixed->keep));
     printf(",\"bytes\":{\"file\":%" PRIu64 ",\"documents\":%" PRIu64 ",\"signatures\":%" PRIu64 ",\"bands\":%" PRIu64
            ",\"kept\":%" PRIu64 ",\"free\":%" PRIu64 "}",
            info->bytes, info->document_bytes, info->signature_bytes, info->band_bytes, info->kept_bytes,
@@ -234,7 +235,7 @@ static void print_info_json(const char *path, const twin_index_options *fixed, c
            ",\"mean_bucket\":%.6g,\"recall\":[",
            info->runs, info->removed_sets, info->buckets, info->largest_bucket, info->mean_bucket);
     for (int i = 0; i <= 20; i++)
-        printf("%s[%.2f,%.6f]", i ? "," : "", i / 20.0, twin_plan_probability(fixed->plan, i / 20.0));
+        printf("%s[%.2f,%.6f]", i ? "," : "", i / 20.0, twin_plan_probability(fixed->scheme.plan, i / 20.0));
     puts("]}");
 }
 
@@ -267,17 +268,18 @@ static void print_info(const char *path, const twin_index_options *fixed, const 
     if (fixed->format == TWIN_INPUT_SETS)
         printf("  made of          rows\n");
     else
-        printf("  made of          %s:%zu%s, normalised: %s\n", shingle_names[fixed->shingle.kind],
-               fixed->shingle.width, fixed->shingle.stop_words ? " with its own stop words" : "",
-               normal_names[fixed->normal]);
-    if (fixed->shingle.hash.family == TWIN_HASH_SIP)
+        printf("  made of          %s:%zu%s, normalised: %s\n", shingle_names[fixed->scheme.shingle.kind],
+               fixed->scheme.shingle.width, fixed->scheme.shingle.stop_words ? " with its own stop words" : "",
+               normal_names[fixed->scheme.normal]);
+    if (fixed->scheme.shingle.hash.family == TWIN_HASH_SIP)
         printf("  hash             sip, keyed\n");
     else
-        printf("  hash             %s, seed %" PRIu64 "\n", twin_hash_family_name(fixed->shingle.hash.family),
-               fixed->shingle.hash.seed);
-    printf("  signature        %zu hashes, %s, seed %" PRIu64 "\n", fixed->minhash.slots,
-           twin_sketch_name(fixed->minhash.sketch), fixed->minhash.seed);
-    printf("  threshold        %g, %zu bands of %zu rows\n", fixed->threshold, fixed->plan.bands, fixed->plan.rows);
+        printf("  hash             %s, seed %" PRIu64 "\n", twin_hash_family_name(fixed->scheme.shingle.hash.family),
+               fixed->scheme.shingle.hash.seed);
+    printf("  signature        %zu hashes, %s, seed %" PRIu64 "\n", fixed->scheme.minhash.slots,
+           twin_sketch_name(fixed->scheme.minhash.sketch), fixed->scheme.minhash.seed);
+    printf("  threshold        %g, %zu bands of %zu rows\n", fixed->scheme.threshold, fixed->scheme.plan.bands,
+           fixed->scheme.plan.rows);
     printf("  kept             %s\n", twin_keep_name(fixed->keep));
     print_sizes(info);
     printf("  buckets          %" PRIu64 ", the largest of %" PRIu64 " sets, on average %.3f\n", info->buckets,
@@ -285,7 +287,7 @@ static void print_info(const char *path, const twin_index_options *fixed, const 
     printf("  runs             %" PRIu64 ", with %" PRIu64 " removed sets\n", info->runs, info->removed_sets);
     printf("  recall          ");
     for (int i = 4; i <= 10; i++)
-        printf(" %.4f at %.1f%s", twin_plan_probability(fixed->plan, i / 10.0), i / 10.0, i < 10 ? "," : "\n");
+        printf(" %.4f at %.1f%s", twin_plan_probability(fixed->scheme.plan, i / 10.0), i / 10.0, i < 10 ? "," : "\n");
 }
 
 static twin_status tell_info(struct index_request *request, const twin_index *index, twin_index_view *view,
@@ -357,7 +359,7 @@ static twin_status export(struct index_request *request, const twin_index *index
                           twin_error *error)
 {
     (void)request;
-    struct exporting exporting = { view, twin_index_options_of(index).minhash.slots, TWIN_OK, error };
+    struct exporting exporting = { view, twin_index_options_of(index).scheme.minhash.slots, TWIN_OK, error };
     twin_status status = twin_index_each(view, export_entry, &exporting, error);
     return exporting.status != TWIN_OK ? exporting.status : status;
 }

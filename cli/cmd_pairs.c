@@ -161,10 +161,10 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
     run->opened = seconds();
     if (status == TWIN_OK)
         status = twin_collection_read(&run->collection, run->input,
-                                      (twin_collection_options){ .normal = options->normal,
+                                      (twin_collection_options){ .scheme.normal = options->normal,
                                                                  .texts = options->edit,
-                                                                 .shingle = options->shingle,
-                                                                 .minhash = options->minhash,
+                                                                 .scheme.shingle = options->shingle,
+                                                                 .scheme.minhash = options->minhash,
                                                                  .sizes = options->measure == TWIN_CONTAINMENT,
                                                                  .exec = options->exec,
                                                                  .strict = options->strict,

@@ -16,8 +16,8 @@ static twin_status print_pairs(const char *path, twin_error *error)
     twin_exec exec;
     twin_plan plan = { .bands = 25, .rows = 5 };
     twin_collection_options reading = {
-        .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = twin_hash_member(TWIN_HASH_XXH3, 1) },
-        .minhash = { .slots = 128, .seed = 1 },
+        .scheme.shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = twin_hash_member(TWIN_HASH_XXH3, 1) },
+        .scheme.minhash = { .slots = 128, .seed = 1 },
     };
     twin_status status = twin_exec_make(&exec, TWIN_EXEC_PTHREADS, 0);
     reading.exec = exec;

@@ -27,7 +27,7 @@ static void try_format(struct twin__bytes record)
     require(twin__format_encode(&again, &options) == TWIN_OK);
     require(again.length == record.length && memcmp(again.bytes, record.at, 8) == 0);
     twin_buffer_clear(&again);
-    free((void *)options.shingle.stop_words);
+    free((void *)options.scheme.shingle.stop_words);
 }
 
 static void try_document(struct twin__bytes record)

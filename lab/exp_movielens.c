@@ -84,8 +84,8 @@ static void read_users(struct users *out, const struct lab *lab, const struct da
     char other[64];
     const char *path = file;
     twin_error error = { 0 };
-    twin_collection_options options = { .shingle = { .width = 1 }, /* not used, but checked */
-                                        .minhash = { sketch, SLOTS, seed_of(lab->seed, 1500) },
+    twin_collection_options options = { .scheme.shingle = { .width = 1 }, /* not used, but checked */
+                                        .scheme.minhash = { sketch, SLOTS, seed_of(lab->seed, 1500) },
                                         .exec = lab->exec };
     FILE *converted = strcmp(data->separator, "\t") == 0 ? NULL : convert(other, sizeof other, file, data->separator);
     if (converted)

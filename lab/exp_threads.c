@@ -88,8 +88,8 @@ static void run_once(struct result *out, const char *path, twin_exec exec, uint6
     twin_error error = { 0 };
     const twin_match *matches;
     static const twin_hash xxh3 = { .family = TWIN_HASH_XXH3 };
-    twin_collection_options reading = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = xxh3 },
-                                        .minhash = { TWIN_SKETCH_CLASSIC, 200, seed },
+    twin_collection_options reading = { .scheme.shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = xxh3 },
+                                        .scheme.minhash = { TWIN_SKETCH_CLASSIC, 200, seed },
                                         .exec = exec };
     twin_similar_options finding = { .threshold = 0.5, .bands = { { 40, 5 }, 5000 }, .exec = exec };
     expect(twin_input_open(&input, &path, 1, (twin_input_options){ .chunk_bytes = 1 << 16 }, &error), path, &error);

@@ -12,19 +12,16 @@
 
 #include <twinsift/exec.h>
 #include <twinsift/input.h>
-#include <twinsift/minhash.h>
-#include <twinsift/shingle.h>
+#include <twinsift/signer.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct twin_collection_options {
-    twin_normal normal;
-    bool texts; /* documents are compared as texts, not as sets: no shingles are cut and nothing is signed, copies are
-                   equal texts, and none is too short; not for rows */
-    twin_shingle_options shingle; /* for rows and texts only its hash is used */
-    twin_minhash_options minhash; /* not for texts */
+    twin_scheme scheme; /* how documents are signed; of sets and texts only the parts that concern them are used */
+    bool texts; /* documents are compared as texts, not as sets: no shingles are cut and nothing is signed, copies
+                           are equal texts, and none is too short; not for sets */
     twin_exec exec;
     bool sizes;             /* also keep the size of every set, which takes a sort of each */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
@@ -45,8 +42,7 @@ typedef struct twin_collection_counts {
 /* The room one worker needs to read documents again; begin with {0}, end with twin_scratch_clear(). */
 typedef struct twin_scratch {
     twin_read_buffers reading;
-    twin_buffer text;
-    twin_items items, spare;
+    twin_sign_scratch sign;
 } twin_scratch;
 TWIN_API void twin_scratch_clear(twin_scratch *scratch);
 
@@ -59,6 +55,9 @@ TWIN_API twin_collection_counts twin_collection_count(const twin_collection *col
 
 /* The problems in the order of the input; they live as long as the collection. */
 TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_collection *collection);
+
+/* The scheme by which it was read, complete; it lives as long as the collection. */
+TWIN_API const twin_scheme *twin_collection_scheme(const twin_collection *collection);
 
 /* The signatures, one after the other, `slots` numbers each; and the number of slots. */
 TWIN_API const uint32_t *twin_collection_signatures(const twin_collection *collection);

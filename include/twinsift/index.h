@@ -34,11 +34,8 @@ TWIN_API twin_status twin_keep_from_name(twin_keep *out, const char *name);
 /* What a file fixes. */
 typedef struct twin_index_options {
     twin_input_format format; /* documents, or rows: sets as they are */
-    twin_normal normal;
-    twin_shingle_options shingle; /* its hash, key and all, and its stop words are kept in the file */
-    twin_minhash_options minhash;
-    double threshold; /* in (0, 1]: the least similarity that a query finds, unless it asks for more */
-    twin_plan plan;   /* bands 0: planned so that a pair at the threshold is found with probability 0.999 */
+    twin_scheme scheme; /* stored in the file, keys and stop words included; Jaccard only. Its threshold is the least
+                                 similarity that a query finds, unless the query asks for more */
     twin_keep keep;
 } twin_index_options;
 

@@ -53,6 +53,9 @@ TWIN_API twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t 
                                            twin_text text);
 TWIN_API twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
                                          twin_text text);
+/* Text that is normalised already → scratch->items; scratch->text is left alone, and `text` may be it. */
+TWIN_API twin_status twin_signer_shingle_normalised(twin_sign_scratch *scratch, const twin_signer *signer,
+                                                    twin_text text);
 TWIN_API void twin_signer_sign(uint32_t *signature, const twin_signer *signer, const uint64_t *items, size_t count);
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ static twin_status count_buckets(twin_index_info *out, const twin_index_view *vi
     for (size_t run = 0; run < view->bands.run_count; run++)
         room += view->bands.runs[run].entries;
     uint64_t *entries = malloc((room + 1) * sizeof *entries), *spare = malloc((room + 1) * sizeof *spare);
-    for (size_t band = 0; entries && spare && band < view->index->options.plan.bands; band++) {
+    for (size_t band = 0; entries && spare && band < view->index->options.scheme.plan.bands; band++) {
         size_t count = sort_band(entries, spare, view, band);
         for (size_t first = 0, last; first < count; first = last) {
             for (last = first + 1; last < count && entries[last] >> 32 == entries[first] >> 32; last++)
@@ -221,9 +221,9 @@ static twin_status check_kept(struct checking *checking, uint64_t number, const 
         return status;
     if (items.count != set->size || digest.low != set->digest.low || digest.high != set->digest.high)
         return wrong(checking, "what is kept of a set is not that set");
-    twin_minhash_sign(checking->worked_out, index->hasher, items.items, items.count);
+    twin_signer_sign(checking->worked_out, index->signer, items.items, items.count);
     if (memcmp(checking->worked_out, checking->signature,
-               index->options.minhash.slots * sizeof *checking->signature) != 0)
+               index->options.scheme.minhash.slots * sizeof *checking->signature) != 0)
         return wrong(checking, "a signature is not that of its set");
     return TWIN_OK;
 }
@@ -234,7 +234,7 @@ static twin_status check_set(struct checking *checking, MDB_val key, MDB_val val
     struct twin__set set;
     uint64_t number;
     if (!twin__key_number(&number, key) ||
-        !twin__set_decode(&set, checking->signature, index->options.minhash.slots, twin__bytes_of(value)))
+        !twin__set_decode(&set, checking->signature, index->options.scheme.minhash.slots, twin__bytes_of(value)))
         return wrong(checking, "a signature does not fit its checksum");
     if (number >= checking->view->counts.next_set)
         return wrong(checking, "a set has a number that was never given");
@@ -294,8 +294,8 @@ static twin_status hash_of_set(uint32_t *out, bool *found, struct checking *chec
         return status;
     if (set.size == 0)
         return wrong(checking, "an empty set stands in a run");
-    *out = list < options->plan.bands ? twin__band_hash(options, checking->signature, list)
-                                      : twin__index_digest_hash(set.digest);
+    *out = list < options->scheme.plan.bands ? twin__band_hash(options, checking->signature, list)
+                                             : twin__index_digest_hash(set.digest);
     return TWIN_OK;
 }
 
@@ -423,11 +423,11 @@ static twin_status check_all(struct checking *checking)
 
 twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
 {
-    size_t slots = view->index->options.minhash.slots;
+    size_t slots = view->index->options.scheme.minhash.slots;
     struct checking checking = { .view = view, .progress = progress, .error = error };
     checking.signature = malloc(slots * sizeof *checking.signature);
     checking.worked_out = malloc(slots * sizeof *checking.worked_out);
-    checking.total = 3 * view->counts.documents + (2 + view->index->options.plan.bands) * view->counts.sets +
+    checking.total = 3 * view->counts.documents + (2 + view->index->options.scheme.plan.bands) * view->counts.sets +
                      records_in(&checking, TWIN__KEPT);
     twin_status status = checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
     free(checking.signature);

@@ -44,7 +44,7 @@ static twin_status take_items(twin_items *out, const uint64_t *items, size_t cou
 /* A buffer that never held anything has no bytes to point at. */
 static twin_text text_of(const twin_scratch *scratch)
 {
-    return (twin_text){ scratch->text.bytes ? scratch->text.bytes : "", scratch->text.length };
+    return (twin_text){ scratch->sign.text.bytes ? scratch->sign.text.bytes : "", scratch->sign.text.length };
 }
 
 /* Rows name things of the user's, few and long-lived, and keep all bits. Of shingles 35 do: of two sets of 2,000, four
@@ -56,24 +56,23 @@ unsigned twin__item_bits(const twin_index_options *options)
     return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_SETS ? 35 : 64;
 }
 
-/* The items of a document, in scratch->items, in the order of the text; its normalised text in scratch->text. */
+/* The items of a document, in scratch->sign.items, in the order of the text; its normalised text in scratch->sign.text. */
 static twin_status find_items(const twin_index *index, twin_scratch *scratch, uint64_t *repaired,
                               const twin_index_document *document)
 {
     if (index->options.format == TWIN_INPUT_SETS)
-        return take_items(&scratch->items, document->items, document->item_count);
-    twin_status status = twin_text_normalise(&scratch->text, repaired, document->text, index->options.normal);
-    return status == TWIN_OK ? twin_shingle(&scratch->items, index->shingler, text_of(scratch)) : status;
+        return take_items(&scratch->sign.items, document->items, document->item_count);
+    return twin_signer_shingle(&scratch->sign, repaired, index->signer, document->text);
 }
 
-/* The set of scratch->items, cut to the bits that are kept after repeats were dropped. */
+/* The set of scratch->sign.items, cut to the bits that are kept after repeats were dropped. */
 static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch *scratch)
 {
     uint64_t *items, mask = UINT64_MAX << (64 - twin__item_bits(&index->options));
-    twin_status status = twin_set_make(out, &scratch->items, &scratch->spare);
+    twin_status status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
     if (status != TWIN_OK)
         return status;
-    items = scratch->items.items;
+    items = scratch->sign.items.items;
     for (size_t i = 0, count = out->count; i < count; i++) /* a count of its own, or the loop would not be vectors */
         items[i] &= mask;
     return TWIN_OK;
@@ -86,7 +85,7 @@ twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index 
     if (status == TWIN_OK)
         status = make_set(set, index, scratch);
     if (status == TWIN_OK)
-        twin_minhash_sign(signature, index->hasher, set->items, set->count);
+        twin_signer_sign(signature, index->signer, set->items, set->count);
     return status;
 }
 
@@ -109,7 +108,7 @@ static twin_status keep_set(struct twin__draft_entry *entry, uint32_t *signature
     twin_status status = make_set(&set, index, scratch);
     if (status != TWIN_OK)
         return status;
-    twin_minhash_sign(signature, index->hasher, set.items, set.count);
+    twin_signer_sign(signature, index->signer, set.items, set.count);
     entry->set_size = set.count;
     if (index->options.keep == TWIN_KEEP_SETS)
         return twin__items_encode(&draft->bytes, &entry->digest, set, twin__item_bits(&index->options));
@@ -122,9 +121,9 @@ static twin_status keep_text(struct twin__draft_entry *entry, uint32_t *signatur
                              const twin_index *index, twin_scratch *scratch)
 {
     twin_text text = text_of(scratch);
-    twin_minhash_sign(signature, index->hasher, scratch->items.items, scratch->items.count);
+    twin_signer_sign(signature, index->signer, scratch->sign.items.items, scratch->sign.items.count);
     entry->digest = twin__text_digest(text);
-    twin_status status = twin_items_distinct(&entry->set_size, &scratch->items, &scratch->spare);
+    twin_status status = twin_items_distinct(&entry->set_size, &scratch->sign.items, &scratch->sign.spare);
     if (status == TWIN_OK && index->options.keep == TWIN_KEEP_TEXT)
         status = twin__text_encode(&draft->bytes, &draft->packer, text);
     return status;
@@ -133,7 +132,7 @@ static twin_status keep_text(struct twin__draft_entry *entry, uint32_t *signatur
 twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, twin_scratch *scratch,
                             const twin_index_document *document)
 {
-    size_t slots = index->options.minhash.slots;
+    size_t slots = index->options.scheme.minhash.slots;
     if (!room_for(draft, 1, slots))
         return TWIN_ENOMEM;
     twin_status status = find_items(index, scratch, &draft->repaired, document);
@@ -147,7 +146,7 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
     uint32_t *signature = draft->signatures + draft->count * slots;
     status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
     entry.kept = draft->bytes.length;
-    if (status == TWIN_OK && (twin__shares_by_set(&index->options) || scratch->items.count == 0))
+    if (status == TWIN_OK && (twin__shares_by_set(&index->options) || scratch->sign.items.count == 0))
         status = keep_set(&entry, signature, draft, index, scratch);
     else if (status == TWIN_OK)
         status = keep_text(&entry, signature, draft, index, scratch);

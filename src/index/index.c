@@ -111,7 +111,7 @@ bool twin__key_number(uint64_t *out, MDB_val key)
 
 uint32_t twin__index_id_hash(const twin_index *index, twin_text id)
 {
-    return (uint32_t)(twin_hash_bytes(index->options.shingle.hash, id.bytes, id.length) >> 32);
+    return (uint32_t)(twin_hash_bytes(index->options.scheme.shingle.hash, id.bytes, id.length) >> 32);
 }
 
 uint32_t twin__index_digest_hash(twin_digest digest)
@@ -322,6 +322,7 @@ static twin_status read_format(twin_index *index, MDB_txn *txn, twin_error *erro
         return twin__fail_lmdb(error, index, code);
     const char *reason;
     twin_status status = twin__format_decode(&index->options, &reason, twin__bytes_of(value));
+    index->stop_words = index->options.scheme.shingle.stop_words;
     if (status == TWIN_EFORMAT)
         return twin__fail(error, status, "%s: %s", index->path, reason);
     struct twin__counts counts = { 0 };
@@ -336,10 +337,12 @@ static twin_status read_format(twin_index *index, MDB_txn *txn, twin_error *erro
 
 static twin_status prepare(twin_index *index, twin_error *error)
 {
-    twin_status status = twin_shingler_create(&index->shingler, index->options.shingle);
-    if (status == TWIN_OK)
-        status = twin_minhash_create(&index->hasher, index->options.minhash);
-    return status == TWIN_OK ? TWIN_OK : twin__fail(error, status, "%s: %s", index->path, twin_status_text(status));
+    twin_error reason = { 0 };
+    twin_status status = twin_signer_create(&index->signer, &index->options.scheme, &reason);
+    if (status != TWIN_OK)
+        return twin__fail(error, status, "%s: %s", index->path, reason.message);
+    index->options.scheme = *twin_signer_scheme(index->signer); /* from here on its own stop words */
+    return TWIN_OK;
 }
 
 static twin_status read_tables(twin_index *index, twin_error *error)
@@ -399,9 +402,8 @@ void twin_index_close(twin_index *index)
     close_env(index);
     if (index->fd >= 0)
         close(index->fd);
-    twin_shingler_free(index->shingler);
-    twin_minhash_free(index->hasher);
-    free((void *)index->options.shingle.stop_words);
+    twin_signer_free(index->signer);
+    free((void *)index->stop_words);
     pthread_mutex_destroy(&index->lock);
     free(index->path);
     free(index);
@@ -461,29 +463,13 @@ twin_index_options twin_index_options_of(const twin_index *index)
 
 /* ---- creating ---- */
 
-/* Recall wanted of a pair that just reaches the threshold. */
-static const double RECALL = 0.999;
-
 static twin_status complete(twin_index_options *options, twin_error *error)
 {
-    bool rows = options->format == TWIN_INPUT_SETS;
-    if (!(options->threshold > 0 && options->threshold <= 1))
-        return twin__fail(error, TWIN_EINVAL, "the threshold of an index lies above 0 and not above 1");
-    if (options->minhash.slots == 0 || options->minhash.slots > TWIN_MINHASH_MAX_SLOTS)
-        return twin__fail(error, TWIN_EINVAL, "a signature has 1 to %d slots", (int)TWIN_MINHASH_MAX_SLOTS);
-    if (rows && options->keep == TWIN_KEEP_TEXT)
-        return twin__fail(error, TWIN_EINVAL, "rows have no text to keep");
-    if (rows && options->shingle.width == 0)
-        options->shingle.width = 1;
-    if (options->plan.bands == 0) {
-        twin_plan_point accept = { options->threshold < 1 ? options->threshold : 0.9999, RECALL };
-        return twin_plan_from_slots(&options->plan, accept, options->minhash.slots);
-    }
-    if (options->plan.rows == 0 || options->plan.rows > options->minhash.slots ||
-        options->plan.bands > options->minhash.slots / options->plan.rows)
-        return twin__fail(error, TWIN_EINVAL, "%zu bands of %zu rows do not fit into %zu slots", options->plan.bands,
-                          options->plan.rows, options->minhash.slots);
-    return TWIN_OK;
+    if (options->format == TWIN_INPUT_SETS && options->keep == TWIN_KEEP_TEXT)
+        return twin__fail(error, TWIN_EINVAL, "sets have no text to keep");
+    if (options->scheme.measure != TWIN_JACCARD)
+        return twin__fail(error, TWIN_EINVAL, "an index finds documents by their Jaccard similarity only");
+    return twin_scheme_complete(&options->scheme, error);
 }
 
 static twin_status write_format(struct twin__writing *writing)
@@ -505,7 +491,7 @@ static twin_status write_format(struct twin__writing *writing)
 static twin_status write_new(twin_index *index, twin_error *error)
 {
     struct twin__writing writing = { .index = index, .error = error };
-    mode_t mode = index->options.shingle.hash.family == TWIN_HASH_SIP ? 0600 : 0666; /* the key lies in it */
+    mode_t mode = index->options.scheme.shingle.hash.family == TWIN_HASH_SIP ? 0600 : 0666; /* the key lies in it */
     index->map_bytes = (size_t)1 << 20;
     int code = open_env(index, MDB_NOLOCK, mode);
     if (code == MDB_SUCCESS)
@@ -579,7 +565,6 @@ static twin_status create_aside(const char *temporary, const char *path, twin_in
         status = prepare(index, error);
         if (status == TWIN_OK)
             status = write_new(index, error);
-        index->options.shingle.stop_words = NULL; /* they are the caller's */
         twin_index_close(index);
         if (status == TWIN_OK)
             status = name_file(temporary, path, held, error);

@@ -49,8 +49,8 @@ struct twin_index {
     int fd; /* holds a shared lock on the file, so that nobody replaces it */
     bool writable;
     twin_index_options options;
-    twin_shingler *shingler;
-    twin_minhash *hasher;
+    const twin_text *stop_words; /* as they were read from the file; the signer has its own */
+    twin_signer *signer;
     pthread_mutex_t lock; /* over the two below */
     size_t views;         /* open ones: the map cannot grow under them */
     size_t map_bytes;
@@ -244,7 +244,7 @@ bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_
 void twin__batch_empty(struct twin__batch *batch);
 void twin__batch_clear(struct twin__batch *batch);
 
-/* The set of a text, or of items, in scratch->items, and its signature. */
+/* The set of a text, or of items, in scratch->sign.items, and its signature. */
 twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
                            const twin_index_document *document);
 

@@ -179,9 +179,7 @@ static twin_status feed_rows(struct feeder *feeder)
     twin_collection *collection;
     twin_scratch scratch = { 0 };
     twin_status status = twin_collection_read(&collection, feeding->input,
-                                              (twin_collection_options){ .normal = options->normal,
-                                                                         .shingle = options->shingle,
-                                                                         .minhash = options->minhash,
+                                              (twin_collection_options){ .scheme = options->scheme,
                                                                          .exec = feeding->exec,
                                                                          .strict = feeding->strict,
                                                                          .progress = feeding->progress },

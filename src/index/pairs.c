@@ -114,7 +114,7 @@ static void take_pair(void *context, uint32_t a, uint32_t b, int number)
 static twin_status find_candidates(struct pairing *pairing, twin_error *error)
 {
     twin_signatures signatures = { pairing->signatures, pairing->slots, pairing->numbers, pairing->count };
-    twin_band_options bands = { .plan = pairing->index->options.plan };
+    twin_band_options bands = { .plan = pairing->index->options.scheme.plan };
     twin_status status = twin_bands_pairs(signatures, bands, pairing->exec, take_pair, pairing, pairing->progress);
     for (int i = 0; i < pairing->exec.workers && status == TWIN_OK; i++) {
         status = pairing->workers[i].no_memory ? TWIN_ENOMEM : TWIN_OK;
@@ -313,8 +313,8 @@ twin_status twin_index_pairs(twin_index *index, double threshold, twin_copies co
         return twin__fail_status(error, TWIN_EINVAL);
     struct pairing pairing = { .index = index,
                                .exec = exec,
-                               .threshold = threshold > 0 ? threshold : index->options.threshold,
-                               .slots = index->options.minhash.slots,
+                               .threshold = threshold > 0 ? threshold : index->options.scheme.threshold,
+                               .slots = index->options.scheme.minhash.slots,
                                .failure = TWIN__NO_FAILURE,
                                .progress = progress };
     pairing.least = twin__index_least_equal(&index->options, pairing.threshold);

@@ -31,12 +31,12 @@ static const struct {
 
 size_t twin__postings_lists(const twin_index_options *options, enum twin__postings heap)
 {
-    return heap == TWIN__POSTINGS_SETS ? options->plan.bands + 1 : 1;
+    return heap == TWIN__POSTINGS_SETS ? options->scheme.plan.bands + 1 : 1;
 }
 
 uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
 {
-    size_t rows = options->plan.rows;
+    size_t rows = options->scheme.plan.rows;
     return (uint32_t)(XXH3_64bits(signature + band * rows, rows * sizeof *signature) >> 32);
 }
 
@@ -204,8 +204,9 @@ static twin_status mark_live(struct merge *merge, struct twin__writing *writing)
 
 static uint32_t hash_in(const twin_index_options *options, const struct twin__new_posting *newcomer, size_t list)
 {
-    return newcomer->signature && list < options->plan.bands ? twin__band_hash(options, newcomer->signature, list)
-                                                             : newcomer->hash;
+    return newcomer->signature && list < options->scheme.plan.bands
+               ? twin__band_hash(options, newcomer->signature, list)
+               : newcomer->hash;
 }
 
 /* Copies the entries of a list out of the runs: what is written to a transaction moves what was read from it. */

@@ -22,7 +22,7 @@ void twin_index_answer_clear(twin_index_answer *answer)
  * nothing kept to compare, the threshold itself. */
 size_t twin__index_least_equal(const twin_index_options *options, double threshold)
 {
-    double k = (double)options->minhash.slots, t = threshold;
+    double k = (double)options->scheme.minhash.slots, t = threshold;
     if (options->keep == TWIN_KEEP_NONE)
         return (size_t)ceil(t * k - 1e-9);
     double bound = t * k - 4 * sqrt(k * t * (1 - t));
@@ -48,7 +48,7 @@ static twin_status gather_band(twin_index_view *view, struct twin__run run, stru
 static twin_status gather(twin_index_view *view)
 {
     const twin_index_options *options = &view->index->options;
-    size_t bands = options->plan.bands;
+    size_t bands = options->scheme.plan.bands;
     view->candidates.count = 0;
     twin_status status = TWIN_OK;
     for (size_t band = 0; band < bands && status == TWIN_OK; band++) {
@@ -63,7 +63,7 @@ static twin_status gather(twin_index_view *view)
 /* Of the candidates those that are still there and agree in enough slots. */
 static twin_status promise(twin_index_view *view, size_t least, twin_error *error)
 {
-    size_t slots = view->index->options.minhash.slots;
+    size_t slots = view->index->options.scheme.minhash.slots;
     view->hit_count = 0;
     for (size_t i = 0; i < view->candidates.count; i++) {
         struct twin__set set;
@@ -244,7 +244,7 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
                        const twin_index_document *document, twin_error *error)
 {
     const twin_index_options *options = &view->index->options;
-    double threshold = question.threshold > 0 ? question.threshold : options->threshold;
+    double threshold = question.threshold > 0 ? question.threshold : options->scheme.threshold;
     twin_set set;
     out->count = out->ids.length = 0;
     out->estimated = options->keep == TWIN_KEEP_NONE;

@@ -76,25 +76,28 @@ static uint64_t format_check(const unsigned char *record, size_t length)
 twin_status twin__format_encode(twin_buffer *out, const twin_index_options *options)
 {
     unsigned char head[TWIN__FORMAT_BYTES] = { 0 };
-    const twin_shingle_options *shingle = &options->shingle;
+    const twin_shingle_options *shingle = &options->scheme.shingle;
     memcpy(head, MAGIC, sizeof MAGIC);
     twin__put4(head + 8, TWIN__INDEX_VERSION);
-    unsigned char kinds[] = { (unsigned char)options->format,         (unsigned char)options->normal,
-                              (unsigned char)shingle->kind,           (unsigned char)shingle->hash.family,
-                              (unsigned char)options->minhash.sketch, (unsigned char)options->keep };
+    unsigned char kinds[] = { (unsigned char)options->format,
+                              (unsigned char)options->scheme.normal,
+                              (unsigned char)shingle->kind,
+                              (unsigned char)shingle->hash.family,
+                              (unsigned char)options->scheme.minhash.sketch,
+                              (unsigned char)options->keep };
     memcpy(head + 12, kinds, sizeof kinds);
     uint64_t threshold;
-    memcpy(&threshold, &options->threshold, sizeof threshold);
+    memcpy(&threshold, &options->scheme.threshold, sizeof threshold);
     const uint64_t numbers[] = {
         shingle->width,
         shingle->hash.seed,
         shingle->hash.key[0],
         shingle->hash.key[1],
-        options->minhash.slots,
-        options->minhash.seed,
+        options->scheme.minhash.slots,
+        options->scheme.minhash.seed,
         threshold,
-        options->plan.bands,
-        options->plan.rows,
+        options->scheme.plan.bands,
+        options->scheme.plan.rows,
         shingle->stop_words ? shingle->stop_word_count : 0,
         hash_check(shingle->hash),
     };
@@ -149,10 +152,11 @@ static bool kinds_are_known(const unsigned char *head)
 
 static bool numbers_are_good(const twin_index_options *options)
 {
-    size_t slots = options->minhash.slots, bands = options->plan.bands, rows = options->plan.rows;
-    return options->shingle.width >= 1 && options->shingle.width <= TWIN_SHINGLE_MAX_WIDTH && slots >= 1 &&
-           slots <= TWIN_MINHASH_MAX_SLOTS && rows >= 1 && rows <= slots && bands >= 1 && bands <= slots / rows &&
-           options->threshold > 0 && options->threshold <= 1;
+    size_t slots = options->scheme.minhash.slots, bands = options->scheme.plan.bands,
+           rows = options->scheme.plan.rows;
+    return options->scheme.shingle.width >= 1 && options->scheme.shingle.width <= TWIN_SHINGLE_MAX_WIDTH &&
+           slots >= 1 && slots <= TWIN_MINHASH_MAX_SLOTS && rows >= 1 && rows <= slots && bands >= 1 &&
+           bands <= slots / rows && options->scheme.threshold > 0 && options->scheme.threshold <= 1;
 }
 
 static void read_head(twin_index_options *out, const unsigned char *head)
@@ -160,17 +164,17 @@ static void read_head(twin_index_options *out, const unsigned char *head)
     uint64_t threshold = twin__get8(head + 72);
     *out = (twin_index_options){
         .format = (twin_input_format)head[12],
-        .normal = (twin_normal)head[13],
-        .shingle = { .kind = (twin_shingle_kind)head[14],
-                     .width = twin__get8(head + 24),
-                     .hash = { (twin_hash_family)head[15],
-                               twin__get8(head + 32),
-                               { twin__get8(head + 40), twin__get8(head + 48) } } },
-        .minhash = { (twin_sketch)head[16], twin__get8(head + 56), twin__get8(head + 64) },
-        .plan = { twin__get8(head + 80), twin__get8(head + 88) },
+        .scheme.normal = (twin_normal)head[13],
+        .scheme.shingle = { .kind = (twin_shingle_kind)head[14],
+                            .width = twin__get8(head + 24),
+                            .hash = { (twin_hash_family)head[15],
+                                      twin__get8(head + 32),
+                                      { twin__get8(head + 40), twin__get8(head + 48) } } },
+        .scheme.minhash = { (twin_sketch)head[16], twin__get8(head + 56), twin__get8(head + 64) },
+        .scheme.plan = { twin__get8(head + 80), twin__get8(head + 88) },
         .keep = (twin_keep)head[17],
     };
-    memcpy(&out->threshold, &threshold, sizeof threshold);
+    memcpy(&out->scheme.threshold, &threshold, sizeof threshold);
 }
 
 twin_status twin__format_decode(twin_index_options *out, const char **reason, struct twin__bytes record)
@@ -194,10 +198,10 @@ twin_status twin__format_decode(twin_index_options *out, const char **reason, st
     if (!numbers_are_good(out))
         return TWIN_EFORMAT;
     *reason = "was written by a library whose hash gives other numbers";
-    if (twin__get8(head + 104) != hash_check(out->shingle.hash))
+    if (twin__get8(head + 104) != hash_check(out->scheme.shingle.hash))
         return TWIN_EFORMAT;
     *reason = "has a list of stop words that cannot be";
-    return decode_words(&out->shingle, twin__get8(head + 96),
+    return decode_words(&out->scheme.shingle, twin__get8(head + 96),
                         (struct twin__bytes){ bytes + sizeof head, record.length - sizeof head });
 }
 

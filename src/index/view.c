@@ -43,8 +43,8 @@ bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value)
 static twin_status find_lists(twin_index_view *view, twin_error *error)
 {
     const twin_index *index = view->index;
-    twin_status status =
-        twin__lists_get(&view->bands, index, view->txn, TWIN__POSTINGS_SETS, 0, index->options.plan.bands, error);
+    twin_status status = twin__lists_get(&view->bands, index, view->txn, TWIN__POSTINGS_SETS, 0,
+                                         index->options.scheme.plan.bands, error);
     return status == TWIN_OK ? twin__lists_get(&view->ids, index, view->txn, TWIN__POSTINGS_IDS, 0, 1, error)
                              : status;
 }
@@ -75,7 +75,7 @@ static void look_away(twin_index_view *view)
 
 twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twin_error *error)
 {
-    size_t slots = index->options.minhash.slots;
+    size_t slots = index->options.scheme.minhash.slots;
     twin_index_view *view = calloc(1, sizeof *view);
     *out = NULL;
     if (!view)
@@ -186,7 +186,7 @@ twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signatu
     twin_status status = get(&value, found, view, TWIN__SETS, set, error);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    if (!twin__set_decode(out, signature, view->index->options.minhash.slots, twin__bytes_of(value)))
+    if (!twin__set_decode(out, signature, view->index->options.scheme.minhash.slots, twin__bytes_of(value)))
         return twin__fail_damaged(error, view->index, "a signature does not fit its checksum");
     return TWIN_OK;
 }
@@ -222,10 +222,10 @@ static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t 
     twin_status status = get_text(view, set, error);
     if (status != TWIN_OK)
         return status;
-    status =
-        twin_shingle(&view->again.items, view->index->shingler, (twin_text){ view->text.bytes, view->text.length });
+    status = twin_signer_shingle_normalised(&view->again.sign, view->index->signer,
+                                            (twin_text){ view->text.bytes, view->text.length });
     if (status == TWIN_OK)
-        status = twin_set_make(out, &view->again.items, &view->again.spare);
+        status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 

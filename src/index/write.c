@@ -39,7 +39,7 @@ static twin_status open_writer(struct writer *writer, struct twin__writing *writ
     *writer = (struct writer){ .writing = writing,
                                .documents.first = writing->counts.next_document,
                                .sets.first = writing->counts.next_set };
-    writer->signature = malloc(index->options.minhash.slots * sizeof *writer->signature);
+    writer->signature = malloc(index->options.scheme.minhash.slots * sizeof *writer->signature);
     if (!writer->signature)
         return twin__fail_memory(writing->error);
     twin_status status =
@@ -48,7 +48,7 @@ static twin_status open_writer(struct writer *writer, struct twin__writing *writ
         status = twin__lists_get(&writer->ids, index, writing->txn, TWIN__POSTINGS_IDS, 0, 1, writing->error);
     if (status == TWIN_OK)
         status = twin__lists_get(&writer->digests, index, writing->txn, TWIN__POSTINGS_SETS,
-                                 index->options.plan.bands, 1, writing->error);
+                                 index->options.scheme.plan.bands, 1, writing->error);
     return status;
 }
 
@@ -163,7 +163,7 @@ static twin_status get_document(struct twin__document *out, bool *found, struct 
 /* The signature goes to writer->signature. */
 static twin_status get_set(struct twin__set *out, bool *found, struct writer *writer, uint64_t number)
 {
-    size_t slots = writer->writing->index->options.minhash.slots;
+    size_t slots = writer->writing->index->options.scheme.minhash.slots;
     MDB_val value;
     twin_status status = get(&value, found, writer, TWIN__SETS, number);
     if (status != TWIN_OK || (found && !*found))
@@ -176,7 +176,7 @@ static twin_status get_set(struct twin__set *out, bool *found, struct writer *wr
 static twin_status put_set(struct writer *writer, uint64_t number, const struct twin__set *set,
                            const uint32_t *signature, unsigned flags)
 {
-    size_t slots = writer->writing->index->options.minhash.slots;
+    size_t slots = writer->writing->index->options.scheme.minhash.slots;
     if (twin__set_encode(&writer->record, set, signature, slots) != TWIN_OK)
         return twin__fail_memory(writer->writing->error);
     return put(writer, TWIN__SETS, number, writer->record.bytes, writer->record.length, flags);
@@ -494,7 +494,7 @@ static twin_status write_entry(struct writer *writer, const struct twin__draft *
     if (status == TWIN_OK && known)
         status = join_set(writer, document.set, document.label);
     else if (status == TWIN_OK)
-        status = new_set(&document.set, writer, entry, draft->signatures + i * index->options.minhash.slots,
+        status = new_set(&document.set, writer, entry, draft->signatures + i * index->options.scheme.minhash.slots,
                          draft->bytes.bytes + entry->kept);
     return status == TWIN_OK ? new_document(writer, &document, id_hash) : status;
 }

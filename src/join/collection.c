@@ -15,9 +15,7 @@
 void twin_scratch_clear(twin_scratch *scratch)
 {
     twin_read_buffers_clear(&scratch->reading);
-    twin_buffer_clear(&scratch->text);
-    twin_items_clear(&scratch->items);
-    twin_items_clear(&scratch->spare);
+    twin_sign_scratch_clear(&scratch->sign);
 }
 
 struct reader {
@@ -39,15 +37,12 @@ static twin_status fail_if_silent(twin_error *error, twin_status status)
     return error && error->status != status ? twin__fail_status(error, status) : status;
 }
 
-/* Text becomes items, in scratch->items, unless it is to stay text; the text they came from is scratch->text. */
+/* Text becomes items, in scratch->sign.items, unless it is to stay text; the text they came from is scratch->sign.text. */
 static twin_status shingle_text(const twin_collection *collection, twin_scratch *scratch, uint64_t *replaced,
                                 twin_text raw)
 {
-    twin_status status = twin_text_normalise(&scratch->text, replaced, raw, collection->normal);
-    if (status != TWIN_OK || collection->texts)
-        return status;
-    twin_text text = { scratch->text.bytes, scratch->text.length };
-    return twin_shingle(&scratch->items, collection->shingler, text);
+    return collection->texts ? twin_signer_normalise(&scratch->sign, replaced, collection->signer, raw)
+                             : twin_signer_shingle(&scratch->sign, replaced, collection->signer, raw);
 }
 
 static bool room_for_entry(struct twin__chunk_result *finding, size_t slots)
@@ -62,7 +57,7 @@ static bool room_for_entry(struct twin__chunk_result *finding, size_t slots)
 static twin_status measure_set(struct twin__chunk_result *finding)
 {
     twin_set set;
-    twin_status status = twin_set_make(&set, &finding->scratch.items, &finding->scratch.spare);
+    twin_status status = twin_set_make(&set, &finding->scratch.sign.items, &finding->scratch.sign.spare);
     if (status == TWIN_OK)
         finding->entries[finding->entry_count - 1].size = set.count < UINT32_MAX ? (uint32_t)set.count : UINT32_MAX;
     return status;
@@ -89,20 +84,21 @@ static bool visit_document(void *context, const twin_document *document)
     finding->status = shingle_text(collection, scratch, &finding->replaced, document->text);
     if (finding->status != TWIN_OK)
         return false;
-    bool too_short = !collection->texts && scratch->items.count == 0;
+    bool too_short = !collection->texts && scratch->sign.items.count == 0;
     if (!collection->texts)
-        twin_minhash_sign(finding->signatures + finding->entry_count * collection->slots, collection->hasher,
-                          scratch->items.items, scratch->items.count);
+        twin_signer_sign(finding->signatures + finding->entry_count * collection->slots, collection->signer,
+                         scratch->sign.items.items, scratch->sign.items.count);
     size_t id = finding->ids.length;
     finding->status = twin_buffer_append(&finding->ids, document->id.bytes, document->id.length);
     if (finding->status != TWIN_OK)
         return false;
     finding->entries[finding->entry_count++] = (struct twin__entry){
         .position = document->position,
-        .digest = twin_hash_digest(collection->hash, scratch->text.bytes, scratch->text.length),
+        .digest = twin_hash_digest(twin_signer_scheme(collection->signer)->shingle.hash, scratch->sign.text.bytes,
+                                   scratch->sign.text.length),
         .id = id,
         .id_length = (uint32_t)document->id.length,
-        .size = collection->texts ? characters(&scratch->text) : 0,
+        .size = collection->texts ? characters(&scratch->sign.text) : 0,
         .has_id = document->id.bytes != NULL,
         .is_number = document->id_is_number,
         .is_empty = too_short,
@@ -297,19 +293,18 @@ twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_ki
     return reader.status;
 }
 
-static twin_status prepare(twin_collection *collection, twin_collection_options options)
+static twin_status prepare(twin_collection *collection, twin_collection_options options, twin_error *error)
 {
-    collection->hash = options.shingle.hash;
-    collection->normal = options.normal;
     collection->strict = options.strict;
     collection->sizes = options.sizes;
     collection->texts = options.texts;
     bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_SETS; /* sets already */
-    if (options.texts)
-        return rows ? TWIN_EINVAL : TWIN_OK;
-    collection->slots = options.minhash.slots;
-    twin_status status = rows ? TWIN_OK : twin_shingler_create(&collection->shingler, options.shingle);
-    return status == TWIN_OK ? twin_minhash_create(&collection->hasher, options.minhash) : status;
+    if (options.texts && rows)
+        return twin__fail(error, TWIN_EINVAL, "sets have no text to compare");
+    twin_status status = twin_signer_create(&collection->signer, &options.scheme, error);
+    if (status == TWIN_OK && !options.texts)
+        collection->slots = twin_signer_scheme(collection->signer)->minhash.slots;
+    return status;
 }
 
 twin_status twin_collection_read(twin_collection **out, const twin_input *input, twin_collection_options options,
@@ -322,7 +317,7 @@ twin_status twin_collection_read(twin_collection **out, const twin_input *input,
     collection->input = input;
     if (error)
         *error = (twin_error){ 0 };
-    twin_status status = prepare(collection, options);
+    twin_status status = prepare(collection, options, error);
     const struct twin__chunk_kind documents = { visit_document, join_documents };
     if (status == TWIN_OK)
         status = twin_input_format_of(input) == TWIN_INPUT_SETS
@@ -344,8 +339,7 @@ void twin_collection_free(twin_collection *collection)
 {
     if (!collection)
         return;
-    twin_shingler_free(collection->shingler);
-    twin_minhash_free(collection->hasher);
+    twin_signer_free(collection->signer);
     free(collection->entries);
     twin_buffer_clear(&collection->ids);
     free(collection->signatures);
@@ -368,6 +362,11 @@ size_t twin_collection_problems(const twin_problem **out, const twin_collection 
 {
     *out = collection->problems;
     return collection->problem_count;
+}
+
+const twin_scheme *twin_collection_scheme(const twin_collection *collection)
+{
+    return twin_signer_scheme(collection->signer);
 }
 
 const uint32_t *twin_collection_signatures(const twin_collection *collection)
@@ -399,7 +398,8 @@ size_t twin_collection_distinct(const uint32_t **out, const twin_collection *col
 static bool is_as_before(const twin_collection *collection, const twin_scratch *scratch,
                          const struct twin__entry *entry)
 {
-    twin_digest now = twin_hash_digest(collection->hash, scratch->text.bytes, scratch->text.length);
+    twin_digest now = twin_hash_digest(twin_signer_scheme(collection->signer)->shingle.hash, scratch->sign.text.bytes,
+                                       scratch->sign.text.length);
     return now.low == entry->digest.low && now.high == entry->digest.high;
 }
 
@@ -437,7 +437,7 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
     twin_status status = read_again(collection, scratch, document, error);
     if (status != TWIN_OK)
         return status;
-    status = twin_set_make(out, &scratch->items, &scratch->spare);
+    status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
     return status == TWIN_OK ? TWIN_OK : fail_if_silent(error, status);
 }
 
@@ -448,7 +448,7 @@ twin_status twin_collection_text(twin_text *out, const twin_collection *collecti
         return fail_if_silent(error, TWIN_EINVAL);
     twin_status status = read_again(collection, scratch, document, error);
     if (status == TWIN_OK)
-        *out = (twin_text){ scratch->text.bytes, scratch->text.length };
+        *out = (twin_text){ scratch->sign.text.bytes, scratch->sign.text.length };
     return status;
 }
 

@@ -22,10 +22,7 @@ struct twin__set_rows; /* sets that came as rows, kept whole */
 
 struct twin_collection {
     const twin_input *input;
-    twin_shingler *shingler; /* NULL for texts, as the hasher */
-    twin_minhash *hasher;
-    twin_hash hash;
-    twin_normal normal;
+    twin_signer *signer;
     size_t slots; /* 0 for texts */
     bool strict, sizes, texts;
 

@@ -108,12 +108,10 @@ static size_t least_agreement(double similarity, size_t slots)
 
 /* ---- signing ---- */
 
-struct signer {
-    twin_scratch scratch;
+struct worker {
+    twin_scratch scratch; /* to read texts */
     twin_buffer padded;
-    twin_items items;
-    uint64_t *spare;
-    size_t spare_capacity;
+    twin_sign_scratch sign; /* to sign their q-grams */
     twin_edit_scratch edit;
 };
 
@@ -121,8 +119,7 @@ struct near {
     twin_similar *similar;
     const twin_collection *collection;
     twin_edit_join_options options;
-    twin_minhash *hasher;
-    struct signer *signers; /* one a worker */
+    struct worker *workers; /* one per worker */
 
     uint32_t *order; /* the distinct documents by length, then number */
     size_t count;
@@ -131,8 +128,8 @@ struct near {
      * place in it. */
     size_t begin, middle, end;
     size_t q, signed_count;
-    twin_shingler *shingler; /* of q characters */
-    uint32_t *rows;          /* signatures */
+    twin_signer *signer; /* of shingles of q characters */
+    uint32_t *rows;      /* signatures */
     size_t row_capacity;
     struct twin__first_failure failure;
 };
@@ -144,12 +141,13 @@ static size_t length_at(const struct near *near, size_t place)
 
 /* A run that comes again is another item, so that equal runs count as often as they come: a text of one phrase over and
  * over is not like that phrase alone. */
-static bool number_repeats(struct signer *signer)
+static bool number_repeats(twin_sign_scratch *scratch)
 {
-    twin_items *items = &signer->items;
-    if (!twin__array_grow(&signer->spare, &signer->spare_capacity, 0, items->count, sizeof *signer->spare))
+    twin_items *items = &scratch->items;
+    scratch->spare.count = 0;
+    if (twin_items_reserve(&scratch->spare, items->count) != TWIN_OK)
         return false;
-    twin__sort(items->items, signer->spare, items->count);
+    twin__sort(items->items, scratch->spare.items, items->count);
     uint64_t last = 0, repeat = 0;
     for (size_t i = 0; i < items->count; i++) {
         repeat = i > 0 && items->items[i] == last ? repeat + 1 : 0;
@@ -171,23 +169,24 @@ static twin_status pad(twin_buffer *out, twin_text text, size_t q)
     return status == TWIN_OK ? twin_buffer_append(out, marks, q - 1) : status;
 }
 
-static twin_status sign(struct near *near, struct signer *signer, size_t place, twin_error *error)
+static twin_status sign(struct near *near, struct worker *worker, size_t place, twin_error *error)
 {
     twin_text text;
     size_t slots = near->options.minhash.slots;
     twin_status status =
-        twin_collection_text(&text, near->collection, &signer->scratch, near->order[near->begin + place], error);
+        twin_collection_text(&text, near->collection, &worker->scratch, near->order[near->begin + place], error);
     if (status != TWIN_OK)
         return status;
-    status = pad(&signer->padded, text, near->q);
+    twin_items *items = &worker->sign.items;
+    status = pad(&worker->padded, text, near->q);
     if (status == TWIN_OK)
-        status =
-            twin_shingle(&signer->items, near->shingler, (twin_text){ signer->padded.bytes, signer->padded.length });
-    if (status == TWIN_OK && !number_repeats(signer))
+        status = twin_signer_shingle_normalised(&worker->sign, near->signer,
+                                                (twin_text){ worker->padded.bytes, worker->padded.length });
+    if (status == TWIN_OK && !number_repeats(&worker->sign))
         status = TWIN_ENOMEM;
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    twin_minhash_sign(near->rows + place * slots, near->hasher, signer->items.items, signer->items.count);
+    twin_signer_sign(near->rows + place * slots, near->signer, items->items, items->count);
     return TWIN_OK;
 }
 
@@ -196,7 +195,7 @@ static void sign_some(void *context, size_t begin, size_t end, int worker)
     struct near *near = context;
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
-        if (sign(near, &near->signers[worker], near->signed_count + i, &error) != TWIN_OK) {
+        if (sign(near, &near->workers[worker], near->signed_count + i, &error) != TWIN_OK) {
             twin__keep_first_failure(&near->failure, i, &error);
             return;
         }
@@ -207,14 +206,12 @@ static twin_status use_grams(struct near *near, size_t q)
 {
     if (q == near->q)
         return TWIN_OK;
-    twin_shingler_free(near->shingler);
+    twin_signer_free(near->signer);
     near->signed_count = 0;
     near->q = q;
-    return twin_shingler_create(
-        &near->shingler,
-        (twin_shingle_options){ .kind = TWIN_SHINGLE_CHAR,
-                                .width = q,
-                                .hash = twin_hash_member(TWIN_HASH_XXH3, near->options.minhash.seed) });
+    twin_scheme scheme = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = q }, .minhash = near->options.minhash };
+    twin_scheme_seed(&scheme, near->options.minhash.seed);
+    return twin_signer_create(&near->signer, &scheme, NULL);
 }
 
 /* Signs the class; what the last one has signed is kept. */
@@ -254,7 +251,7 @@ static twin_status fetch_text(struct twin__blob *out, const twin_collection *col
 static twin_status compare_texts(double *out, void *context, struct twin__blob a, struct twin__blob b, int worker)
 {
     struct near *near = context;
-    return twin__edit_join_compare(out, &near->signers[worker].edit, (twin_text){ a.bytes, a.size },
+    return twin__edit_join_compare(out, &near->workers[worker].edit, (twin_text){ a.bytes, a.size },
                                    (twin_text){ b.bytes, b.size }, near->options);
 }
 
@@ -536,16 +533,14 @@ static twin_status sort_by_length(struct near *near)
 
 static void near_clear(struct near *near)
 {
-    for (int i = 0; near->signers && i < near->options.exec.workers; i++) {
-        twin_scratch_clear(&near->signers[i].scratch);
-        twin_buffer_clear(&near->signers[i].padded);
-        twin_items_clear(&near->signers[i].items);
-        twin_edit_scratch_clear(&near->signers[i].edit);
-        free(near->signers[i].spare);
+    for (int i = 0; near->workers && i < near->options.exec.workers; i++) {
+        twin_scratch_clear(&near->workers[i].scratch);
+        twin_buffer_clear(&near->workers[i].padded);
+        twin_sign_scratch_clear(&near->workers[i].sign);
+        twin_edit_scratch_clear(&near->workers[i].edit);
     }
-    free(near->signers);
-    twin_minhash_free(near->hasher);
-    twin_shingler_free(near->shingler);
+    free(near->workers);
+    twin_signer_free(near->signer);
     free(near->order);
     free(near->rows);
 }
@@ -553,9 +548,9 @@ static void near_clear(struct near *near)
 static twin_status find(struct near *near, twin_error *error)
 {
     double begun = seconds();
-    twin_status status = twin_minhash_create(&near->hasher, near->options.minhash);
-    near->signers = calloc((size_t)near->options.exec.workers, sizeof *near->signers);
-    if (!near->signers)
+    twin_status status = TWIN_OK;
+    near->workers = calloc((size_t)near->options.exec.workers, sizeof *near->workers);
+    if (!near->workers)
         status = TWIN_ENOMEM;
     if (status == TWIN_OK)
         status = sort_by_length(near);

@@ -55,7 +55,8 @@ static bool visit_row(void *context, const twin_document *row)
         return false;
     finding->rows[finding->row_count++] = (struct twin__set_row){
         .name_hash = twin__id_hash(row->id),
-        .element = twin_hash_bytes(finding->collection->hash, row->text.bytes, row->text.length),
+        .element = twin_hash_bytes(twin_signer_scheme(finding->collection->signer)->shingle.hash, row->text.bytes,
+                                   row->text.length),
         .name = name,
         .name_length = (uint32_t)row->id.length,
     };
@@ -188,7 +189,7 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
             return;
         }
         rows->size[s] = set.count;
-        twin_minhash_sign(collection->signatures + s * collection->slots, collection->hasher, set.items, set.count);
+        twin_signer_sign(collection->signatures + s * collection->slots, collection->signer, set.items, set.count);
         collection->entries[s] = (struct twin__entry){ .digest = twin_set_digest(set),
                                                        .id = rows->names[s].begin,
                                                        .id_length = rows->names[s].length,

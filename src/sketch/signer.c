@@ -99,13 +99,18 @@ twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced
     return twin_text_normalise(&scratch->text, replaced, text, signer->scheme.normal);
 }
 
+twin_status twin_signer_shingle_normalised(twin_sign_scratch *scratch, const twin_signer *signer, twin_text text)
+{
+    return twin_shingle(&scratch->items, signer->shingler, text);
+}
+
 twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
                                 twin_text text)
 {
     twin_status status = twin_signer_normalise(scratch, replaced, signer, text);
     if (status != TWIN_OK)
         return status;
-    return twin_shingle(&scratch->items, signer->shingler, (twin_text){ scratch->text.bytes, scratch->text.length });
+    return twin_signer_shingle_normalised(scratch, signer, (twin_text){ scratch->text.bytes, scratch->text.length });
 }
 
 void twin_signer_sign(uint32_t *signature, const twin_signer *signer, const uint64_t *items, size_t count)

@@ -164,7 +164,7 @@ wrong '--hash does not fit' query sets.twin --hash farm one.jsonl
 wrong '--audit has nothing to do here' query sets.twin --audit 3 one.jsonl
 wrong '--top has nothing to do here' add sets.twin --top 3 one.jsonl
 wrong '--keep: "all" is not' create x.twin --keep all
-wrong 'rows have no text' create x.twin --sets --keep text
+wrong 'sets have no text' create x.twin --sets --keep text
 wrong '--copies all' pairs sets.twin --copies all
 wrong 'is too much' info sets.twin text.twin
 index 0 query sets.twin --shingle char:9 --hashes 128 one.jsonl

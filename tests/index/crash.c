@@ -299,9 +299,9 @@ static void make_index(struct state *state)
 {
     twin_index *index;
     twin_error error = { 0 };
-    twin_index_options options = { .shingle = { .kind = TWIN_SHINGLE_WORD, .width = 1 },
-                                   .minhash = { .slots = 64 },
-                                   .threshold = 0.8 };
+    twin_index_options options = { .scheme.shingle = { .kind = TWIN_SHINGLE_WORD, .width = 1 },
+                                   .scheme.minhash = { .slots = 64 },
+                                   .scheme.threshold = 0.8 };
     must(twin_index_create(path, options, true, &error), "could not be created", &error);
     must(twin_index_open(&index, path, TWIN_INDEX_WRITE, &error), "could not be opened", &error);
     must(do_batch(index, 1, &error), "the first batch failed", &error);

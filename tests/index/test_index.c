@@ -85,9 +85,9 @@ static void bad_at(twin_status status, twin_status wanted, const twin_error *err
 
 static twin_index_options options_for(twin_keep keep)
 {
-    return (twin_index_options){ .shingle = { .kind = TWIN_SHINGLE_WORD, .width = 1, .hash = { .seed = 7 } },
-                                 .minhash = { .slots = 128, .seed = 7 },
-                                 .threshold = 0.5,
+    return (twin_index_options){ .scheme.shingle = { .kind = TWIN_SHINGLE_WORD, .width = 1, .hash = { .seed = 7 } },
+                                 .scheme.minhash = { .slots = 128, .seed = 7 },
+                                 .scheme.threshold = 0.5,
                                  .keep = keep };
 }
 
@@ -900,30 +900,30 @@ static void what_was_fixed_is_read_back(void **state)
 {
     (void)state;
     const twin_text words[] = { { "un", 2 }, { "deux", 4 } };
-    twin_index_options given = { .normal = TWIN_NORMAL_CHECK,
-                                 .shingle = { .kind = TWIN_SHINGLE_STOP,
-                                              .width = 3,
-                                              .hash = { TWIN_HASH_SIP, 0, { 11, 12 } },
-                                              .stop_words = words,
-                                              .stop_word_count = 2 },
-                                 .minhash = { TWIN_SKETCH_CLASSIC, 60, 9 },
-                                 .threshold = 0.7,
-                                 .plan = { 12, 5 },
+    twin_index_options given = { .scheme.normal = TWIN_NORMAL_CHECK,
+                                 .scheme.shingle = { .kind = TWIN_SHINGLE_STOP,
+                                                     .width = 3,
+                                                     .hash = { TWIN_HASH_SIP, 0, { 11, 12 } },
+                                                     .stop_words = words,
+                                                     .stop_word_count = 2 },
+                                 .scheme.minhash = { TWIN_SKETCH_CLASSIC, 60, 9 },
+                                 .scheme.threshold = 0.7,
+                                 .scheme.plan = { 12, 5 },
                                  .keep = TWIN_KEEP_TEXT };
     GOOD(twin_index_create(path, given, true, &error));
     twin_index *index = open_index(TWIN_INDEX_READ);
     twin_index_options back = twin_index_options_of(index);
-    assert_int_equal(back.normal, given.normal);
-    assert_int_equal(back.shingle.kind, given.shingle.kind);
-    assert_int_equal(back.shingle.width, 3);
-    assert_int_equal(back.shingle.hash.family, TWIN_HASH_SIP);
-    assert_true(back.shingle.hash.key[0] == 11 && back.shingle.hash.key[1] == 12);
-    assert_int_equal(back.shingle.stop_word_count, 2);
-    assert_memory_equal(back.shingle.stop_words[1].bytes, "deux", 4);
-    assert_int_equal(back.minhash.sketch, TWIN_SKETCH_CLASSIC);
-    assert_int_equal(back.minhash.slots, 60);
-    assert_int_equal(back.minhash.seed, 9);
-    assert_true(back.threshold == 0.7 && back.plan.bands == 12 && back.plan.rows == 5);
+    assert_int_equal(back.scheme.normal, given.scheme.normal);
+    assert_int_equal(back.scheme.shingle.kind, given.scheme.shingle.kind);
+    assert_int_equal(back.scheme.shingle.width, 3);
+    assert_int_equal(back.scheme.shingle.hash.family, TWIN_HASH_SIP);
+    assert_true(back.scheme.shingle.hash.key[0] == 11 && back.scheme.shingle.hash.key[1] == 12);
+    assert_int_equal(back.scheme.shingle.stop_word_count, 2);
+    assert_memory_equal(back.scheme.shingle.stop_words[1].bytes, "deux", 4);
+    assert_int_equal(back.scheme.minhash.sketch, TWIN_SKETCH_CLASSIC);
+    assert_int_equal(back.scheme.minhash.slots, 60);
+    assert_int_equal(back.scheme.minhash.seed, 9);
+    assert_true(back.scheme.threshold == 0.7 && back.scheme.plan.bands == 12 && back.scheme.plan.rows == 5);
     assert_int_equal(back.keep, TWIN_KEEP_TEXT);
     struct stat stat_of;
     assert_int_equal(stat(path, &stat_of), 0);
@@ -938,11 +938,14 @@ static void options_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     twin_index_options options = options_for(TWIN_KEEP_SETS);
-    options.threshold = 0;
+    options.scheme.threshold = 1.5;
     BAD(TWIN_EINVAL, "threshold", twin_index_create(path, options, true, &error));
     options = options_for(TWIN_KEEP_SETS);
-    options.plan = (twin_plan){ 30, 5 };
+    options.scheme.plan = (twin_plan){ 30, 5 };
     BAD(TWIN_EINVAL, "do not fit into 128", twin_index_create(path, options, true, &error));
+    options = options_for(TWIN_KEEP_SETS);
+    options.scheme.measure = TWIN_CONTAINMENT;
+    BAD(TWIN_EINVAL, "Jaccard similarity only", twin_index_create(path, options, true, &error));
     options = options_for(TWIN_KEEP_TEXT);
     options.format = TWIN_INPUT_SETS;
     BAD(TWIN_EINVAL, "no text", twin_index_create(path, options, true, &error));
@@ -1523,8 +1526,8 @@ static void rows_are_sets_as_they_are(void **state)
 {
     (void)state;
     twin_index_options options = { .format = TWIN_INPUT_SETS,
-                                   .minhash = { .slots = 128, .seed = 1 },
-                                   .threshold = 0.5 };
+                                   .scheme.minhash = { .slots = 128, .seed = 1 },
+                                   .scheme.threshold = 0.5 };
     FILE *file = fopen(other_path, "w");
     assert_non_null(file);
     for (int set = 0; set < 10; set++)

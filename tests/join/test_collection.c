@@ -60,8 +60,8 @@ static void check_document(const twin_collection *collection, uint32_t d, const 
     twin_set expected, got;
     snprintf(id, sizeof id, "d%u", d);
     assert_text(twin_collection_id(NULL, collection, d), id);
-    assert_int_equal(twin_shingler_create(&shingler, options.shingle), TWIN_OK);
-    assert_int_equal(twin_minhash_create(&hasher, options.minhash), TWIN_OK);
+    assert_int_equal(twin_shingler_create(&shingler, options.scheme.shingle), TWIN_OK);
+    assert_int_equal(twin_minhash_create(&hasher, options.scheme.minhash), TWIN_OK);
     assert_int_equal(twin_shingle(&items, shingler, (twin_text){ text, strlen(text) }), TWIN_OK);
     twin_minhash_sign(signature, hasher, items.items, items.count);
     assert_memory_equal(twin_collection_signatures(collection) + d * 128, signature, sizeof signature);
@@ -136,7 +136,7 @@ static void equal_sets_are_copies(void **state)
         twin_input *input = open_input(corpus_path(&corpus, "c.jsonl"), (twin_input_options){ .chunk_bytes = 40 });
         /* One slot, too: signatures then meet by chance, and sets decide. */
         for (int slots = 1; slots <= 128; slots += 127) {
-            options.minhash.slots = (size_t)slots;
+            options.scheme.minhash.slots = (size_t)slots;
             twin_collection *collection = read_collection(input, options);
             twin_collection_counts counts = twin_collection_count(collection);
             const uint32_t *list;
@@ -499,9 +499,9 @@ static void wrong_options_are_refused(void **state)
         twin_collection *collection;
         twin_error error;
         if (wrong)
-            options.minhash.slots = 0;
+            options.scheme.minhash.slots = TWIN_MINHASH_MAX_SLOTS + 1;
         else
-            options.shingle.width = 0;
+            options.scheme.shingle.width = TWIN_SHINGLE_MAX_WIDTH + 1;
         assert_int_equal(twin_collection_read(&collection, input, options, &error), TWIN_EINVAL);
         assert_null(collection);
         assert_true(error.status == TWIN_EINVAL && strlen(error.message) > 0);

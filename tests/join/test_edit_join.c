@@ -100,8 +100,9 @@ struct world {
 
 static twin_collection_options text_options(twin_exec exec)
 {
-    return (
-        twin_collection_options){ .texts = true, .shingle.hash = twin_hash_member(TWIN_HASH_XXH3, 1), .exec = exec };
+    return (twin_collection_options){ .texts = true,
+                                      .scheme.shingle.hash = twin_hash_member(TWIN_HASH_XXH3, 1),
+                                      .exec = exec };
 }
 
 /* Reads what is in world->texts: letters, so that nothing needs to be escaped and nothing folds. */

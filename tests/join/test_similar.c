@@ -28,7 +28,7 @@ static void world_read(struct world *world, twin_exec exec, uint64_t *seed)
 {
     twin_collection_options options = plain_options("word:1");
     options.exec = exec;
-    options.minhash.slots = SLOTS;
+    options.scheme.minhash.slots = SLOTS;
     corpus_begin(&world->corpus);
     write_lookalikes(&world->corpus, &world->truth, seed);
     world->input = open_input(world->corpus.path, (twin_input_options){ .chunk_bytes = 5000 });
