@@ -73,13 +73,17 @@ if(TARGET program)
   target_link_libraries(exact_pairs PRIVATE settings)
   add_executable(exact_edit_pairs tests/exact_edit_pairs.c)
   target_link_libraries(exact_edit_pairs PRIVATE settings)
+  set(LAB_PROGRAM)
+  if(TARGET lab)
+    set(LAB_PROGRAM TWINSIFT_LAB=$<TARGET_FILE:lab>)
+  endif()
   file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/cli/*.sh)
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)
     checked(cli_${name} ${IN_SCRATCH} ${SCRATCH}/cli_${name} env
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
-      TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> bash ${file})
+      TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()
 endif()
 

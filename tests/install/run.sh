@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh ROOT BUILD VERSION: installs BUILD below the current folder, then uses it as a stranger would: plain
-# cc with pkg-config, CMake with find_package, the manual page, the program. $CC compiles.
+# cc with pkg-config, CMake with find_package, the manual pages, the program. $CC compiles.
 set -euo pipefail
 root=$1
 build=$2
@@ -48,11 +48,13 @@ cmake --build cmake >build.log || fail "the CMake project: $(cat build.log)"
 
 [ -s prefix/share/doc/twinsift/LICENSE ] || fail "no LICENSE"
 
-page=prefix/share/man/man1/twinsift.1
-groff -mandoc -Kutf8 -Tutf8 -ww -P-cbou "$page" >page.txt 2>page.err || fail "groff cannot read the manual page"
-[ ! -s page.err ] || fail "groff complains about the manual page: $(cat page.err)"
-for words in NAME SYNOPSIS COMMANDS 'EXIT STATUS' --version; do # two hyphens, not a dash
-    grep -q -e "$words" page.txt || fail "the manual page has no $words"
+for source in "$root"/docs/*.1.md; do
+    page=prefix/share/man/man1/$(basename "$source" .md)
+    groff -mandoc -Kutf8 -Tutf8 -ww -P-cbou "$page" >page.txt 2>page.err || fail "groff cannot read $page"
+    [ ! -s page.err ] || fail "groff warns about $page: $(cat page.err)"
+    for words in NAME SYNOPSIS 'EXIT STATUS' EXAMPLES 'SEE ALSO' --help; do # two hyphens, not a dash
+        grep -q -e "$words" page.txt || fail "$page has no $words"
+    done
 done
 
 if [ -d "$root/cli" ]; then
