@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -169,14 +170,14 @@ static bool read_key(uint64_t key[2], const char *path)
     char text[64];
     FILE *file = fopen(path, "rb");
     if (!file)
-        return trouble("%s: could not be opened: %s", path, strerror(errno)), false;
+        return fail("%s: could not be opened: %s", path, strerror(errno)), false;
     size_t length = fread(text, 1, sizeof text, file);
     bool failed = ferror(file) != 0;
     fclose(file);
     if (failed)
-        return trouble("%s: could not be read", path), false;
+        return fail("%s: could not be read", path), false;
     if (!parse_key(key, text, length))
-        return trouble("%s: is not a key: 16 bytes, or 32 hexadecimal digits", path), false;
+        return fail("%s: is not a key: 16 bytes, or 32 hexadecimal digits", path), false;
     return true;
 }
 
@@ -192,11 +193,11 @@ static twin_bloom *open_filter(const struct request *request, const char *path, 
     twin_bloom_open_options options = { .access = access, .hash = request->key_file ? &hash : NULL };
     twin_status status = twin_bloom_open(&bloom, path, options, &error);
     if (status == TWIN_EINVAL && !request->key_file)
-        trouble("%s; --key-file gives it", error.message);
+        fail("%s; --key-file gives it", error.message);
     else if (status == TWIN_EINVAL)
-        trouble("%s", error.message);
+        fail("%s", error.message);
     else if (status != TWIN_OK)
-        trouble_status(path, status, &error);
+        fail_status(path, status, &error);
     return bloom;
 }
 
@@ -221,7 +222,7 @@ struct work {
     twin_bloom *bloom;
     bool (*batch)(struct work *work, const twin_text *items, size_t count);
     twin_progress progress;
-    const char *stage;
+    twin_stage stage;
     uint64_t lines, hits;             /* items so far; those that were new, found or removed */
     uint64_t bytes_done, bytes_total; /* total: 0 when an input is no file */
     bool answers[BATCH];
@@ -235,7 +236,7 @@ static bool finish_batch(struct work *work, size_t count)
     work->lines += count;
     if (work->progress.report) {
         double share = work->bytes_total ? (double)work->bytes_done / (double)work->bytes_total : 0;
-        work->progress.report(work->progress.context, work->stage, work->lines,
+        work->progress.report(work->progress.context, &work->stage, work->lines,
                               share > 0 ? (uint64_t)((double)work->lines / share) : 0);
     }
     return true;
@@ -267,7 +268,7 @@ static bool do_file(struct work *work, char **block, size_t *room, int file, con
         if (held == *room) { /* one item fills it all */
             char *larger = realloc(*block, *room * 2);
             if (!larger)
-                return trouble("%s: an item is too long for memory", name), false;
+                return fail("%s: an item is too long for memory", name), false;
             *block = larger;
             *room *= 2;
         }
@@ -275,7 +276,7 @@ static bool do_file(struct work *work, char **block, size_t *room, int file, con
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return trouble("%s: could not be read: %s", name, strerror(errno)), false;
+            return fail("%s: could not be read: %s", name, strerror(errno)), false;
         if (got == 0)
             break;
         held += (size_t)got;
@@ -315,7 +316,7 @@ static bool do_inputs(struct work *work)
     char **names = count > 0 ? work->request->names + 1 : standard;
     size_t room = BLOCK;
     char *block = malloc(room);
-    bool good = block != NULL || (trouble("memory ran out"), false);
+    bool good = block != NULL || (fail("memory ran out"), false);
     count = count > 0 ? count : 1;
     work->bytes_total = total_size(names, count);
     work->progress = progress_begin(work->request->quiet);
@@ -323,7 +324,7 @@ static bool do_inputs(struct work *work)
         bool standard_input = is_standard_input(names[i]);
         const char *name = standard_input ? "standard input" : names[i];
         int file = standard_input ? STDIN_FILENO : open(names[i], O_RDONLY | O_CLOEXEC);
-        good = file >= 0 || (trouble("%s: could not be opened: %s", name, strerror(errno)), false);
+        good = file >= 0 || (fail("%s: could not be opened: %s", name, strerror(errno)), false);
         good = good && do_file(work, &block, &room, file, name);
         if (file > STDIN_FILENO)
             close(file);
@@ -337,7 +338,7 @@ static bool put_item(const struct request *request, twin_text item)
 {
     if (request->json) {
         fputs("{\"item\":", stdout);
-        json_string(stdout, item.bytes, item.length);
+        escape_json(stdout, item.bytes, item.length);
         fputs("}\n", stdout);
     } else {
         fwrite_unlocked(item.bytes, 1, item.length, stdout);
@@ -362,31 +363,31 @@ static int create(struct request *request)
 {
     twin_hash *hash = &request->options.hash;
     if (request->count != 1)
-        return trouble("create makes one filter: twinsift bloom create FILE --items N");
+        return fail("create makes one filter: twinsift bloom create FILE --items N");
     if (request->options.items == 0)
-        return trouble("how many items? --items N");
+        return fail("how many items? --items N");
     if (hash->family == TWIN_HASH_SIP && (!request->key_file || request->seed_given))
-        return trouble("a sip filter is made with --key-file, and without --seed");
+        return fail("a sip filter is made with --key-file, and without --seed");
     if (hash->family != TWIN_HASH_SIP && request->key_file)
-        return trouble("--key-file goes with --hash sip only");
+        return fail("--key-file goes with --hash sip only");
     if (request->key_file && !read_key(hash->key, request->key_file))
-        return TROUBLE;
+        return EXIT_ERROR;
 
     twin_bloom *bloom = NULL;
     twin_error error = { 0 };
     const char *path = request->names[0];
     twin_status status = twin_bloom_create(&bloom, request->options);
     if (status == TWIN_EINVAL)
-        return trouble("--rate: %g cannot be planned for, only 1e-12 to 0.5", request->options.rate);
+        return fail("--rate: %g cannot be planned for, only 1e-12 to 0.5", request->options.rate);
     if (status == TWIN_ELIMIT)
-        return trouble("--items: %" PRIu64 " items at a rate of %g are more than a filter can hold",
-                       request->options.items, request->options.rate);
+        return fail("--items: %" PRIu64 " items at a rate of %g are more than a filter can hold",
+                    request->options.items, request->options.rate);
     if (status == TWIN_OK)
         status = twin_bloom_save(bloom, path, request->force, &error);
     twin_bloom_free(bloom);
     if (status == TWIN_EINVAL)
-        return trouble("%s; --force replaces it", error.message);
-    return status == TWIN_OK ? FOUND : trouble_status(path, status, &error);
+        return fail("%s; --force replaces it", error.message);
+    return status == TWIN_OK ? EXIT_DONE : fail_status(path, status, &error);
 }
 
 static bool add_batch(struct work *work, const twin_text *items, size_t count)
@@ -407,7 +408,7 @@ static bool count_batch(struct work *work, const twin_text *items, size_t count)
         uint32_t times = twin_bloom_count(work->bloom, items[i].bytes, items[i].length);
         if (work->request->json) {
             printf("{\"count\":%" PRIu32 ",\"item\":", times);
-            json_string(stdout, items[i].bytes, items[i].length);
+            escape_json(stdout, items[i].bytes, items[i].length);
             fputs("}\n", stdout);
         } else {
             printf("%" PRIu32 "\t", times);
@@ -450,23 +451,23 @@ static int change(struct request *request, bool adding)
     const char *path = request->names[0];
     work = (struct work){ .request = request,
                           .batch = adding ? add_batch : remove_batch,
-                          .stage = adding ? "adding items" : "removing items" };
+                          .stage = { adding ? "adding items" : "removing items", "lines" } };
     work.bloom = open_filter(request, path, TWIN_BLOOM_WRITE);
     if (!work.bloom)
-        return TROUBLE;
+        return EXIT_ERROR;
 
-    int result = TROUBLE;
+    int result = EXIT_ERROR;
     twin_bloom_info info;
     if (!adding && twin_bloom_shape_of(work.bloom).cell_bits == 1) {
-        trouble("%s: is not a counting filter: nothing can be removed from it", path);
+        fail("%s: is not a counting filter: nothing can be removed from it", path);
     } else if (do_inputs(&work)) {
         twin_status status = twin_bloom_commit(work.bloom, &error);
         twin_bloom_describe(&info, work.bloom);
         if (status == TWIN_OK)
             tell_change(&work, adding ? "new" : "removed", &info);
-        result = status != TWIN_OK                   ? trouble_status(path, status, &error)
-                 : adding || work.hits == work.lines ? FOUND
-                                                     : NOT_FOUND;
+        result = status != TWIN_OK                   ? fail_status(path, status, &error)
+                 : adding || work.hits == work.lines ? EXIT_DONE
+                                                     : EXIT_NO;
     }
     twin_bloom_free(work.bloom);
     return result;
@@ -475,16 +476,17 @@ static int change(struct request *request, bool adding)
 static int ask(struct request *request, bool counting)
 {
     static struct work work;
-    work =
-        (struct work){ .request = request, .batch = counting ? count_batch : has_batch, .stage = "asking for items" };
+    work = (struct work){ .request = request,
+                          .batch = counting ? count_batch : has_batch,
+                          .stage = { "querying items", "lines" } };
     work.bloom = open_filter(request, request->names[0], TWIN_BLOOM_READ);
     if (!work.bloom)
-        return TROUBLE;
+        return EXIT_ERROR;
     bool good = do_inputs(&work);
     twin_bloom_free(work.bloom);
     if (!good)
-        return TROUBLE;
-    return counting || work.hits == work.lines ? FOUND : NOT_FOUND;
+        return EXIT_ERROR;
+    return counting || work.hits == work.lines ? EXIT_DONE : EXIT_NO;
 }
 
 static bool merge_in(twin_bloom *into, const struct request *request, int number)
@@ -497,22 +499,22 @@ static bool merge_in(twin_bloom *into, const struct request *request, int number
         request->intersect ? twin_bloom_intersect(NULL, into, other) : twin_bloom_unite(NULL, into, other);
     twin_bloom_free(other);
     if (status != TWIN_OK)
-        trouble("%s: differs from %s in shape or hash; twinsift bloom info shows both", path, request->names[1]);
+        fail("%s: differs from %s in shape or hash; twinsift bloom info shows both", path, request->names[1]);
     return status == TWIN_OK;
 }
 
 static int merge(struct request *request)
 {
     if (request->count < 2)
-        return trouble("merge what? twinsift bloom merge OUT FILE...");
+        return fail("merge what? twinsift bloom merge OUT FILE...");
     twin_bloom *first = open_filter(request, request->names[1], TWIN_BLOOM_READ), *merged = NULL;
     if (!first)
-        return TROUBLE;
+        return EXIT_ERROR;
     twin_error error = { 0 };
     twin_status status = twin_bloom_copy(&merged, first);
     twin_bloom_free(first);
     if (status != TWIN_OK)
-        return trouble_status(request->names[1], status, NULL);
+        return fail_status(request->names[1], status, NULL);
 
     bool good = true;
     for (int i = 2; good && i < request->count; i++)
@@ -523,22 +525,22 @@ static int merge(struct request *request)
         twin_bloom_describe(&info, merged);
         good = status == TWIN_OK;
         if (status == TWIN_EINVAL)
-            trouble("%s; --force replaces it", error.message);
+            fail("%s; --force replaces it", error.message);
         else if (status != TWIN_OK)
-            trouble_status(request->names[0], status, &error);
+            fail_status(request->names[0], status, &error);
         else if (!request->quiet)
             fprintf(stderr, "about %.0f items, false positives %.3g %%\n", info.items, info.rate * 100);
         if (good)
             warn_past_plan(request, request->names[0], &info);
     }
     twin_bloom_free(merged);
-    return good ? FOUND : TROUBLE;
+    return good ? EXIT_DONE : EXIT_ERROR;
 }
 
 static void print_info_json(const char *path, const twin_bloom_info *info)
 {
     fputs("{\"file\":", stdout);
-    json_string(stdout, path, strlen(path));
+    escape_json(stdout, path, strlen(path));
     printf(",\"layout\":\"%s\",\"cell_bits\":%u,\"functions\":%u,\"cells\":%" PRIu64 ",\"bytes\":%" PRIu64
            ",\"hash\":\"%s\",\"seed\":%" PRIu64 ",\"planned_items\":%" PRIu64
            ",\"planned_rate\":%.9g,\"added\":%" PRIu64 ",\"new\":%" PRIu64 ",\"removed\":%" PRIu64
@@ -579,13 +581,13 @@ static int tell_info(struct request *request)
         twin_error error = { 0 };
         twin_status status = twin_bloom_inspect(&info, request->names[i], &error);
         if (status != TWIN_OK)
-            return trouble_status(request->names[i], status, &error);
+            return fail_status(request->names[i], status, &error);
         if (request->json)
             print_info_json(request->names[i], &info);
         else
             print_info(request->names[i], &info);
     }
-    return FOUND;
+    return EXIT_DONE;
 }
 
 static int add_items(struct request *request)
@@ -612,10 +614,10 @@ static const struct {
     const char *name, *full_name;
     int (*run)(struct request *request);
 } verbs[] = {
-    { "create", "bloom create", create },       { "add", "bloom add", add_items },
-    { "has", "bloom has", has_items },          { "count", "bloom count", count_items },
-    { "remove", "bloom remove", remove_items }, { "merge", "bloom merge", merge },
-    { "info", "bloom info", tell_info },
+    { "create", "twinsift bloom create", create },       { "add", "twinsift bloom add", add_items },
+    { "has", "twinsift bloom has", has_items },          { "count", "twinsift bloom count", count_items },
+    { "remove", "twinsift bloom remove", remove_items }, { "merge", "twinsift bloom merge", merge },
+    { "info", "twinsift bloom info", tell_info },
 };
 
 int cmd_bloom(int argc, char **argv)
@@ -623,19 +625,19 @@ int cmd_bloom(int argc, char **argv)
     struct request request = { .options.rate = 0.01, .separator = '\n' };
     for (int option; (option = next_option(argc, argv, table)) != -1;) {
         if (option == OPTION_HELP)
-            return print_help(help);
+            return fputs(help, stdout), EXIT_DONE;
         if (!read_option(&request, option, optarg))
-            return TROUBLE;
+            return EXIT_ERROR;
     }
     if (optind == argc)
-        return trouble("do what? create, add, has, count, remove, merge or info; --help tells more");
+        return fail("do what? create, add, has, count, remove, merge or info; --help tells more");
     const char *verb = argv[optind];
     request.names = argv + optind + 1;
     request.count = argc - optind - 1;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(verb, verbs[i].name) == 0) {
-            report_as(verbs[i].full_name);
-            return request.count > 0 ? verbs[i].run(&request) : trouble("which file? --help tells more");
+            messages_from(verbs[i].full_name);
+            return request.count > 0 ? verbs[i].run(&request) : fail("which file? --help tells more");
         }
-    return trouble("there is no \"%s\"; it is create, add, has, count, remove, merge or info", verb);
+    return fail("there is no \"%s\"; it is create, add, has, count, remove, merge or info", verb);
 }

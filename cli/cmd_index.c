@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -86,7 +87,7 @@ static bool read_keep(twin_keep *out, const char *value)
 {
     if (twin_keep_from_name(out, value) == TWIN_OK)
         return true;
-    trouble("--keep: \"%s\" is not one of sets, text, none", value);
+    fail("--keep: \"%s\" is not one of sets, text, none", value);
     return false;
 }
 
@@ -156,15 +157,15 @@ twin_index *index_open(struct index_request *request, twin_index_access access)
     twin_error error = { 0 };
     twin_status status = twin_index_open(&index, request->path, access, &error);
     if (status != TWIN_OK) {
-        trouble_status(request->path, status, &error);
+        fail_status(request->path, status, &error);
         return NULL;
     }
     twin_index_options fixed = twin_index_options_of(index);
     const char *name = contradiction(request, &fixed);
     if (!name)
         return index;
-    trouble("%s: %s does not fit: it was fixed when the index was created; twinsift index info shows it",
-            request->path, name);
+    fail("%s: %s does not fit: it was fixed when the index was created; twinsift index info shows it", request->path,
+         name);
     twin_index_close(index);
     return NULL;
 }
@@ -175,7 +176,7 @@ twin_input *index_inputs(struct index_request *request, const twin_index *index,
     twin_input *input = NULL;
     twin_error error = { 0 };
     if (request->count == 0) {
-        trouble("no input; give a folder, a .jsonl file, or - for standard input");
+        fail("no input; give a folder, a .jsonl file, or - for standard input");
         return NULL;
     }
     options.format = twin_index_options_of(index).format;
@@ -183,7 +184,7 @@ twin_input *index_inputs(struct index_request *request, const twin_index *index,
     options.progress = progress;
     twin_status status = twin_input_open(&input, request->inputs, request->count, options, &error);
     if (status != TWIN_OK)
-        trouble_status("the input", status, &error);
+        fail_status("the input", status, &error);
     return input;
 }
 
@@ -216,32 +217,30 @@ static bool draw_key(struct index_request *request)
         return true;
     if (getrandom(key, 2 * sizeof *key, 0) == (ssize_t)(2 * sizeof *key))
         return true;
-    trouble("no random key could be drawn: %s", strerror(errno));
+    fail("no random key could be drawn: %s", strerror(errno));
     return false;
 }
 
-static bool load_stop_words(struct index_request *request, char **file, twin_text **words)
+static bool load_stop_words(struct index_request *request, struct word_list *list)
 {
-    size_t count;
     if (!request->common.stop_words)
         return true;
-    if (!read_words(file, words, &count, request->common.stop_words))
+    if (!word_list_read(list, request->common.stop_words))
         return false;
-    request->common.shingle.stop_words = *words;
-    request->common.shingle.stop_word_count = count;
+    request->common.shingle.stop_words = list->words;
+    request->common.shingle.stop_word_count = list->count;
     return true;
 }
 
 static int create(struct index_request *request)
 {
     struct common_options *common = &request->common;
-    char *file = NULL;
-    twin_text *words = NULL;
+    struct word_list stop_words = { 0 };
     twin_error error = { 0 };
-    int result = TROUBLE;
+    int result = EXIT_ERROR;
     if (request->count)
-        return trouble("create makes one index: twinsift index create FILE");
-    if (load_stop_words(request, &file, &words) && draw_key(request)) {
+        return fail("create makes one index: twinsift index create FILE");
+    if (load_stop_words(request, &stop_words) && draw_key(request)) {
         twin_index_options options = { .format = common->input.format,
                                        .scheme.normal = common->normal,
                                        .scheme.shingle = common->shingle,
@@ -251,14 +250,13 @@ static int create(struct index_request *request)
                                        .keep = request->keep };
         twin_status status = twin_index_create(request->path, options, request->force, &error);
         if (status == TWIN_OK)
-            result = FOUND;
+            result = EXIT_DONE;
         else if (status == TWIN_EINVAL && !request->force && strstr(error.message, "exists already"))
-            trouble("%s; --force replaces it", error.message);
+            fail("%s; --force replaces it", error.message);
         else
-            trouble_status(request->path, status, &error);
+            fail_status(request->path, status, &error);
     }
-    free(file);
-    free(words);
+    word_list_clear(&stop_words);
     return result;
 }
 
@@ -284,7 +282,7 @@ static int add(struct index_request *request)
 {
     twin_index *index = index_open(request, TWIN_INDEX_WRITE);
     if (!index)
-        return TROUBLE;
+        return EXIT_ERROR;
     twin_progress progress = progress_begin(request->common.quiet);
     twin_input *input = index_inputs(request, index, progress);
     struct index_naming naming = { request, input };
@@ -304,58 +302,59 @@ static int add(struct index_request *request)
         progress_end();
         index_problems_end(request);
         if (status != TWIN_OK)
-            trouble_status(request->path, status, &error);
+            fail_status(request->path, status, &error);
         if (status == TWIN_OK || change.batches)
             tell_change(request, &change);
     }
     progress_end();
     twin_input_free(input);
     twin_index_close(index);
-    return status == TWIN_OK ? FOUND : TROUBLE;
+    return status == TWIN_OK ? EXIT_DONE : EXIT_ERROR;
 }
 
 /* The ids behind the index, or one a line on standard input. */
-static bool list_ids(struct index_request *request, char **file, twin_text **ids, size_t *count)
+static bool list_ids(struct word_list *out, struct index_request *request)
 {
     if (request->count == 1 && strcmp(request->inputs[0], "-") == 0)
-        return read_words(file, ids, count, "/dev/stdin");
-    *count = request->count;
-    *ids = malloc((request->count + 1) * sizeof **ids);
-    if (!*ids)
-        return trouble("memory ran out"), false;
+        return word_list_read(out, "/dev/stdin");
+    out->count = request->count;
+    out->words = malloc((request->count + 1) * sizeof *out->words);
+    if (!out->words) {
+        fail("out of memory");
+        return false;
+    }
     for (size_t i = 0; i < request->count; i++)
-        (*ids)[i] = (twin_text){ request->inputs[i], strlen(request->inputs[i]) };
+        out->words[i] = (twin_text){ request->inputs[i], strlen(request->inputs[i]) };
     return true;
 }
 
 static int remove_ids(struct index_request *request)
 {
-    char *file = NULL;
-    twin_text *ids = NULL;
-    size_t count = 0;
-    int result = TROUBLE;
+    struct word_list ids = { 0 };
+    int result = EXIT_ERROR;
     if (request->count == 0)
-        return trouble("remove what? twinsift index remove FILE ID...");
+        return fail("remove what? twinsift index remove FILE ID...");
     twin_index *index = index_open(request, TWIN_INDEX_WRITE);
     bool *found = NULL;
-    if (index && list_ids(request, &file, &ids, &count)) {
+    if (index && list_ids(&ids, request)) {
         twin_index_change change = { 0 };
         twin_error error = { 0 };
-        found = calloc(count + 1, sizeof *found);
-        twin_status status = found ? twin_index_remove(found, &change, index, ids, count, &error) : TWIN_ENOMEM;
+        found = calloc(ids.count + 1, sizeof *found);
+        twin_status status =
+            found ? twin_index_remove(found, &change, index, ids.words, ids.count, &error) : TWIN_ENOMEM;
         if (status == TWIN_OK) {
-            for (size_t i = 0, named = 0; i < count && !request->common.quiet; i++)
+            for (size_t i = 0, named = 0; i < ids.count && !request->common.quiet; i++)
                 if (!found[i] && named++ < MOST_NAMED)
-                    warn("\"%.*s\" is not there", ids[i].length < 200 ? (int)ids[i].length : 200, ids[i].bytes);
+                    warn("\"%.*s\" is not there", ids.words[i].length < 200 ? (int)ids.words[i].length : 200,
+                         ids.words[i].bytes);
             tell_change(request, &change);
-            result = change.removed == count ? FOUND : NOT_FOUND;
+            result = change.removed == ids.count ? EXIT_DONE : EXIT_NO;
         } else
-            trouble_status(request->path, status, &error);
+            fail_status(request->path, status, &error);
     }
     twin_index_close(index);
     free(found);
-    free(file);
-    free(ids);
+    word_list_clear(&ids);
     return result;
 }
 
@@ -366,13 +365,13 @@ static int compact(struct index_request *request)
     bool known = stat(request->path, &before) == 0;
     twin_status status = twin_index_compact(request->path, &error);
     if (status != TWIN_OK)
-        return trouble_status(request->path, status, &error);
+        return fail_status(request->path, status, &error);
     known = known && stat(request->path, &after) == 0;
     if (known && request->common.json)
         printf("{\"before\":%lld,\"after\":%lld}\n", (long long)before.st_size, (long long)after.st_size);
     else if (known && !request->common.quiet)
         fprintf(stderr, "%.1f MB became %.1f MB\n", (double)before.st_size / 1e6, (double)after.st_size / 1e6);
-    return FOUND;
+    return EXIT_DONE;
 }
 
 /* ---- the commands ---- */
@@ -386,15 +385,15 @@ static const struct {
     int (*run)(struct index_request *request);
     const char *options; /* that have something to do */
 } verbs[] = {
-    { "create", "index create", create, FIXED " threshold force " ALL },
-    { "add", "index add", add, FIXED " " INPUT " batch label time " ALL },
-    { "remove", "index remove", remove_ids, FIXED " " ALL },
-    { "query", "index query", index_query, FIXED " " INPUT " top per-label show threshold " ALL },
-    { "pairs", "index pairs", index_pairs, FIXED " threshold copies " ALL },
-    { "info", "index info", index_info, FIXED " " ALL },
-    { "check", "index check", index_check, FIXED " " ALL },
-    { "export", "index export", index_export, FIXED " " ALL },
-    { "compact", "index compact", compact, ALL },
+    { "create", "twinsift index create", create, FIXED " threshold force " ALL },
+    { "add", "twinsift index add", add, FIXED " " INPUT " batch label time " ALL },
+    { "remove", "twinsift index remove", remove_ids, FIXED " " ALL },
+    { "query", "twinsift index query", index_query, FIXED " " INPUT " top per-label show threshold " ALL },
+    { "pairs", "twinsift index pairs", index_pairs, FIXED " threshold copies " ALL },
+    { "info", "twinsift index info", index_info, FIXED " " ALL },
+    { "check", "twinsift index check", index_check, FIXED " " ALL },
+    { "export", "twinsift index export", index_export, FIXED " " ALL },
+    { "compact", "twinsift index compact", compact, ALL },
 };
 
 static bool is_among(const char *words, const char *word)
@@ -408,12 +407,12 @@ static bool is_among(const char *words, const char *word)
 
 static int run_verb(struct index_request *request, size_t verb)
 {
-    report_as(verbs[verb].full_name);
+    messages_from(verbs[verb].full_name);
     for (size_t i = 0; i < request->given_count; i++)
         if (!is_among(verbs[verb].options, request->given[i]))
-            return trouble("--%s has nothing to do here; --help tells more", request->given[i]);
+            return fail("--%s has nothing to do here; --help tells more", request->given[i]);
     if (!request->path)
-        return trouble("which file? --help tells more");
+        return fail("which file? --help tells more");
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end */
     return verbs[verb].run(request);
 }
@@ -425,16 +424,15 @@ int cmd_index(int argc, char **argv)
     join_options(table, own);
     for (int option; (option = next_option(argc, argv, table)) != -1;) {
         if (option == OPTION_HELP)
-            return print_help(help);
+            return fputs(help, stdout), EXIT_DONE;
         if (!read_option(&request, option, optarg))
-            return TROUBLE;
+            return EXIT_ERROR;
         note_given(&request, table, option);
     }
     if (!common_finish(&request.common))
-        return TROUBLE;
+        return EXIT_ERROR;
     if (optind == argc)
-        return trouble(
-            "do what? create, add, remove, query, pairs, info, check, export or compact; --help tells more");
+        return fail("do what? create, add, remove, query, pairs, info, check, export or compact; --help tells more");
     const char *verb = argv[optind];
     request.path = optind + 1 < argc ? argv[optind + 1] : NULL;
     request.inputs = (const char *const *)argv + optind + 2;
@@ -442,6 +440,5 @@ int cmd_index(int argc, char **argv)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(verb, verbs[i].name) == 0)
             return run_verb(&request, i);
-    return trouble("there is no \"%s\"; it is create, add, remove, query, pairs, info, check, export or compact",
-                   verb);
+    return fail("there is no \"%s\"; it is create, add, remove, query, pairs, info, check, export or compact", verb);
 }

@@ -2,6 +2,7 @@
 #include "cmd_index.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void print_id(twin_text id, bool is_number)
@@ -9,7 +10,7 @@ static void print_id(twin_text id, bool is_number)
     if (is_number)
         fwrite(id.bytes, 1, id.length, stdout);
     else
-        json_string(stdout, id.bytes, id.length);
+        escape_json(stdout, id.bytes, id.length);
 }
 
 static double threshold_of(const struct index_request *request)
@@ -42,16 +43,16 @@ static bool print_text(struct asking *asking, const twin_index_entry *entry)
     twin_error error = { 0 };
     twin_status status = twin_index_text(&text, asking->view, *entry, &error);
     if (status != TWIN_OK) {
-        trouble_status(asking->request->path, status, &error);
+        fail_status(asking->request->path, status, &error);
         asking->failed = true;
         return false;
     }
     if (asking->request->common.json) {
         fputs(",\"text\":", stdout);
-        json_string(stdout, text.bytes, text.length);
+        escape_json(stdout, text.bytes, text.length);
     } else {
         putchar('\t');
-        tsv_field(stdout, text.bytes, text.length);
+        escape_tsv(stdout, text.bytes, text.length);
     }
     return true;
 }
@@ -78,9 +79,9 @@ static bool print_answer(void *context, twin_text id, bool is_number, const twin
         if (json)
             print_json_match(id, is_number, answer, entry);
         else {
-            tsv_field(stdout, id.bytes, id.length);
+            escape_tsv(stdout, id.bytes, id.length);
             putchar('\t');
-            tsv_field(stdout, entry->id.bytes, entry->id.length);
+            escape_tsv(stdout, entry->id.bytes, entry->id.length);
             printf("\t%.4f", entry->similarity);
         }
         if (asking->view && !print_text(asking, entry))
@@ -116,13 +117,13 @@ int index_query(struct index_request *request)
 {
     twin_index *index = index_open(request, TWIN_INDEX_READ);
     if (!index)
-        return TROUBLE;
+        return EXIT_ERROR;
     twin_progress progress = progress_begin(request->common.quiet);
     twin_input *input = index_inputs(request, index, progress);
     struct asking asking = { .naming = { request, input }, .request = request };
     bool good = input != NULL;
     if (good && request->show && twin_index_options_of(index).keep != TWIN_KEEP_TEXT) {
-        trouble("%s: was made to keep no texts, so --show has nothing to show", request->path);
+        fail("%s: was made to keep no texts, so --show has nothing to show", request->path);
         good = false;
     }
     if (good) {
@@ -133,12 +134,12 @@ int index_query(struct index_request *request)
         index_problems_end(request);
         good = status == TWIN_OK || (status == TWIN_ESTOPPED && !asking.failed); /* main() tells of lost output */
         if (!good && !asking.failed)
-            trouble_status(request->path, status, &error);
+            fail_status(request->path, status, &error);
     }
     progress_end();
     twin_input_free(input);
     twin_index_close(index);
-    return !good ? TROUBLE : asking.lines ? FOUND : NOT_FOUND;
+    return !good ? EXIT_ERROR : asking.lines ? EXIT_DONE : EXIT_NO;
 }
 
 /* ---- pairs ---- */
@@ -153,9 +154,9 @@ static bool print_pair(void *context, const twin_index_entry *a, const twin_inde
         print_id(b->id, b->id_is_number);
         printf(",\"similarity\":%.4f}\n", similarity);
     } else {
-        tsv_field(stdout, a->id.bytes, a->id.length);
+        escape_tsv(stdout, a->id.bytes, a->id.length);
         putchar('\t');
-        tsv_field(stdout, b->id.bytes, b->id.length);
+        escape_tsv(stdout, b->id.bytes, b->id.length);
         printf("\t%.4f\n", similarity);
     }
     return !ferror(stdout);
@@ -164,10 +165,10 @@ static bool print_pair(void *context, const twin_index_entry *a, const twin_inde
 int index_pairs(struct index_request *request)
 {
     if (request->common.copies == TWIN_COPIES_ALL)
-        return trouble("--copies all is for twinsift pairs; an index tells first or none");
+        return fail("--copies all is for twinsift pairs; an index tells first or none");
     twin_index *index = index_open(request, TWIN_INDEX_READ);
     if (!index)
-        return TROUBLE;
+        return EXIT_ERROR;
     twin_error error = { 0 };
     warn_estimates(request, index);
     twin_progress progress = progress_begin(request->common.quiet);
@@ -175,7 +176,7 @@ int index_pairs(struct index_request *request)
                                           print_pair, request, progress, &error);
     progress_end();
     twin_index_close(index);
-    return status == TWIN_OK || status == TWIN_ESTOPPED ? FOUND : trouble_status(request->path, status, &error);
+    return status == TWIN_OK || status == TWIN_ESTOPPED ? EXIT_DONE : fail_status(request->path, status, &error);
 }
 
 /* ---- info, check, export: all of them look at one view ---- */
@@ -186,19 +187,19 @@ typedef twin_status look(struct index_request *request, const twin_index *index,
 static int with_view(struct index_request *request, look *run)
 {
     if (request->count)
-        return trouble("one index at a time; \"%s\" is too much", request->inputs[0]);
+        return fail("one index at a time; \"%s\" is too much", request->inputs[0]);
     twin_index *index = index_open(request, TWIN_INDEX_READ);
     twin_index_view *view = NULL;
     twin_error error = { 0 };
     if (!index)
-        return TROUBLE;
+        return EXIT_ERROR;
     twin_status status = twin_index_view_create(&view, index, &error);
     if (status == TWIN_OK)
         status = run(request, index, view, &error);
     progress_end();
     twin_index_view_free(view);
     twin_index_close(index);
-    return status == TWIN_OK || status == TWIN_ESTOPPED ? FOUND : trouble_status(request->path, status, &error);
+    return status == TWIN_OK || status == TWIN_ESTOPPED ? EXIT_DONE : fail_status(request->path, status, &error);
 }
 
 static const char *const shingle_names[] = { [TWIN_SHINGLE_CHAR] = "char",
@@ -213,7 +214,7 @@ static void print_info_json(const char *path, const twin_index_options *fixed, c
 {
     bool rows = fixed->format == TWIN_INPUT_SETS, secret = fixed->scheme.shingle.hash.family == TWIN_HASH_SIP;
     fputs("{\"file\":", stdout);
-    json_string(stdout, path, strlen(path));
+    escape_json(stdout, path, strlen(path));
     printf(",\"documents\":%" PRIu64 ",\"sets\":%" PRIu64 ",\"too_short\":%" PRIu64, info->documents, info->sets,
            info->too_short);
     if (!rows)

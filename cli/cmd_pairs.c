@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -37,8 +38,7 @@ struct run {
     twin_input *input;
     twin_collection *collection;
     twin_similar *similar;
-    char *stop_file;
-    twin_text *stop_words;
+    struct word_list stop_words;
     double started, opened, read, found, written, audited;
     uint64_t lines;
     twin_audit audit;
@@ -56,8 +56,7 @@ static void run_clear(struct run *run)
     twin_similar_free(run->similar);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
-    free(run->stop_file);
-    free(run->stop_words);
+    word_list_clear(&run->stop_words);
 }
 
 /* ---- the plan ---- */
@@ -79,7 +78,7 @@ static bool choose_plan(struct run *run)
     }
     twin_plan_point accept = { options->threshold < 1 ? options->threshold : 0.9999, RECALL };
     if (twin_plan_from_slots(&run->plan, accept, options->minhash.slots) != TWIN_OK) {
-        trouble("no bands and rows could be planned for the threshold %g", options->threshold);
+        fail("no bands and rows could be planned for the threshold %g", options->threshold);
         return false;
     }
     double reached = twin_plan_probability(run->plan, options->threshold);
@@ -97,11 +96,10 @@ static bool load_stop_words(struct run *run)
     if (!path)
         return true;
     struct common_options *options = &run->options;
-    size_t count;
-    if (!read_words(&run->stop_file, &run->stop_words, &count, path))
+    if (!word_list_read(&run->stop_words, path))
         return false;
-    options->shingle.stop_words = run->stop_words;
-    options->shingle.stop_word_count = count;
+    options->shingle.stop_words = run->stop_words.words;
+    options->shingle.stop_word_count = run->stop_words.count;
     return true;
 }
 
@@ -173,13 +171,13 @@ static bool read_collection(struct run *run, const char *const *paths, size_t co
     run->read = seconds();
     progress_clear();
     if (status != TWIN_OK) {
-        trouble_status("the input", status, &error);
+        fail_status("the input", status, &error);
         return false;
     }
     tell_problems(run);
     twin_collection_counts counts = twin_collection_count(run->collection);
     if (counts.documents == 0 && counts.problems) {
-        trouble("%s could be read", options->input.format == TWIN_INPUT_SETS ? "no row" : "no document");
+        fail("%s could be read", options->input.format == TWIN_INPUT_SETS ? "no row" : "no document");
         return false;
     }
     tell_remarks(run);
@@ -221,7 +219,7 @@ static bool find_similar(struct run *run, twin_progress progress)
     run->found = seconds();
     progress_clear();
     if (status != TWIN_OK)
-        trouble_status("searching", status, &error);
+        fail_status("searching", status, &error);
     return status == TWIN_OK;
 }
 
@@ -234,7 +232,7 @@ static void print_json_id(const struct run *run, uint32_t document)
     if (is_number)
         fwrite(id.bytes, 1, id.length, stdout);
     else
-        json_string(stdout, id.bytes, id.length);
+        escape_json(stdout, id.bytes, id.length);
 }
 
 static bool print_json(void *context, twin_match match)
@@ -254,9 +252,9 @@ static bool print_line(void *context, twin_match match)
     struct run *run = context;
     twin_text a = twin_collection_id(NULL, run->collection, match.a);
     twin_text b = twin_collection_id(NULL, run->collection, match.b);
-    tsv_field(stdout, a.bytes, a.length);
+    escape_tsv(stdout, a.bytes, a.length);
     putchar('\t');
-    tsv_field(stdout, b.bytes, b.length);
+    escape_tsv(stdout, b.bytes, b.length);
     printf("\t%.4f\n", match.similarity);
     run->lines++;
     return output_is_good();
@@ -273,7 +271,7 @@ static bool print_pairs(struct run *run)
     if (!output_is_good())
         return false;
     if (status != TWIN_OK)
-        trouble_status("writing", status, NULL);
+        fail_status("writing", status, NULL);
     return status == TWIN_OK;
 }
 
@@ -296,7 +294,7 @@ static bool audit_run(struct run *run, twin_progress progress)
     run->audited = seconds();
     progress_clear();
     if (status != TWIN_OK)
-        trouble_status("the audit", status, &error);
+        fail_status("the audit", status, &error);
     return status == TWIN_OK;
 }
 
@@ -423,21 +421,21 @@ static int run_pairs(struct run *run, const char *const *paths, size_t count)
                 find_similar(run, progress) && print_pairs(run) && (!run->options.audit || audit_run(run, progress));
     progress_end();
     if (!done)
-        return TROUBLE;
+        return EXIT_ERROR;
     if (run->options.audit)
         print_audit(run);
     if (run->options.stats && run->options.json)
         print_stats_json(run);
     else if (run->options.stats)
         print_stats(run);
-    return FOUND;
+    return EXIT_DONE;
 }
 
 static int print_pairs_help(void)
 {
     fputs(help_begin, stdout);
     fputs(common_help, stdout);
-    return print_help(help_end);
+    return fputs(help_end, stdout), EXIT_DONE;
 }
 
 int cmd_pairs(int argc, char **argv)
@@ -447,15 +445,15 @@ int cmd_pairs(int argc, char **argv)
         if (option == OPTION_HELP)
             return print_pairs_help();
         if (!common_option(&run.options, option, optarg))
-            return TROUBLE;
+            return EXIT_ERROR;
     }
     if (!common_finish(&run.options))
-        return TROUBLE;
+        return EXIT_ERROR;
     if (optind == argc)
-        return trouble("no input; give a folder, a .jsonl file, or - for standard input");
+        return fail("no input; give a folder, a .jsonl file, or - for standard input");
     for (int i = optind; i < argc; i++)
         if (!*argv[i])
-            return trouble("an input without a name; give a folder, a .jsonl file, or - for standard input");
+            return fail("an input without a name; give a folder, a .jsonl file, or - for standard input");
     int result = run_pairs(&run, (const char *const *)argv + optind, (size_t)(argc - optind));
     run_clear(&run);
     return result;

@@ -1,8 +1,10 @@
 /* cmd_plan.c — twinsift plan: parameters from the error you accept. */
 #include "cli.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char help[] =
@@ -75,8 +77,7 @@ static bool read_items(struct request *out, const char *value)
     char items[24];
     const char *colon = strchr(value, ':');
     if (!colon || (size_t)(colon - value) >= sizeof items) {
-        trouble("--bloom: \"%s\" is not a number of items and a probability with a colon between, like 1M:0.01",
-                value);
+        fail("--bloom: \"%s\" is not a number of items and a probability with a colon between, like 1M:0.01", value);
         return false;
     }
     snprintf(items, sizeof items, "%.*s", (int)(colon - value), value);
@@ -85,7 +86,7 @@ static bool read_items(struct request *out, const char *value)
         return false;
     if (out->false_positives > 0 && out->false_positives < 1)
         return true;
-    trouble("--bloom: a probability of %s cannot be planned for, only one between 0 and 1", colon + 1);
+    fail("--bloom: a probability of %s cannot be planned for, only one between 0 and 1", colon + 1);
     return false;
 }
 
@@ -95,7 +96,7 @@ static bool read_plot(const char **out, const char *value)
     *out = value;
     if (length > 4 && strcmp(value + length - 4, ".svg") == 0)
         return true;
-    trouble("--plot: \"%s\" does not end in .svg, the only kind that is drawn", value);
+    fail("--plot: \"%s\" does not end in .svg, the only kind that is drawn", value);
     return false;
 }
 
@@ -162,11 +163,11 @@ static bool plan_errors(twin_plan *out, const struct request *request)
 {
     twin_status status = twin_plan_from_errors(out, request->reject, request->accept, TWIN_MINHASH_MAX_SLOTS);
     if (status == TWIN_EINVAL)
-        trouble("no curve is at most %g at %g and at least %g at %g", request->reject.probability,
-                request->reject.similarity, request->accept.probability, request->accept.similarity);
+        fail("no curve is at most %g at %g and at least %g at %g", request->reject.probability,
+             request->reject.similarity, request->accept.probability, request->accept.similarity);
     else if (status == TWIN_ELIMIT)
-        trouble("keeping both promises takes more than %d hashes; move the two points apart",
-                (int)TWIN_MINHASH_MAX_SLOTS);
+        fail("keeping both promises takes more than %d hashes; move the two points apart",
+             (int)TWIN_MINHASH_MAX_SLOTS);
     return status == TWIN_OK;
 }
 
@@ -174,8 +175,8 @@ static bool plan_slots(struct answer *out, const struct request *request)
 {
     out->hashes = has(request, ERROR) ? twin_plan_slots(request->error) : (size_t)request->hashes;
     if (out->hashes == 0 || out->hashes > TWIN_MINHASH_MAX_SLOTS) {
-        trouble("--error: %g would need more than %d hashes; the least error is 1/256", request->error,
-                (int)TWIN_MINHASH_MAX_SLOTS);
+        fail("--error: %g would need more than %d hashes; the least error is 1/256", request->error,
+             (int)TWIN_MINHASH_MAX_SLOTS);
         return false;
     }
     twin_plan_from_slots(&out->plan, request->accept, out->hashes);
@@ -192,8 +193,8 @@ static bool make_plan(struct answer *out, const struct request *request)
         return false;
     size_t banded = out->plan.bands * out->plan.rows;
     if (banded > TWIN_MINHASH_MAX_SLOTS) {
-        trouble("%zu bands of %zu rows need %zu hashes, but a signature has at most %d", out->plan.bands,
-                out->plan.rows, banded, (int)TWIN_MINHASH_MAX_SLOTS);
+        fail("%zu bands of %zu rows need %zu hashes, but a signature has at most %d", out->plan.bands, out->plan.rows,
+             banded, (int)TWIN_MINHASH_MAX_SLOTS);
         return false;
     }
     if (out->hashes == 0)
@@ -290,15 +291,22 @@ static void write_script(FILE *script, const struct answer *answer, const struct
 
 static bool draw_plot(const struct answer *answer, const struct request *request)
 {
-    struct aside picture;
-    if (!aside_open(&picture, request->plot))
+    struct output_file picture;
+    if (!output_file_open(&picture, request->plot))
         return false;
-    FILE *script = gnuplot_script();
-    if (script)
+    FILE *script = tmpfile();
+    char reason[PLOT_REASON_ROOM];
+    enum plot_result result = PLOT_FAILED;
+    if (script) {
         write_script(script, answer, request);
-    if (script && gnuplot_run(picture.file, script))
-        return aside_finish(&picture);
-    aside_abandon(&picture);
+        result = plot_run(reason, picture.file, script, NULL);
+        fclose(script);
+    } else
+        snprintf(reason, sizeof reason, "a temporary file could not be created: %s", strerror(errno));
+    if (result == PLOT_DRAWN)
+        return output_file_finish(&picture);
+    fail("--plot: %s", reason);
+    output_file_abandon(&picture);
     return false;
 }
 
@@ -331,14 +339,14 @@ static int plan_bloom(const struct request *request)
 {
     twin_plan_bloom plan;
     if (twin_plan_for_bloom(&plan, request->items, request->false_positives) != TWIN_OK)
-        return trouble("--bloom: %" PRIu64 " items take more cells than can be counted", request->items);
+        return fail("--bloom: %" PRIu64 " items take more cells than can be counted", request->items);
     if (has(request, JSON)) {
         printf("{\"items\":%" PRIu64 ",\"asked\":%.10g,\"cells\":%" PRIu64 ",\"functions\":%u,\"bytes\":%" PRIu64
                ",\"probability\":%.10g",
                request->items, request->false_positives, plan.cells, plan.functions, plan.bytes, plan.probability);
         print_file_shape(request);
         printf("}\n");
-        return FOUND;
+        return EXIT_DONE;
     }
     printf("cells %" PRIu64 " functions %u bytes %" PRIu64 "\n", plan.cells, plan.functions, plan.bytes);
     printf("size: ");
@@ -347,7 +355,7 @@ static int plan_bloom(const struct request *request)
     printf("false positives: %.4g after %" PRIu64 " items, %g was asked\n", plan.probability, request->items,
            request->false_positives);
     print_file_shape(request);
-    return FOUND;
+    return EXIT_DONE;
 }
 
 int cmd_plan(int argc, char **argv)
@@ -355,21 +363,21 @@ int cmd_plan(int argc, char **argv)
     struct request request = { .hashes = 128, .accept = { .probability = 0.999 } };
     for (int option; (option = next_option(argc, argv, table)) != -1;) {
         if (option == OPTION_HELP)
-            return print_help(help);
+            return fputs(help, stdout), EXIT_DONE;
         if (!read_option(&request, option, optarg))
-            return TROUBLE;
+            return EXIT_ERROR;
     }
     if (optind < argc)
-        return trouble("\"%s\" is not an option; plan reads no files", argv[optind]);
+        return fail("\"%s\" is not an option; plan reads no files", argv[optind]);
     const char *sentence = contradiction(&request);
     if (sentence)
-        return trouble("%s", sentence);
+        return fail("%s", sentence);
     if (has(&request, BLOOM))
         return plan_bloom(&request);
 
     struct answer answer;
     if (!make_plan(&answer, &request) || (request.plot && !draw_plot(&answer, &request)))
-        return TROUBLE;
+        return EXIT_ERROR;
     if (has(&request, JSON))
         print_plan_json(&answer, &request);
     else
@@ -377,5 +385,5 @@ int cmd_plan(int argc, char **argv)
     if (!answer.reached)
         warn("%zu hashes cannot reach %g at similarity %g; this plan comes nearest", answer.hashes,
              request.accept.probability, request.accept.similarity);
-    return answer.reached ? FOUND : NOT_FOUND;
+    return answer.reached ? EXIT_DONE : EXIT_NO;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ static int help(void)
            "twinsift COMMAND --help tells more, with examples; twinsift --version tells the version.\n"
            "Exit status: 0 done or yes, 1 no, 2 trouble, with a sentence on standard error.\n"
            "TWINSIFT_CPU=scalar|avx2|avx512 chooses the instructions; results do not depend on it.\n");
-    return FOUND;
+    return EXIT_DONE;
 }
 
 static int missing(void)
@@ -43,7 +44,7 @@ static int missing(void)
                                     : " or ",
                  commands[i].name);
     }
-    return trouble("which command? %s; twinsift --help tells more", names);
+    return fail("which command? %s; twinsift --help tells more", names);
 }
 
 static int unknown(const char *name)
@@ -58,8 +59,8 @@ static int unknown(const char *name)
         }
     }
     if (nearest)
-        return trouble("there is no command \"%s\"; did you mean \"%s\"?", name, nearest->name);
-    return trouble("there is no command \"%s\"; twinsift --help lists them", name);
+        return fail("there is no command \"%s\"; did you mean \"%s\"?", name, nearest->name);
+    return fail("there is no command \"%s\"; twinsift --help lists them", name);
 }
 
 /* A file opened later must not become standard output because the caller closed that. Opened the wrong way round,
@@ -78,9 +79,9 @@ static bool choose_cpu(void)
         return true;
     twin_cpu level;
     if (twin_cpu_from_name(&level, name) != TWIN_OK)
-        return trouble("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name), false;
+        return fail("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name), false;
     if (twin_cpu_use(level) != TWIN_OK)
-        return trouble("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best())),
+        return fail("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best())),
                false;
     return true;
 }
@@ -93,13 +94,15 @@ static int run(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help();
     if (strcmp(name, "--version") == 0)
-        return printf("twinsift %s\n", twin_version()), FOUND;
+        return printf("twinsift %s\n", twin_version()), EXIT_DONE;
     if (name[0] == '-')
-        return trouble("there is no option %s before a command; twinsift --help tells more", name);
+        return fail("there is no option %s before a command; twinsift --help tells more", name);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0) {
-            report_as(name);
-            return choose_cpu() ? commands[i].run(argc - 1, argv + 1) : TROUBLE;
+            static char sender[32];
+            snprintf(sender, sizeof sender, "twinsift %s", name);
+            messages_from(sender);
+            return choose_cpu() ? commands[i].run(argc - 1, argv + 1) : EXIT_ERROR;
         }
     return unknown(name);
 }

@@ -45,7 +45,7 @@ foreach(file ${TESTS})
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${file})
   target_include_directories(${name} PRIVATE src tests)
-  target_link_libraries(${name} PRIVATE settings static PkgConfig::CMOCKA)
+  target_link_libraries(${name} PRIVATE settings support static PkgConfig::CMOCKA)
   checked(${name} ${name})
 endforeach()
 

@@ -68,11 +68,11 @@ static FILE *convert(char *path, size_t room, const char *from, const char *sepa
         const char *end = strstr(line, separator);
         const char *film = end ? end + strlen(separator) : "";
         if (*film == '\0')
-            trouble("%s: a line that is not \"user%sfilm%s...\": %s", from, separator, separator, line);
+            die("%s: a line that is not \"user%sfilm%s...\": %s", from, separator, separator, line);
         fprintf(out, "%.*s\t%.*s\n", (int)strcspn(line, separator), line, (int)strcspn(film, ":\r\n"), film);
     }
     if (ferror(in) || fflush(out) != 0)
-        trouble("%s: could not be copied: %s", from, strerror(errno));
+        die("%s: could not be copied: %s", from, strerror(errno));
     fclose(in);
     snprintf(path, room, "/proc/self/fd/%d", fileno(out));
     return out;

@@ -404,7 +404,7 @@ static void gather_members(struct classes *out, const struct lab *lab, size_t te
         for (size_t c = 0; c < count; c++) {
             size_t number = found[c].number;
             if (number >= CLASSES)
-                trouble("a text of %zu bytes is in class %zu", out->texts[i].length, number);
+                die("a text of %zu bytes is in class %zu", out->texts[i].length, number);
             out->members[out->count++] = (struct member){ (uint32_t)i, found[c] };
             if (!out->embedders[number])
                 expect(

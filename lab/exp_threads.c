@@ -51,13 +51,13 @@ static void write_collection(char *path, size_t room, size_t documents, uint64_t
     int fd = mkstemps(path, 6);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file)
-        trouble("%s: cannot be written: %s", path, strerror(errno));
+        die("%s: cannot be written: %s", path, strerror(errno));
     draw_words(words, seed);
     for (size_t d = 0; d < documents; d++)
         write_document(file, words, d, seed);
     bool bad = ferror(file) != 0;
     if (fclose(file) != 0 || bad)
-        trouble("%s: could not be written: %s", path, strerror(errno));
+        die("%s: could not be written: %s", path, strerror(errno));
     free(words);
 }
 

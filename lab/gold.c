@@ -147,13 +147,13 @@ static void store(const struct scored_pairs *pairs, double seconds, const char *
 {
     FILE *file = fopen(path, "w");
     if (!file)
-        trouble("%s: cannot be written: %s", path, strerror(errno));
+        die("%s: cannot be written: %s", path, strerror(errno));
     fprintf(file, "# %llx %zu %.3f\n", (unsigned long long)sum, pairs->count, seconds);
     for (size_t i = 0; i < pairs->count; i++)
         fprintf(file, "%u\t%u\t%.6f\n", pairs->pairs[i].a, pairs->pairs[i].b, pairs->pairs[i].score);
     bool bad = ferror(file) != 0;
     if (fclose(file) != 0 || bad)
-        trouble("%s: could not be written: %s", path, strerror(errno));
+        die("%s: could not be written: %s", path, strerror(errno));
 }
 
 void gold_pairs(struct scored_pairs *out, double *seconds, const struct lab *lab, const char *name,

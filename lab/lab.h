@@ -5,6 +5,9 @@
 #ifndef TWIN_LAB_H
 #define TWIN_LAB_H
 
+#include "support/messages.h"
+#include "support/progress.h"
+
 #include <stdio.h>
 #include <twinsift/twinsift.h>
 
@@ -18,6 +21,7 @@ struct lab {
 
     /* the experiment that runs */
     const struct experiment *now;
+    twin_progress progress;
     unsigned claims, broken; /* claims made, and those that did not hold */
 };
 
@@ -62,9 +66,11 @@ bool claim_chance(struct lab *lab, double *p_values, size_t count, const char *w
 /* The experiment, or a part of it, cannot be done here, and why. One that makes no claim is skipped. */
 void skip(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says what cannot be helped, on standard error, and ends the program with status 2. */
-void trouble(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Reports how much of the experiment is done. Workers may call it. */
+void progress(const struct lab *lab, size_t done, size_t total);
+
+/* Reports an error and ends the program with EXIT_ERROR. */
+void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Ends the program unless the call went well. */
 void expect(twin_status status, const char *what, const twin_error *error);
@@ -126,12 +132,6 @@ void report_picture(FILE *page, const char *path, const char *caption);
 
 /* Writes OUT/report.html. */
 void report_end(struct lab *lab, const char *summary);
-
-/* ---- progress.c: a line on the terminal */
-
-/* So much of the experiment is done. Workers may call it. */
-void progress(const struct lab *lab, size_t done, size_t total);
-void progress_clear(void);
 
 /* ---- stats.c: what chance allows */
 

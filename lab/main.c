@@ -78,7 +78,7 @@ static uint64_t read_number(const char *name, const char *value, uint64_t most)
     errno = 0;
     unsigned long long number = strtoull(value, &end, 10);
     if (value[0] < '0' || value[0] > '9' || *end || errno || number > most)
-        trouble("%s: \"%s\" is not a whole number from 0 to %llu", name, value, (unsigned long long)most);
+        die("%s: \"%s\" is not a whole number from 0 to %llu", name, value, (unsigned long long)most);
     return number;
 }
 
@@ -87,7 +87,7 @@ static const struct experiment *find(const char *name)
     for (size_t i = 0; i < EXPERIMENTS; i++)
         if (strcmp(name, experiments[i].name) == 0)
             return &experiments[i];
-    trouble("there is no experiment \"%s\"; twinsift-lab list names them", name);
+    die("there is no experiment \"%s\"; twinsift-lab list names them", name);
 }
 
 /* The folder, and those above it. */
@@ -95,14 +95,14 @@ static void make_folder(const char *path)
 {
     char part[PATH_ROOM];
     if (strlen(path) > PATH_ROOM / 2 || *path == '\0') /* the rest is for names in it */
-        trouble("--out: \"%s\" cannot be a folder", path);
+        die("--out: \"%s\" cannot be a folder", path);
     snprintf(part, sizeof part, "%s", path);
     for (char *slash = part + 1;; slash++) {
         slash += strcspn(slash, "/");
         char kept = *slash;
         *slash = '\0';
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            trouble("%s: the folder cannot be made: %s", part, strerror(errno));
+            die("%s: the folder cannot be made: %s", part, strerror(errno));
         if (!kept)
             return;
         *slash = kept;
@@ -117,9 +117,9 @@ static const char *run_one(struct lab *lab, const struct experiment *experiment)
     printf("%s: %s\n", experiment->name, experiment->title);
     if (lab->page)
         fprintf(lab->page, "<h2 id=\"%s\">%s: %s</h2>\n", experiment->name, experiment->name, experiment->title);
-    progress(lab, 0, 1);
+    lab->progress = progress_begin(false);
     experiment->run(lab);
-    progress_clear();
+    progress_end();
     const char *verdict = lab->broken ? "failed" : lab->claims ? "passed" : "skipped";
     printf("%s  %s\n\n", verdict, experiment->name);
     fflush(stdout);
@@ -190,7 +190,7 @@ static int run(int argc, char **argv)
         default: return 2; /* getopt has said why */
         }
     if (optind == argc)
-        trouble("which experiment? twinsift-lab list names them, and all runs them all");
+        die("which experiment? twinsift-lab list names them, and all runs them all");
     if (strcmp(argv[optind], "list") == 0)
         return list();
     size_t count = choose(chosen, argc, argv);
@@ -200,8 +200,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int status = run(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        trouble("standard output could not be written: %s", strerror(errno));
-    return status;
+    messages_from("twinsift-lab");
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that output and messages stay in order */
+    return close_output(run(argc, argv));
 }

@@ -55,30 +55,21 @@ void skip(struct lab *lab, const char *format, ...)
     va_end(arguments);
 }
 
-static void complain(const char *format, va_list arguments)
+void progress(const struct lab *lab, size_t done, size_t total)
 {
-    progress_clear();
-    fflush(stdout); /* so that a reader of both finds them in order */
-    fputs("twinsift-lab: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    twin_stage stage = { lab->now->name, NULL };
+    if (lab->progress.report)
+        lab->progress.report(lab->progress.context, &stage, done, total);
 }
 
-void trouble(const char *format, ...)
+void die(const char *format, ...)
 {
+    char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    complain(format, arguments);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    exit(2);
-}
-
-void warn(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    complain(format, arguments);
-    va_end(arguments);
+    exit(fail("%s", sentence));
 }
 
 void expect(twin_status status, const char *what, const twin_error *error)
@@ -86,14 +77,14 @@ void expect(twin_status status, const char *what, const twin_error *error)
     if (status == TWIN_OK)
         return;
     if (error && error->message[0])
-        trouble("%s: %s", what, error->message);
-    trouble("%s: %s", what, twin_status_text(status));
+        die("%s: %s", what, error->message);
+    die("%s: %s", what, twin_status_text(status));
 }
 
 void *need(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size);
     if (!memory)
-        trouble("out of memory (%zu times %zu bytes)", count, size);
+        die("out of memory (%zu times %zu bytes)", count, size);
     return memory;
 }

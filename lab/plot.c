@@ -1,10 +1,8 @@
-/* plot.c — pictures, drawn by gnuplot if it is there. */
+/* plot.c — the style of the plots, and where they go. */
+#include "support/plot.h"
+
 #include "lab.h"
 
-#include <errno.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char style[] =
@@ -60,49 +58,25 @@ void plot_lower(FILE *script)
     fputs(lower, script);
 }
 
-/* Files, not pipes: a program that ends before it has read everything does no harm. */
-static int start(pid_t *child, const char *folder, FILE *script, FILE *picture)
+/* Whether there is a picture. A missing gnuplot is reported once. */
+static bool draw_picture(const struct lab *lab, FILE *script, FILE *picture, const char *name)
 {
-    char *arguments[] = { "gnuplot", "-d", NULL }; /* -d: the user's own settings change nothing */
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
-    posix_spawn_file_actions_addchdir_np(&actions, folder);
-    error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-/* True when there is a picture. A missing gnuplot is told once. */
-static bool run(const struct lab *lab, FILE *script, FILE *picture, const char *name)
-{
-    static bool told;
-    pid_t child;
-    int status = 0;
-    fflush(script);
-    rewind(script);
-    int error = start(&child, lab->out, script, picture);
-    if (error == ENOENT) {
-        if (!told)
-            warn("gnuplot is not installed, so nothing is drawn (Debian and Ubuntu: apt install gnuplot-nox)");
-        told = true;
-        return false;
-    }
-    if (error)
-        trouble("gnuplot could not be started: %s", strerror(error));
-    if (waitpid(child, &status, 0) != child || status != 0)
-        trouble("gnuplot could not draw %s.svg", name);
-    return true;
+    static bool warned;
+    char reason[PLOT_REASON_ROOM];
+    enum plot_result result = plot_run(reason, picture, script, lab->out);
+    if (result == PLOT_FAILED)
+        die("%s.svg: %s", name, reason);
+    if (result == PLOT_NO_GNUPLOT && !warned)
+        warn("nothing is drawn: %s", reason);
+    warned = warned || result == PLOT_NO_GNUPLOT;
+    return result == PLOT_DRAWN;
 }
 
 void plot_end(struct lab *lab, FILE *script, const char *name, const char *caption)
 {
     char path[PATH_ROOM];
     FILE *picture = file_create(path, lab, name, ".svg");
-    bool drawn = run(lab, script, picture, name);
+    bool drawn = draw_picture(lab, script, picture, name);
     fclose(script);
     file_close(picture, path);
     if (!drawn)

@@ -18,14 +18,14 @@ static char *read_whole(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file || fseek(file, 0, SEEK_END) != 0)
-        trouble("%s: cannot be read: %s", path, strerror(errno));
+        die("%s: cannot be read: %s", path, strerror(errno));
     long size = ftell(file);
     rewind(file);
     if (size < 0)
-        trouble("%s: cannot be read: %s", path, strerror(errno));
+        die("%s: cannot be read: %s", path, strerror(errno));
     char *bytes = need((size_t)size + 1, 1);
     if (fread(bytes, 1, (size_t)size, file) != (size_t)size)
-        trouble("%s: could not be read", path);
+        die("%s: could not be read", path);
     fclose(file);
     for (long i = 0; i < size; i++)
         if (bytes[i] == '\0')
@@ -77,7 +77,7 @@ static void add_texts(struct reuters *out, size_t *capacity, char **room, const 
             *capacity = *capacity ? 2 * *capacity : 4096;
             out->texts = realloc(out->texts, *capacity * sizeof *out->texts);
             if (!out->texts)
-                trouble("out of memory");
+                die("out of memory");
         }
         size_t length = clean(*room, begin + 1, end, form);
         out->texts[out->count++] = (twin_text){ *room, length };
@@ -134,7 +134,7 @@ void scored_add(struct scored_pairs *to, uint32_t a, uint32_t b, float score)
         to->capacity = to->capacity ? 2 * to->capacity : 1024;
         to->pairs = realloc(to->pairs, to->capacity * sizeof *to->pairs);
         if (!to->pairs)
-            trouble("out of memory");
+            die("out of memory");
     }
     to->pairs[to->count++] = (struct scored){ a < b ? a : b, a < b ? b : a, score };
 }

@@ -13,7 +13,7 @@ static void add_cell(struct table *table, const char *text, size_t length)
         table->capacity = table->capacity ? 2 * table->capacity : 64;
         table->cells = realloc(table->cells, table->capacity * sizeof *table->cells);
         if (!table->cells)
-            trouble("out of memory for a table of %zu cells", table->capacity);
+            die("out of memory for a table of %zu cells", table->capacity);
     }
     char *cell = need(length + 1, 1);
     memcpy(cell, text, length);
@@ -44,7 +44,7 @@ void table_row(struct table *table, const char *format, ...)
     vsnprintf(row, sizeof row, format, arguments);
     va_end(arguments);
     if (add_row(table, row) != table->columns)
-        trouble("a row of %s has other columns than its head: %s", table->name, row);
+        die("a row of %s has other columns than its head: %s", table->name, row);
 }
 
 /* Characters, not bytes. */

@@ -3,7 +3,7 @@
 #
 # A folder of src/ is a room. A room includes its own headers and those of earlier rooms; of those, only the public
 # ones and the private ones named below. A public header include/twinsift/NAME.h belongs to the room that has
-# NAME.c. Programs and examples see public headers and their own.
+# NAME.c. cli/ and lab/ see public headers, cli/support/ and their own; examples see public headers only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ rooms=(base kernels text input sketch lsh edit join dedup bloom store index mail
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/background.h base/enum_names.h base/error.h base/file.h base/random.h base/union_find.h # tools of every room
+    base/array.h base/background.h base/enum_names.h base/error.h base/file.h base/random.h base/stages.h base/union_find.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     input/source.h
@@ -93,10 +93,15 @@ for file in include/twinsift/*.h; do
     fi
 done
 
+# ---- outside the library
+
 while read -r file; do
     while read -r header; do
-        [[ $header == twinsift/* && -e include/$header ]] || [ -e "${file%/*}/$header" ] || [ -e "${file%%/*}/$header" ] ||
-            complain "$file includes $header, which is neither public nor its own"
+        [[ $header == twinsift/* && -e include/$header ]] || [ -e "${file%/*}/$header" ] ||
+            [[ $file != examples/* && $header == support/* && -e cli/$header ]] ||
+            complain "$file includes $header, which is neither public nor in cli/support/ nor its own"
+        [[ $file != cli/support/* || $header != */* || $header == twinsift/* ]] ||
+            complain "$file includes $header: cli/support/ sees public headers and its own"
     done < <(includes "$file")
 done < <(find cli lab examples -name '*.[ch]')
 exit $failed

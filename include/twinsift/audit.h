@@ -19,7 +19,7 @@ typedef struct twin_audit_options {
     double threshold;
     size_t top; /* 0: of the drawn documents every similar pair counts; else of each only its so many most similar */
     twin_exec exec;
-    twin_progress progress; /* hears "auditing" */
+    twin_progress progress; /* reports stage "auditing" */
 } twin_audit_options;
 
 typedef struct twin_audit {

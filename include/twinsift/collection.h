@@ -25,7 +25,7 @@ typedef struct twin_collection_options {
     twin_exec exec;
     bool sizes;             /* also keep the size of every set, which takes a sort of each */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
-    twin_progress progress; /* hears "reading" */
+    twin_progress progress; /* reports stage "reading" */
 } twin_collection_options;
 
 typedef struct twin_collection twin_collection;

@@ -24,7 +24,7 @@ typedef struct twin_edit_join_options {
     twin_minhash_options
         minhash; /* of the runs; 128 slots find 99 of 100 pairs at a ratio of .95 at the very least */
     twin_exec exec;
-    twin_progress progress; /* hears "pairing" */
+    twin_progress progress; /* reports stage "pairing" */
 } twin_edit_join_options;
 
 /* Finds the near pairs among the distinct documents of a collection of texts (twin_collection_options.texts), which

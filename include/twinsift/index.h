@@ -100,7 +100,7 @@ typedef struct twin_index_add_options {
     void (*problem)(void *context,
                     const twin_problem *problem); /* hears of each, in the order of the input; or NULL */
     void *context;
-    twin_progress progress; /* hears "adding" */
+    twin_progress progress; /* reports stage "adding" */
 } twin_index_add_options;
 
 /* Adds all documents of an input, batch after batch. What was done before a failure stays done. */
@@ -174,7 +174,7 @@ typedef struct twin_index_query_input_options {
     bool (*answer)(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer);
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
-    twin_progress progress; /* hears "asking" */
+    twin_progress progress; /* reports stage "querying" */
 } twin_index_query_input_options;
 
 /* Asks for all documents of an input, all in one view. */

@@ -30,7 +30,7 @@ typedef struct twin_input_options {
     const char *temp_folder; /* for what must be unpacked; NULL: "/tmp" */
     size_t chunk_bytes;      /* 0: 1 MiB; small values are for tests */
     uint32_t max_bytes;      /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be */
-    twin_progress progress;  /* hears "unpacking" */
+    twin_progress progress;  /* reports stage "unpacking" */
 } twin_input_options;
 
 typedef struct twin_input twin_input;

@@ -48,7 +48,7 @@ typedef struct twin_similar_options {
     size_t top; /* FOREST: a pair stays when one is among the so many most similar of the other; at least 1 */
     twin_band_options bands;
     twin_exec exec;
-    twin_progress progress; /* hears "pairing" and "verifying" */
+    twin_progress progress; /* reports stages "pairing" and "verifying" */
 } twin_similar_options;
 
 typedef struct twin_similar_counts {

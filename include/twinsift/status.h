@@ -39,11 +39,16 @@ typedef struct twin_error {
     char message[512];
 } twin_error;
 
-/* Hears how far a long call has come. `tell` may be called by any worker, so it must be thread-safe; it
- * should return at once. `stage` is a short name that stays valid, `total` is 0 while it is not known. A
- * NULL `tell` hears nothing. */
+/* What a long call is doing. Both strings stay valid. */
+typedef struct twin_stage {
+    const char *name; /* "reading", "verifying" */
+    const char *unit; /* what `done` counts: "B" for bytes, "pairs"; NULL: steps, of which there are few */
+} twin_stage;
+
+/* Called while a long call runs, by any of its workers: it must be thread-safe and should return at once. `total`
+ * is 0 while it is not known. NULL: no reports. */
 typedef struct twin_progress {
-    void (*report)(void *context, const char *stage, uint64_t done, uint64_t total);
+    void (*report)(void *context, const twin_stage *stage, uint64_t done, uint64_t total);
     void *context;
 } twin_progress;
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/index_private.h"
 #include "kernels/sort.h"
 
@@ -97,7 +98,7 @@ static twin_status wrong(const struct checking *checking, const char *what)
 static void tell_progress(struct checking *checking)
 {
     if (checking->progress.report && ++checking->done % 1024 == 0)
-        checking->progress.report(checking->progress.context, "checking", checking->done, checking->total);
+        checking->progress.report(checking->progress.context, &twin__stage_checking, checking->done, checking->total);
 }
 
 /* Visits every record of a table. */

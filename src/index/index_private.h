@@ -277,7 +277,7 @@ struct twin__ingest_options {
     twin_status (*hand_in)(void *context, int worker, uint64_t line_base, twin_error *error);
     void (*problem)(void *context, const twin_problem *problem);
     void *context, *problem_context;
-    const char *stage;
+    const twin_stage *stage;
     twin_progress progress;
 };
 twin_status twin__ingest(uint64_t *problems, const struct twin__ingest_options *feeding, twin_error *error);

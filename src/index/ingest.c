@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/background.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/index_private.h"
 #include "input/source.h"
 
@@ -357,7 +358,7 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
                                             .problem = feed.problem,
                                             .context = &adding,
                                             .problem_context = feed.context,
-                                            .stage = "adding",
+                                            .stage = &twin__stage_adding,
                                             .progress = feed.progress };
     twin_status status = twin__ingest(&adding.change->problems, &feeding, error);
     status = finish_writing(&adding, status, error);

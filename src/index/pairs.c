@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/index_private.h"
 #include "kernels/sort.h"
 
@@ -196,7 +197,7 @@ static void check_pairs(void *context, size_t begin, size_t end, int worker)
     }
     size_t done = atomic_fetch_add(&pairing->done, end - begin) + end - begin;
     if (pairing->progress.report)
-        pairing->progress.report(pairing->progress.context, "verifying", done, pairing->pair_count);
+        pairing->progress.report(pairing->progress.context, &twin__stage_verifying, done, pairing->pair_count);
 }
 
 /* ---- what is told ---- */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/index_private.h"
 #include "input/source.h"
 
@@ -448,7 +449,7 @@ twin_status twin_index_query_input(twin_index *index, const twin_input *input, t
                                             .problem = wanted.problem,
                                             .context = &asking,
                                             .problem_context = wanted.context,
-                                            .stage = "asking",
+                                            .stage = &twin__stage_querying,
                                             .progress = wanted.progress };
     twin_status status = asking.askers ? twin__seats_create(&asking.seats, wanted.exec.workers, index, error)
                                        : twin__fail_memory(error);

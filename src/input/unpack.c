@@ -13,6 +13,7 @@
 #include <zstd_errors.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 
 enum {
     ROOM = 256 << 10,
@@ -52,7 +53,7 @@ static twin_status read_some(struct unpacking *u)
     u->have += (size_t)got;
     u->read += (uint64_t)got;
     if (u->options.progress.report)
-        u->options.progress.report(u->options.progress.context, "unpacking", u->read, u->options.total);
+        u->options.progress.report(u->options.progress.context, &twin__stage_unpacking, u->read, u->options.total);
     return TWIN_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/stages.h"
 
 /* ---- drawing ---- */
 
@@ -56,7 +57,7 @@ static void judge_documents(void *context, size_t begin, size_t end, int worker)
     }
     size_t done = atomic_fetch_add(&audit->done, end - begin) + end - begin;
     if (audit->progress.report)
-        audit->progress.report(audit->progress.context, "auditing", done, audit->total);
+        audit->progress.report(audit->progress.context, &twin__stage_auditing, done, audit->total);
 }
 
 static twin_status run_batch(struct twin__audit *audit, size_t left, twin_error *error)

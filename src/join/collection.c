@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "input/source.h"
 #include "join/collection_private.h"
 
@@ -260,7 +261,7 @@ static void collect_chunk(void *context, size_t piece, int worker)
         atomic_store_explicit(&reader->stop, true, memory_order_relaxed);
     reader->done += twin_input_chunk_size(input, piece);
     if (reader->progress.report)
-        reader->progress.report(reader->progress.context, "reading", reader->done, reader->total);
+        reader->progress.report(reader->progress.context, &twin__stage_reading, reader->done, reader->total);
 }
 
 static void free_findings(struct twin__chunk_result *findings, int workers)

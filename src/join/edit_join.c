@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "base/stages.h"
 #include "join/collection_private.h"
 #include "join/edit_join_private.h"
 #include "join/similar_private.h"
@@ -507,7 +508,7 @@ static twin_status search(struct near *near, twin_error *error)
         if (near->end - near->begin > 1)
             status = search_class(near, place_of, error);
         if (progress.report)
-            progress.report(progress.context, "pairing", near->middle, near->count);
+            progress.report(progress.context, &twin__stage_pairing, near->middle, near->count);
     }
     free(place_of);
     return status;

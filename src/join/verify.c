@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "base/union_find.h"
 #include "join/similar_private.h"
 #include "kernels/sort.h"
@@ -190,7 +191,7 @@ static void check_pairs(void *context, size_t begin, size_t end, int worker)
     }
     size_t done = atomic_fetch_add(&checking->done, end - begin) + end - begin;
     if (checking->progress.report)
-        checking->progress.report(checking->progress.context, "verifying", done, checking->tiling->count);
+        checking->progress.report(checking->progress.context, &twin__stage_verifying, done, checking->tiling->count);
 }
 
 static void free_checkers(struct checker *checkers, int workers)

@@ -8,6 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/stages.h"
 #include "kernels/sort.h"
 
 /* A band as an array of keys, one a document: the high half is a hash of the document's rows in this band, the low
@@ -97,7 +98,8 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
         }
         size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
         if (pairing->progress.report)
-            pairing->progress.report(pairing->progress.context, "pairing", done, pairing->options.plan.bands);
+            pairing->progress.report(pairing->progress.context, &twin__stage_pairing, done,
+                                     pairing->options.plan.bands);
     }
 }
 

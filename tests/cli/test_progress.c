@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <pty.h>
 
-#include "../../cli/progress.c"
+#include "../../cli/support/progress.c"
 
 static char seen[65536];
 
@@ -17,11 +17,12 @@ static void work(void *context, size_t begin, size_t end, int worker)
 {
     (void)end, (void)worker;
     static atomic_uint_least64_t done;
+    static const twin_stage verifying = { "verifying", "pairs" };
     const twin_progress *progress = context;
     if (begin == 0)
         atomic_store(&done, 0);
     for (int i = 0; i < 20; i++)
-        progress->report(progress->context, "verifying", atomic_fetch_add(&done, 1), 20000);
+        progress->report(progress->context, &verifying, atomic_fetch_add(&done, 1), 20000);
     usleep(2000);
 }
 
@@ -111,13 +112,13 @@ static void numbers_read_well(void **state)
 {
     (void)state;
     char text[32];
-    write_rate(text, sizeof text, 0.25, " pairs");
+    write_rate(text, sizeof text, 0.25, "pairs");
     assert_string_equal(text, "0.2 pairs/s");
     write_rate(text, sizeof text, 1234567, "B");
     assert_string_equal(text, "1.2 MB/s");
     write_rate(text, sizeof text, 12, "B");
     assert_string_equal(text, "12 B/s");
-    write_rate(text, sizeof text, 45600, " lines");
+    write_rate(text, sizeof text, 45600, "lines");
     assert_string_equal(text, "46 K lines/s");
     write_left(text, sizeof text, 7.4);
     assert_string_equal(text, "0:07 left");

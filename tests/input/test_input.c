@@ -782,9 +782,10 @@ static void zstd_windows_go_up_to_128_mebibytes(void **unused)
     check_refused(path, documents, TWIN_EUNSUPPORTED, "window over 128 MiB");
 }
 
-static void hear(void *context, const char *stage, uint64_t done, uint64_t total)
+static void note_progress(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
-    assert_string_equal(stage, "unpacking");
+    assert_string_equal(stage->name, "unpacking");
+    assert_string_equal(stage->unit, "B");
     assert_true(done <= total);
     *(uint64_t *)context = done;
 }
@@ -796,9 +797,9 @@ static void unpacking_tells_how_far_it_is(void **unused)
     const char *path = path_of("p.jsonl.gz");
     size_t size = gzip(packed, sizeof packed, mixed, sizeof mixed - 1);
     write_file(path, packed, size);
-    uint64_t heard = 0;
-    twin_input_free(open_one(path, (twin_input_options){ .progress = { hear, &heard } }));
-    assert_int_equal(heard, size);
+    uint64_t done = 0;
+    twin_input_free(open_one(path, (twin_input_options){ .progress = { note_progress, &done } }));
+    assert_int_equal(done, size);
 }
 
 static void trouble_with_the_temporary_folder_names_it(void **unused)

@@ -1,20 +1,22 @@
-/* words.c — a file of words, one a line. */
-#include "cli.h"
+/* word_list.c — a file of words, one per line. */
+#include "word_list.h"
+
+#include "messages.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BYTES = 16 << 20 };
 
-/* The whole file, folded as texts are, with lines kept apart. */
 static bool read_whole(char **out, size_t *length, const char *path)
 {
     FILE *file = fopen(path, "rb");
     *out = malloc(MOST_BYTES + 1);
     *length = 0;
     if (!file || !*out) {
-        trouble("%s: %s", path, strerror(errno));
+        fail("%s: %s", path, strerror(errno));
         if (file)
             fclose(file);
         return false;
@@ -24,9 +26,9 @@ static bool read_whole(char **out, size_t *length, const char *path)
     int reason = errno;
     fclose(file);
     if (failed)
-        trouble("%s: %s", path, strerror(reason));
+        fail("%s: %s", path, strerror(reason));
     else if (*length > MOST_BYTES)
-        trouble("%s: a list of words larger than 16 MiB", path);
+        fail("%s: a list of words larger than 16 MiB", path);
     return !failed && *length <= MOST_BYTES;
 }
 
@@ -45,21 +47,28 @@ static size_t split(twin_text *words, char *bytes, size_t length)
     return count;
 }
 
-bool read_words(char **file, twin_text **words, size_t *count, const char *path)
+bool word_list_read(struct word_list *out, const char *path)
 {
-    size_t length;
-    if (!read_whole(file, &length, path))
+    size_t length, lines = 1;
+    *out = (struct word_list){ 0 };
+    if (!read_whole(&out->file, &length, path))
         return false;
-    size_t lines = 1;
     for (size_t i = 0; i < length; i++)
-        lines += (*file)[i] == '\n';
-    *words = malloc(lines * sizeof **words);
-    if (!*words) {
-        trouble("%s: %s", path, twin_status_text(TWIN_ENOMEM));
+        lines += out->file[i] == '\n';
+    out->words = malloc(lines * sizeof *out->words);
+    if (!out->words) {
+        fail("%s: %s", path, twin_status_text(TWIN_ENOMEM));
         return false;
     }
-    *count = split(*words, *file, length);
-    if (*count == 0)
-        trouble("%s: there are no words in it", path);
-    return *count > 0;
+    out->count = split(out->words, out->file, length);
+    if (out->count == 0)
+        fail("%s: there are no words in it", path);
+    return out->count > 0;
+}
+
+void word_list_clear(struct word_list *list)
+{
+    free(list->words);
+    free(list->file);
+    *list = (struct word_list){ 0 };
 }

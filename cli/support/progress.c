@@ -1,11 +1,13 @@
 /* progress.c — one line on the terminal, redrawn at most ten times a second.
  *
- * Workers call tell() all the time, so all but a few calls end at two atomic loads and a look at the clock. */
-#include "cli.h"
+ * Workers call report() all the time, so most calls return after two atomic loads and a look at the clock. What a
+ * stage counts is part of the stage: this file knows no stage by name. */
+#include "progress.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,13 +17,13 @@
 enum { PATIENCE = 1000, PAUSE = 100 }; /* milliseconds before the first line, and between two */
 
 static struct {
-    atomic_int_least64_t due;          /* when the next line may be drawn */
-    _Atomic(const char *) heard_stage; /* the stage last heard, so that a new one is noticed at once */
-    pthread_mutex_t lock;              /* for all that follows */
+    atomic_int_least64_t due;         /* when the next line may be drawn */
+    _Atomic(const char *) last_stage; /* the stage last reported, so that a new one is noticed at once */
+    pthread_mutex_t lock;             /* for all that follows */
     bool running, visible;
-    const char *stage;
+    twin_stage stage;
     int64_t stage_start;
-    uint64_t stage_first, most; /* done when the stage was first heard, and at most since */
+    uint64_t stage_first, most; /* done when the stage was first reported, and at most since */
 } line = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t now(void)
@@ -43,36 +45,16 @@ static void hide(void)
     line.visible = false;
 }
 
-/* What a stage counts; bands, of which there are a few dozen, are not worth a rate. */
-static const char *unit_of(const char *stage)
-{
-    static const struct {
-        const char *stage, *unit;
-    } units[] = { { "reading", "B" },
-                  { "unpacking", "B" },
-                  { "adding", "B" },
-                  { "asking", "B" },
-                  { "verifying", " pairs" },
-                  { "auditing", " documents" },
-                  { "checking", " records" },
-                  { "adding items", " lines" },
-                  { "removing items", " lines" },
-                  { "asking for items", " lines" } };
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(stage, units[i].stage) == 0)
-            return units[i].unit;
-    return NULL;
-}
-
 /* "1.2 MB/s", "46 K pairs/s" */
 static void write_rate(char *out, size_t room, double rate, const char *unit)
 {
+    bool bytes = strcmp(unit, "B") == 0;
     static const char *const suffixes[] = { "", "K", "M", "G" };
     size_t power = 0;
     for (; rate >= 1000 && power < 3; power++)
         rate /= 1000;
-    bool space = power > 0 || *unit != ' ';
-    snprintf(out, room, "%.*f%s%s%s/s", rate < 10 ? 1 : 0, rate, space ? " " : "", suffixes[power], unit);
+    snprintf(out, room, "%.*f%s%s%s%s/s", rate < 10 ? 1 : 0, rate, bytes || power > 0 ? " " : "", suffixes[power],
+             bytes ? "" : " ", unit);
 }
 
 /* "0:07 left", "1:02:03 left" */
@@ -98,13 +80,12 @@ static void draw(uint64_t done, uint64_t total, int64_t time)
     char text[256], part[32];
     double seconds = (double)(time - line.stage_start) / 1000;
     double rate = seconds > 0 ? (double)(done - line.stage_first) / seconds : 0;
-    int used = snprintf(text, 128, "%s", line.stage);
+    int used = snprintf(text, 128, "%s", line.stage.name);
     used = used < 128 ? used : 127;
     if (total > 0)
         used += snprintf(text + used, 32, "  %3.0f %%", 100 * (double)(done < total ? done : total) / (double)total);
-    const char *unit = unit_of(line.stage);
-    if (rate > 0 && unit) {
-        write_rate(part, sizeof part, rate, unit);
+    if (rate > 0 && line.stage.unit) {
+        write_rate(part, sizeof part, rate, line.stage.unit);
         used += snprintf(text + used, 40, "  %s", part);
     }
     if (rate > 0 && total > done) {
@@ -118,21 +99,21 @@ static void draw(uint64_t done, uint64_t total, int64_t time)
     line.visible = true;
 }
 
-static void tell(void *context, const char *stage, uint64_t done, uint64_t total)
+static void report(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
     (void)context;
     int64_t time = now();
-    bool same = atomic_load_explicit(&line.heard_stage, memory_order_relaxed) == stage;
+    bool same = atomic_load_explicit(&line.last_stage, memory_order_relaxed) == stage->name;
     if (same && time < atomic_load_explicit(&line.due, memory_order_relaxed))
         return;
     if (pthread_mutex_trylock(&line.lock) != 0)
-        return; /* somebody else is drawing */
-    if (!line.stage || strcmp(line.stage, stage) != 0) {
-        line.stage = stage;
+        return; /* another thread is drawing */
+    if (line.stage.name != stage->name) {
+        line.stage = *stage;
         line.stage_start = time;
         line.stage_first = line.most = done;
     }
-    atomic_store_explicit(&line.heard_stage, stage, memory_order_relaxed);
+    atomic_store_explicit(&line.last_stage, stage->name, memory_order_relaxed);
     if (done > line.most)
         line.most = done; /* workers may overtake each other; the line only goes forward */
     if (line.running && time >= atomic_load_explicit(&line.due, memory_order_relaxed)) {
@@ -149,11 +130,11 @@ twin_progress progress_begin(bool quiet)
         return (twin_progress){ NULL, NULL };
     pthread_mutex_lock(&line.lock);
     line.running = true;
-    line.stage = NULL;
-    atomic_store(&line.heard_stage, NULL);
+    line.stage = (twin_stage){ NULL, NULL };
+    atomic_store(&line.last_stage, NULL);
     atomic_store(&line.due, now() + PATIENCE);
     pthread_mutex_unlock(&line.lock);
-    return (twin_progress){ tell, NULL };
+    return (twin_progress){ report, NULL };
 }
 
 void progress_clear(void)

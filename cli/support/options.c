@@ -1,10 +1,13 @@
 /* options.c — options and their values, with an answer for each wrong one. */
-#include "cli.h"
+#include "options.h"
+
+#include "messages.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +46,9 @@ static void tell_unknown_option(const struct option *table, const char *word, in
 {
     const char *nearest = nearest_option(table, word + 2, (size_t)length - 2);
     if (nearest)
-        trouble("there is no option %.*s; did you mean --%s?", length, word, nearest);
+        fail("there is no option %.*s; did you mean --%s?", length, word, nearest);
     else
-        trouble("there is no option %.*s, or it is cut too short; --help lists them", length, word);
+        fail("there is no option %.*s, or it is cut too short; --help lists them", length, word);
 }
 
 /* What is wrong with the option that getopt has just refused. */
@@ -55,15 +58,15 @@ static void tell_wrong_option(int answer, char **argv, const struct option *tabl
     bool is_long = word && strncmp(word, "--", 2) == 0;
     int length = is_long ? (int)strcspn(word, "=") : 0;
     if (answer == ':' && is_long)
-        trouble("%s needs a value", word);
+        fail("%s needs a value", word);
     else if (answer == ':')
-        trouble("-%c needs a value", optopt);
+        fail("-%c needs a value", optopt);
     else if (is_long && optopt)
-        trouble("%.*s takes no value", length, word);
+        fail("%.*s takes no value", length, word);
     else if (is_long)
         tell_unknown_option(table, word, length);
     else
-        trouble("there is no option -%c; --help lists them", optopt);
+        fail("there is no option -%c; --help lists them", optopt);
 }
 
 int next_option(int argc, char **argv, const struct option *table)
@@ -100,7 +103,7 @@ bool read_fraction(double *out, const char *name, const char *value)
     const char *end;
     if (scan_fraction(out, value, &end) && *end == '\0')
         return true;
-    trouble("%s: \"%s\" is not a number from 0 to 1", name, value);
+    fail("%s: \"%s\" is not a number from 0 to 1", name, value);
     return false;
 }
 
@@ -110,8 +113,8 @@ bool read_point(twin_plan_point *out, const char *name, const char *value)
     if (scan_fraction(&out->similarity, value, &end) && *end == ':' &&
         scan_fraction(&out->probability, end + 1, &end) && *end == '\0')
         return true;
-    trouble("%s: \"%s\" is not a similarity and a probability from 0 to 1 with a colon between, like 0.9:0.99", name,
-            value);
+    fail("%s: \"%s\" is not a similarity and a probability from 0 to 1 with a colon between, like 0.9:0.99", name,
+         value);
     return false;
 }
 
@@ -137,9 +140,9 @@ bool read_count(uint64_t *out, const char *name, const char *value, uint64_t lea
     if (scan_count(out, value) && *out >= least && *out <= most)
         return true;
     if (most == UINT64_MAX)
-        trouble("%s: \"%s\" is not a whole number from %" PRIu64 " up", name, value, least);
+        fail("%s: \"%s\" is not a whole number from %" PRIu64 " up", name, value, least);
     else
-        trouble("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, name, value, least, most);
+        fail("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, name, value, least, most);
     return false;
 }
 
@@ -153,7 +156,7 @@ bool read_seed(uint64_t *out, const char *name, const char *value)
     }
     if (end && *end == '\0' && errno == 0)
         return true;
-    trouble("%s: \"%s\" is not a whole number from 0 to %" PRIu64, name, value, UINT64_MAX);
+    fail("%s: \"%s\" is not a whole number from 0 to %" PRIu64, name, value, UINT64_MAX);
     return false;
 }
 
@@ -168,7 +171,7 @@ bool read_choice(size_t *out, const char *name, const char *value, const char *c
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
-    trouble("%s: \"%s\" is not one of %s", name, value, list);
+    fail("%s: \"%s\" is not one of %s", name, value, list);
     return false;
 }
 

@@ -1,6 +1,9 @@
-/* common.c — the options that pairs, dedup and index share. */
-#include "cli.h"
+/* shared_options.c — the options that pairs, dedup and index share. */
+#include "shared_options.h"
 
+#include "messages.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -162,7 +165,7 @@ static bool read_executor(twin_executor *out, const char *value)
 {
     if (twin_executor_from_name(out, value) == TWIN_OK)
         return true;
-    trouble("--executor: \"%s\" is not one of serial, pthreads, openmp", value);
+    fail("--executor: \"%s\" is not one of serial, pthreads, openmp", value);
     return false;
 }
 
@@ -170,7 +173,7 @@ static bool read_hash(twin_hash_family *out, const char *value)
 {
     if (twin_hash_family_from_name(out, value) == TWIN_OK)
         return true;
-    trouble("--hash: \"%s\" is not one of xxh3, farm, jenkins, sip", value);
+    fail("--hash: \"%s\" is not one of xxh3, farm, jenkins, sip", value);
     return false;
 }
 
@@ -178,7 +181,7 @@ static bool read_sketch(twin_sketch *out, const char *value)
 {
     if (twin_sketch_from_name(out, value) == TWIN_OK)
         return true;
-    trouble("--sketch: \"%s\" is not one of fast, classic", value);
+    fail("--sketch: \"%s\" is not one of fast, classic", value);
     return false;
 }
 
@@ -187,8 +190,8 @@ static bool read_shingle(struct common_options *common, const char *value)
     common->shingle_given = true;
     if (twin_shingle_parse(&common->shingle, value) == TWIN_OK)
         return true;
-    trouble("--shingle: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", value,
-            (int)TWIN_SHINGLE_MAX_WIDTH);
+    fail("--shingle: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", value,
+         (int)TWIN_SHINGLE_MAX_WIDTH);
     return false;
 }
 
@@ -254,8 +257,7 @@ static bool read_error(double *out, const char *value)
     size_t slots = twin_plan_slots(*out);
     if (slots > 0 && slots <= TWIN_MINHASH_MAX_SLOTS)
         return true;
-    trouble("--error: %s would need more than %d hashes; the least error is 1/256", value,
-            (int)TWIN_MINHASH_MAX_SLOTS);
+    fail("--error: %s would need more than %d hashes; the least error is 1/256", value, (int)TWIN_MINHASH_MAX_SLOTS);
     return false;
 }
 
@@ -267,7 +269,7 @@ static bool read_sets(twin_input_options *out, const char *value)
     out->separator = value ? value[0] : '\t';
     if (!value || (strlen(value) == 1 && value[0] != '\n'))
         return true;
-    trouble("--sets: \"%s\" is not a single byte to part a set from its element", value);
+    fail("--sets: \"%s\" is not a single byte to part a set from its element", value);
     return false;
 }
 
@@ -277,7 +279,7 @@ static bool read_name(const char **out, const char *name, const char *value, con
     *out = value;
     if (*value)
         return true;
-    trouble("%s: a %s needs a name", name, what);
+    fail("%s: a %s needs a name", name, what);
     return false;
 }
 
@@ -388,15 +390,15 @@ static bool choose_slots(struct common_options *common)
     else if (common->bands && !common->rows)
         common->rows = common->minhash.slots / common->bands;
     if ((common->rows || common->bands) && !(common->rows && common->bands)) {
-        trouble("%zu %s do not fit into %zu hashes", common->rows ? common->rows : common->bands,
-                common->rows ? "rows" : "bands", common->minhash.slots);
+        fail("%zu %s do not fit into %zu hashes", common->rows ? common->rows : common->bands,
+             common->rows ? "rows" : "bands", common->minhash.slots);
         return false;
     }
     if (banded <= common->minhash.slots)
         return true;
     bool by_choice = common->hashes || common->error > 0;
-    trouble("%zu bands of %zu rows need %zu hashes, but a signature has %s%zu", common->bands, common->rows, banded,
-            by_choice ? "" : "at most ", by_choice ? common->minhash.slots : (size_t)TWIN_MINHASH_MAX_SLOTS);
+    fail("%zu bands of %zu rows need %zu hashes, but a signature has %s%zu", common->bands, common->rows, banded,
+         by_choice ? "" : "at most ", by_choice ? common->minhash.slots : (size_t)TWIN_MINHASH_MAX_SLOTS);
     return false;
 }
 
@@ -404,13 +406,13 @@ bool common_finish(struct common_options *common)
 {
     const char *sentence = contradiction(common);
     if (sentence) {
-        trouble("%s", sentence);
+        fail("%s", sentence);
         return false;
     }
     if (!choose_slots(common))
         return false;
     if (twin_exec_make(&common->exec, common->executor, common->threads) != TWIN_OK) {
-        trouble("--executor: %s is not in this build", twin_executor_name(common->executor));
+        fail("--executor: %s is not in this build", twin_executor_name(common->executor));
         return false;
     }
     if (common->normal == TWIN_NORMAL_CHECK && common->shingle.kind == TWIN_SHINGLE_BYTE)

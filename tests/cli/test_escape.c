@@ -1,4 +1,4 @@
-/* test_json_out.c — names of documents, as JSON and in tab-separated lines. */
+/* test_escape.c — ids and names as JSON, in tab-separated lines and in messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "../../cli/json_out.c"
+#include "../../cli/support/escape.c"
 #include "base/random.h"
 
 static char written[4096];
@@ -23,8 +23,9 @@ static const char *as(void (*write)(FILE *, const char *, size_t), const char *b
     return written;
 }
 
-#define JSON(literal) as(json_string, literal, sizeof(literal) - 1)
-#define TSV(literal) as(tsv_field, literal, sizeof(literal) - 1)
+#define JSON(literal) as(escape_json, literal, sizeof(literal) - 1)
+#define TSV(literal) as(escape_tsv, literal, sizeof(literal) - 1)
+#define MESSAGE(literal) as(escape_message, literal, sizeof(literal) - 1)
 #define BAD "\xEF\xBF\xBD"
 
 static void plain_text_stays_as_it_is(void **state)
@@ -33,7 +34,8 @@ static void plain_text_stays_as_it_is(void **state)
     assert_string_equal(JSON(""), "\"\"");
     assert_string_equal(JSON("news/2024 a.txt\x7F"), "\"news/2024 a.txt\x7F\"");
     assert_string_equal(JSON("é 語 😀"), "\"é 語 😀\"");
-    assert_string_equal(TSV("é a\\b\xFF"), "é a\\b\xFF");
+    assert_string_equal(TSV("é a/b\xFF"), "é a/b\xFF");
+    assert_string_equal(MESSAGE("é 語 \"a\\b\""), "é 語 \"a\\b\"");
 }
 
 static void control_characters_are_escaped(void **state)
@@ -42,6 +44,56 @@ static void control_characters_are_escaped(void **state)
     assert_string_equal(JSON("\"\\/\b\f\n\r\t"), "\"\\\"\\\\/\\b\\f\\n\\r\\t\"");
     assert_string_equal(JSON("a\0b\x1F"), "\"a\\u0000b\\u001f\"");
     assert_string_equal(TSV("a\tb\nc\0\x1B[31m\x7F"), "a\\x09b\\x0Ac\\x00\\x1B[31m\\x7F");
+}
+
+/* U+0080, U+009B (CSI in one character), U+009F; U+00A0 is no control. Then U+202A, U+202E, U+2066, U+2069 and their
+ * neighbours, which are harmless. */
+static void controls_beyond_ascii_are_escaped_too(void **state)
+{
+    (void)state;
+    const char *controls = "\\xC2\\x80\\xC2\\x9B\\xC2\\x9F\u00A0";
+    assert_string_equal(TSV("\xC2\x80\xC2\x9B\xC2\x9F\u00A0"), controls);
+    assert_string_equal(MESSAGE("\xC2\x80\xC2\x9B\xC2\x9F\u00A0"), controls);
+    const char *bidirectional =
+        "\u2029\\xE2\\x80\\xAA\\xE2\\x80\\xAE\u202F\u2065\\xE2\\x81\\xA6\\xE2\\x81\\xA9\u206A";
+    assert_string_equal(TSV("\u2029\u202A\u202E\u202F\u2065\u2066\u2069\u206A"), bidirectional);
+    assert_string_equal(MESSAGE("\u2029\u202A\u202E\u202F\u2065\u2066\u2069\u206A"), bidirectional);
+}
+
+static void a_message_has_no_bytes_that_are_not_text(void **state)
+{
+    (void)state;
+    assert_string_equal(MESSAGE("a\xFF\xC2z\x9B"), "a\\xFF\\xC2z\\x9B");
+    assert_string_equal(MESSAGE("one\ntwo\x1B]0;x\x07"), "one\\x0Atwo\\x1B]0;x\\x07");
+}
+
+/* Replaces each \xHH by its byte. */
+static size_t restore(char *out, const char *field)
+{
+    size_t length = 0;
+    for (unsigned byte; *field; field++)
+        if (sscanf(field, "\\x%2X", &byte) == 1) {
+            out[length++] = (char)byte;
+            field += 3;
+        } else
+            out[length++] = *field;
+    return length;
+}
+
+static void fields_can_be_restored(void **state)
+{
+    (void)state;
+    assert_string_equal(TSV("a\\x0Ab\nc\\"), "a\\x5Cx0Ab\\x0Ac\\x5C");
+    uint64_t seed = 5;
+    for (int round = 0; round < 20000; round++) {
+        static const unsigned char likely[] = { '\\', 'x', '0', 'A', '\n', 0xC2, 0x85, 0xE2, 0x80, 0xAE, 0 };
+        char bytes[40], restored[4 * sizeof bytes];
+        size_t length = twin__random_below(&seed, sizeof bytes);
+        for (size_t i = 0; i < length; i++)
+            bytes[i] = (char)likely[twin__random_below(&seed, sizeof likely)];
+        assert_int_equal(restore(restored, as(escape_tsv, bytes, length)), length);
+        assert_memory_equal(restored, bytes, length);
+    }
 }
 
 /* Unicode 15, section 3.9, tables 3-8 to 3-11: one U+FFFD for each maximal subpart. */
@@ -94,7 +146,7 @@ static void any_bytes_make_one_string(void **state)
             bytes[i] =
                 (char)(any ? twin__random_below(&seed, 256) : likely[twin__random_below(&seed, sizeof likely)]);
         }
-        const char *out = as(json_string, bytes, length);
+        const char *out = as(escape_json, bytes, length);
         size_t quotes = 0;
         for (size_t i = 0; out[i]; i++) {
             assert_true((unsigned char)out[i] >= 0x20);
@@ -115,6 +167,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_text_stays_as_it_is),
         cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(controls_beyond_ascii_are_escaped_too),
+        cmocka_unit_test(a_message_has_no_bytes_that_are_not_text),
+        cmocka_unit_test(fields_can_be_restored),
         cmocka_unit_test(broken_text_is_replaced_as_unicode_advises),
         cmocka_unit_test(every_character_comes_through),
         cmocka_unit_test(any_bytes_make_one_string),

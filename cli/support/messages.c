@@ -1,0 +1,104 @@
+/* messages.c — messages on standard error, and the end of standard output. */
+#include "messages.h"
+
+#include "escape.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *sender = "twinsift";
+static enum color color;
+
+void messages_from(const char *name)
+{
+    sender = name;
+}
+
+void messages_color(enum color when)
+{
+    color = when;
+}
+
+const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static bool in_color(void)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (color != COLOR_AUTO)
+        return color == COLOR_ALWAYS;
+    return isatty(STDERR_FILENO) && !(no && *no) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* Writes whole lines, so that messages of several threads do not mix. */
+static void print_message(const char *style, const char *format, va_list arguments)
+{
+    bool colored = in_color();
+    char *sentence = NULL;
+    int length = vasprintf(&sentence, format, arguments);
+    progress_clear();
+    flockfile(stderr);
+    fprintf(stderr, "%s%s:%s ", colored ? style : "", sender, colored ? "\033[0m" : "");
+    if (length >= 0)
+        escape_message(stderr, sentence, (size_t)length);
+    else
+        fputs(twin_status_text(TWIN_ENOMEM), stderr);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+    if (length >= 0)
+        free(sentence);
+}
+
+int fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message("\033[1;31m", format, arguments);
+    va_end(arguments);
+    return EXIT_ERROR;
+}
+
+void warn(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message("\033[1;33m", format, arguments);
+    va_end(arguments);
+}
+
+int fail_status(const char *what, twin_status status, const twin_error *error)
+{
+    if (error && error->message[0])
+        return fail("%s", error->message);
+    return fail("%s: %s", what, twin_status_text(status));
+}
+
+static int output_error;
+
+bool output_is_good(void)
+{
+    if (!ferror(stdout))
+        return true;
+    if (!output_error)
+        output_error = errno ? errno : EIO;
+    return false;
+}
+
+/* Output counts only once it has arrived: a full disk shows up here at the latest. */
+int close_output(int status)
+{
+    if (output_is_good()) {
+        errno = 0;
+        if (fflush(stdout) == 0 && fclose(stdout) == 0)
+            return status;
+        output_error = errno ? errno : EIO;
+    }
+    return fail("standard output could not be written: %s", strerror(output_error));
+}

@@ -1,0 +1,38 @@
+/* messages.h — what a program prints on standard error, and how it ends.
+ *
+ * A message is one line, "twinsift index add: SENTENCE". Ids and file names in it come from strangers, so control
+ * characters are escaped: a message cannot change the terminal or forge a second message. */
+#ifndef TWIN_SUPPORT_MESSAGES_H
+#define TWIN_SUPPORT_MESSAGES_H
+
+#include <twinsift/twinsift.h>
+
+/* Exit statuses. A command that answers yes or no exits EXIT_YES or EXIT_NO, batch work EXIT_DONE. */
+enum { EXIT_DONE = 0, EXIT_YES = 0, EXIT_NO = 1, EXIT_ERROR = 2 };
+
+/* Sets the name at the beginning of every message from now on. It is borrowed. */
+void messages_from(const char *name);
+
+/* Prints an error and returns EXIT_ERROR. A sentence says what is wrong, where and what to do, without a full stop. */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a remark: the run goes on. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Reports a failed call: the sentence of `error` if it has one, else `what` and the status in words. */
+int fail_status(const char *what, twin_status status, const twin_error *error);
+
+/* Whether messages are coloured: on a terminal that wants it, always, or never. */
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+void messages_color(enum color when);
+
+/* "" for 1, else "s": printf("%zu item%s", n, plural(n)). */
+const char *plural(uint64_t count);
+
+/* Whether all writes to standard output have succeeded. Call it right after printing: it keeps errno's reason. */
+bool output_is_good(void);
+
+/* Closes standard output and returns `status`, or reports the loss and returns EXIT_ERROR. */
+int close_output(int status);
+
+#endif

@@ -1,0 +1,133 @@
+/* output_file.c — files that appear whole or not at all. */
+#include "output_file.h"
+
+#include "messages.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST = 8 }; /* files being written at the same time */
+
+/* Files that a signal has to remove. The handler only reads these. */
+static const char *volatile unfinished[MOST];
+
+static void remove_and_die(int number)
+{
+    for (int i = 0; i < MOST; i++)
+        if (unfinished[i])
+            unlink(unfinished[i]);
+    raise(number); /* dies of it: SA_RESETHAND has removed the handler */
+}
+
+static void watch_signals(void)
+{
+    static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+    struct sigaction action = { .sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND }, before;
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
+        if (sigaction(fatal[i], NULL, &before) == 0 &&
+            before.sa_handler == SIG_DFL) /* ignored signals stay ignored, as nohup wants */
+            sigaction(fatal[i], &action, NULL);
+}
+
+static bool remember(const char *path)
+{
+    for (int i = 0; i < MOST; i++)
+        if (!unfinished[i]) {
+            unfinished[i] = path;
+            return true;
+        }
+    errno = EMFILE;
+    return false;
+}
+
+static void forget(const char *path)
+{
+    for (int i = 0; i < MOST; i++)
+        if (unfinished[i] == path)
+            unfinished[i] = NULL;
+}
+
+static void clear(struct output_file *output)
+{
+    if (output->temporary)
+        forget(output->temporary);
+    free(output->temporary);
+    free(output->path);
+    *output = (struct output_file){ 0 };
+}
+
+/* The permissions that a file made with fopen() would have. */
+static mode_t usual_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static FILE *open_temporary(struct output_file *output, mode_t mode)
+{
+    size_t size = strlen(output->path) + sizeof ".XXXXXX";
+    output->temporary = malloc(size);
+    if (!output->temporary)
+        return NULL;
+    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
+    int fd = mkstemp(output->temporary);
+    if (fd < 0) {
+        free(output->temporary);
+        output->temporary = NULL;
+        return NULL;
+    }
+    watch_signals();
+    FILE *file = remember(output->temporary) && fchmod(fd, mode) == 0 ? fdopen(fd, "w") : NULL;
+    if (!file) {
+        int reason = errno;
+        close(fd);
+        unlink(output->temporary);
+        errno = reason;
+    }
+    return file;
+}
+
+bool output_file_open(struct output_file *out, const char *path)
+{
+    struct stat known;
+    bool exists = stat(path, &known) == 0;
+    *out = (struct output_file){ 0 };
+    out->path = exists ? realpath(path, NULL) : strdup(path); /* writes through a link */
+    if (out->path && exists && !S_ISREG(known.st_mode))
+        out->file = fopen(path, "w");
+    else if (out->path)
+        out->file = open_temporary(out, exists ? known.st_mode & 0777 : usual_mode());
+    if (out->file)
+        return true;
+    fail("%s: cannot be written: %s", path, strerror(errno));
+    clear(out);
+    return false;
+}
+
+bool output_file_finish(struct output_file *output)
+{
+    errno = 0;
+    bool good = ferror(output->file) == 0;
+    good = fclose(output->file) == 0 && good;
+    good = good && (!output->temporary || rename(output->temporary, output->path) == 0);
+    if (!good) {
+        fail("%s: could not be written: %s", output->path, strerror(errno ? errno : EIO));
+        if (output->temporary)
+            unlink(output->temporary);
+    }
+    clear(output);
+    return good;
+}
+
+void output_file_abandon(struct output_file *output)
+{
+    fclose(output->file);
+    if (output->temporary)
+        unlink(output->temporary);
+    clear(output);
+}

@@ -1,0 +1,25 @@
+/* output_file.h — files that appear whole or not at all. */
+#ifndef TWIN_SUPPORT_OUTPUT_FILE_H
+#define TWIN_SUPPORT_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A file being written next to `path`; a signal that ends the program removes it. What is not a regular file, such
+ * as /dev/stdout, is written directly. */
+struct output_file {
+    char *path;      /* the final name */
+    char *temporary; /* the present name; NULL: written directly */
+    FILE *file;
+};
+
+/* Opens; on false the error has been reported. */
+bool output_file_open(struct output_file *out, const char *path);
+
+/* Closes, and gives the file its name; on false the error has been reported and the file is gone. */
+bool output_file_finish(struct output_file *output);
+
+/* Closes and removes it. */
+void output_file_abandon(struct output_file *output);
+
+#endif

@@ -1,0 +1,10 @@
+/* stages.h — the stages that the library reports to a twin_progress. */
+#ifndef TWIN_STAGES_H
+#define TWIN_STAGES_H
+
+#include <twinsift/status.h>
+
+extern const twin_stage twin__stage_adding, twin__stage_auditing, twin__stage_checking, twin__stage_pairing,
+    twin__stage_querying, twin__stage_reading, twin__stage_unpacking, twin__stage_verifying;
+
+#endif
