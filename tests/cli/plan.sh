@@ -164,7 +164,7 @@ done < <("$TWINSIFT" plan --help | sed -n '/^examples:/,$p' | grep '^  twinsift'
 
 echo old >kept.svg
 PATH=/nonexistent "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
-[ $? = 2 ] && [ ! -s out ] && grep -q 'gnuplot is needed' err || fail "a missing gnuplot: $(cat out err)"
+[ $? = 2 ] && [ ! -s out ] && grep -q 'gnuplot is not installed' err || fail "a missing gnuplot: $(cat out err)"
 [ "$(cat kept.svg)" = old ] || fail 'a plot that failed took the old file with it'
 mkdir fake && printf '#!/bin/sh\necho "line 0: no such terminal" >&2\nexit 3\n' >fake/gnuplot && chmod +x fake/gnuplot
 PATH=$here/fake "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
