@@ -19,6 +19,12 @@ shared=(
     index/index_private.h
 )
 
+# road.sh --shared: their paths.
+if [ "${1-}" = --shared ]; then
+    printf 'src/%s\n' "${shared[@]}"
+    exit 0
+fi
+
 failed=0
 complain()
 {
