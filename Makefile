@@ -6,12 +6,12 @@ TESTED = dev asan tsan
 .PHONY: help deps build demo test bench lint fuzz lab install clean
 
 help:
-	@echo 'make demo      build, and show what it does on samples/'
+	@echo 'make demo      build, and show the near-duplicates in samples/'
 	@echo 'make test      build and test: plain, address+undefined sanitizers, thread sanitizer'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
 	@echo 'make bench     run the benchmarks'
-	@echo 'make lab       run the experiments; data sets are found in $$TWINSIFT_DATA'
+	@echo 'make lab       run the experiments; $$TWINSIFT_DATA is the folder of the data sets'
 	@echo 'make build     build/release/twinsift, libtwinsift.a, libtwinsift.so'
 	@echo 'make install   into PREFIX=/usr/local (and below DESTDIR)'
 	@echo 'make deps      install the Debian packages of tools/packages.txt'

@@ -1,6 +1,6 @@
-/* generate.c — writes a corpus of English-like documents with planted lookalikes, as JSON lines.
+/* generate.c — writes a corpus of English-like documents with planted near-duplicates, as JSON lines.
  *
- * Every document is a function of the seed and its number: a copy makes its source again instead of remembering it,
+ * Every document is a function of the seed and its number: a copy generates its source again instead of storing it,
  * so memory does not grow with the corpus, and a seed gives the same bytes on every machine. */
 #include <errno.h>
 #include <getopt.h>
@@ -10,19 +10,19 @@
 #include "english.h"
 
 static const char help[] =
-    "twinsift-generate writes documents as JSON lines, some of them copies of others, the same for the same seed.\n"
+    "twinsift-generate writes documents as JSON lines, some of them near-duplicates, the same for the same seed.\n"
     "\n"
     "usage: twinsift-generate --docs N [OPTION]... > corpus.jsonl\n"
     "\n"
-    "  --docs N              so many documents\n"
-    "  --bytes B             of B bytes, half as long to half as long again (2000)\n"
-    "  --seed S              one seed, one corpus (1)\n"
-    "  --copies SHARE        so many are copies of another: edited, begun anew, cut, moved about, or exact (0.2)\n"
-    "  --edits               copies are changed by any amount, so that similarities lie anywhere from 0 to 1\n"
-    "  --footers N:SHARE     so many carry one of N footers of 200 to 400 bytes; a copy has its source's (20:0.1)\n"
-    "  --same N              N documents, spread over the corpus, have one text\n"
-    "  --families F:SIZE     F groups of SIZE documents, spread over the corpus, all alike within a group\n"
-    "  --truth FILE          lists the planted pairs: copy, source, kind, how much was changed\n";
+    "  --docs N              the number of documents\n"
+    "  --bytes B             the mean length in bytes; lengths are 0.5 B to 1.5 B (2000)\n"
+    "  --seed S              the seed (1)\n"
+    "  --copies FRACTION     how many are copies: edited, with a new beginning, truncated, reordered or exact (0.2)\n"
+    "  --edits               copies are changed by any amount, so that similarities cover 0 to 1\n"
+    "  --footers N:FRACTION  how many carry one of N footers of 200 to 400 bytes; a copy has its source's (20:0.1)\n"
+    "  --same N              N documents, spread over the corpus, have the same text\n"
+    "  --families F:SIZE     F groups of SIZE documents, spread over the corpus, similar within each group\n"
+    "  --truth FILE          write the planted pairs: copy, source, kind, fraction changed\n";
 
 enum { MAX_FOOTERS = 1000, FIRST_COPY = 50 };
 
@@ -36,17 +36,17 @@ struct corpus {
     const char *truth_path;
     struct english *english;
     struct tokens footer[MAX_FOOTERS];
-    uint64_t first_same, *first_member; /* where they stood: the first of the same, the first of each family */
+    uint64_t first_same, *first_member; /* the first document with the same text, the first of each family */
 };
 
-/* How a document came about. */
+/* How a document was made. */
 struct origin {
-    const char *kind; /* NULL: it is nobody's copy */
+    const char *kind; /* NULL: not a copy */
     uint64_t source;  /* the document it was made from */
-    double rate;      /* how much was changed, as a share of its words */
+    double rate;      /* the fraction of its words that was changed */
 };
 
-/* The work of one document. */
+/* Working memory for one document. */
 struct draft {
     struct tokens body, edited;
     size_t footer; /* its number, or SIZE_MAX */
@@ -86,7 +86,7 @@ static bool wants_source(const struct corpus *corpus, uint64_t number)
     return number >= FIRST_COPY && twin__random_unit(&state) < corpus->copies;
 }
 
-/* An earlier ordinary document that is no copy itself; false when a few tries find none. */
+/* An earlier ordinary document that is not a copy; false when a few tries find none. */
 static bool find_source(uint64_t *out, const struct corpus *corpus, uint64_t number, uint64_t *state)
 {
     for (int tries = 0; tries < 100; tries++) {
@@ -100,7 +100,7 @@ static bool find_source(uint64_t *out, const struct corpus *corpus, uint64_t num
 
 /* ---- texts */
 
-/* Writes the text that stream `state` has into `draft`, and draws its footer. */
+/* Writes the text of random stream `state` to `draft`, and draws its footer. */
 static void draw_text(struct draft *draft, const struct corpus *corpus, uint64_t state)
 {
     size_t bytes = corpus->bytes / 2 + twin__random_below(&state, corpus->bytes + 1);
@@ -119,7 +119,7 @@ static void take_edited(struct draft *draft)
     draft->edited = body;
 }
 
-/* Replaces, doubles with another or drops each word with probability `rate`. */
+/* With probability `rate` replaces a word, inserts another after it, or deletes it. */
 static void edit_words(struct draft *draft, const struct corpus *corpus, uint64_t *state, double rate)
 {
     uint64_t limit = rate < 1 ? (uint64_t)(rate * 0x1p64) : UINT64_MAX;
@@ -149,7 +149,7 @@ static void append(struct tokens *out, const struct tokens *tokens, size_t begin
         push(out, tokens->items[i]);
 }
 
-/* Puts new text of `rate` times its bytes before the body. */
+/* Inserts new text of `rate` times its length before the body. */
 static void add_prefix(struct draft *draft, const struct corpus *corpus, uint64_t *state, double rate)
 {
     draft->edited.count = 0;
@@ -158,7 +158,7 @@ static void add_prefix(struct draft *draft, const struct corpus *corpus, uint64_
     take_edited(draft);
 }
 
-/* Puts the first `rate` of the words behind the others. */
+/* Moves the first `rate` of the words to the end. */
 static void move_block(struct draft *draft, double rate)
 {
     size_t first = (size_t)(rate * (double)draft->body.count);
@@ -185,7 +185,7 @@ static double draw_between(uint64_t *state, double low, double high)
     return low + (high - low) * twin__random_unit(state);
 }
 
-/* Changes the source's text in `draft` and tells how. */
+/* Changes the source's text in `draft` and records how in `origin`. */
 static void change_text(struct draft *draft, struct origin *origin, const struct corpus *corpus, uint64_t *state)
 {
     switch (twin__random_below(state, 8)) {

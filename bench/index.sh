@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# What it costs to keep an index on disk: loading it, beside twinsift pairs on the same documents; adding more in small
-# batches; questions, asked by one process and by two; bytes a document. Prints a table and keeps it in
-# build/bench/index.tsv; bench/README.md tells how to read it.
+# Times twinsift index: loading, compared with twinsift pairs on the same documents; adding in small batches; queries by
+# one process and by two; bytes per document. Prints a table and writes it to build/bench/index.tsv; bench/README.md
+# describes it.
 #
-#     BENCH_QUICK=1     ten times fewer documents: a minute instead of several
-#     BENCH_SCRATCH=DIR where the corpus and the index go while they are needed (build/bench)
+#     BENCH_QUICK=1     ten times fewer documents: one minute instead of several
+#     BENCH_SCRATCH=DIR the folder for the corpus and the index (build/bench)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # shellcheck source=bench/timing.bash
 . bench/timing.bash
 table=build/bench/index.tsv
-runs=2 documents=1000000 more=20000 questions=20000 needed_mb=15000
+runs=2 documents=1000000 more=20000 queries=20000 needed_mb=15000
 if [ -n "${BENCH_QUICK-}" ]; then
     documents=100000 needed_mb=2000
 fi
 need_room "$needed_mb"
-corpus=$scratch/corpus.jsonl new=$scratch/new.jsonl asked=$scratch/asked.jsonl index=$scratch/bench.twin
-trap 'rm -f "$corpus" "$new" "$asked" "$index" "$index-lock" "$noise" "$clock" "$ballast"' EXIT
+corpus=$scratch/corpus.jsonl new=$scratch/new.jsonl queried=$scratch/queried.jsonl index=$scratch/bench.twin
+trap 'rm -f "$corpus" "$new" "$queried" "$index" "$index-lock" "$noise" "$clock" "$ballast"' EXIT
 
 create()
 {
@@ -29,40 +29,40 @@ load()
     timed "$program" index add --quiet "$index" "$corpus"
 }
 
-# ask PROCESSES: the questions a second of each of so many processes, all asking at once with one thread each.
-ask()
+# query PROCESSES: prints the queries per second of each process, all running at once with one thread each.
+query()
 {
     timed bash -c 'for ((i = 0; i < $1; i++)); do
         "$2" index query --quiet --threads 1 "$3" "$4" > /dev/null & pids+=($!)
     done
-    for pid in "${pids[@]}"; do wait "$pid"; done' ask "$1" "$program" "$index" "$asked"
-    calc "$questions / $wall"
+    for pid in "${pids[@]}"; do wait "$pid"; done' query "$1" "$program" "$index" "$queried"
+    calc "$queries / $wall"
 }
 
-tell_keep()
+report_keep()
 {
     local wall_ratio rate
-    tell "$1: load" "${best[$1.load.wall]}" s
+    report "$1: load" "${best[$1.load.wall]}" s
     wall_ratio=$(calc "${best[$1.load.wall]} / ${best[pairs.wall]}")
-    tell "$1: load / pairs" "$wall_ratio" "" 3
-    tell "$1: load / pairs, CPU time" "$(calc "${best[$1.load.cpu]} / ${best[pairs.cpu]}")" ""
+    report "$1: load / pairs" "$wall_ratio" "" 3
+    report "$1: load / pairs, CPU time" "$(calc "${best[$1.load.cpu]} / ${best[pairs.cpu]}")" ""
     timed "$program" index add --quiet --batch 1000 "$index" "$new"
     rate=$(calc "100 * ($more / $wall) / ($documents / ${best[$1.load.wall]})")
-    tell "$1: batches of 1000, of the rate of loading" "$rate" "%" +20
-    ask 1 > /dev/null # brings what will be looked at into memory
-    tell "$1: questions a second, one process" "$(ask 1)" "" +5000
-    tell "$1: questions a second, each of two processes" "$(ask 2)" "" +5000
-    tell "$1: bytes a document" "$(calc "$(stat -c %s "$index") / ($documents + $more)")" ""
+    report "$1: batches of 1000, relative to the rate of loading" "$rate" "%" +20
+    query 1 > /dev/null # reads the file into the page cache
+    report "$1: queries per second, one process" "$(query 1)" "" +5000
+    report "$1: queries per second, each of two processes" "$(query 2)" "" +5000
+    report "$1: bytes per document" "$(calc "$(stat -c %s "$index") / ($documents + $more)")" ""
 }
 
 begin_table "best of $runs"
-echo "$documents documents, $more to add, $questions questions; an index of up to 8 GB in $scratch, which has $free_mb MB free"
+echo "$documents documents, $more to add, $queries queries; an index of up to 8 GB in $scratch, which has $free_mb MB free"
 echo
 
 make_corpus --docs $((documents + more))
 tail -n "$more" "$corpus" > "$new"
-head -n "$documents" "$corpus" > "$asked" && mv "$asked" "$corpus"
-awk -v step=$((documents / questions)) 'NR % step == 0' "$corpus" > "$asked"
+head -n "$documents" "$corpus" > "$queried" && mv "$queried" "$corpus"
+awk -v step=$((documents / queries)) 'NR % step == 0' "$corpus" > "$queried"
 timed "$program" pairs --quiet "$corpus"
 pairs_as_found=$wall
 create sets
@@ -73,10 +73,10 @@ for ((run = 0; run < runs; run++)); do
     timed "$program" pairs --quiet "$corpus"
     keep_best pairs
 done
-tell "pairs" "${best[pairs.wall]}" s
-tell "pairs, in memory as it was found" "$pairs_as_found" s
-tell "sets: load, in memory as it was found" "$sets_as_found" s
-tell "sets: load / pairs, both in memory as it was found" "$(calc "$sets_as_found / $pairs_as_found")" ""
+report "pairs" "${best[pairs.wall]}" s
+report "pairs, in memory as found" "$pairs_as_found" s
+report "sets: load, in memory as found" "$sets_as_found" s
+report "sets: load / pairs, both in memory as found" "$(calc "$sets_as_found / $pairs_as_found")" ""
 for keep in sets text none; do
     for ((run = 0; run < runs; run++)); do
         create "$keep"
@@ -84,6 +84,6 @@ for keep in sets text none; do
         load
         keep_best "$keep.load"
     done
-    tell_keep "$keep"
+    report_keep "$keep"
 done
 end_table

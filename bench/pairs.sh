@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# How long twinsift pairs takes: against wc -w on the same file, as documents become ten times as many, and with each
-# executor. Prints a table and keeps it in build/bench/pairs.tsv; bench/README.md tells how to read it.
+# Times twinsift pairs: compared with wc -w on the same file, with ten times the documents, and with each executor.
+# Prints a table and writes it to build/bench/pairs.tsv; bench/README.md describes it.
 #
-#     BENCH_QUICK=1     ten times fewer documents: a minute instead of several
-#     BENCH_SCRATCH=DIR where the corpora go while they are needed (build/bench)
+#     BENCH_QUICK=1     ten times fewer documents: one minute instead of several
+#     BENCH_SCRATCH=DIR the folder for the corpora (build/bench)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ trap 'rm -f "$few" "$many" "$noise" "$clock" "$ballast"' EXIT
 
 # ---- measuring
 
-# number FIELD: a number of the stats that the last run left in $noise.
+# number FIELD: prints a number of the statistics that the last run wrote to $noise.
 number()
 {
     sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" "$noise"
@@ -52,7 +52,8 @@ time_pairs()
     keep_best "$name"
 }
 
-# race NAME: wc -w and twinsift pairs, on few documents and on many, by turns, so that all meet the same neighbours.
+# race NAME: wc -w and twinsift pairs, on few documents and on many, alternating, so that all
+# run under the same load.
 race()
 {
     for ((run = 0; run < runs; run++)); do
@@ -66,23 +67,23 @@ race()
     done
 }
 
-# ---- telling
+# ---- reporting
 
-# tell_race NAME DOCUMENTS
-tell_race()
+# report_race NAME DOCUMENTS
+report_race()
 {
     local wc_wall=${best[$1.wc.wall]} wc_cpu=${best[$1.wc.cpu]} wall=${best[$1.wall]} cpu=${best[$1.cpu]}
-    tell "$2 documents: wc -w" "$wc_wall" s
-    tell "$2 documents: pairs, $threads threads" "$wall" s
-    tell "$2 documents: pairs / wc -w" "$(calc "$wall / $wc_wall")" "" 1.0
-    tell "$2 documents: pairs / wc -w, CPU time over $threads threads" "$(calc "$cpu / $threads / $wc_cpu")" ""
+    report "$2 documents: wc -w" "$wc_wall" s
+    report "$2 documents: pairs, $threads threads" "$wall" s
+    report "$2 documents: pairs / wc -w" "$(calc "$wall / $wc_wall")" "" 1.0
+    report "$2 documents: pairs / wc -w, CPU time over $threads threads" "$(calc "$cpu / $threads / $wc_cpu")" ""
 }
 
-# tell_growth WHAT NAME: how much longer ten times the documents took.
-tell_growth()
+# report_growth WHAT NAME: the growth of time with ten times the documents.
+report_growth()
 {
-    tell "$1: x10 documents, x time" "$(calc "${best[$2.many.wall]} / ${best[$2.few.wall]}")" "" 11
-    tell "$1: x10 documents, x CPU time" "$(calc "${best[$2.many.cpu]} / ${best[$2.few.cpu]}")" ""
+    report "$1: x10 documents, x time" "$(calc "${best[$2.many.wall]} / ${best[$2.few.wall]}")" "" 11
+    report "$1: x10 documents, x CPU time" "$(calc "${best[$2.many.cpu]} / ${best[$2.few.cpu]}")" ""
 }
 
 locale=$(locale 2> /dev/null | sed -n 's/^LC_CTYPE="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p')
@@ -95,24 +96,24 @@ make_few --docs "$small"
 make_many --docs "$large"
 race plain
 peak=$(number peak_bytes)
-tell_race plain.few "$small"
-tell_race plain.many "$large"
-tell_growth "2-KB documents, $small to $large" plain
-tell "$large documents: peak memory a document" "$(calc "$peak / $large")" bytes 1024
+report_race plain.few "$small"
+report_race plain.many "$large"
+report_growth "2-KB documents, $small to $large" plain
+report "$large documents: peak memory per document" "$(calc "$peak / $large")" bytes 1024
 
-# Hard cases: boilerplate makes many documents a little alike, one text makes all of them the same.
+# Hard cases: footers make many documents slightly similar; one text makes all of them equal.
 make_few --docs "$small" --footers 20:1.0
 make_many --docs "$large" --footers 20:1.0
 race footers
-tell "$large documents, each with one of 20 footers" "${best[footers.many.wall]}" s
-tell_growth "one of 20 footers each, $small to $large" footers
+report "$large documents, each with one of 20 footers" "${best[footers.many.wall]}" s
+report_growth "one of 20 footers each, $small to $large" footers
 make_few --docs 10000 --same 10000
 make_many --docs 100000 --same 100000
 race same
-tell "100000 documents of one text" "${best[same.many.wall]}" s
-tell_growth "one text, 10000 to 100000" same
+report "100000 documents of one text" "${best[same.many.wall]}" s
+report_growth "one text, 10000 to 100000" same
 
-# The job that document B of the theory timed: 1,017 s with OpenMP and ten threads.
+# The job of a published OpenMP implementation, which took 1,017 s with ten threads; docs/references.md cites it.
 make_few --docs 1000 --bytes 10000
 rm -f "$many"
 job=(--sketch classic --shingle char:9 --hashes 200 --rows 5 --buckets 5000)
@@ -123,10 +124,10 @@ for ((run = 0; run < runs; run++)); do
     done
 done
 for who in "${executors[@]}"; do
-    tell "B's job, ${who%:*}, ${who#*:} threads" "${best[$who.wall]}" s
-    tell "B's job, ${who%:*}, ${who#*:} threads: CPU time" "${best[$who.cpu]}" s
+    report "1000 documents of 10 KB, ${who%:*}, ${who#*:} threads" "${best[$who.wall]}" s
+    report "1000 documents of 10 KB, ${who%:*}, ${who#*:} threads: CPU time" "${best[$who.cpu]}" s
 done
 for who in pthreads:2 openmp:2; do
-    tell "B's job, ${who%:*}, 2 threads: speed-up over serial" "$(calc "${best[serial:1.wall]} / ${best[$who.wall]}")" ""
+    report "1000 documents of 10 KB, ${who%:*}, 2 threads: speed-up over serial" "$(calc "${best[serial:1.wall]} / ${best[$who.wall]}")" ""
 done
 end_table

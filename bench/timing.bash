@@ -1,31 +1,31 @@
-# timing.bash — what the scripts of this folder share: corpora, clocks, and a table of what was reached.
+# timing.bash — functions shared by the scripts of this folder: corpora, clocks, and the table of results.
 #
-# To be sourced in the project's root. Sets program, generate, scratch, noise and clock; the script sets table.
+# Source it in the root of the project. It sets program, generate, scratch, noise and clock; the script sets table.
 program=build/release/twinsift generate=build/release/twinsift-generate
 scratch=${BENCH_SCRATCH:-build/bench}
 noise=$scratch/stderr.txt clock=$scratch/clock.txt
 
-# need_room MB: makes the folders, sets free_mb, and gives up where it is too little.
+# need_room MB: creates the folders, sets free_mb, and exits if that is less than MB.
 need_room()
 {
     mkdir -p build/bench "$scratch"
     free_mb=$(df -Pm "$scratch" | awk 'NR == 2 { print $4 }')
     if [ "$free_mb" -lt "$1" ]; then
-        echo "bench: $scratch has $free_mb MB free, and $1 MB are needed; BENCH_SCRATCH names another folder" >&2
+        echo "bench: $scratch has $free_mb MB free, but $1 MB are needed; set BENCH_SCRATCH to another folder" >&2
         exit 2
     fi
 }
 
-# make_corpus OPTION...: writes $corpus, which leaves it in the page cache.
+# make_corpus OPTION...: writes $corpus and reads it into the page cache.
 make_corpus()
 {
     "$generate" --seed 1 "$@" > "$corpus"
     cat "$corpus" > /dev/null
 }
 
-# fill_memory: gives the free memory to the cache of a file of nothing but holes, $ballast. So it is on a machine that has
-# run for a day: what is written takes pages that others had. Free memory is dear on virtual machines that hand it back
-# to their host: each page must be fetched again when it is first touched, and that can take longer than the work.
+# fill_memory: fills free memory with the page cache of a sparse file, $ballast, as on a machine that has run for a day.
+# Virtual machines return free memory to their host; each page must then be fetched again when it is first used, which
+# can take longer than the work that is measured.
 ballast=$scratch/ballast
 fill_memory()
 {
@@ -35,7 +35,7 @@ fill_memory()
 
 # ---- measuring
 
-# timed COMMAND...: sets wall and cpu, in seconds; what the command says is in $noise.
+# timed COMMAND...: sets wall and cpu, in seconds; its standard error is in $noise.
 timed()
 {
     local user system
@@ -58,7 +58,7 @@ less()
     awk "BEGIN { exit !($1 < $2) }"
 }
 
-# keep_best NAME: best[NAME.wall] and best[NAME.cpu] become the least of what they are and what was just timed.
+# keep_best NAME: lowers best[NAME.wall] and best[NAME.cpu] to the last measured times.
 declare -A best
 keep_best()
 {
@@ -70,32 +70,32 @@ keep_best()
     done
 }
 
-# ---- telling
+# ---- reporting
 
-# begin_table REMARK: empties the table and says where this is.
+# begin_table REMARK: empties the table and prints the machine.
 begin_table()
 {
     : > "$table"
     echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) processors; load $(cut -d' ' -f1-3 /proc/loadavg); $1"
 }
 
-# tell WHAT VALUE UNIT [WANTED]: a row; WANTED is the most it may be, or with a + before it the least.
-tell()
+# report WHAT VALUE UNIT [BOUND]: a row; BOUND is the highest value allowed, or, after a +, the lowest.
+report()
 {
-    local verdict="" wanted=""
+    local verdict="" bound=""
     if [ -n "${4-}" ]; then
-        verdict=reached wanted="<= $4"
+        verdict=reached bound="<= $4"
         case $4 in
-            +*) wanted=">= ${4#+}"; ! less "$2" "${4#+}" || verdict=MISSED ;;
+            +*) bound=">= ${4#+}"; ! less "$2" "${4#+}" || verdict=MISSED ;;
             *) ! less "$4" "$2" || verdict=MISSED ;;
         esac
     fi
-    printf '%-68s %10s %-5s %8s  %s\n' "$1" "$2" "$3" "$wanted" "$verdict"
+    printf '%-68s %10s %-5s %8s  %s\n' "$1" "$2" "$3" "$bound" "$verdict"
     printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4-}" "$verdict" >> "$table"
 }
 
 end_table()
 {
     echo
-    echo "load at the end $(cut -d' ' -f1-3 /proc/loadavg); kept in $table"
+    echo "load at the end $(cut -d' ' -f1-3 /proc/loadavg); written to $table"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every benchmark of the release build, one after another; bench/README.md tells how to read them.
+# Runs every benchmark of the release build, one after another; bench/README.md describes them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The lookalikes among samples/, how they are found, and how sure one can be. For 80 columns or more.
+# Shows the near-duplicates in samples/, how they are found, and the recall. For terminals of 80 columns or more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 program=build/release/twinsift
 articles=samples/articles
 if [ ! -x "$program" ]; then
-    echo "demo: $program is not there yet; make demo builds it" >&2
+    echo "demo: $program does not exist yet; 'make demo' builds it" >&2
     exit 2
 fi
 
@@ -28,7 +28,7 @@ shown() # ARGUMENT...: the command as a reader would type it
     printf '%s  $ twinsift %s%s\n\n' "$dim" "$*" "$plain"
 }
 
-# Pairs as a table. samples/changes.tsv says what each copy was made from, and how.
+# show_pairs: pairs as a table. samples/changes.tsv lists what each copy was made from, and how.
 show_pairs()
 {
     awk -F '\t' -v dim="$dim" -v plain="$plain" '
@@ -40,7 +40,7 @@ show_pairs()
         { printf "%s  %-23s %-23s %s%s%s\n", $3, a, b, dim, why, plain }' samples/changes.tsv -
 }
 
-# The curve as bars of 40 blocks, from the lines "J<tab>P".
+# show_curve THRESHOLD: the curve as bars of up to 40 blocks, from lines "J<tab>P".
 show_curve()
 {
     awk -F '\t' -v block="$block" -v threshold="$1" '
@@ -57,44 +57,43 @@ count=$(find "$articles" -type f | wc -l)
 notes=$(mktemp)
 trap 'rm -f "$notes"' EXIT
 
-title "1. Which of these $count short articles are nearly the same?"
+title "1. Which of these $count short articles are near-duplicates?"
 shown pairs $articles
 "$program" pairs --stats --audit "$count" "$articles" 2>"$notes" | show_pairs
 cat <<'END'
 
-1.0000 is the same text once case, white space and Unicode forms are set aside;
-less is the exact share of 9-character pieces that two texts have in common.
-Not in the list, and rightly so: two notices that share only a footer
-(notices/), an article told in other words (wire/library.txt), and a
-translation (wire/fog-horn.txt).
+1.0000 means equal texts, apart from case, white space and Unicode forms. Below
+that, it is the exact Jaccard similarity of their sets of 9-character shingles.
+Correctly not listed: two notices that share only a footer (notices/), a
+paraphrase (wire/library.txt) and a translation (wire/fog-horn.txt).
 END
 
-title "2. Which text is part of another? The share of the smaller in the larger"
+title "2. Which text is part of another? Containment of the smaller in the larger"
 shown "pairs --measure containment $articles | grep teaser"
 "$program" pairs --measure containment "$articles" | grep teaser |
     awk -F '\t' '{ printf "%s  %-24s %s\n", $3, $1, $2 }'
 
-title "3. How pairs are found: the chance to become a candidate, by similarity"
+title "3. How pairs are found: the probability of becoming a candidate pair"
 shown plan --threshold 0.8 --hashes 128 --curve
 "$program" plan --threshold 0.8 --hashes 128 --curve | show_curve 0.80
 cat <<'END'
 
-Only candidates are compared, so few of all possible pairs cost any time; and as
-each is compared exactly, a wrong candidate costs a moment and is never told.
+Only candidate pairs are compared, so that most of the possible pairs take no
+time. Each is compared exactly, so that a false candidate is never reported.
 END
 
 title "4. What each stage did"
 shown pairs --stats $articles
 grep -v '^audit:' "$notes" | sed 's/^/  /'
 
-title "5. Was any pair missed? Every article is compared with every other to see"
+title "5. Was any pair missed? Every article is compared with every other"
 shown pairs --audit "$count" $articles
 grep '^audit:' "$notes" | sed 's/^/  /'
 
 title "Where to go next"
 cat <<END
   $program pairs FOLDER   your own texts, or a .jsonl file
-  $program pairs --help   all that can be asked
+  $program pairs --help   all options
   README.md                             examples, promises, limits
   make test                             the tests
   make install PREFIX=\$HOME/.local      the program, the library, the manual

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what tools/packages.txt lists. Says nothing and is quick when all is there.
+# Installs the packages that tools/packages.txt lists. Prints nothing if all are installed.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -8,11 +8,11 @@ needed=$(grep -v '?$' <<<"$list")
 wished=$(grep '?$' <<<"$list" | tr -d '?')
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "deps: no apt here, so nothing was checked; twinsift needs what these Debian packages hold:" $needed >&2
+    echo "deps: apt-get not found, nothing checked; twinsift needs the contents of these Debian packages:" $needed >&2
     exit 0
 fi
 
-# missing NAME...: those that are not installed.
+# missing NAME...: prints those that are not installed.
 missing()
 {
     comm -23 <(printf '%s\n' "$@" | sort) \
@@ -32,7 +32,7 @@ absent=$(missing $needed)
 [ -n "$absent" ] || exit 0
 
 if [ "$(id -u)" != 0 ] && ! { command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; }; then
-    echo "deps: neither root nor sudo here; have someone who may run: apt-get install" $absent >&2
+    echo "deps: neither root nor sudo; as root, run: apt-get install" $absent >&2
     exit 1
 fi
 echo "deps: installing" $absent

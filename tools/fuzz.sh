@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS: runs each fuzz target for so long. What is found along the way is kept in
-# build/fuzz/corpus/NAME, the seeds in fuzz/corpus/NAME are only read, and an input that breaks something is
-# left as build/fuzz/NAME-crash-*.
+# fuzz.sh SECONDS: runs each fuzz target for that long. New inputs are stored in build/fuzz/corpus/NAME; the seeds
+# in fuzz/corpus/NAME are only read. An input that causes a failure is stored as build/fuzz/NAME-crash-*.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=$1

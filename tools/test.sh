@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# test.sh PRESET...: configures, builds and tests each; stops at the first that fails.
+# test.sh PRESET...: configures, builds and tests each; stops at the first failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Older sanitizers cannot bear some kernels' random addresses; containers may forbid switching them off.
+# Older sanitizers fail with the address space randomisation of some kernels; containers may forbid disabling it.
 steady=()
 if setarch -R true 2>/dev/null; then
     steady=(setarch -R)
