@@ -1,16 +1,19 @@
-/* exp_bloom.c — bloom-k, bloom-n, bloom-big, bloom-small (A §2.3.4 to §2.3.6), bloom-overfill. */
+/* exp_bloom.c — bloom-k, bloom-n, bloom-big, bloom-small (Martins and Jesus 2015, §2.3.4 to §2.3.6), bloom-overfill.
+ *
+ * Each experiment builds many filters with try_filters() (filters.c), each with its own hash function and strings,
+ * and compares the observed false-positive rate with the formula, which filters.c evaluates without the library. */
 #include "lab.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A had 97,591 different strings. This many make every size that is tried a multiple of 512, so that theory is the
- * textbook's to the last digit. */
+/* Martins and Jesus had 97,591 distinct strings. This number makes every size tried here a multiple of 512, so the
+ * textbook formula holds to the last digit. */
 enum { ITEMS = 98304 };
 
 static bool claim_no_denial(struct lab *lab, uint64_t denied, uint64_t added)
 {
-    return claim(lab, denied == 0, "%llu of %llu strings that were added were denied (false negatives)",
+    return claim(lab, denied == 0, "%llu false negatives among %llu strings that were added",
                  (unsigned long long)denied, (unsigned long long)added);
 }
 
@@ -18,7 +21,7 @@ static bool claim_no_denial(struct lab *lab, uint64_t denied, uint64_t added)
 
 enum { MOST_K = 15 };
 
-/* The k with the fewest false positives, and whether 6 may be it: no more false positives than chance allows. */
+/* The k with the fewest false positives; and that k = 6 has no more of them than chance allows. */
 static void claim_best_k(struct lab *lab, const struct outcome *outcomes)
 {
     size_t best = 0, expected = 0;
@@ -29,25 +32,26 @@ static void claim_best_k(struct lab *lab, const struct outcome *outcomes)
     const struct outcome *six = &outcomes[5], *least = &outcomes[best];
     double width = hypot(six->interval.high - six->interval.low, least->interval.high - least->interval.low);
     double z = (six->rate - least->rate) / (width / (2 * 1.96));
-    claim(lab, expected == 5, "theory has its best k at %zu; reference: 6", expected + 1);
+    claim(lab, expected == 5, "best k by theory: %zu; reference (Martins and Jesus 2015): 6", expected + 1);
     claim(lab, best == 5 || z < 4.4, "observed best k: %zu%s", best + 1,
-          best == 5 ? ", as theory and reference have it" : ", which this many strings cannot tell from 6");
+          best == 5 ? ", as in theory and reference" : "; with this many strings it cannot be distinguished from 6");
 }
 
 static void plot_k(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_pair(lab);
     fputs("set ylabel 'false positives'\nset xtics 1\nset key top center\n"
           "plot [0.5:15.5][0:*] 'bloom-k.tsv' skip 1 using 1:2 with lines ls 1 title 'theory', "
           "'' skip 1 using 1:4:5:6 with yerrorbars ls 2 title 'observed, 95 % interval', "
-          "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of the reference "
-          "(A)'\n",
+          "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of Martins "
+          "and Jesus 2015'\n",
           script);
     plot_lower(script);
     fputs("set xlabel 'hash functions k'\n"
           "plot [0.5:15.5] 1 ls 1, 'bloom-k.tsv' skip 1 using 1:($4/$2):($5/$2):($6/$2) with yerrorbars ls 2\n",
           script);
-    plot_end(lab, script, "bloom-k", "False positives of filters with 8 cells an item, by the number of functions.");
+    plot_end(lab, script, "bloom-k",
+             "False positives of filters with 8 cells per item, by the number of hash functions.");
 }
 
 void exp_bloom_k(struct lab *lab)
@@ -56,8 +60,8 @@ void exp_bloom_k(struct lab *lab)
     double p_values[MOST_K];
     uint64_t denied = 0, added = 0;
     struct table table;
-    table_begin(&table, "bloom-k", "k\ttheory\treference\tobserved\tlow\thigh\tstrings asked");
-    say(lab, "Filters of n = 8m cells with m = %d strings; other strings are asked for.", (int)ITEMS);
+    table_begin(&table, "bloom-k", "k\ttheory\treference\tobserved\tlow\thigh\tqueries");
+    say(lab, "Filters of n = 8m cells with m = %d strings, queried with other strings.", (int)ITEMS);
     for (unsigned k = 1; k <= MOST_K; k++) {
         /* 5 and 6 differ by one part in 200, which takes a few million false positives to see. */
         size_t repeats = lab->quick ? 2 : k == 5 || k == 6 ? 150 : 10;
@@ -72,7 +76,7 @@ void exp_bloom_k(struct lab *lab)
         denied += o->denied;
         added += o->added;
         table_row(&table, "%u\t%.6f\t%s\t%.6f\t%.6f\t%.6f\t%llu", k, o->theory, k == 6 ? "best" : "–", o->rate,
-                  o->interval.low, o->interval.high, (unsigned long long)o->asked);
+                  o->interval.low, o->interval.high, (unsigned long long)o->queries);
         progress(lab, k, MOST_K);
     }
     table_end(lab, &table);
@@ -86,19 +90,19 @@ void exp_bloom_k(struct lab *lab)
 
 static void plot_n(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_pair(lab);
     fputs("set ylabel 'false positives'\nset logscale y\nset format y '%g'\n"
           "plot [0.5:10.5] 'bloom-n.tsv' skip 1 using 1:3 with lines ls 1 title 'theory, best whole k', "
           "'' skip 1 using 1:5:6:7 with yerrorbars ls 2 title 'observed, 95 % interval', "
-          "'' skip 1 using 1:4 with points ls 9 ps 2.2 lw 2 pt 6 title 'reference (A)'\n",
+          "'' skip 1 using 1:4 with points ls 9 ps 2.2 lw 2 pt 6 title 'Martins and Jesus 2015'\n",
           script);
     plot_lower(script);
-    fputs("set xlabel 'cells an item, n/m'\n"
+    fputs("set xlabel 'cells per item, n/m'\n"
           "plot [0.5:10.5] 1 ls 1, 'bloom-n.tsv' skip 1 using 1:($5/$3):($6/$3):($7/$3) with yerrorbars ls 2, "
           "'' skip 1 using 1:($4/$3) with points ls 9 ps 1.6 lw 2 pt 6\n",
           script);
     plot_end(lab, script, "bloom-n",
-             "False positives by cells an item, each size with its best number of functions.");
+             "False positives by cells per item, each size with its best number of hash functions.");
 }
 
 void exp_bloom_n(struct lab *lab)
@@ -128,7 +132,8 @@ void exp_bloom_n(struct lab *lab)
     }
     table_end(lab, &table);
     claim_chance(lab, p_values, SIZES, "observed rates agree with theory");
-    claim(lab, fabs(o.theory - 0.008194) < 5e-7, "theory at 10 cells an item: %.6f; reference: 0.008194", o.theory);
+    claim(lab, fabs(o.theory - 0.008194) < 5e-7,
+          "theory at 10 cells per item: %.6f; reference (Martins and Jesus 2015): 0.008194", o.theory);
     claim_no_denial(lab, denied, added);
     plot_n(lab);
 }
@@ -141,7 +146,7 @@ struct plan_row {
     twin_bloom_layout layout;
 };
 
-/* A's filter first; then what every filter that twinsift plans must keep. */
+/* First the filter of Martins and Jesus 2015; then rates that every filter planned by twinsift must keep. */
 static const struct plan_row plans[] = {
     { "0.000124", 1e-4, TWIN_BLOOM_CLASSIC }, { "–", 1e-2, TWIN_BLOOM_CLASSIC }, { "–", 1e-3, TWIN_BLOOM_CLASSIC },
     { "–", 1e-4, TWIN_BLOOM_CLASSIC },        { "–", 1e-2, TWIN_BLOOM_BLOCKS },  { "–", 1e-3, TWIN_BLOOM_BLOCKS },
@@ -155,9 +160,9 @@ void exp_bloom_big(struct lab *lab)
     uint64_t denied = 0, added = 0;
     struct table table;
     table_begin(&table, "bloom-big",
-                "items\tlayout\tbits an item\tplanned\ttheory\treference\tobserved\tlow\thigh\tfalse positives\tof");
-    say(lab, "Filters planned for a rate, filled as planned. Reference (A): 97,661 strings, 12 false positives of "
-             "96,872, none denied.");
+                "items\tlayout\tbits per item\tplanned\ttheory\treference\tobserved\tlow\thigh\tfalse positives\tof");
+    say(lab, "Filters planned for a rate, filled as planned. Reference (Martins and Jesus 2015): 97,661 strings, 12 "
+             "false positives of 96,872, no false negatives.");
     for (size_t i = 0; i < PLANS; i++) {
         size_t items = i == 0 ? 97661 : lab->quick ? 100000 : 1000000;
         struct trial trial = { { .items = items, .rate = plans[i].rate, .layout = plans[i].layout },
@@ -176,14 +181,14 @@ void exp_bloom_big(struct lab *lab)
         table_row(&table, "%zu\t%s\t%.2f\t%g\t%.4g\t%s\t%.4g\t%.4g\t%.4g\t%llu\t%llu", items,
                   twin_bloom_layout_name(plans[i].layout), (double)o.shape.cells / (double)items, plans[i].rate,
                   o.theory, plans[i].reference, o.rate, o.interval.low, o.interval.high, (unsigned long long)o.hits,
-                  (unsigned long long)o.asked);
+                  (unsigned long long)o.queries);
         progress(lab, i + 1, PLANS);
     }
     table_end(lab, &table);
     claim_chance(lab, p_values, PLANS, "observed rates agree with theory");
-    claim(lab, worst < 1.005, "theory is at most %.4f times the planned rate", worst);
+    claim(lab, worst < 1.005, "the theoretical rate is at most %.4f times the planned rate", worst);
     claim_no_denial(lab, denied, added);
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fputs(
         "set xlabel 'planned rate'\nset ylabel 'observed / planned'\nset logscale x\nset format x '%g'\n"
         "set key bottom right\n"
@@ -194,7 +199,8 @@ void exp_bloom_big(struct lab *lab)
         "'' skip 2 using ($4*1.03):(strcol(2) eq 'blocks' ? $7/$4 : NaN):($8/$4):($9/$4) with yerrorbars ls 3 title "
         "'blocks'\n",
         script);
-    plot_end(lab, script, "bloom-big", "Observed rate over the planned one, both layouts, with 95 % intervals.");
+    plot_end(lab, script, "bloom-big",
+             "Observed over planned false-positive rate, both layouts, with 95 % intervals.");
 }
 
 /* ---- bloom-small */
@@ -203,14 +209,14 @@ static const char *const held[] = { "Lisboa", "Porto", "Aveiro", "Coimbra", "Bra
 static const char *const other[] = { "lisboa", "Porto ", "Aveir", "Madrid", "Roma", "Brag", "faro", " " };
 enum { HANDFUL = 8 };
 
-/* Filters of every family and seed that answer all right: the number of wrong answers. */
+/* Adds the items and queries all of them and their near misses. Returns the number of wrong answers. */
 static size_t wrong_answers(twin_bloom_options options)
 {
     twin_bloom *bloom;
     size_t wrong = 0;
     expect(twin_bloom_create(&bloom, options), "making a small filter", NULL);
     for (size_t i = 0; i < HANDFUL; i++)
-        wrong += twin_bloom_may_contain(bloom, held[i], strlen(held[i])); /* nothing is in yet */
+        wrong += twin_bloom_may_contain(bloom, held[i], strlen(held[i])); /* the filter is still empty */
     for (size_t i = 0; i < HANDFUL; i++)
         wrong += !twin_bloom_add(bloom, held[i], strlen(held[i]));
     for (size_t i = 0; i < HANDFUL; i++) {
@@ -222,7 +228,7 @@ static size_t wrong_answers(twin_bloom_options options)
     return wrong;
 }
 
-/* At 10^-9 a wrong answer among 4 families × 2 layouts × 4 widths × 100 seeds × 24 questions has a chance of less
+/* At 10^-9 a wrong answer among 4 families × 2 layouts × 4 widths × 100 seeds × 24 queries has a probability of less
  * than 10^-4. */
 void exp_bloom_small(struct lab *lab)
 {
@@ -231,8 +237,8 @@ void exp_bloom_small(struct lab *lab)
     size_t wrong = 0;
     struct table table;
     table_begin(&table, "bloom-small", "layout\tcell bits\tfilters\ttheory\treference\twrong answers");
-    say(lab, "%d hand-written items in, %d close to them out, %d seeds of each family.", (int)HANDFUL, (int)HANDFUL,
-        (int)SEEDS);
+    say(lab, "%d hand-written items are added, %d near misses are not; %d seeds of each family.", (int)HANDFUL,
+        (int)HANDFUL, (int)SEEDS);
     for (int layout = TWIN_BLOOM_BLOCKS; layout <= TWIN_BLOOM_CLASSIC; layout++)
         for (size_t w = 0; w < WIDTHS; w++) {
             size_t here = 0;
@@ -256,7 +262,7 @@ void exp_bloom_small(struct lab *lab)
 
 static void plot_overfill(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_pair(lab);
     fputs("set ylabel 'false positives'\nset logscale y\nset format y '%g'\nset key bottom right\n"
           "plot [0:4.2] 0.01 ls 9 title 'planned rate', "
           "'bloom-overfill.tsv' skip 1 using 2:(strcol(1) eq 'classic' ? $3 : NaN) with lines ls 1 title 'theory', "
@@ -266,7 +272,7 @@ static void plot_overfill(struct lab *lab)
           "'' skip 1 using ($2+0.03):(strcol(1) eq 'blocks' ? $5 : NaN):6:7 with yerrorbars ls 3 title 'blocks'\n",
           script);
     plot_lower(script);
-    fputs("set xlabel 'items held, in times of the plan'\n"
+    fputs("set xlabel 'items, as a multiple of the plan'\n"
           "plot [0:4.2] 1 ls 1, 'bloom-overfill.tsv' skip 1 using ($2-0.03):(strcol(1) eq 'classic' ? $5/$3 : "
           "NaN):($6/$3):($7/$3) with yerrorbars ls 2, '' skip 1 using ($2+0.03):(strcol(1) eq 'blocks' ? $5/$3 : "
           "NaN):($6/$3):($7/$3) with yerrorbars ls 3\n",
@@ -275,31 +281,32 @@ static void plot_overfill(struct lab *lab)
              "False positives of filters planned for 1 %, from half the plan to four times.");
 }
 
-/* The filter's own words about itself: its rate, its items, its warning. */
-struct own_words {
+/* How accurate a filter's report about itself is: its rate, its item count, its warning. */
+struct self_report {
     double rate, items; /* the largest relative errors */
     size_t mistaken;    /* warnings too early or missing */
 };
 
-static void hear(struct own_words *words, const struct outcome *o, double times, double items, size_t repeats)
+static void add_report(struct self_report *report, const struct outcome *o, double times, double items,
+                       size_t repeats)
 {
-    words->rate = fmax(words->rate, fabs(o->told / o->theory - 1));
-    words->items = fmax(words->items, fabs(o->estimate / items - 1));
-    if (times <= 0.9 || times >= 1.1) /* about the plan itself either answer is right */
-        words->mistaken += times < 1 ? o->past_plan : repeats - o->past_plan;
+    report->rate = fmax(report->rate, fabs(o->reported / o->theory - 1));
+    report->items = fmax(report->items, fabs(o->estimate / items - 1));
+    if (times <= 0.9 || times >= 1.1) /* close to the plan either answer is right */
+        report->mistaken += times < 1 ? o->past_plan : repeats - o->past_plan;
 }
 
 void exp_bloom_overfill(struct lab *lab)
 {
     enum { STEPS = 8, PLANNED = 100000 };
     double p_values[2 * STEPS];
-    struct own_words words = { 0 };
+    struct self_report report = { 0 };
     uint64_t denied = 0, added = 0;
     struct table table;
     size_t tests = 0, repeats = lab->quick ? 2 : 20;
     table_begin(
         &table, "bloom-overfill",
-        "layout\ttimes the plan\ttheory\treference\tobserved\tlow\thigh\ttold by the filter\titems told\tpast plan");
+        "layout\ttimes the plan\ttheory\treference\tobserved\tlow\thigh\treported rate\treported items\tpast plan");
     say(lab, "Filters planned for %d strings at 1 %%, filled with half as many to four times as many.", (int)PLANNED);
     for (int layout = TWIN_BLOOM_BLOCKS; layout <= TWIN_BLOOM_CLASSIC; layout++)
         for (int step = 1; step <= STEPS; step++) {
@@ -311,13 +318,13 @@ void exp_bloom_overfill(struct lab *lab)
                                    seed_of(lab->seed, 500 + tests) };
             struct outcome o;
             try_filters(&o, lab, trial);
-            hear(&words, &o, 0.5 * step, (double)items, repeats);
+            add_report(&report, &o, 0.5 * step, (double)items, repeats);
             p_values[tests++] = o.p;
             denied += o.denied;
             added += o.added;
             table_row(&table, "%s\t%.1f\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%.5f\t%.0f\t%s",
                       twin_bloom_layout_name((twin_bloom_layout)layout), 0.5 * step, o.theory, o.rate, o.interval.low,
-                      o.interval.high, o.told, o.estimate,
+                      o.interval.high, o.reported, o.estimate,
                       o.past_plan == repeats ? "yes"
                       : o.past_plan          ? "some"
                                              : "no");
@@ -325,10 +332,10 @@ void exp_bloom_overfill(struct lab *lab)
         }
     table_end(lab, &table);
     claim_chance(lab, p_values, tests, "observed rates agree with theory");
-    claim(lab, words.rate < 0.1 && words.items < 0.02,
-          "what filters say of themselves is off by at most %.2f %% (rate) and %.2f %% (items)", 100 * words.rate,
-          100 * words.items);
-    claim(lab, words.mistaken == 0, "%zu filters warned without cause or failed to warn", words.mistaken);
+    claim(lab, report.rate < 0.1 && report.items < 0.02,
+          "the rate and item count that filters report are off by at most %.2f %% and %.2f %%", 100 * report.rate,
+          100 * report.items);
+    claim(lab, report.mistaken == 0, "%zu filters warned without cause or failed to warn", report.mistaken);
     claim_no_denial(lab, denied, added);
     plot_overfill(lab);
 }

@@ -1,4 +1,7 @@
-/* exp_by.c — forest-vs-by: hash vectors and Bar-Yossef features in a forest, against exact pairs (D). */
+/* exp_by.c — forest-vs-by: hash vectors and Bar-Yossef features in a forest, against exact pairs (Sokolov 2007).
+ *
+ * Texts of Reuters-21578 are embedded by four methods, stored in LSH forests, one per class of lengths, and queried.
+ * The candidate pairs, ranked by a score or verified, are compared with all pairs of a given indel ratio (gold.c). */
 #include "lab.h"
 #include "texts.h"
 
@@ -18,9 +21,9 @@ enum {
 };
 static const size_t lengths[LENGTHS] = { 250, 500 };
 static const double golds[GOLDS] = { 0.85, 0.95, 0.99 };
-#define CLASS_RATIO ((2 - 0.85) / 0.85) /* lengths further apart cannot have a ratio of 0.85 */
+#define CLASS_RATIO ((2 - 0.85) / 0.85) /* texts whose lengths differ more cannot have a ratio of 0.85 */
 
-/* How texts become labels: hash vectors by a preset, or MinHash of features that are planned for `edits`. */
+/* How texts become labels: hash vectors by a preset, or MinHash of features planned for `edits` edits. */
 static const struct method {
     const char *name;
     twin_embed_preset preset;
@@ -48,9 +51,9 @@ struct run {
     twin_embedder *embedders[CLASSES];
     twin_minhash *hasher;
     twin_forest *forests[CLASSES];
-    struct scored_pairs *levels, *shares; /* of each worker: pairs by level, and by the share of labels that agree */
-    struct scored_pairs *verified;        /* the same with their ratios, where these are at least 0.85 */
-    double signing, building, asking, verifying; /* seconds */
+    struct scored_pairs *levels, *shares; /* per worker: pairs by level, and by the share of labels that agree */
+    struct scored_pairs *verified;        /* per worker: pairs whose ratio is at least 0.85 */
+    double signing, building, querying, verifying; /* seconds */
 };
 
 static void gather_members(struct run *run, size_t texts)
@@ -65,7 +68,7 @@ static void gather_members(struct run *run, size_t texts)
     }
 }
 
-/* The embedders of the classes, or one hasher for all. */
+/* Creates the embedders of the classes, or one hasher for all. */
 static void prepare(struct run *run)
 {
     uint64_t seed = seed_of(run->lab->seed, 6000);
@@ -118,7 +121,7 @@ static void build_some(void *context, size_t begin, size_t end, int worker)
     }
 }
 
-/* A candidate, and all that were folded into it. */
+/* Records a candidate and all its copies. */
 static void take(const struct run *run, size_t member, twin_forest_candidate candidate, int worker)
 {
     uint64_t ids[MOST];
@@ -134,7 +137,7 @@ static void take(const struct run *run, size_t member, twin_forest_candidate can
     }
 }
 
-static void ask_some(void *context, size_t begin, size_t end, int worker)
+static void query_some(void *context, size_t begin, size_t end, int worker)
 {
     const struct run *run = context;
     twin_forest_candidate candidates[MOST];
@@ -143,14 +146,14 @@ static void ask_some(void *context, size_t begin, size_t end, int worker)
         size_t count;
         expect(twin_forest_query(candidates, &count, run->forests[run->members[i].class.number], &scratch,
                                  run->labels + i * LABELS, (twin_forest_query_options){ MOST, 2 }),
-               "asking", NULL);
+               "querying", NULL);
         for (size_t c = 0; c < count; c++)
             take(run, i, candidates[c], worker);
     }
     twin_forest_scratch_clear(&scratch);
 }
 
-/* The pairs of all workers in those of the first. */
+/* Merges the pairs of all workers into those of the first. */
 static void unite(struct scored_pairs *of_workers, size_t workers)
 {
     for (size_t w = 1; w < workers; w++) {
@@ -178,10 +181,10 @@ static void find_pairs(struct run *run, size_t texts)
     twin_exec_for(run->lab->exec, CLASSES, 1, build_some, run);
     run->building = seconds_now() - start;
     start = seconds_now();
-    twin_exec_for(run->lab->exec, run->count, 64, ask_some, run);
+    twin_exec_for(run->lab->exec, run->count, 64, query_some, run);
     unite(run->levels, workers);
     unite(run->shares, workers);
-    run->asking = seconds_now() - start;
+    run->querying = seconds_now() - start;
 }
 
 static void verify_some(void *context, size_t begin, size_t end, int worker)
@@ -226,7 +229,7 @@ static void clear_run(struct run *run)
     free(run->shares);
 }
 
-/* ---- against gold */
+/* ---- comparison with the exact pairs */
 
 static int by_score(const void *one, const void *other)
 {
@@ -248,7 +251,7 @@ struct best {
     double reached;
 };
 
-/* Goes down the scores; a point of the curve at each that differs, when there is a table for it. */
+/* Lowers the threshold score by score; adds a point to `curve`, if given, where the recall changes. */
 static struct best sweep(struct scored_pairs *found, const struct scored_pairs *gold, double at_least,
                          struct table *curve, const char *name)
 {
@@ -279,10 +282,10 @@ static struct best sweep(struct scored_pairs *found, const struct scored_pairs *
 
 static void plot_curves(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_halves(lab);
     for (size_t l = 0; l < LENGTHS; l++) {
         if (l > 0)
-            plot_lower(script);
+            plot_lower_half(script);
         fprintf(script, "set ylabel 'precision, n = %zu'\nset xlabel '%s'\n%s\nplot [0:1][0:1.03] ", lengths[l],
                 l ? "recall of pairs with a ratio of at least 0.85" : "", l ? "unset key" : "set key bottom left");
         for (size_t m = 0; m < METHODS; m++)
@@ -293,15 +296,14 @@ static void plot_curves(struct lab *lab)
                     "'.' %s, ",
                     lengths[l], methods[m].name, m + 2, methods[m].name, methods[m].name, m + 2,
                     m ? "notitle" : "title 'default, by level'");
-        fputs("0.88/(2-0.88/x) * (x > 0.4400 ? 1 : NaN) ls 9 title 'reference: F_1 = 0.88'\n", script);
+        fputs("0.88/(2-0.88/x) * (x > 0.4400 ? 1 : NaN) ls 9 title 'Sokolov 2007: F_1 = 0.88'\n", script);
     }
     plot_end(lab, script, "forest-vs-by",
              "Precision and recall of pairs in Reuters-21578 as the threshold of a score falls: agreement of all "
-             "labels (lines), or "
-             "level in the forest (dots).");
+             "labels (lines), or level in the forest (dots).");
 }
 
-/* What the rows of a method come to: the best F1 against 0.85 by a score alone, and that of verified pairs; seconds. */
+/* Summary of a method: the best F1 against 0.85 by a score alone, that of verified pairs, and seconds. */
 struct result {
     double by_score, verified, seconds, with_verifying;
 };
@@ -317,7 +319,7 @@ static struct result judge(struct table *table, struct table *curve, struct run 
                            size_t n)
 {
     char name[64];
-    struct result out = { .seconds = run->signing + run->building + run->asking };
+    struct result out = { .seconds = run->signing + run->building + run->querying };
     out.with_verifying = out.seconds + run->verifying;
     snprintf(name, sizeof name, "%s, level", run->method->name);
     for (size_t g = 0; g < GOLDS; g++) {
@@ -381,7 +383,7 @@ void exp_forest_vs_by(struct lab *lab)
     table_begin(&table, "forest-vs-by",
                 "n\tmethod\tgold from\tscore\tbest F1\tprecision\trecall\tat\tcandidates\tseconds");
     say(lab,
-        "%d trees of %d levels, %d candidates for each text; texts cut to n, nothing padded, classes of like length.",
+        "%d trees of %d levels, %d candidates per text; texts cut to n, not padded, in classes of similar length.",
         (int)TREES, (int)DEPTH, (int)MOST);
     for (size_t l = 0; l < LENGTHS; l++) {
         gold_seconds[l] = run_length(results[l], lab, &table, &reuters, count, lengths[l]);
@@ -391,15 +393,16 @@ void exp_forest_vs_by(struct lab *lab)
     for (size_t l = 0; l < LENGTHS; l++) {
         const struct result *r = results[l];
         claim(lab, r[0].verified > 0.88,
-              "n = %zu: F1 of the forest's candidates, verified, against 0.85 is %.3f (reference: up to 0.88); by a "
-              "score alone %.3f",
+              "n = %zu: F1 of verified forest candidates against 0.85 is %.3f (Sokolov 2007: up to 0.88); by a score "
+              "alone %.3f",
               lengths[l], r[0].verified, r[0].by_score);
         say(lab,
-            "n = %zu: Bar-Yossef features come to %.3f and %.3f verified, %.3f and %.3f by a score; the paper's "
-            "parameters to %.3f and "
-            "%.3f.",
+            "n = %zu: F1 of Bar-Yossef features is %.3f and %.3f verified, %.3f and %.3f by a score; with the "
+            "parameters of "
+            "Sokolov 2007 %.3f and %.3f.",
             lengths[l], r[2].verified, r[3].verified, r[2].by_score, r[3].by_score, r[1].verified, r[1].by_score);
-        say(lab, "n = %zu: seconds with verifying: forest %.2f, features %.2f and %.2f, paper %.2f; all pairs %.1f.",
+        say(lab,
+            "n = %zu: seconds with verification: forest %.2f, features %.2f and %.2f, paper %.2f; all pairs %.1f.",
             lengths[l], r[0].with_verifying, r[2].with_verifying, r[3].with_verifying, r[1].with_verifying,
             gold_seconds[l]);
     }

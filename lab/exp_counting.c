@@ -1,4 +1,7 @@
-/* exp_counting.c — counting: how often counts are too high, what removal leaves, what overflow does (C). */
+/* exp_counting.c — counting: errors of counts, removal and overflow of counting filters.
+ *
+ * Counting filters are those of the Aveiro notes. Three parts: how often a count is too high (theory: the false-positive rate);
+ * that removing items leaves the others unharmed; and that saturated cells stay saturated, so nothing is lost. */
 #include "lab.h"
 
 #include <math.h>
@@ -8,11 +11,11 @@
 enum { PLANNED = 20000, WIDTHS = 3, LOADS = 8 };
 static const unsigned widths[WIDTHS] = { 4, 8, 16 };
 
-/* A filter with items that are in it 1, 2, 3 or 4 times. */
+/* A filter with items that were added 1, 2, 3 or 4 times. */
 struct filled {
     twin_bloom *bloom;
     twin_bloom_shape shape;
-    struct items items; /* the first `held` are in */
+    struct items items; /* the first `held` were added */
     size_t held;
 };
 
@@ -50,7 +53,7 @@ static void empty(struct filled *filled)
     items_clear(&filled->items);
 }
 
-/* Trials whose probability differs from filter to filter, counted as so many fewer as that widens them. */
+/* The factor by which trials shrink because their probability differs from filter to filter. */
 static double effective(double per_filter, struct theory theory)
 {
     return 1 / (1 + per_filter * theory.variance / (theory.rate * (1 - theory.rate)));
@@ -59,7 +62,7 @@ static double effective(double per_filter, struct theory theory)
 /* ---- errors of counts: an item is counted too high when all its cells are shared with others */
 
 struct counts {
-    size_t high, low, asked;
+    size_t high, low, queries;
 };
 
 static struct counts count_errors(twin_bloom_shape *shape, const struct lab *lab, unsigned width, size_t held,
@@ -82,7 +85,7 @@ static struct counts count_errors(twin_bloom_shape *shape, const struct lab *lab
 
 static void plot_errors(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_pair(lab);
     fputs(
         "set ylabel 'share of items counted too high'\nset logscale y\nset format y '%g'\nset key bottom right\n"
         "plot [0.4:2.15][5e-5:1] 'counting.tsv' skip 1 using 2:($1 == 8 ? $3 : NaN) with lines ls 1 title 'theory', "
@@ -91,14 +94,15 @@ static void plot_errors(struct lab *lab)
         "'' skip 1 using ($2+0.02):($1 == 16 ? $5 : NaN):6:7 with yerrorbars ls 4 title '16 bits'\n",
         script);
     plot_lower(script);
-    fputs("set xlabel 'items held, in times of the plan'\nset yrange [0.5:1.5]\nplot [0.4:2.15] 1 ls 1", script);
+    fputs("set xlabel 'items, as a multiple of the plan'\nset yrange [0.5:1.5]\nplot [0.4:2.15] 1 ls 1", script);
     for (size_t w = 0; w < WIDTHS; w++)
         fprintf(
             script,
             ", 'counting.tsv' skip 1 using ($2%+.2f):($1 == %u ? $5/$3 : NaN):($6/$3):($7/$3) with yerrorbars ls %zu",
             0.02 * ((double)w - 1), widths[w], w + 2);
     fputc('\n', script);
-    plot_end(lab, script, "counting", "Items counted too high, by load, in filters planned for a rate of 1 %.");
+    plot_end(lab, script, "counting",
+             "Share of items counted too high, by load, in filters planned for a rate of 1 %.");
 }
 
 static void run_errors(struct lab *lab)
@@ -115,12 +119,12 @@ static void run_errors(struct lab *lab)
             struct counts counts = count_errors(&shape, lab, widths[w], held, repeats, 600 + 100 * tests);
             struct theory theory = theory_of(shape, (double)(held - 1));
             double share = effective((double)held, theory);
-            double high = share * (double)counts.high, asked = share * (double)counts.asked;
-            struct interval interval = interval_of(high, asked);
-            p_values[tests++] = p_binomial(high, asked, theory.rate);
+            double high = share * (double)counts.high, queries = share * (double)counts.queries;
+            struct interval interval = interval_of(high, queries);
+            p_values[tests++] = p_binomial(high, queries, theory.rate);
             low += counts.low;
             table_row(&table, "%u\t%.2f\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%zu", widths[w], 0.25 * (double)load, theory.rate,
-                      high / asked, interval.low, interval.high, counts.low);
+                      high / queries, interval.low, interval.high, counts.low);
             progress(lab, tests, WIDTHS * LOADS + WIDTHS);
         }
     table_end(lab, &table);
@@ -129,14 +133,14 @@ static void run_errors(struct lab *lab)
     plot_errors(lab);
 }
 
-/* ---- removal: all copies of every second item are taken out again */
+/* ---- removal: all copies of every second item are removed again */
 
 struct removal {
-    size_t refused;   /* removals of what was in: must be none */
-    size_t low;       /* items that stayed and are counted too low: must be none */
-    size_t remaining; /* items taken out that are still confirmed: false positives of what stayed */
+    size_t refused;   /* removals of present items: must be none */
+    size_t low;       /* remaining items that are counted too low: must be none */
+    size_t remaining; /* removed items that are still reported: false positives of the remaining ones */
     size_t taken;
-    size_t accepted; /* removals of what was never in and is not even a false positive: must be none */
+    size_t accepted; /* removals of items never added that are not false positives: must be none */
 };
 
 static void remove_half(struct removal *out, struct filled *filled)
@@ -161,9 +165,9 @@ static void run_removal(struct lab *lab)
     struct table table;
     table_begin(
         &table, "counting-removal",
-        "cell bits\tlayout\tstill confirmed: theory\treference\tobserved\tlow\thigh\trefused\ttoo low\taccepted");
+        "cell bits\tlayout\tstill reported: theory\treference\tobserved\tlow\thigh\trefused\ttoo low\taccepted");
     say(lab,
-        "All copies of every second item are removed; then what is gone, what stayed, and removal of strangers.");
+        "All copies of every second item are removed; then removed, remaining and never added items are queried.");
     for (size_t w = 0; w < WIDTHS; w++)
         for (int layout = TWIN_BLOOM_BLOCKS; layout <= TWIN_BLOOM_CLASSIC; layout++) {
             struct removal removal = { 0 };
@@ -187,19 +191,19 @@ static void run_removal(struct lab *lab)
                       interval.high, removal.refused, removal.low, removal.accepted);
         }
     table_end(lab, &table);
-    claim_chance(lab, p_values, tests, "what was removed is confirmed as often as any other stranger");
-    claim(lab, wrong == 0, "%zu removals were wrongly refused or accepted, or took from others", wrong);
+    claim_chance(lab, p_values, tests, "removed items are reported as often as items never added");
+    claim(lab, wrong == 0, "%zu removals were wrongly refused or accepted, or lowered the count of others", wrong);
 }
 
-/* ---- overflow: some items are added more often than a cell can count, and removed as often */
+/* ---- overflow: hot items are added more often than a cell can count, and removed as often */
 
 enum { HOT = 50, EXTRA = 5 };
 
-/* The probability that the ordinary items alone bring a cell to `most`: a Poisson number of them meet in it, each
- * there one to four times (Panjer's recursion for their sum). */
+/* The probability that ordinary items alone saturate a cell at `most`: a Poisson number of them share it, each added
+ * one to four times (Panjer's recursion for the sum). */
 static double reaches(twin_bloom_shape shape, uint32_t most)
 {
-    enum { FAR = 64 }; /* from here on it is less than any double can tell from 0 */
+    enum { FAR = 64 }; /* beyond this the probability is 0 in double precision */
     double p[FAR], mean = (double)PLANNED * shape.functions / (double)shape.cells, below = 0;
     if (most >= FAR)
         return 0;
@@ -211,7 +215,7 @@ static double reaches(twin_bloom_shape shape, uint32_t most)
     return 1 - below;
 }
 
-/* Cells that are full: those of hot items, shared ones counted once, and those that ordinary items fill. */
+/* Saturated cells: those of hot items, shared ones counted once, and those that ordinary items saturate. */
 static double expected_full(twin_bloom_shape shape, uint32_t most)
 {
     double cells = (double)shape.cells, hot = cells * -expm1((double)HOT * shape.functions * log1p(-1 / cells));
@@ -220,8 +224,8 @@ static double expected_full(twin_bloom_shape shape, uint32_t most)
 
 struct overflow {
     uint64_t full;
-    uint32_t count;     /* the smallest of a hot item, when all were added */
-    size_t denied, low; /* hot items denied after removal; ordinary items counted too low: must be none */
+    uint32_t count;     /* the smallest count of a hot item after adding */
+    size_t denied, low; /* hot items missing after removal; ordinary items counted too low: must be none */
 };
 
 static void overflow(struct overflow *out, struct filled *filled, uint32_t times)
@@ -252,10 +256,11 @@ static void run_overflow(struct lab *lab)
     double p_values[WIDTHS];
     struct table table;
     table_begin(&table, "counting-overflow",
-                "cell bits\thot items\tadded each\tfull cells: theory\treference\tobserved\tcount then\tdenied "
-                "later\ttoo low");
+                "cell bits\thot items\tadded each\tsaturated cells: theory\treference\tobserved\tcount\tmissing "
+                "after removal\ttoo low");
     say(lab,
-        "Hot items are added %d times more than a cell can count, then removed as often; full cells must stay full.",
+        "Hot items are added %d times more than a cell can count, then removed as often; saturated cells must stay "
+        "so.",
         (int)EXTRA);
     for (size_t w = 0; w < WIDTHS; w++) {
         uint32_t most = (1u << widths[w]) - 1;
@@ -264,7 +269,7 @@ static void run_overflow(struct lab *lab)
         fill(&filled, widths[w], TWIN_BLOOM_AUTO, PLANNED, HOT, seed_of(lab->seed, 9900 + w));
         overflow(&seen, &filled, most + EXTRA);
         double theory = expected_full(filled.shape, most), ordinary = theory - HOT * filled.shape.functions;
-        /* Ordinary items fill cells as a Poisson process does; hot items share one cell or so. */
+        /* Cells saturated by ordinary items are Poisson distributed; hot items share about one cell. */
         p_values[w] = p_normal(((double)seen.full - theory) / sqrt(fmax(ordinary, 0) + 2));
         lost += seen.denied + seen.low + (seen.count != most);
         table_row(&table, "%u\t%d\t%u\t%.1f\t–\t%llu\t%u\t%zu\t%zu", widths[w], (int)HOT, most + EXTRA, theory,
@@ -273,8 +278,8 @@ static void run_overflow(struct lab *lab)
         progress(lab, WIDTHS * LOADS + w + 1, WIDTHS * LOADS + WIDTHS);
     }
     table_end(lab, &table);
-    claim(lab, lost == 0, "%zu items were denied or counted too low after an overflow", lost);
-    claim_chance(lab, p_values, WIDTHS, "cells are full as often as theory says");
+    claim(lab, lost == 0, "%zu items are missing or counted too low after an overflow", lost);
+    claim_chance(lab, p_values, WIDTHS, "cells are saturated as often as theory says");
 }
 
 void exp_counting(struct lab *lab)

@@ -1,4 +1,8 @@
-/* exp_embed.c — embed-bounds and embed-collision: what edits do to q-grams (D). */
+/* exp_embed.c — embed-bounds and embed-collision: what edits do to q-gram vectors (Sokolov 2007).
+ *
+ * The first compares the q-gram distance D of pairs of texts with the bounds that their exact edit distance implies.
+ * The second counts how often the randomised hash functions agree on such pairs, and compares with p(c) averaged over
+ * all windows. */
 #include "lab.h"
 #include "texts.h"
 
@@ -10,11 +14,11 @@
 
 enum { BOUND_LENGTHS = 2, SHAPES = 3, STEPS = 24 };
 static const size_t bound_lengths[BOUND_LENGTHS] = { 5000, 10000 };
-static const double plateaus[BOUND_LENGTHS] = { 40, 58 }; /* D's, read off a plot */
+static const double plateaus[BOUND_LENGTHS] = { 40, 58 }; /* read off a plot in Sokolov 2007 */
 static const size_t bound_edits[STEPS] = { 1,  2,  3,  4,  5,   6,   8,   10,  12,   15,   20,   25,
                                            30, 40, 60, 80, 120, 200, 400, 700, 1200, 2000, 3000, 4800 };
 
-/* Where the edits are. Scattered ones change much of D, those in one place little. */
+/* Where the edits are. Scattered edits change D a lot, edits in one block little. */
 static const char *const shapes[SHAPES] = { "scattered", "one block", "shift" };
 
 static void draw_shape(char *out, const char *from, size_t n, size_t shape, size_t edits, uint64_t *state)
@@ -24,7 +28,7 @@ static void draw_shape(char *out, const char *from, size_t n, size_t shape, size
         draw_edited(out, from, n, edits, KEEP_BY_PAIRS, state);
     if (shape == 1)
         draw_letters(out + draw_below(state, n - edits + 1), edits, state);
-    if (shape == 2) { /* put before the text, cut off its end */
+    if (shape == 2) { /* insert in front, cut off the end */
         memcpy(out + edits, from, n - edits);
         draw_letters(out, edits, state);
     }
@@ -102,15 +106,16 @@ static size_t tabulate_step(struct table *table, struct table *all, const struct
 
 static void plot_bounds(struct lab *lab, const struct bounds *each)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_halves(lab);
     for (size_t i = 0; i < BOUND_LENGTHS; i++) {
         const struct bounds *b = &each[i];
         if (i > 0)
-            plot_lower(script);
+            plot_lower_half(script);
         fprintf(script,
                 "set logscale xy\nset format y '10^{%%L}'\nset xlabel '%s'\nset ylabel 'D, n = %zu'\n%s\n"
                 "plot [0.9:12000][1e-2:1e3] ",
-                i ? "edit distance" : "", b->n, i ? "unset key" : "set key bottom right");
+                i ? "edit distance" : "", b->n,
+                i ? "unset key" : "set key bottom right maxrows 3 width -4 font ',11'");
         static const char *const colours[SHAPES] = { "2", "3", "4" };
         for (size_t s = 0; s < SHAPES; s++)
             fprintf(script,
@@ -119,15 +124,14 @@ static void plot_bounds(struct lab *lab, const struct bounds *each)
                     b->n, shapes[s], colours[s], shapes[s]);
         fprintf(script,
                 "%.9g*x ls 1 title 'bounds', (x > 2 ? %.9g*(x-1)-%.9g : NaN) ls 1 notitle, %.3f ls 1 dt '.' title "
-                "'theory: plateau', %.1f ls 9 title 'reference: plateau'\n",
+                "'theory: plateau', %.1f ls 9 title 'plateau in Sokolov 2007'\n",
                 bound_above(b, 1), (bound_below(b, 4001) - bound_below(b, 3001)) / 1000,
                 4000 * (bound_below(b, 4001) - bound_below(b, 3001)) / 1000 - bound_below(b, 4001), plateau_of(b),
                 plateaus[i]);
     }
-    plot_end(
-        lab, script, "embed-bounds",
-        "The q-gram distance D against the edit distance: n = 5,000 above, 10,000 below. No pair may be outside the "
-        "bounds.");
+    plot_end(lab, script, "embed-bounds",
+             "The q-gram distance D against the edit distance: n = 5,000 above, 10,000 below. No pair may be outside "
+             "the bounds.");
 }
 
 void exp_embed_bounds(struct lab *lab)
@@ -138,9 +142,9 @@ void exp_embed_bounds(struct lab *lab)
     table_begin(&table, "embed-bounds",
                 "n\tedits\ted from\tto\ttheory: least D\tobserved least\tmost\ttheory: most D\toutside");
     table_begin(&all, "embed-bounds-all", "n\tedits\ted\tD\tlower bound\tupper bound");
-    say(lab, "D(x, y) with w = √n and the paper's q, against the edit distance; edits all over the text, in one "
-             "block, or a "
-             "shift of all of it.");
+    say(lab,
+        "D(x, y) with w = √n and q as in Sokolov 2007, against the edit distance; edits are scattered, in one block, "
+        "or shift the whole text.");
     for (size_t l = 0; l < BOUND_LENGTHS; l++) {
         struct bounds *b = &each[l];
         *b = (struct bounds){ .lab = lab, .n = bound_lengths[l], .pairs = lab->quick ? 2 : 30 };
@@ -156,14 +160,16 @@ void exp_embed_bounds(struct lab *lab)
     }
     table_end(lab, &table);
     table_write_only(lab, &all);
-    claim(lab, outside == 0, "%zu of %zu pairs are outside the bounds that their edit distance sets", outside, total);
+    claim(lab, outside == 0, "%zu of %zu pairs are outside the bounds implied by their edit distance", outside,
+          total);
     for (size_t l = 0; l < BOUND_LENGTHS; l++) {
         struct bounds *b = &each[l];
         double most = 0;
         for (size_t i = 0; i < SHAPES * STEPS * b->pairs; i++)
             most = fmax(most, b->distances[i]);
         claim(lab, most <= plateau_of(b) && most > 0.99 * plateau_of(b) && fabs(most - plateaus[l]) < 4,
-              "n = %zu, w = %zu, q = %zu..%zu: D rises to %.2f; theory 2(w+1) - q1 - q2 = %.0f, reference about %.0f",
+              "n = %zu, w = %zu, q = %zu..%zu: D rises to %.2f; theory 2(w+1) - q1 - q2 = %.0f; Sokolov 2007: about "
+              "%.0f",
               b->n, b->grams.window, b->grams.q_low, b->grams.q_high, most, plateau_of(b), plateaus[l]);
     }
     plot_bounds(lab, each);
@@ -184,7 +190,7 @@ struct collisions {
     const struct lab *lab;
     size_t n, functions, pairs;
     twin_embed_preset preset;
-    double *theory, *distances; /* of each pair: its probability, the mean l1 of its windows */
+    double *theory, *distances; /* per pair: its probability, the mean l1 distance of its windows */
     size_t *hits, *edits;
 };
 
@@ -194,7 +200,7 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Turns hashes into small numbers that are equal when they are. */
+/* Maps hashes to small numbers, equal exactly where the hashes are. */
 static void number_hashes(uint32_t *out, const uint64_t *hashes, size_t count)
 {
     uint64_t *sorted = need(count, sizeof *sorted);
@@ -211,7 +217,7 @@ static void number_hashes(uint32_t *out, const uint64_t *hashes, size_t count)
     free(sorted);
 }
 
-/* Adds to each window's distance that of its grams of q bytes: out[i] is of the windows that begin at i. */
+/* Adds the distance of the q-grams to that of each window; out[i] belongs to the windows that begin at i. */
 static void add_gram_distances(double *out, const char *x, const char *y, size_t n, size_t window, size_t q)
 {
     const twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = 0xD15 };
@@ -285,8 +291,8 @@ static void measure_collisions(void *context, size_t begin, size_t end, int work
     free(x);
 }
 
-/* A row for a number of edits; returns the p-value of theory. The functions of a pair are independent, each with a window of its own, so hits are sums of
- * binomial numbers. */
+/* A row for a number of edits; returns the p-value of theory. The functions of a pair are independent, each with its
+ * own window, so hits are sums of binomial numbers. */
 static double tabulate_collisions(struct table *table, const struct collisions *c, size_t level)
 {
     double hits = 0, theory = 0, edits = 0, distance = 0, variance = 0, trials = (double)(c->pairs * c->functions);
@@ -305,7 +311,7 @@ static double tabulate_collisions(struct table *table, const struct collisions *
 
 static void plot_collisions(struct lab *lab)
 {
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fputs("set xlabel 'edit distance'\nset ylabel 'probability of a collision'\nset logscale x\nset key bottom left\n"
           "plot [0.8:700][0:1] ",
           script);
@@ -319,10 +325,10 @@ static void plot_collisions(struct lab *lab)
                     "%zu title 'n = %zu, %s'%s",
                     collision_lengths[l], presets[p], l + p ? "" : "theory", collision_lengths[l], presets[p],
                     2 + 2 * p + l, collision_lengths[l], presets[p], l + p == 2 ? "\n" : ", ");
-    plot_end(lab, script, "embed-collision",
-             "How often one hash function agrees on two texts, against their edit distance: theory from the l1 "
-             "distances of "
-             "all windows, and observation with 95 %.");
+    plot_end(
+        lab, script, "embed-collision",
+        "How often a hash function agrees on two texts, against their edit distance: theory from the l1 distances of "
+        "all windows, and observation with 95 % intervals.");
 }
 
 void exp_embed_collision(struct lab *lab)
@@ -332,8 +338,7 @@ void exp_embed_collision(struct lab *lab)
     struct table table;
     table_begin(&table, "embed-collision", "n\tparameters\ted\tl1 of a window\ttheory\tobserved\tlow\thigh");
     say(lab, "The share of hash functions that agree on a text and its edited version. Theory is p(c), averaged over "
-             "the l1 "
-             "distances c that all windows have.");
+             "the l1 distances c of all windows.");
     for (size_t l = 0; l < COLLISION_LENGTHS; l++)
         for (size_t preset = 0; preset < PRESETS; preset++) {
             struct collisions c = { .lab = lab, .n = collision_lengths[l], .functions = 2000 };

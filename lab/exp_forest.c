@@ -1,4 +1,9 @@
-/* exp_forest.c — forest-precision and forest-order: what a forest finds among edited strings, and in which order (D). */
+/* exp_forest.c — forest-precision and forest-order: what an LSH forest finds among edited strings, and in which order.
+ *
+ * Repeats two experiments of Sokolov 2007. 2,200 strings are random edits of a centre, which is the query; S is the
+ * list of strings that the forest returns, deepest level first. The first experiment measures the share of S within
+ * 126 edits, the second how far the order of S is from the true one. The paper's tables can be read in several ways,
+ * so several ways to fill S are measured (enum reading), and several ways to keep the length of edited strings. */
 #include "lab.h"
 #include "texts.h"
 
@@ -9,14 +14,14 @@
 enum {
     LENGTH = 1000, /* n */
     STRINGS = 2200,
-    NEAR = 126,        /* k2: half of the strings are within so many edits */
+    NEAR = 126,        /* k2: half of the strings are within this many edits */
     NEAREST = 10,      /* edits of the nearest … */
     FURTHEST = 248,    /* … and of the furthest */
     PER_DISTANCE = 10, /* strings of one distance, at most */
     TREES = 20,
-    DEPTH = 30, /* K; with the paper's parameters … */
-    SHORT = 8,  /* … so many labels do, for strangers share eight once in 10¹⁰ times */
-    MOST = 200, /* candidates asked for */
+    DEPTH = 30, /* K; with the parameters of Sokolov 2007 … */
+    SHORT = 8,  /* … this many suffice: unrelated strings share eight labels once in 10¹⁰ times */
+    MOST = 200, /* candidates per query */
 };
 
 /* RandomStrings: a centre, which is the query, and its edited versions. */
@@ -42,7 +47,7 @@ static void draw_strings(struct strings *out, enum keeping keeping, uint64_t see
     }
 }
 
-/* One that a query found: how far it is, and at which level it joined. */
+/* A string that a query found: its number of edits, and the level at which it joined S. */
 struct found {
     unsigned edits, level;
 };
@@ -51,13 +56,13 @@ struct answer {
     size_t count;
 };
 
-/* Vectors of all strings and of the centre, by one embedder, and numbers for them that change from forest to forest, so that what is
- * equally deep comes in random order. */
+/* Vectors of all strings and of the centre, by one embedder. Ids are permuted for each forest, so that strings of the
+ * same level come in random order. */
 struct vectors {
     const struct strings *strings;
-    size_t depth;                             /* K */
-    uint32_t *labels;                         /* TREES · depth each; the last is that of the centre */
-    uint32_t names[STRINGS], places[STRINGS]; /* of a string, and back */
+    size_t depth;                                 /* K */
+    uint32_t *labels;                             /* TREES · depth each; the last is that of the centre */
+    uint32_t ids[STRINGS], string_of_id[STRINGS]; /* of a string, and back */
 };
 
 static void make_vectors(struct vectors *out, const struct strings *strings, twin_embed_preset preset, size_t depth,
@@ -77,38 +82,38 @@ static void make_vectors(struct vectors *out, const struct strings *strings, twi
     }
     for (uint32_t i = 0; i < STRINGS; i++) {
         size_t j = draw_below(&state, i + 1);
-        out->names[i] = out->names[j];
-        out->names[j] = i;
+        out->ids[i] = out->ids[j];
+        out->ids[j] = i;
     }
     for (uint32_t i = 0; i < STRINGS; i++)
-        out->places[out->names[i]] = i;
+        out->string_of_id[out->ids[i]] = i;
     twin_embedder_free(embedder);
     twin_embed_scratch_clear(&scratch);
 }
 
-/* Asks a forest of `trees` trees from number `first` on for the centre's neighbours. */
-static void ask(struct answer *out, const struct vectors *vectors, size_t first, size_t trees, size_t most)
+/* Queries a forest of trees first .. first + trees - 1 for the neighbours of the centre. */
+static void query_forest(struct answer *out, const struct vectors *vectors, size_t first, size_t trees, size_t most)
 {
     twin_forest *forest;
     twin_forest_candidate candidates[MOST];
     twin_forest_scratch scratch = { 0 };
     expect(twin_forest_create(&forest, (twin_forest_options){ trees, vectors->depth, first }), "forest", NULL);
     for (size_t i = 0; i < STRINGS; i++)
-        expect(twin_forest_add(forest, vectors->names[i], vectors->labels + (i * TREES + first) * vectors->depth),
+        expect(twin_forest_add(forest, vectors->ids[i], vectors->labels + (i * TREES + first) * vectors->depth),
                "adding", NULL);
     expect(twin_forest_query(candidates, &out->count, forest, &scratch,
                              vectors->labels + (STRINGS * TREES + first) * vectors->depth,
                              (twin_forest_query_options){ most, 0 }),
-           "asking", NULL);
+           "querying", NULL);
     for (size_t i = 0; i < out->count; i++)
         out->found[i] =
-            (struct found){ vectors->strings->edits[vectors->places[candidates[i].id]], candidates[i].level };
+            (struct found){ vectors->strings->edits[vectors->string_of_id[candidates[i].id]], candidates[i].level };
     twin_forest_scratch_clear(&scratch);
     twin_forest_free(forest);
 }
 
-/* What one tree says by itself, from the deepest level on. Whole labels are compared, as in document D, where a forest keeps a byte
- * of each. */
+/* The answer of a single tree, from the deepest level on. Whole labels are compared, as in Sokolov 2007, while a forest
+ * stores one byte of each. */
 static void climb(struct answer *out, const struct vectors *vectors, size_t tree, size_t most)
 {
     unsigned levels[STRINGS];
@@ -121,9 +126,10 @@ static void climb(struct answer *out, const struct vectors *vectors, size_t tree
     }
     out->count = 0;
     for (unsigned level = (unsigned)depth; level > 0 && out->count < most; level--)
-        for (size_t name = 0; name < STRINGS && out->count < most; name++)
-            if (levels[vectors->places[name]] == level)
-                out->found[out->count++] = (struct found){ vectors->strings->edits[vectors->places[name]], level };
+        for (size_t id = 0; id < STRINGS && out->count < most; id++)
+            if (levels[vectors->string_of_id[id]] == level)
+                out->found[out->count++] =
+                    (struct found){ vectors->strings->edits[vectors->string_of_id[id]], level };
 }
 
 /* ---- forest-precision */
@@ -132,7 +138,7 @@ enum { ROWS = 15, COLUMNS = 5 };
 static const size_t row_trees[ROWS] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20 };
 static const double sizes[COLUMNS] = { 0.5, 1, 2, 3, 4 }; /* |S| / L */
 
-/* Document D's table: means of 100 forests, and their variances. */
+/* The table of Sokolov 2007: means of 100 forests, and their variances. */
 enum { REFERENCE_FORESTS = 100 };
 static const struct {
     double mean, variance;
@@ -154,8 +160,8 @@ static const struct {
     { { .811, .024 }, { .762, .014 }, { .708, .006 }, { .682, .005 }, { .658, .004 } },
 };
 
-/* S is filled from one tree, however many there are, which is what the document's numbers look like; or by all trees
- * in step, as its text has it, where a string joins once for each tree that finds it; or so, but each string once. */
+/* How S is filled: from one tree, whatever L, which is what the paper's numbers look like; by all trees in step, as its
+ * text describes, where a string joins once for each tree that finds it; or in step with each string once. */
 enum reading { ONE_TREE, IN_STEP, DISTINCT, READINGS };
 static const char *const readings[READINGS] = { "one tree", "in step", "distinct" };
 
@@ -174,7 +180,7 @@ struct cells {
     struct sums at[READINGS][ROWS][COLUMNS];
 };
 
-/* What forests over several sets of strings are measured with. */
+/* The set-up of a measurement over several sets of strings. */
 struct precision {
     const struct lab *lab;
     twin_embed_preset preset;
@@ -203,7 +209,7 @@ static void add_answer(struct sums *row, size_t number, const struct answer *ans
     }
 }
 
-/* The answers of several trees as one: level by level, all trees in step. */
+/* Merges the answers of several trees: level by level, all trees in step. */
 static void merge(struct answer *out, const struct answer *trees, size_t count, size_t most)
 {
     out->count = 0;
@@ -214,7 +220,7 @@ static void merge(struct answer *out, const struct answer *trees, size_t count, 
                     out->found[out->count++] = trees[t].found[i];
 }
 
-/* One embedding. Each string once is asked of a forest, which takes time, so only the first embedding of a set is. */
+/* One embedding. "Distinct" needs a real forest, which takes time, so only the first embedding of a set measures it. */
 static void measure_embedding(struct cells *cells, const struct precision *p, const struct vectors *vectors,
                               bool first)
 {
@@ -230,7 +236,7 @@ static void measure_embedding(struct cells *cells, const struct precision *p, co
             add_answer(cells->at[IN_STEP][r], r, answer);
         }
         if (first) {
-            ask(answer, vectors, 0, count, 4 * count);
+            query_forest(answer, vectors, 0, count, 4 * count);
             add_answer(cells->at[DISTINCT][r], r, answer);
         }
     }
@@ -257,11 +263,13 @@ static void measure_precision(void *context, size_t begin, size_t end, int worke
     free(strings);
 }
 
-/* A cell over all forests. The reference has an error of its own: that of 100 forests, which its variance tells, and
- * that of its one set of strings, which is taken to be what our sets vary. `error` is that of the difference between it and our mean. */
+/* A cell over all forests. The reference has its own error: that of 100 forests, known from its variance, and that of
+ * its one set of strings, estimated from the variance between our sets. `error` is the standard error of the difference
+ * between the reference and our mean. */
 struct summary {
-    double mean, variance, error, least,
-        most; /* variance: of forests on one set; least and most: of a set of strings */
+    double mean, error;
+    double variance;    /* between forests on one set of strings */
+    double least, most; /* mean of a set of strings */
 };
 
 static struct summary summarise(const struct precision *p, enum reading reading, size_t row, size_t column)
@@ -307,7 +315,7 @@ static void tabulate_precision(struct table *table, const struct precision *p, e
         }
 }
 
-/* The table as document D prints it: a row for each L. */
+/* The table as Sokolov 2007 prints it: a row per L. */
 static void print_precision(struct lab *lab, const struct precision *p, enum reading reading)
 {
     char name[64];
@@ -318,7 +326,7 @@ static void print_precision(struct lab *lab, const struct precision *p, enum rea
              : reading == IN_STEP ? "in-step"
                                   : "distinct");
     table_begin(&table, name, "L\t0.5L\treference\tL\treference\t2L\treference\t3L\treference\t4L\treference");
-    say(lab, "Parameters: %s; S: %s.", parameters, readings[reading]);
+    say(lab, "Parameters: %s; S: %s. Reference: Sokolov 2007.", parameters, readings[reading]);
     for (size_t r = 0; r < ROWS; r++) {
         char line[256];
         int used = snprintf(line, sizeof line, "%zu", row_trees[r]);
@@ -352,7 +360,7 @@ struct comparison {
     double variances;                /* sum of observed variances over that of the reference */
     double worst;                    /* the lowest cell, in standard errors */
     size_t row, column;              /* where that is */
-    double p_values[ROWS * COLUMNS]; /* of each cell, for being so far below or further */
+    double p_values[ROWS * COLUMNS]; /* per cell, one-sided: as far below or further */
 };
 
 static struct comparison compare(const struct precision *p, enum reading reading)
@@ -382,28 +390,27 @@ static struct comparison compare(const struct precision *p, enum reading reading
     return out;
 }
 
-/* Of 70 cells one or two are two standard errors too low by chance alone, so the claim is about all of them at once, and how many
- * are so low is told beside it. */
+/* Of 70 cells one or two are two standard errors too low by chance alone. So the claim is about all cells at once, and
+ * the number of low cells is printed next to it. */
 static void compare_to_reference(struct lab *lab, const struct precision *p)
 {
     struct comparison both[] = { compare(p, ONE_TREE), compare(p, IN_STEP) };
     for (enum reading reading = ONE_TREE; reading <= IN_STEP; reading++) {
         struct comparison *c = &both[reading];
         say(lab,
-            "The paper's parameters, %s: %.3f from the reference (root mean square of %zu cells), %zu cells more "
-            "than "
-            "two standard errors below it and %zu above; variances %.2f of its own.",
+            "Parameters of Sokolov 2007, %s: RMS difference from the reference %.3f over %zu cells; %zu cells are "
+            "more than "
+            "two standard errors below it, %zu above; variances are %.2f times those of the reference.",
             readings[reading], c->distance, c->cells, c->below, c->above, c->variances);
-        say(lab, "The lowest is L = %zu, |S| = %zu: %.3f, reference %.3f, %.2f standard errors.", row_trees[c->row],
-            size_of(c->row, c->column), summarise(p, reading, c->row, c->column).mean,
+        say(lab, "The lowest cell is L = %zu, |S| = %zu: %.3f, reference %.3f, %.2f standard errors.",
+            row_trees[c->row], size_of(c->row, c->column), summarise(p, reading, c->row, c->column).mean,
             reference[c->row][c->column].mean, c->worst);
         claim_chance(lab, c->p_values, c->cells,
                      reading == ONE_TREE ? "one tree is nowhere below the reference by more than chance"
                                          : "trees in step are nowhere below the reference by more than chance");
     }
     claim(lab, both[ONE_TREE].distance < 0.05 && both[ONE_TREE].distance < both[IN_STEP].distance / 2,
-          "the reference is what one tree finds, whatever L: it differs by %.3f from that and by %.3f from trees in "
-          "step",
+          "the reference matches one tree, whatever L: RMS difference %.3f, against %.3f for trees in step",
           both[ONE_TREE].distance, both[IN_STEP].distance);
 }
 
@@ -418,15 +425,15 @@ static void run_precision(struct precision *p)
     twin_exec_for(p->lab->exec, p->set_count, 1, measure_precision, p);
 }
 
-/* L = 1 again, with other ways to keep the length: the reading that decides most. */
+/* L = 1 again, with other ways to keep the length of edited strings. */
 static void compare_keepings(struct lab *lab, size_t set_count)
 {
-    static const char *const names[] = { "insert and delete in pairs, two edits", "cut or filled at last",
+    static const char *const names[] = { "insert and delete in pairs, two edits", "cut or filled at the end",
                                          "cut or filled after each edit", "replacements only" };
     struct table table;
     table_begin(&table, "forest-precision-keeping",
                 "length is kept by\tL\treference\t2L\treference\t3L\treference\t4L\treference\tL, by set: from\tto");
-    say(lab, "L = 1, paper parameters: document D does not say how strings keep their length.");
+    say(lab, "L = 1, parameters of Sokolov 2007, which does not say how strings keep their length.");
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         struct precision p = { lab, TWIN_EMBED_PAPER, (enum keeping)k, 4100, set_count, 1, 1, NULL };
         run_precision(&p);
@@ -450,7 +457,7 @@ static void plot_precision(struct lab *lab)
         { "paper", "in step", "in step, |S| = L", 1, 4 },       { "paper", "in step", "in step, |S| = 4L", 4, 5 },
         { "default", "in step", "default, in step, 4L", 4, 6 },
     };
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fputs("set xlabel 'L, number of trees'\nset ylabel 'share of S within 126 edits'\nset datafile missing NaN\nset "
           "key bottom left maxrows 4\nplot [0.5:20.5][0.4:1.02] ",
           script);
@@ -458,7 +465,7 @@ static void plot_precision(struct lab *lab)
         fprintf(script,
                 "'forest-precision.tsv' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'one tree' && $4==%zu*$3 "
                 "? $3 : "
-                "NaN):5 with linespoints ls 9 dt '%s' title 'reference, |S| = %s', ",
+                "NaN):5 with linespoints ls 9 dt '%s' title 'Sokolov 2007, |S| = %s', ",
                 size, size > 1 ? "." : "-", size > 1 ? "4L" : "L");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         fprintf(script,
@@ -466,10 +473,10 @@ static void plot_precision(struct lab *lab)
                 "yerrorbars ls %zu title '%s'%s",
                 lines[i].parameters, lines[i].reading, lines[i].size, lines[i].style, lines[i].title,
                 i + 1 < sizeof lines / sizeof lines[0] ? ", " : "\n");
-    plot_end(
-        lab, script, "forest-precision",
-        "Precision against the number of trees, parameters of the paper; bars go from the worst to the best set of "
-        "strings.");
+    plot_end(lab, script, "forest-precision",
+             "Precision against the number of trees, parameters of Sokolov 2007; bars extend from the worst to the "
+             "best set of "
+             "strings.");
 }
 
 static void run_paper(struct lab *lab, struct table *table)
@@ -510,11 +517,10 @@ void exp_forest_precision(struct lab *lab)
                 "parameters\tS\tL\t|S|\treference\tobserved\tworst set\tbest set\tstandard error\treference "
                 "variance\tvariance");
     say(lab,
-        "%d strings of n = %d, half within %d edits; the query is what they were made from. Many sets of strings, "
-        "and on "
-        "each several embeddings of %d trees. The standard error is that of the difference to the reference, which "
-        "is from "
-        "%d forests on one set.",
+        "%d strings of n = %d, half within %d edits of the query. Many sets of strings, and for each several "
+        "embeddings "
+        "of %d trees. The standard error is that of the difference from the reference (Sokolov 2007), which used %d "
+        "forests on one set.",
         (int)STRINGS, (int)LENGTH, (int)NEAR, (int)TREES, (int)REFERENCE_FORESTS);
     run_paper(lab, &table);
     progress(lab, 1, 3);
@@ -532,9 +538,9 @@ static const size_t order_trees[ORDER_ROWS] = { 1, 2, 4, 6, 8, 10, 12, 16, 20 };
 static const size_t list_sizes[LISTS] = { 50, 200 };
 static const char *const filters[FILTERS] = { "all", "deepest only", "around average", "from average on" };
 
-/* What is left of S is compared with two lists: the nearest of all strings, as many as are left, and all of S in its
- * true order. Distances are shares of the most there can be; the first is also told as the sum of penalties that it is
- * in document D, where a short list has an easy time. */
+/* What a filter leaves of S is compared with two lists: equally many of the truly nearest strings, and all of S in its
+ * true order. Distances are shares of the maximum; the first is also printed as the sum of penalties that Sokolov 2007
+ * uses, which favours short lists. */
 enum { MEASURES = 3, PENALTIES = 2 };
 static const char *const measures[MEASURES] = { "the nearest", "S, sorted", "the nearest, in penalties" };
 struct verdict {
@@ -551,9 +557,9 @@ struct order {
     struct verdict (*verdicts)[ORDER_ROWS][LISTS][FILTERS];
 };
 
-/* Elements of lists: the j-th occurrence of a distance. */
-struct places {
-    unsigned first[MOST * 2], second[MOST * 2]; /* in either list; UINT_MAX: not there */
+/* Ranks of the elements of two lists; an element is the j-th occurrence of a distance. */
+struct ranks {
+    unsigned first[MOST * 2], second[MOST * 2]; /* in either list; UINT_MAX: absent */
     size_t count;
 };
 
@@ -563,9 +569,9 @@ struct lists {
     size_t found_count, truth_count;
 };
 
-static void place_both(struct places *out, struct lists lists)
+static void rank_both(struct ranks *out, struct lists lists)
 {
-    static const unsigned nowhere = ~0u;
+    static const unsigned absent = ~0u;
     unsigned last[2][FURTHEST + 1] = { { 0 } };
     struct {
         unsigned edits, occurrence;
@@ -580,23 +586,23 @@ static void place_both(struct places *out, struct lists lists)
             if (at == out->count) {
                 names[at].edits = edits;
                 names[at].occurrence = occurrence;
-                out->first[at] = out->second[at] = nowhere;
+                out->first[at] = out->second[at] = absent;
                 out->count++;
             }
             (list ? out->second : out->first)[at] = i;
         }
 }
 
-/* The generalised Kendall distance. What a list lacks comes behind all it has; of two that it lacks no order is
- * implied. */
+/* The generalised Kendall distance (Fagin, Kumar, Sivakumar 2003). An element that a list lacks ranks behind all that
+ * it has; between two elements that it lacks no order is implied. */
 static double kendall(struct lists lists)
 {
-    struct places places;
+    struct ranks ranks;
     size_t swapped = 0;
-    place_both(&places, lists);
-    for (size_t i = 0; i < places.count; i++)
+    rank_both(&ranks, lists);
+    for (size_t i = 0; i < ranks.count; i++)
         for (size_t j = 0; j < i; j++) {
-            unsigned a = places.first[i], b = places.first[j], c = places.second[i], d = places.second[j];
+            unsigned a = ranks.first[i], b = ranks.first[j], c = ranks.second[i], d = ranks.second[j];
             swapped += (a < b && c > d) || (a > b && c < d);
         }
     return (double)swapped;
@@ -656,9 +662,9 @@ static void measure_order(void *context, size_t begin, size_t end, int worker)
         make_vectors(vectors, strings, o->preset, DEPTH, seed_of(o->lab->seed, 4300000 + i));
         for (size_t r = 0; r < ORDER_ROWS; r++) {
             if (o->reading == ONE_TREE)
-                climb(answer, vectors, r, MOST); /* as if L were any: each row has a tree of its own */
+                climb(answer, vectors, r, MOST); /* independent of L: each row uses another tree */
             else
-                ask(answer, vectors, 0, order_trees[r], MOST);
+                query_forest(answer, vectors, 0, order_trees[r], MOST);
             for (size_t l = 0; l < LISTS; l++)
                 judge(o->verdicts[i][r][l], answer, list_sizes[l], truth);
         }
@@ -669,7 +675,7 @@ static void measure_order(void *context, size_t begin, size_t end, int worker)
     free(truth);
 }
 
-/* The mean over all embeddings, its standard error, and how many strings were left. */
+/* The mean over all embeddings, its standard error, and how many strings the filter left. */
 struct average {
     double mean, error, kept;
 };
@@ -690,7 +696,7 @@ static struct average average_of(const struct order *o, size_t row, size_t list,
 
 static void plot_order(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_pair(lab);
     for (size_t m = 0; m < PENALTIES; m++) {
         if (m > 0)
             plot_lower(script);
@@ -713,9 +719,9 @@ static void plot_order(struct lab *lab)
                 6 + 2 * m, 7 + 2 * m, 6 + 2 * m, 7 + 2 * m);
     }
     plot_end(lab, script, "forest-order",
-             "Generalised Kendall distance with the paper's parameters, |S| = 50: of what is left of S to as many "
-             "truly nearest "
-             "strings (above), and to S in its true order (below).");
+             "Generalised Kendall distance with the parameters of Sokolov 2007, |S| = 50: from what a filter leaves "
+             "of S to as "
+             "many truly nearest strings (above), and to S in its true order (below).");
 }
 
 static void claim_order(struct lab *lab, const struct order *o)
@@ -744,8 +750,8 @@ static void claim_order(struct lab *lab, const struct order *o)
     }
     const double *sorted = means[1], *penalties = means[PENALTIES];
     claim(lab, sorted[1] < sorted[0] && sorted[1] < sorted[2] && sorted[1] < sorted[3],
-          "%s: against S in its true order \"deepest only\" wins, as the reference has it; \"around average\" %s",
-          o->name, sorted[2] < sorted[0] ? "beats \"all\" too" : "does not beat \"all\", which it does there");
+          "%s: against S in its true order \"deepest only\" wins, as in the reference; \"around average\" %s",
+          o->name, sorted[2] < sorted[0] ? "beats \"all\" too" : "does not beat \"all\", unlike there");
     claim(lab, penalties[1] < penalties[0] && penalties[1] < penalties[3] && penalties[2] < penalties[0],
           "%s: in penalties \"deepest only\" wins, and \"around average\" beats \"all\"", o->name);
 }
@@ -784,9 +790,9 @@ void exp_forest_order(struct lab *lab)
         &table, "forest-order",
         "parameters\t|S|\tL\tfilter\tkept\tto the nearest\tstandard error\tto S, sorted\tstandard error\tpenalties\t"
         "standard error");
-    say(lab, "What a forest finds, in its order, against the truly nearest strings. Reference: the distance falls "
-             "slightly with L; "
-             "\"deepest only\" and \"around average\" win.");
+    say(lab,
+        "The order in which a forest returns strings, against the true order. Reference (Sokolov 2007): the distance "
+        "falls slightly with L; \"deepest only\" and \"around average\" win.");
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         runs[i].lab = lab;
         runs[i].strings = strings;

@@ -1,7 +1,8 @@
-/* exp_hash.c — hash-distribution, hash-correlation, hash-independence (A §2.3.1 to §2.3.3), for every family.
+/* exp_hash.c — hash-distribution, hash-correlation, hash-independence for every hash family.
  *
- * A looks at histograms and surfaces of FarmHash values of random strings. Here each look is a test with a p-value,
- * and numbers written out ("1", "2", …) are hashed too: random strings flatter a weak function. */
+ * Martins and Jesus 2015 (§2.3.1 to §2.3.3) plot histograms and joint distributions of FarmHash values of random
+ * strings. Here each plot becomes a test with a p-value, and decimal numbers ("1", "2", …) are hashed too: a weak
+ * function may look good on random strings. */
 #include "lab.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static const char *const kinds[KINDS] = { "strings", "numbers" };
 static const twin_hash_family families[FAMILIES] = { TWIN_HASH_XXH3, TWIN_HASH_FARM, TWIN_HASH_JENKINS,
                                                      TWIN_HASH_SIP };
 
-/* All hashes that one row of a table is about: function f of item i at [f * count + i]. */
+/* The hash values behind one row of a table: function f of item i at [f * count + i]. */
 struct hashes {
     const struct items *items;
     twin_hash_family family;
@@ -36,12 +37,12 @@ static void hash_some(void *context, size_t begin, size_t end, int worker)
     }
 }
 
-/* What an experiment does with the hashes of one family and kind: rows of its table, and a p-value for each test, of
- * which it returns the number; behind them stands the p-value of all tests taken together. */
+/* Tests the hash values of one family and kind: adds rows to the table and writes a p-value per test, followed by the
+ * p-value of all tests combined. Returns the number of tests. */
 typedef size_t judge_hashes(double *p_values, struct table *table, const struct lab *lab, const struct hashes *hashes,
                             const char *kind);
 
-/* p-values in increasing order, each with the one expected in its place, for a plot. */
+/* p-values in increasing order, each with the one expected at its rank, for a plot. */
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -57,8 +58,8 @@ static void add_quantiles(struct table *quantiles, double *p_values, size_t coun
                   fmax(p_values[i], 1e-300));
 }
 
-/* What is claimed: that xxh3, farm and sip look like chance, each test for itself and all taken together; and jenkins
- * too, but for what `jenkins_fails` names: there the claim is that it is seen to fail. */
+/* The claims: xxh3, farm and sip are consistent with chance, in each test and in all combined; and so is jenkins,
+ * except on the kind named by `jenkins_fails`, where the claim is that the test detects its weakness. */
 static void claim_family(struct lab *lab, double *p_values, size_t tests, twin_hash_family family, size_t kind,
                          const char *jenkins_fails)
 {
@@ -67,11 +68,12 @@ static void claim_family(struct lab *lab, double *p_values, size_t tests, twin_h
     const char *name = twin_hash_family_name(family);
     if (family == TWIN_HASH_JENKINS && jenkins_fails && strcmp(kinds[kind], jenkins_fails) == 0)
         claim(lab, !chance,
-              "%s on %s fails, as docs/lab.md says it does: %zu tests together p = %.3g, one by one %.3g", name,
+              "the known weakness of %s on %s is detected: %zu tests combined p = %.3g, one by one %.3g", name,
               kinds[kind], tests, together, smallest);
     else
-        claim(lab, chance, "%s on %s looks like chance: %zu tests together p = %.3g, one by one (corrected) %.3g",
-              name, kinds[kind], tests, together, smallest);
+        claim(lab, chance,
+              "%s on %s is consistent with chance: %zu tests combined p = %.3g, one by one (corrected) %.3g", name,
+              kinds[kind], tests, together, smallest);
 }
 
 static void run_families(struct lab *lab, struct table *table, struct table *quantiles, size_t functions,
@@ -106,7 +108,7 @@ static void run_families(struct lab *lab, struct table *table, struct table *qua
 
 static void plot_quantiles(struct lab *lab, const char *caption)
 {
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fprintf(script, "set logscale xy\nset format xy '10^{%%L}'\n"
                     "set xlabel 'p-value expected at this rank'\nset ylabel 'p-value observed'\n"
                     "set key bottom right\n");
@@ -126,7 +128,7 @@ static void plot_quantiles(struct lab *lab, const char *caption)
 
 enum { BINS = 100 };
 
-/* χ² of the values of one function over bins of their whole range, or of their rest modulo the bins. */
+/* χ² of the values of one function over bins of their whole range, or of their remainders modulo the bins. */
 static double spread(double *largest, const uint64_t *values, size_t count, bool low)
 {
     size_t bins[BINS] = { 0 };
@@ -171,9 +173,11 @@ void exp_hash_distribution(struct lab *lab)
     table_begin(&table, "hash-distribution",
                 "family\thashed\tbits\tχ² theory\tχ² mean\tχ² largest\tlargest deviation\tp of all");
     table_begin(&quantiles, "hash-distribution-p", "family\thashed\texpected\tobserved");
-    say(lab, "10 functions a family, %zu items, %d bins. Reference (A): histograms look uniform.", count, (int)BINS);
+    say(lab,
+        "10 functions per family, %zu items, %d bins. Reference (Martins and Jesus 2015): histograms look uniform.",
+        count, (int)BINS);
     run_families(lab, &table, &quantiles, 10, count, judge_distribution, NULL);
-    plot_quantiles(lab, "p-values of the χ² tests for even spread, in order, against those that chance would give.");
+    plot_quantiles(lab, "p-values of the χ² tests for uniformity, in order, against those expected by chance.");
 }
 
 /* ---- hash-correlation */
@@ -199,15 +203,15 @@ struct correlations {
     size_t functions, count;
 };
 
-/* Row a of the matrix, right of its diagonal; in stretches that stay in the cache. */
+/* Row a of the matrix, right of its diagonal, in blocks that stay in the cache. */
 static void correlate_some(void *context, size_t begin, size_t end, int worker)
 {
-    enum { STRETCH = 2048 };
+    enum { BLOCK = 2048 };
     struct correlations *c = context;
     (void)worker;
     for (size_t a = begin; a < end; a++)
-        for (size_t from = 0; from < c->count; from += STRETCH) {
-            size_t to = from + STRETCH < c->count ? from + STRETCH : c->count;
+        for (size_t from = 0; from < c->count; from += BLOCK) {
+            size_t to = from + BLOCK < c->count ? from + BLOCK : c->count;
             for (size_t b = a + 1; b < c->functions; b++) {
                 const double *x = c->columns + a * c->count, *y = c->columns + b * c->count;
                 double sum = 0;
@@ -268,17 +272,20 @@ static size_t judge_correlation(double *p_values, struct table *table, const str
 void exp_hash_correlation(struct lab *lab)
 {
     struct table table, quantiles;
-    size_t count = 100000; /* fewer do not show what is wrong with jenkins */
+    size_t count = 100000; /* fewer do not reveal the weakness of jenkins */
     table_begin(
         &table, "hash-correlation",
         "family\thashed\tRMS theory\tRMS observed\t|r| ≥ 0.01: theory\tobserved\tlow\thigh\tlargest |r|\tp of all");
     table_begin(&quantiles, "hash-correlation-p", "family\thashed\texpected\tobserved");
     table_begin(&histogram, "hash-correlation-r", "family\thashed\tr in standard errors\tdensity");
-    say(lab, "100 functions a family, 4,950 pairs, %zu items. Reference (A): nearly all |r| < 0.01.", count);
+    say(lab,
+        "100 functions per family, 4,950 pairs, %zu items. Reference (Martins and Jesus 2015): nearly all |r| < "
+        "0.01.",
+        count);
     run_families(lab, &table, &quantiles, 100, count, judge_correlation, "numbers");
     table_write_only(lab, &histogram);
-    FILE *script = plot_begin();
-    fprintf(script, "set xlabel 'correlation of two members, in standard errors (1/√n)'\nset ylabel 'density'\n"
+    FILE *script = plot_begin(lab);
+    fprintf(script, "set xlabel 'correlation of two functions, in standard errors (1/√n)'\nset ylabel 'density'\n"
                     "plot [-5:5][0:*] exp(-x*x/2)/sqrt(2*pi) ls 1 title 'chance: normal'");
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t kind = 0; kind < KINDS; kind++)
@@ -289,7 +296,7 @@ void exp_hash_correlation(struct lab *lab)
                 twin_hash_family_name(families[f]), kinds[kind], f + 2, kind ? 6 : 7,
                 twin_hash_family_name(families[f]), kinds[kind]);
     fputc('\n', script);
-    plot_end(lab, script, "hash-correlation", "Correlations of all pairs of 100 members, against chance.");
+    plot_end(lab, script, "hash-correlation", "Correlations of all pairs of 100 functions, against chance.");
 }
 
 /* ---- hash-independence */
@@ -351,8 +358,11 @@ void exp_hash_independence(struct lab *lab)
                 "family\thashed\tχ² theory\tχ² mean\tχ² largest\tp of all\tpmf differs: theory\treference\tRMS "
                 "observed\tlargest");
     table_begin(&quantiles, "hash-independence-p", "family\thashed\texpected\tobserved");
-    say(lab, "10 functions a family, 45 pairs, %zu items, joint pmf of 9 × 9 against the product of its marginals.",
+    say(lab,
+        "10 functions per family, 45 pairs, %zu items, joint 9 × 9 pmf against the product of its marginals. "
+        "Reference "
+        "(Martins and Jesus 2015): differences of order 10⁻⁴.",
         count);
     run_families(lab, &table, &quantiles, 10, count, judge_independence, NULL);
-    plot_quantiles(lab, "p-values of the χ² tests for independence of two members, in order, against chance.");
+    plot_quantiles(lab, "p-values of the χ² tests for independence of two functions, in order, against chance.");
 }

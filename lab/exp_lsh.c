@@ -1,10 +1,13 @@
-/* exp_lsh.c — lsh-curve and lsh-plan: how often pairs become candidates, and the fewest hashes for two promises. */
+/* exp_lsh.c — lsh-curve and lsh-plan: how often pairs become candidates, and the fewest hashes for two error bounds.
+ *
+ * Pairs of random sets with a known Jaccard similarity are signed and banded; the share that becomes candidates is
+ * compared with the S-curve 1 - (1 - J^r)^b. The planner is compared with an exhaustive search. */
 #include "lab.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- pairs of sets with a known similarity, and those of them that become candidates */
+/* ---- pairs of sets with a known similarity, and how many of them become candidates */
 
 enum { SLOTS = 300, SIZE = 200 }; /* of a signature; items of both sets of a pair together */
 
@@ -17,7 +20,7 @@ struct pairs {
     uint32_t *documents;
 };
 
-/* Every pair has a hasher of its own, so that pairs are independent. */
+/* Every pair has its own hasher, so that pairs are independent. */
 static void sign_some(void *context, size_t begin, size_t end, int worker)
 {
     struct pairs *pairs = context;
@@ -57,9 +60,9 @@ static void clear_pairs(struct pairs *pairs)
     free(pairs->documents);
 }
 
-/* For each worker: pairs that belong together, and strangers. */
+/* Per worker: candidates that are planted pairs, and others. */
 struct found {
-    size_t together, strangers;
+    size_t together, unrelated;
 };
 
 static void visit(void *context, uint32_t a, uint32_t b, int worker)
@@ -67,7 +70,7 @@ static void visit(void *context, uint32_t a, uint32_t b, int worker)
     struct found *found = (struct found *)context + worker;
     bool together = a % 2 == 0 && b == a + 1;
     found->together += together;
-    found->strangers += !together;
+    found->unrelated += !together;
 }
 
 static struct found find(const struct lab *lab, const struct pairs *pairs, twin_plan plan)
@@ -79,13 +82,13 @@ static struct found find(const struct lab *lab, const struct pairs *pairs, twin_
         "finding candidates", NULL);
     for (int w = 0; w < lab->exec.workers; w++) {
         sum.together += workers[w].together;
-        sum.strangers += workers[w].strangers;
+        sum.unrelated += workers[w].unrelated;
     }
     free(workers);
     return sum;
 }
 
-/* 1 - (1 - J^r)^b, without the library's help. */
+/* 1 - (1 - J^r)^b, computed independently of the library. */
 static double curve(twin_plan plan, double similarity)
 {
     return 1 - pow(1 - pow(similarity, (double)plan.rows), (double)plan.bands);
@@ -97,16 +100,16 @@ enum { PLANS = 4, POINTS = 10 };
 static const twin_plan plans[PLANS] = { { 20, 5 }, { 40, 5 }, { 50, 2 }, { 20, 15 } };
 static const double points[POINTS] = { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95 };
 
-/* The curve for b = 20, r = 5 as textbooks print it (THEORY §4). */
+/* The curve for b = 20, r = 5 as the Aveiro slides print it. */
 static const char *const printed[POINTS] = { "–", ".006", ".047", ".186", ".470", ".802", ".975", ".9996", "–", "–" };
 
 static void plot_curves(struct lab *lab)
 {
-    static const char *const names[PLANS] = { "b = 20, r = 5", "b = 40, r = 5 (B)", "b = 50, r = 2",
-                                              "b = 20, r = 15 (E)" };
-    FILE *script = plot_begin();
+    static const char *const names[PLANS] = { "b = 20, r = 5", "b = 40, r = 5 (Bianchi and Dewidar)", "b = 50, r = 2",
+                                              "b = 20, r = 15 (Aveiro slides)" };
+    FILE *script = plot_begin(lab);
     fputs("set xlabel 'Jaccard similarity J of a pair'\nset ylabel 'share of pairs that become candidates'\n"
-          "set key above horizontal maxcols 3\nset samples 400\nplot [0:1][0:1.02] ",
+          "set key above horizontal maxcols 2 width -9 font ',12'\nset samples 400\nplot [0:1][0:1.02] ",
           script);
     for (size_t p = 0; p < PLANS; p++)
         fprintf(
@@ -122,11 +125,14 @@ static void plot_curves(struct lab *lab)
 void exp_lsh_curve(struct lab *lab)
 {
     double p_values[PLANS * POINTS], worst = 0;
-    size_t tests = 0, strangers = 0, count = lab->quick ? 300 : 5000;
+    size_t tests = 0, unrelated = 0, count = lab->quick ? 300 : 5000;
     struct found found[2][PLANS][POINTS];
     struct table table;
     table_begin(&table, "lsh-curve", "bands\trows\tJ\ttheory\treference\tclassic\tlow\thigh\tfast\tlow\thigh");
-    say(lab, "%zu pairs of sets of each similarity, among which strangers are J = 0.", count);
+    say(lab,
+        "%zu pairs of sets per similarity J; sets of different pairs have J = 0. Reference for b = 20, r = 5: "
+        "Aveiro slides.",
+        count);
     for (size_t j = 0; j < POINTS; j++)
         for (int fast = 0; fast < 2; fast++) {
             struct pairs pairs;
@@ -134,7 +140,7 @@ void exp_lsh_curve(struct lab *lab)
                        1300 + 2 * j + (size_t)fast);
             for (size_t p = 0; p < PLANS; p++) {
                 found[fast][p][j] = find(lab, &pairs, plans[p]);
-                strangers += found[fast][p][j].strangers;
+                unrelated += found[fast][p][j].unrelated;
             }
             clear_pairs(&pairs);
             progress(lab, 2 * j + (size_t)fast + 1, 2 * POINTS);
@@ -151,36 +157,36 @@ void exp_lsh_curve(struct lab *lab)
                       fast / n, b.low, b.high);
         }
     table_end(lab, &table);
-    claim_chance(lab, p_values, tests, "classic signatures make candidates as often as theory says");
+    claim_chance(lab, p_values, tests, "classic signatures become candidates as often as theory says");
     claim(lab, worst < (lab->quick ? 0.15 : 0.06),
           "fast signatures, whose slots are not quite independent, are within %.3f of theory", worst);
-    claim(lab, strangers == 0, "%zu pairs of strangers became candidates", strangers);
+    claim(lab, unrelated == 0, "%zu pairs of unrelated sets became candidates", unrelated);
     plot_curves(lab);
 }
 
 /* ---- lsh-plan */
 
-struct promise {
+struct bounds {
     twin_plan_point reject, accept;
 };
 
-static bool keeps(twin_plan plan, struct promise promise)
+static bool meets(twin_plan plan, struct bounds bounds)
 {
-    return curve(plan, promise.reject.similarity) <= promise.reject.probability &&
-           curve(plan, promise.accept.similarity) >= promise.accept.probability;
+    return curve(plan, bounds.reject.similarity) <= bounds.reject.probability &&
+           curve(plan, bounds.accept.similarity) >= bounds.accept.probability;
 }
 
-/* The fewest slots of any plan that keeps both promises, by trying them all; 0 when `most` are not enough. */
-static size_t fewest(struct promise promise, size_t most)
+/* The fewest slots of any plan that meets both bounds, by exhaustive search; 0 when `most` are not enough. */
+static size_t fewest(struct bounds bounds, size_t most)
 {
     for (size_t slots = 1; slots <= most; slots++)
         for (size_t rows = 1; rows <= slots; rows++)
-            if (slots % rows == 0 && keeps((twin_plan){ slots / rows, rows }, promise))
+            if (slots % rows == 0 && meets((twin_plan){ slots / rows, rows }, bounds))
                 return slots;
     return 0;
 }
 
-/* The planner against trying everything, for promises of all kinds. */
+/* Compares the planner with exhaustive search for many pairs of bounds. */
 static size_t count_disagreements(struct lab *lab, size_t *tried)
 {
     enum { MOST = 1000 };
@@ -189,37 +195,37 @@ static size_t count_disagreements(struct lab *lab, size_t *tried)
         for (int accept = reject + 1; accept <= 9; accept++)
             for (int tight = 0; tight < 3; tight++, ++*tried) {
                 double error = tight == 0 ? 0.08 : tight == 1 ? 0.05 : 0.01;
-                struct promise promise = { { 0.1 * reject, error }, { 0.1 * accept, 1 - error } };
+                struct bounds bounds = { { 0.1 * reject, error }, { 0.1 * accept, 1 - error } };
                 twin_plan plan = { 0, 0 };
-                twin_status status = twin_plan_from_errors(&plan, promise.reject, promise.accept, MOST);
-                size_t best = fewest(promise, MOST);
-                wrong += best ? status != TWIN_OK || plan.bands * plan.rows != best || !keeps(plan, promise)
+                twin_status status = twin_plan_from_errors(&plan, bounds.reject, bounds.accept, MOST);
+                size_t best = fewest(bounds, MOST);
+                wrong += best ? status != TWIN_OK || plan.bands * plan.rows != best || !meets(plan, bounds)
                               : status != TWIN_ELIMIT;
             }
     progress(lab, 1, 2);
     return wrong;
 }
 
-/* For each number of rows the fewest bands that keep the promise to accept, and what becomes of the other. */
-static void tabulate(struct lab *lab, struct promise promise)
+/* For each number of rows the fewest bands that meet the upper bound, and the resulting probability at the lower. */
+static void tabulate(struct lab *lab, struct bounds bounds)
 {
     struct table table;
     table_begin(&table, "lsh-plan",
-                "rows\tfewest bands\thashes\tP(0.6), at most 0.01\tP(0.9), at least 0.99\tkeeps both\treference");
+                "rows\tfewest bands\thashes\tP(0.6), at most 0.01\tP(0.9), at least 0.99\tmeets both\treference");
     for (size_t rows = 10; rows <= 20; rows++) {
         twin_plan plan = { 1, rows };
-        while (curve(plan, promise.accept.similarity) < promise.accept.probability)
+        while (curve(plan, bounds.accept.similarity) < bounds.accept.probability)
             plan.bands++;
         table_row(&table, "%zu\t%zu\t%zu\t%.6f\t%.6f\t%s\t%s", rows, plan.bands, rows * plan.bands,
-                  curve(plan, promise.reject.similarity), curve(plan, promise.accept.similarity),
-                  keeps(plan, promise) ? "yes" : "no", rows == 15 ? "rows 15, bands 20" : "–");
+                  curve(plan, bounds.reject.similarity), curve(plan, bounds.accept.similarity),
+                  meets(plan, bounds) ? "yes" : "no", rows == 15 ? "rows 15, bands 20" : "–");
     }
     table_end(lab, &table);
 }
 
-static void measure(struct lab *lab, twin_plan plan, struct promise promise)
+static void measure(struct lab *lab, twin_plan plan, struct bounds bounds)
 {
-    double p_values[2], similarities[2] = { promise.reject.similarity, promise.accept.similarity };
+    double p_values[2], similarities[2] = { bounds.reject.similarity, bounds.accept.similarity };
     size_t count = lab->quick ? 500 : 20000;
     struct table table;
     table_begin(&table, "lsh-plan-observed", "J\ttheory\treference\tobserved\tlow\thigh");
@@ -239,23 +245,24 @@ static void measure(struct lab *lab, twin_plan plan, struct promise promise)
 
 void exp_lsh_plan(struct lab *lab)
 {
-    static const struct promise promise = { { 0.6, 0.01 }, { 0.9, 0.99 } };
+    static const struct bounds bounds = { { 0.6, 0.01 }, { 0.9, 0.99 } };
     twin_plan plan = { 0, 0 };
     size_t tried = 0;
     say(lab,
-        "E's example: at most 1 %% of the pairs of J = 0.6, at least 99 %% of those of J = 0.9. Reference: rows 15, "
-        "bands 20.");
-    tabulate(lab, promise);
-    twin_status status = twin_plan_from_errors(&plan, promise.reject, promise.accept, 1000);
-    claim(lab, status == TWIN_OK && plan.rows == 15 && plan.bands == 20, "the planner says rows %zu, bands %zu",
+        "At most 1 %% of the pairs with J = 0.6 and at least 99 %% of those with J = 0.9 shall become candidates. "
+        "Reference (Aveiro slides): rows 15, bands 20.");
+    tabulate(lab, bounds);
+    twin_status status = twin_plan_from_errors(&plan, bounds.reject, bounds.accept, 1000);
+    claim(lab, status == TWIN_OK && plan.rows == 15 && plan.bands == 20, "the planner returns rows %zu, bands %zu",
           plan.rows, plan.bands);
-    claim(lab, fewest(promise, 1000) == 300,
-          "of all plans the smallest that keeps both has %zu hashes; reference: 300", fewest(promise, 1000));
+    claim(lab, fewest(bounds, 1000) == 300, "the smallest plan that meets both has %zu hashes; reference: 300",
+          fewest(bounds, 1000));
     size_t wrong = count_disagreements(lab, &tried);
-    claim(lab, wrong == 0, "%zu of %zu other promises are planned otherwise than by trying everything", wrong, tried);
-    measure(lab, (twin_plan){ 20, 15 }, promise);
-    FILE *script = plot_begin();
-    fputs("set xlabel 'Jaccard similarity J of a pair'\nset ylabel 'probability to become a candidate'\n"
+    claim(lab, wrong == 0, "for %zu of %zu other pairs of bounds the planner differs from exhaustive search", wrong,
+          tried);
+    measure(lab, (twin_plan){ 20, 15 }, bounds);
+    FILE *script = plot_begin(lab);
+    fputs("set xlabel 'Jaccard similarity J of a pair'\nset ylabel 'probability of becoming a candidate'\n"
           "set key top left\nset samples 400\n"
           "set object 1 rectangle from 0,0.01 to 0.6,1 fc '#c8401e' fs solid 0.08 noborder\n"
           "set object 2 rectangle from 0.9,0 to 1,0.99 fc '#c8401e' fs solid 0.08 noborder\n"
@@ -264,5 +271,6 @@ void exp_lsh_plan(struct lab *lab)
           "1-(1-x**16)**20 ls 4 dt '-' title 'rows 16, bands 20: too few at 0.9', "
           "'lsh-plan-observed.tsv' skip 1 using 1:4:5:6 with yerrorbars ls 2 title 'observed'\n",
           script);
-    plot_end(lab, script, "lsh-plan", "The plan of E's example; the shaded regions are forbidden.");
+    plot_end(lab, script, "lsh-plan",
+             "The S-curve of the plan in the Aveiro slides; the shaded regions are excluded by the error bounds.");
 }

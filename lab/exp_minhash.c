@@ -1,4 +1,7 @@
-/* exp_minhash.c — minhash-permutations (E's simulation) and minhash-error. */
+/* exp_minhash.c — minhash-permutations (a simulation from the Aveiro slides) and minhash-error.
+ *
+ * The first draws random permutations and counts how often two columns of bits have the same minimum. The second
+ * signs pairs of random sets with many hashers and compares the error of the estimated similarity with theory. */
 #include "lab.h"
 
 #include <math.h>
@@ -9,17 +12,17 @@
 
 enum { ROWS = 200, CASES = 3 };
 
-/* Two columns of bits, and what is expected of them. */
+/* Two columns of bits, and the expected share of equal minima. */
 struct columns {
     const char *name;
     bool first[ROWS], second[ROWS];
-    double similarity, apart; /* J; and the probability when each column has a permutation of its own */
+    double similarity, apart; /* J; and the probability when each column has its own permutation */
 };
 
-/* E's columns: each bit by a threshold of its own column. Then a pair that resembles each other as documents do. */
+/* The columns of the slides are independent random bits. A third pair is as similar as near-duplicate documents. */
 static void draw_columns(struct columns *out, size_t number, uint64_t seed)
 {
-    static const char *const names[CASES] = { "independent, dense", "independent, sparse", "alike" };
+    static const char *const names[CASES] = { "independent, dense", "independent, sparse", "similar" };
     uint64_t state = seed;
     *out = (struct columns){ .name = names[number] };
     for (size_t i = 0; i < ROWS; i++) {
@@ -31,7 +34,7 @@ static void draw_columns(struct columns *out, size_t number, uint64_t seed)
     }
 }
 
-/* With a permutation for each column the minima are two independent numbers; P[minimum = i] by drawing without
+/* With a permutation per column the minima are independent; P[minimum = i] follows from drawing without
  * replacement. */
 static double meet_apart(size_t ones, size_t others)
 {
@@ -82,9 +85,9 @@ static size_t minimum(const bool *column, const uint16_t *permutation)
 
 static void plot_running(struct lab *lab, const struct columns *all)
 {
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fputs("set xlabel 'permutations'\nset ylabel 'share of equal minima so far'\nset logscale x\n"
-          "set key at graph 0.99,0.78 spacing 1\nset yrange [0:1]\nplot [1:10000] ",
+          "set key above horizontal maxcols 2 width -9 font ',12'\nset yrange [0:1]\nplot [1:10000] ",
           script);
     for (size_t c = 0; c < CASES; c++)
         fprintf(
@@ -92,19 +95,20 @@ static void plot_running(struct lab *lab, const struct columns *all)
             "%.6f ls 1 %s, 'minhash-permutations-running.tsv' skip 1 using 1:%zu with lines ls %zu title '%s, J = "
             "%.3f', ",
             all[c].similarity, c ? "notitle" : "title 'theory: J'", c + 2, c + 2, all[c].name, all[c].similarity);
-    fputs("'' skip 1 using 1:5 with lines ls 9 title 'alike, a permutation for each column'\n", script);
-    plot_end(lab, script, "minhash-permutations", "The share of equal minima as permutations are added.");
+    fputs("'' skip 1 using 1:5 with lines ls 9 title 'similar, one permutation per column'\n", script);
+    plot_end(lab, script, "minhash-permutations", "The running share of equal minima over random permutations.");
 }
 
-/* Runs the simulation; hits[c] with one permutation for both columns, apart[c] with one for each. */
+/* Runs the simulation; hits[c] counts with one permutation for both columns, apart[c] with one per column. */
 static void simulate(struct lab *lab, const struct columns *all, size_t *hits, size_t *apart, size_t permutations)
 {
     uint16_t one[ROWS], two[ROWS];
     uint64_t state = seed_of(lab->seed, 1000);
     double next = 1;
     struct table running;
-    table_begin(&running, "minhash-permutations-running",
-                "permutations\tindependent, dense\tindependent, sparse\talike\talike, apart");
+    table_begin(
+        &running, "minhash-permutations-running",
+        "permutations\tindependent, dense\tindependent, sparse\tsimilar\tsimilar, one permutation per column");
     for (size_t n = 1; n <= permutations; n++) {
         permute(one, &state);
         permute(two, &state);
@@ -132,10 +136,13 @@ void exp_minhash_permutations(struct lab *lab)
     struct table table;
     table_begin(&table, "minhash-permutations", "columns\tpermutation\ttheory\treference\tobserved\tlow\thigh\tJ");
     say(lab,
-        "Two columns of %d bits, %d random permutations (E). Reference: the share of equal minima converges to J.",
+        "Two columns of %d bits, %d random permutations. Reference (Aveiro slides): the share of equal minima "
+        "converges "
+        "to J.",
         (int)ROWS, (int)PERMUTATIONS);
-    say(lab, "E's listing draws a permutation for each column; with independent columns that gives nearly J as well, "
-             "with others it does not.");
+    say(lab,
+        "The listing in the slides draws one permutation per column. With independent columns that gives nearly J as "
+        "well; with similar ones it does not.");
     for (size_t c = 0; c < CASES; c++) {
         draw_columns(&all[c], c, seed_of(lab->seed, 1001 + c));
         measure(&all[c]);
@@ -146,13 +153,14 @@ void exp_minhash_permutations(struct lab *lab)
             double seen = (double)(own ? apart[c] : hits[c]), theory = own ? all[c].apart : all[c].similarity;
             struct interval interval = interval_of(seen, PERMUTATIONS);
             p_values[2 * c + (size_t)own] = p_binomial(seen, PERMUTATIONS, theory);
-            table_row(&table, "%s\t%s\t%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f", all[c].name, own ? "one each" : "shared",
-                      theory, own ? "–" : "J", seen / PERMUTATIONS, interval.low, interval.high, all[c].similarity);
+            table_row(&table, "%s\t%s\t%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f", all[c].name,
+                      own ? "one per column" : "shared", theory, own ? "–" : "J", seen / PERMUTATIONS, interval.low,
+                      interval.high, all[c].similarity);
         }
     table_end(lab, &table);
     claim_chance(lab, p_values, 2 * CASES, "equal minima are as frequent as theory says");
     claim(lab, fabs(all[2].apart - all[2].similarity) > 0.1,
-          "a permutation for each column does not estimate J: %.3f instead of %.3f", all[2].apart, all[2].similarity);
+          "one permutation per column does not estimate J: %.3f instead of %.3f", all[2].apart, all[2].similarity);
     plot_running(lab, all);
 }
 
@@ -197,13 +205,13 @@ static void estimate_some(void *context, size_t begin, size_t end, int worker)
 
 struct verdict {
     double rms, low, high, bias;
-    double p_bias, p_spread; /* chances of such a bias, and of such a spread if it is J(1-J)/k */
+    double p_bias, p_spread; /* p-values of the bias, and of the variance under J(1-J)/k */
     double z_spread;         /* positive: more than theory */
 };
 
-/* Errors of k slots that agree with probability J have a known spread; that of its estimate from T trials follows
- * from their kurtosis. */
-static struct verdict weigh(const double *errors, size_t trials, double j, double k)
+/* The errors of k slots that agree with probability J have a known variance; the variance of its estimate from T
+ * trials follows from their kurtosis. */
+static struct verdict evaluate(const double *errors, size_t trials, double j, double k)
 {
     double sum = 0, squares = 0, t = (double)trials, variance = j * (1 - j) / k;
     for (size_t i = 0; i < trials; i++) {
@@ -238,7 +246,7 @@ static void plot_points(FILE *script, const char *by)
 
 static void plot_errors(struct lab *lab)
 {
-    FILE *script = plot_begin_pair();
+    FILE *script = plot_begin_pair(lab);
     fputs("set ylabel 'RMS error, J = 0.5'\nset logscale xy\nset xtics (16, 64, 128, 400, 1024)\n"
           "set format y '%g'\nset xrange [12:1400]\nset yrange [0.008:0.3]\n"
           "plot 0.5/sqrt(x) ls 1 title 'theory: √(J(1−J)/k)'",
@@ -247,15 +255,16 @@ static void plot_errors(struct lab *lab)
     plot_lower(script);
     fputs("set xlabel 'slots k'\nplot 1 ls 1", script);
     plot_points(script, "$5");
-    plot_end(lab, script, "minhash-error", "Errors of estimates against the number of slots.");
+    plot_end(lab, script, "minhash-error",
+             "RMS error of the estimated Jaccard similarity against the number of slots.");
 }
 
-/* One row of the table: its verdict. */
+/* One row of the table. */
 static struct verdict try_estimates(struct lab *lab, struct table *table, struct estimates *e, size_t trials)
 {
     double j = (double)e->common / (double)e->size, k = (double)e->options.slots, theory = sqrt(j * (1 - j) / k);
     twin_exec_for(lab->exec, trials, 10, estimate_some, e);
-    struct verdict v = weigh(e->errors, trials, j, k);
+    struct verdict v = evaluate(e->errors, trials, j, k);
     table_row(table, "%s\t%zu\t%.1f\t%zu\t%.5f\t%s\t%.5f\t%.5f\t%.5f\t%+.5f", twin_sketch_name(e->options.sketch),
               e->size, j, e->options.slots, theory, e->options.slots == 400 ? "0.05" : "–", v.rms, v.low, v.high,
               v.bias);
@@ -272,8 +281,8 @@ void exp_minhash_error(struct lab *lab)
     struct table table;
     table_begin(&table, "minhash-error", "sketch\titems\tJ\tk\ttheory\treference\tobserved\tlow\thigh\tbias");
     say(lab,
-        "Pairs of random sets, %zu hashers each; items are those of both sets together. Reference (A): k = 400 for "
-        "an error of 0.05.",
+        "Pairs of random sets, %zu hashers each; `items` is the size of their union. Reference (Martins and Jesus "
+        "2015): k = 400 for an error of 0.05.",
         trials);
     for (size_t row = 0; row < SKETCHES * ROWS_EACH; row++) {
         twin_sketch sketch = row < ROWS_EACH ? TWIN_SKETCH_FAST : TWIN_SKETCH_CLASSIC;

@@ -1,6 +1,7 @@
-/* exp_movielens.c — movielens (A, E): a user is the set of films rated; which users are alike?
+/* exp_movielens.c — movielens: a user is the set of films rated; which users are similar?
  *
- * All pairs are compared exactly, which is the truth; then the road finds candidates at 0.55 and verifies at 0.6. */
+ * Repeats an experiment of Martins and Jesus 2015 and of the Aveiro slides. All pairs are compared exactly for the
+ * ground truth; then the pipeline finds candidates at 0.55 and verifies them at 0.6. */
 #include "lab.h"
 
 #include <errno.h>
@@ -10,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 400 }; /* A: for an error of 0.05 */
+enum { SLOTS = 400 }; /* for an error of 0.05, as Martins and Jesus 2015 */
 static const double similar_from = 0.6, candidate_from = 0.55;
 
-/* A pair that the documents name; "–" where they do not. */
+/* A pair that the references report; "–" where they give no number. */
 struct known {
     const char *a, *b, *exact, *estimate;
 };
@@ -48,7 +49,7 @@ static double seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* ---- the users, and all pairs of them */
+/* ---- the users, and exact comparison of all pairs */
 
 struct users {
     twin_input *input;
@@ -59,7 +60,7 @@ struct users {
     double read_seconds;
 };
 
-/* Copies rows "user::film::…" of `from` as "user<TAB>film" to a file without a name that path leads to. */
+/* Copies lines "user::film::…" of `from` as "user<TAB>film" to an unnamed file, whose /proc path goes to `path`. */
 static FILE *convert(char *path, size_t room, const char *from, const char *separator)
 {
     char line[256];
@@ -68,7 +69,7 @@ static FILE *convert(char *path, size_t room, const char *from, const char *sepa
         const char *end = strstr(line, separator);
         const char *film = end ? end + strlen(separator) : "";
         if (*film == '\0')
-            die("%s: a line that is not \"user%sfilm%s...\": %s", from, separator, separator, line);
+            die("%s: expected \"user%sfilm%s...\", found: %s", from, separator, separator, line);
         fprintf(out, "%.*s\t%.*s\n", (int)strcspn(line, separator), line, (int)strcspn(film, ":\r\n"), film);
     }
     if (ferror(in) || fflush(out) != 0)
@@ -128,11 +129,11 @@ static void clear_users(struct users *users)
     *users = (struct users){ 0 };
 }
 
-/* Pairs of the threshold and above, by comparing everybody with everybody. */
+/* All pairs at or above the threshold, by comparing all users. */
 struct truth {
     const struct users *users;
-    twin_match *matches; /* room for MOST, in each user's row of none or a few */
-    size_t *counts;      /* for each user, with later ones */
+    twin_match *matches; /* room for MOST_EACH per user */
+    size_t *counts;      /* per user: pairs with later users */
 };
 enum { MOST_EACH = 16 };
 
@@ -164,7 +165,7 @@ static size_t compare_all(twin_match **out, const struct lab *lab, const struct 
     return count;
 }
 
-/* ---- the road */
+/* ---- the pipeline */
 
 static twin_similar *find_similar(const struct lab *lab, const struct users *users, twin_plan plan)
 {
@@ -181,7 +182,7 @@ static bool same_id(const struct users *users, uint32_t user, const char *id)
     return id && text.length == strlen(id) && memcmp(text.bytes, id, text.length) == 0;
 }
 
-/* What the documents say of a pair: by its users, else by its similarity to four digits. */
+/* The reference's entry for a pair: by its users, else by its similarity to four digits. */
 static const struct known *find_known(const struct data *data, const struct users *users, twin_match match)
 {
     char exact[16];
@@ -197,8 +198,8 @@ static const struct known *find_known(const struct data *data, const struct user
     return NULL;
 }
 
-/* The true pairs with their estimates beside what is known. Returns how many of them are known; `p` gets the chance
- * of each estimate. */
+/* Tabulates the true pairs, their estimates and the reference. Returns how many pairs the reference has; `p` receives
+ * the p-value of each estimate. */
 static size_t tabulate(struct lab *lab, double *p, const struct data *data, const struct users *users,
                        const twin_match *matches, size_t count)
 {
@@ -207,7 +208,7 @@ static size_t tabulate(struct lab *lab, double *p, const struct data *data, cons
     char name[64];
     struct table table;
     snprintf(name, sizeof name, "movielens-%s", data->name);
-    table_begin(&table, name, "users\texact J\treference\testimate, theory ±\treference\tobserved");
+    table_begin(&table, name, "users\texact J\treference\testimate: theory ±\treference\tobserved");
     for (size_t i = 0; i < count; i++) {
         twin_match m = matches[i];
         twin_text a = twin_collection_id(NULL, users->collection, m.a),
@@ -220,14 +221,13 @@ static size_t tabulate(struct lab *lab, double *p, const struct data *data, cons
         p[i] = p_normal((estimate - m.similarity) / error);
         known_count += known != NULL;
         table_row(&table, "%.*s, %.*s\t%.4f\t%s\t%.4f\t%s\t%.4f", (int)a.length, a.bytes, (int)b.length, b.bytes,
-                  m.similarity, known ? known->exact : "not there", 1.96 * error, known ? known->estimate : "–",
-                  estimate);
+                  m.similarity, known ? known->exact : "none", 1.96 * error, known ? known->estimate : "–", estimate);
     }
     table_end(lab, &table);
     return known_count;
 }
 
-/* True pairs that the road did not find, or found with another similarity; and found pairs that are none. */
+/* Counts true pairs that the pipeline missed or found with another similarity, and reported pairs that are not true. */
 static size_t count_differences(const twin_match *truth, size_t count, const twin_match *found, size_t found_count)
 {
     size_t common = 0;
@@ -239,7 +239,7 @@ static size_t count_differences(const twin_match *truth, size_t count, const twi
 }
 
 static void compare_times(struct lab *lab, const struct data *data, const struct users *users,
-                          twin_similar_counts road, double all_pairs)
+                          twin_similar_counts found, double all_pairs)
 {
     char name[64];
     double pairs = (double)users->count * (double)(users->count - 1) / 2;
@@ -247,12 +247,12 @@ static void compare_times(struct lab *lab, const struct data *data, const struct
     snprintf(name, sizeof name, "movielens-%s-time", data->name);
     table_begin(&table, name, "what\tpairs compared exactly\tseconds");
     table_row(&table, "all pairs\t%.0f\t%.4f", pairs, all_pairs);
-    table_row(&table, "candidates, verified\t%llu\t%.4f", (unsigned long long)road.verified,
-              road.pairing_seconds + road.verifying_seconds);
+    table_row(&table, "candidates, verified\t%llu\t%.4f", (unsigned long long)found.verified,
+              found.pairing_seconds + found.verifying_seconds);
     table_row(&table, "reading and signing, for both\t–\t%.4f", users->read_seconds);
     table_end(lab, &table);
-    claim(lab, (double)road.candidates < pairs / 10, "%llu of %.0f pairs became candidates (%.2f %%)",
-          (unsigned long long)road.candidates, pairs, 100 * (double)road.candidates / pairs);
+    claim(lab, (double)found.candidates < pairs / 10, "%llu of %.0f pairs became candidates (%.2f %%)",
+          (unsigned long long)found.candidates, pairs, 100 * (double)found.candidates / pairs);
 }
 
 static void run_data(struct lab *lab, const struct data *data, const char *file, twin_sketch sketch, bool first)
@@ -273,17 +273,18 @@ static void run_data(struct lab *lab, const struct data *data, const char *file,
 
     say(lab,
         "MovieLens %s: %zu users, %s sketch with k = %d, %zu bands of %zu rows: candidates from 0.55, similar from "
-        "0.6.",
+        "0.6. Reference: Martins and Jesus 2015.",
         data->name, users.count, twin_sketch_name(sketch), (int)SLOTS, plan.bands, plan.rows);
     size_t known = tabulate(lab, p, data, &users, truth, count);
     if (first)
         compare_times(lab, data, &users, twin_similar_count(similar), all_pairs);
     claim(lab, users.count == data->users && count == 3 && known == 3,
-          "%zu pairs of J ≥ 0.6 among %zu users, of which %zu are those of the reference (3 among %zu)", count,
+          "%zu pairs with J ≥ 0.6 among %zu users; %zu of them are in the reference (3 among %zu)", count,
           users.count, known, data->users);
     size_t differences = count_differences(truth, count, found, found_count);
-    claim(lab, differences == 0, "the road finds the pairs that comparing all finds: %zu differences", differences);
-    claim_chance(lab, p, count, "estimates are as near as theory says");
+    claim(lab, differences == 0, "the pipeline and the exact comparison of all pairs agree: %zu differences",
+          differences);
+    claim_chance(lab, p, count, "estimates are as close as theory says");
     twin_similar_free(similar);
     clear_users(&users);
     free(truth);
@@ -303,14 +304,14 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
     for (size_t a = 0; a < users.count; a++)
         for (size_t b = a + 1; b < users.count; b++) {
             double exact = twin_set_similarity(users.sets[a], users.sets[b], TWIN_JACCARD);
-            if (draw_unit(&state) > 0.0015 + pow(exact / 0.55, 8)) /* few of the many that are far apart */
+            if (draw_unit(&state) > 0.0015 + pow(exact / 0.55, 8)) /* a small sample of the many dissimilar pairs */
                 continue;
             size_t agreed = twin_minhash_agreement(signatures + a * SLOTS, signatures + b * SLOTS, SLOTS);
             table_row(&table, "%.5f\t%.5f", exact, (double)agreed / SLOTS);
         }
     table_write_only(lab, &table);
     clear_users(&users);
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fputs("set xlabel 'exact Jaccard similarity of two users'\nset ylabel 'estimate, k = 400'\nset key top left\n"
           "set samples 400\ne(x) = 1.96*sqrt(x*(1-x)/400)\n"
           "plot [0:0.9][0:0.9] 'movielens-estimates.tsv' skip 1 using 1:2 with points ls 2 lc rgb '#60c8401e' ps 0.3 "
@@ -319,20 +320,20 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
           "sample)', x ls 1 title 'theory, with 95 %', x+e(x) ls 1 dt '-' notitle, x-e(x) ls 1 dt '-' notitle, "
           "0.6 ls 9 title 'similar from 0.6', 0.55 ls 9 dt '.' title 'candidates from 0.55'\n",
           script);
-    plot_end(lab, script, "movielens", "Estimates of MovieLens users' similarities against the exact ones.");
+    plot_end(lab, script, "movielens", "Estimated against exact Jaccard similarity of MovieLens users.");
 }
 
 void exp_movielens(struct lab *lab)
 {
     if (!lab->data) {
-        skip(lab, "no folder of data sets: give --data DIR, or set TWINSIFT_DATA");
+        skip(lab, "no data folder; use --data DIR or set TWINSIFT_DATA");
         return;
     }
     for (size_t i = 0; i < DATA_SETS; i++) {
         char file[4096];
         snprintf(file, sizeof file, "%s/%s", lab->data, data_sets[i].file);
         if (access(file, R_OK) != 0) {
-            skip(lab, "MovieLens %s: %s is not there", data_sets[i].name, file);
+            skip(lab, "MovieLens %s: %s does not exist", data_sets[i].name, file);
             continue;
         }
         run_data(lab, &data_sets[i], file, TWIN_SKETCH_CLASSIC, true);

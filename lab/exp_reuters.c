@@ -1,4 +1,8 @@
-/* exp_reuters.c — reuters-duplicates: texts that agree in whole hash vectors (D). */
+/* exp_reuters.c — reuters-duplicates: texts that agree in whole hash vectors (Sokolov 2007).
+ *
+ * Two texts are duplicates when the first K labels agree in at least one of L trees. Three parts: texts cut or padded
+ * to n as the paper describes; a reading of the paper that counts copies only; and the defaults of twinsift, which pad
+ * nothing and compare texts of similar length. */
 #include "lab.h"
 #include "texts.h"
 
@@ -9,7 +13,7 @@ enum { TREES = 5, DEPTHS = 6, LENGTHS = 7, DEEPEST = 200, TEXTS = 21578 };
 static const size_t depths[DEPTHS] = { 5, 10, 25, 50, 100, 200 }; /* K */
 static const size_t lengths[LENGTHS] = { 100, 150, 250, 500, 750, 1000, 2000 };
 
-/* Document D's counts of duplicates, with one tree and with five. */
+/* The counts of duplicates in Sokolov 2007, with one tree and with five. */
 static const unsigned reference[2][DEPTHS][LENGTHS] = {
     { { 8715, 7780, 5670, 5450, 7507, 10244, 15595 },
       { 409, 379, 806, 2124, 3273, 4721, 11109 },
@@ -25,10 +29,10 @@ static const unsigned reference[2][DEPTHS][LENGTHS] = {
       { 661, 591, 511, 467, 429, 422, 591 } },
 };
 
-/* Pairs of texts that are the same once they are cut; known for all texts (0: not known). */
+/* Pairs of texts that are identical after cutting, counted over the whole collection (0: not known). */
 static const size_t identical_pairs[LENGTHS] = { 465, 445, 410, 374, 0, 330, 0 };
 
-/* What stands for the first K labels in each tree. */
+/* A hash of the first K labels of each tree. */
 struct keys {
     uint64_t at[TREES][DEPTHS];
 };
@@ -45,7 +49,7 @@ static void fold_labels(struct keys *out, const uint32_t *labels, uint64_t start
     }
 }
 
-/* An entry of a tree: who has which key. */
+/* An entry of a tree: the key of a text. */
 struct entry {
     uint64_t key;
     uint32_t text;
@@ -67,7 +71,7 @@ static size_t end_of_run(const struct entry *entries, size_t begin, size_t count
     return end;
 }
 
-/* Whether a text shares a key with another, and with an earlier one, which makes it a copy. */
+/* Per text: whether it shares a key with any other text, and with an earlier one (then it is a copy). */
 struct marks {
     bool *shared, *copy;
 };
@@ -107,7 +111,7 @@ static size_t count_marks(const bool *marks, size_t count)
     return marked;
 }
 
-/* ---- cut and padded, as document D has it */
+/* ---- cut and padded, as in Sokolov 2007 */
 
 struct padded {
     const twin_text *texts;
@@ -140,7 +144,7 @@ static void fold_padded(void *context, size_t begin, size_t end, int worker)
     free(labels);
 }
 
-/* A number of one tree: mean, least and most of five; and of all five trees together. */
+/* A count of one tree (mean, least and most of five), and of all five trees together. */
 struct spread {
     double mean, least, most, united;
 };
@@ -155,7 +159,7 @@ static void add_tree(struct spread *out, size_t tree, size_t found)
 
 /* What the trees find at one depth. */
 struct tally {
-    struct spread texts, copies; /* that share a key with another text, and with an earlier one */
+    struct spread texts, copies; /* texts that share a key with another text, and with an earlier one */
     double pairs;                /* of one tree, mean of five */
     size_t first_pairs;          /* of the first tree */
 };
@@ -192,7 +196,7 @@ static struct tally tally_of(const struct padded *p, size_t depth)
     return out;
 }
 
-/* What is the same up to n bytes. */
+/* Texts whose first n bytes are identical. */
 struct identical {
     size_t pairs, texts, copies;
 };
@@ -214,7 +218,7 @@ static struct identical count_identical(const twin_text *texts, size_t count, si
     return out;
 }
 
-/* All depths at one length, with functions that `part` of the seed gives. */
+/* All depths at one length, with functions drawn from part `part` of the seed. */
 static void tally_length(struct tally out[DEPTHS], const struct lab *lab, const struct reuters *reuters, size_t count,
                          size_t length, uint64_t part)
 {
@@ -229,7 +233,7 @@ static void tally_length(struct tally out[DEPTHS], const struct lab *lab, const 
     free(p.keys);
 }
 
-/* A row for each K, with the reference beside each n. */
+/* A row per K, with the reference next to each n. */
 static void print_counts(struct lab *lab, const char *name, double (*counts)[LENGTHS], bool five)
 {
     struct table table;
@@ -240,17 +244,17 @@ static void print_counts(struct lab *lab, const char *name, double (*counts)[LEN
         char line[512];
         int used = snprintf(line, sizeof line, "%zu", depths[d]);
         for (size_t l = 0; l < LENGTHS; l++) {
-            char said[16] = "–"; /* the reference is of the whole collection */
+            char printed[16] = "–"; /* the reference is for the whole collection */
             if (!lab->quick)
-                snprintf(said, sizeof said, "%u", reference[five][d][l]);
-            used += snprintf(line + used, sizeof line - (size_t)used, "\t%.0f\t%s", counts[d][l], said);
+                snprintf(printed, sizeof printed, "%u", reference[five][d][l]);
+            used += snprintf(line + used, sizeof line - (size_t)used, "\t%.0f\t%s", counts[d][l], printed);
         }
         table_row(&table, "%s", line);
     }
     table_end(lab, &table);
 }
 
-/* K = 200: every identical pair, and how many more. */
+/* K = 200 must find every identical pair, and few more. */
 static void claim_identical(struct lab *lab, size_t length, struct identical same, const struct tally *deep)
 {
     size_t n = lengths[length];
@@ -263,7 +267,7 @@ static void claim_identical(struct lab *lab, size_t length, struct identical sam
           "n = %zu: K = 200, L = 1 finds %zu pairs, of which %zu are identical", n, deep->first_pairs, same.pairs);
 }
 
-/* As the document says it: letters and digits alone, texts that have a duplicate. */
+/* As the paper describes it: letters and digits only, counting texts that have a duplicate. */
 static void run_texts(struct lab *lab, const struct reuters *reuters, size_t count)
 {
     double counts[2][DEPTHS][LENGTHS];
@@ -286,16 +290,17 @@ static void run_texts(struct lab *lab, const struct reuters *reuters, size_t cou
         progress(lab, l + 1, 3 * LENGTHS + 1);
     }
     table_write_only(lab, &table);
-    say(lab, "Letters and digits alone; texts that have a duplicate, L = 1 (mean of five trees):");
+    say(lab,
+        "Letters and digits only; texts that have a duplicate, L = 1 (mean of five trees). Reference: Sokolov 2007.");
     print_counts(lab, "reuters-duplicates-L1", counts[0], false);
     say(lab, "The same, L = %d:", (int)TREES);
     print_counts(lab, "reuters-duplicates-L5", counts[1], true);
 }
 
-/* ---- copies: the reading that comes nearest to the reference */
+/* ---- copies: the reading that comes closest to the reference */
 
-/* How the document's counts at K = 200 compare with the copies there are, from n = 100 to 1,000, where padding finds next to
- * none. */
+/* The paper's counts at K = 200 as a share of the true copies, from n = 100 to 1,000, where padding adds almost no
+ * false ones. */
 struct shares {
     double least, most;
 };
@@ -306,7 +311,7 @@ static void add_share(struct shares *out, double share)
     out->most = share > out->most ? share : out->most;
 }
 
-/* One column of the document in one form of the texts: texts that share a key with an earlier one. */
+/* One half of the paper's table for one form of the texts: texts that share a key with an earlier one. */
 static struct shares run_copies(struct lab *lab, struct table *table, enum reuters_form form, size_t count, bool five)
 {
     struct reuters reuters;
@@ -330,7 +335,7 @@ static struct shares run_copies(struct lab *lab, struct table *table, enum reute
             add_share(&shares, reference[five][DEPTHS - 1][l] / (double)same.copies);
         progress(lab, (five ? 2 : 1) * LENGTHS + l + 1, 3 * LENGTHS + 1);
     }
-    say(lab, "Texts that have an earlier duplicate, %s with a space between, L = %d%s:", name, five ? TREES : 1,
+    say(lab, "Texts that have an earlier duplicate, %s separated by spaces, L = %d%s:", name, five ? TREES : 1,
         five ? "" : " (mean of five trees)");
     print_counts(lab, five ? "reuters-duplicates-copies-L5" : "reuters-duplicates-copies-L1", counts, five);
     reuters_clear(&reuters);
@@ -340,9 +345,9 @@ static struct shares run_copies(struct lab *lab, struct table *table, enum reute
 static void plot_copies(struct lab *lab)
 {
     static const size_t drawn[] = { 5, 10, 50, 200 };
-    FILE *script = plot_begin();
-    fputs("set xlabel 'n'\nset ylabel 'copies found, L = 1'\nset logscale xy\nset key top left maxrows 3\n"
-          "set datafile missing NaN\nset xtics (100, 150, 250, 500, 750, 1000, 2000)\nplot [90:2200][100:100000] ",
+    FILE *script = plot_begin(lab);
+    fputs("set xlabel 'n'\nset ylabel 'copies found, L = 1'\nset logscale xy\nset key above horizontal maxcols 4\n"
+          "set datafile missing NaN\nset xtics (100, 150, 250, 500, 750, 1000, 2000)\nplot [90:2200] ",
           script);
     for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
         fprintf(script,
@@ -352,12 +357,12 @@ static void plot_copies(struct lab *lab)
         if (!lab->quick)
             fprintf(script,
                     "'' skip 1 using ($2==1 && $3==%zu ? $4 : NaN):5 with linespoints ls %zu pt 2 dt '-' %s, ",
-                    drawn[i], i + 2, i == 0 ? "title 'reference (dashed)'" : "notitle");
+                    drawn[i], i + 2, i == 0 ? "title 'Sokolov 2007 (dashed)'" : "notitle");
     }
     fputs("'' skip 1 using ($2==1 && $3==200 ? $4 : NaN):9 with lines ls 1 title 'identical copies'\n", script);
     plot_end(lab, script, "reuters-duplicates",
              "Texts of Reuters-21578 that share K labels with an earlier one, as words of letters and digits, cut or "
-             "padded to n; bars: the least and most of five trees.");
+             "padded to n; bars show the least and most of five trees.");
 }
 
 static void compare_copies(struct lab *lab, size_t count)
@@ -370,14 +375,14 @@ static void compare_copies(struct lab *lab, size_t count)
     table_write_only(lab, &table);
     if (!lab->quick)
         claim(lab, one.least > 0.76 && one.most < 0.84 && five.least > 0.76 && five.most < 0.84,
-              "K = 200, n = 100 … 1000: the reference is four fifths of the identical copies, %.3f to %.3f of those "
-              "with "
-              "digits (L = 1) and %.3f to %.3f of those without (L = 5)",
+              "K = 200, n = 100 … 1000: the reference counts four fifths of the identical copies, %.3f to %.3f of "
+              "those "
+              "with digits (L = 1) and %.3f to %.3f of those without (L = 5)",
               one.least, one.most, five.least, five.most);
     plot_copies(lab);
 }
 
-/* ---- whole texts in classes of like length, by default parameters */
+/* ---- whole texts in classes of similar length, with the default parameters */
 
 enum { CLASSES = 400 };
 #define CLASS_RATIO 1.1
@@ -431,7 +436,7 @@ static void fold_members(void *context, size_t begin, size_t end, int worker)
     free(labels);
 }
 
-/* Adds the pairs of one tree; false when there are too many to look at each. */
+/* Adds the pairs of one tree; false when there are too many to examine. */
 static bool add_pairs(struct scored_pairs *out, const struct classes *c, size_t tree, size_t depth)
 {
     enum { TOO_MANY = 200000 };
@@ -449,12 +454,12 @@ static bool add_pairs(struct scored_pairs *out, const struct classes *c, size_t 
     return out->count < TOO_MANY;
 }
 
-/* How near the found pairs are: identical, and of a ratio of at least 0.95 and 0.85. */
+/* How similar the found pairs are: identical, and with a ratio of at least 0.95 and 0.85. */
 struct nearness {
     size_t texts, pairs, identical, close, near;
 };
 
-static struct nearness look_at(const struct classes *c, const struct scored_pairs *pairs, size_t texts)
+static struct nearness examine(const struct classes *c, const struct scored_pairs *pairs, size_t texts)
 {
     struct nearness out = { .pairs = pairs->count };
     twin_edit_scratch scratch = { 0 };
@@ -483,7 +488,8 @@ static void run_classes(struct lab *lab, const struct reuters *reuters, size_t c
     gather_members(&c, lab, count);
     c.keys = need(c.count, sizeof *c.keys);
     twin_exec_for(lab->exec, c.count, 64, fold_members, &c);
-    say(lab, "The default: whole texts, nothing padded, in classes of like length (ratio %.1f).", CLASS_RATIO);
+    say(lab, "The defaults of twinsift: whole texts, not padded, in classes of similar length (ratio %.1f).",
+        CLASS_RATIO);
     table_begin(&table, "reuters-duplicates-default",
                 "L\tK\ttexts\tpairs\tidentical\tratio ≥ 0.95\tratio ≥ 0.85\tshare ≥ 0.85");
     for (size_t trees = 1; trees <= TREES; trees += TREES - 1)
@@ -493,7 +499,7 @@ static void run_classes(struct lab *lab, const struct reuters *reuters, size_t c
             for (size_t t = 0; t < trees && all; t++)
                 all = add_pairs(&pairs, &c, t, d);
             scored_unite(&pairs);
-            struct nearness n = all ? look_at(&c, &pairs, count) : (struct nearness){ 0 };
+            struct nearness n = all ? examine(&c, &pairs, count) : (struct nearness){ 0 };
             if (all)
                 table_row(&table, "%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%.3f", trees, depths[d], n.texts, n.pairs,
                           n.identical, n.close, n.near, n.pairs ? (double)n.near / (double)n.pairs : 0);
@@ -505,10 +511,11 @@ static void run_classes(struct lab *lab, const struct reuters *reuters, size_t c
         }
     table_end(lab, &table);
     size_t identical = count_identical(reuters->texts, count, SIZE_MAX).pairs;
-    claim(lab, deepest.identical == identical && deepest.pairs == deepest.near,
-          "the default, K = 200, L = 1: all %zu pairs of identical whole texts among %zu pairs, and all of these "
-          "have a ratio ≥ 0.85 (%zu)",
-          identical, deepest.pairs, deepest.near);
+    claim(
+        lab, deepest.identical == identical && deepest.pairs == deepest.near,
+        "defaults, K = 200, L = 1: all %zu pairs of identical texts are among the %zu pairs found, and all of these "
+        "have a ratio ≥ 0.85 (%zu)",
+        identical, deepest.pairs, deepest.near);
     for (size_t i = 0; i < CLASSES; i++)
         twin_embedder_free(c.embedders[i]);
     free(c.members);
@@ -522,9 +529,9 @@ void exp_reuters_duplicates(struct lab *lab)
         return;
     size_t count = lab->quick && reuters.count > 2000 ? 2000 : reuters.count;
     say(lab,
-        "%zu texts in lower case, cut or padded to n, parameters of the paper; two are duplicates when the first K "
-        "labels "
-        "agree in one of L trees.",
+        "%zu texts in lower case, cut or padded to n, parameters of Sokolov 2007; two texts are duplicates when the "
+        "first "
+        "K labels agree in one of L trees.",
         count);
     claim(lab, reuters.count == TEXTS, "%zu texts in the collection (%d)", reuters.count, (int)TEXTS);
     run_texts(lab, &reuters, count);

@@ -1,4 +1,7 @@
-/* exp_threads.c — threads (B): one result from all executors, and its time beside B's. */
+/* exp_threads.c — threads: all executors give the same result; their times, next to those of Bianchi and Dewidar.
+ *
+ * Generates a collection with planted near-duplicates, runs the whole pipeline on it with every executor, compares
+ * signatures and pairs with the serial run, and reports time, speed-up and efficiency. */
 #include "lab.h"
 
 #include <errno.h>
@@ -8,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- a collection of B's sizes */
+/* ---- collections of the sizes that Bianchi and Dewidar used */
 
 enum { TEXT = 10000, WORDS = 3000, LONGEST = 10 };
 
@@ -27,7 +30,8 @@ static void draw_words(struct words *out, uint64_t seed)
     }
 }
 
-/* Documents of 10 KB of random words; each fifth is the one before it with every fiftieth word or so changed. */
+/* Documents of 10 KB of random words; every fifth one is its predecessor with about one word in fifty
+ * changed. */
 static void write_document(FILE *out, const struct words *words, size_t number, uint64_t seed)
 {
     bool copy = number % 5 == 4;
@@ -42,7 +46,7 @@ static void write_document(FILE *out, const struct words *words, size_t number, 
     fputs("\"}\n", out);
 }
 
-/* A temporary file in `path`, to be unlinked. */
+/* Writes a temporary file and its name to `path`; the caller unlinks it. */
 static void write_collection(char *path, size_t room, size_t documents, uint64_t seed)
 {
     struct words *words = need(1, sizeof *words);
@@ -61,7 +65,7 @@ static void write_collection(char *path, size_t room, size_t documents, uint64_t
     free(words);
 }
 
-/* ---- the road, timed */
+/* ---- the pipeline, timed */
 
 struct times {
     double wall, processor; /* seconds, the best of the repeats */
@@ -79,7 +83,7 @@ static double clock_of(clockid_t clock)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* B's parameters: shingles of 9 characters, 200 functions, bands of 5 rows, 5,000 buckets. */
+/* The parameters of Bianchi and Dewidar: shingles of 9 characters, 200 functions, bands of 5 rows, 5,000 buckets. */
 static void run_once(struct result *out, const char *path, twin_exec exec, uint64_t seed)
 {
     twin_input *input;
@@ -129,7 +133,7 @@ static const size_t sizes[SIZES] = { 10, 50, 100, 1000 };
 struct worker_row {
     twin_executor kind;
     int workers;
-    const char *seconds[SIZES], *efficiency[SIZES]; /* B's */
+    const char *seconds[SIZES], *efficiency[SIZES]; /* of Bianchi and Dewidar */
 };
 
 #define NOTHING                                                                                                      \
@@ -179,28 +183,30 @@ static void run_size(struct lab *lab, struct table *table, struct growth *out, s
     }
 }
 
-/* One line of the plot: column `column` of an executor with so many workers. */
+/* One line of the plot: column `column` of an executor with `workers` workers. */
 static void plot_line(FILE *script, const char *executor, int workers, int column, const char *style)
 {
     fprintf(script, ", 'threads.tsv' skip 1 using 1:(strcol(2) eq '%s' && $3 == %d ? $%d : NaN) with %s", executor,
             workers, column, style);
 }
 
-static void plot_times(struct lab *lab)
+static void plot_times(struct lab *lab, size_t largest)
 {
-    FILE *script = plot_begin();
-    fputs(
-        "set xlabel 'documents of 10 KB'\nset ylabel 'seconds'\nset logscale xy\nset key top left\n"
-        "set format y '%g'\nset yrange [*:10000]\nset datafile missing NaN\n" /* lines go on behind rows of others */
-        "plot [7:1500] x*0.0002 ls 1 dt '.' title 'in step with the input'",
-        script);
-    plot_line(script, "serial", 1, 7, "linespoints ls 9 title 'B, serial'");
-    plot_line(script, "pthreads", 10, 7, "linespoints ls 9 pt 6 title 'B, pthreads × 10'");
+    FILE *script = plot_begin(lab);
+    fputs("set xlabel 'documents of 10 KB'\nset ylabel 'seconds'\nset logscale xy\nset key above horizontal maxcols "
+          "2 width -6 font ',12'\n"
+          "set format y '%g'\nset datafile missing NaN\n" /* lines continue across rows of others */
+          "plot [7:",
+          script);
+    fprintf(script, "%zu] x*0.0002 ls 1 dt '.' title 'proportional to the input'", largest + largest / 2);
+    plot_line(script, "serial", 1, 7, "linespoints ls 9 title 'Bianchi and Dewidar, serial'");
+    plot_line(script, "pthreads", 10, 7, "linespoints ls 9 pt 6 title 'Bianchi and Dewidar, pthreads × 10'");
     plot_line(script, "serial", 1, 4, "linespoints ls 2 title 'serial'");
     plot_line(script, "pthreads", 2, 4, "linespoints ls 3 title 'pthreads × 2'");
     plot_line(script, "openmp", 2, 4, "linespoints ls 4 title 'OpenMP × 2'");
     fputc('\n', script);
-    plot_end(lab, script, "threads", "Seconds for all similar pairs of a collection, beside B's.");
+    plot_end(lab, script, "threads",
+             "Seconds to find all similar pairs of a collection, next to those of Bianchi and Dewidar.");
 }
 
 void exp_threads(struct lab *lab)
@@ -209,10 +215,11 @@ void exp_threads(struct lab *lab)
     size_t count = lab->quick ? 3 : SIZES, different = 0, tried = 0;
     struct table table;
     table_begin(&table, "threads",
-                "documents\texecutor\tthreads\tseconds\tspeed-up\tefficiency\tB: seconds\tefficiency");
+                "documents\texecutor\tthreads\tseconds\tspeed-up\tefficiency\treference: seconds\tefficiency");
     say(lab,
-        "Generated documents of 10 KB with B's parameters: char:9, 200 functions, rows 5, 5,000 buckets; %d workers "
-        "here at most.",
+        "Generated documents of 10 KB; parameters and reference of Bianchi and Dewidar: char:9, 200 functions, rows "
+        "5, "
+        "5,000 buckets. This machine runs at most %d workers.",
         lab->exec.workers);
     for (size_t s = 0; s < count; s++) {
         char path[4096];
@@ -223,13 +230,13 @@ void exp_threads(struct lab *lab)
         tried += growth[s].tried;
     }
     table_end(lab, &table);
-    claim(lab, different == 0, "%zu of %zu runs gave other signatures or pairs than the serial one", different,
+    claim(lab, different == 0, "%zu of %zu runs gave signatures or pairs that differ from the serial run", different,
           tried);
     size_t last = count - 1, before = lab->quick ? 0 : 2;
     claim(lab, growth[last].pairs == sizes[last] / 5, "%zu pairs found; %zu were planted", growth[last].pairs,
           sizes[last] / 5);
     double times = growth[last].serial.processor / growth[before].serial.processor;
-    claim(lab, times <= 15, "ten times the documents (%zu to %zu) take %.1f times the processor's time; B: %s",
+    claim(lab, times <= 15, "ten times the documents (%zu to %zu) take %.1f times the CPU time; reference: %s",
           sizes[before], sizes[last], times, lab->quick ? "99" : "131");
-    plot_times(lab);
+    plot_times(lab, sizes[last]);
 }

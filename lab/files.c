@@ -1,4 +1,4 @@
-/* files.c — files, or the end of the program. */
+/* files.c — opening and closing files; any error ends the program. */
 #include "lab.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@ FILE *file_create(char path[PATH_ROOM], const struct lab *lab, const char *name,
     snprintf(path, PATH_ROOM, "%s/%s%s", lab->out, name, suffix);
     FILE *file = fopen(path, "w");
     if (!file)
-        die("%s: cannot be written: %s", path, strerror(errno));
+        die("%s: cannot write: %s", path, strerror(errno));
     return file;
 }
 
@@ -17,7 +17,7 @@ FILE *file_open(const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        die("%s: cannot be read: %s", path, strerror(errno));
+        die("%s: cannot read: %s", path, strerror(errno));
     return file;
 }
 
@@ -25,7 +25,7 @@ FILE *file_temporary(void)
 {
     FILE *file = tmpfile();
     if (!file)
-        die("a temporary file could not be made: %s", strerror(errno));
+        die("cannot create a temporary file: %s", strerror(errno));
     return file;
 }
 
@@ -33,5 +33,5 @@ void file_close(FILE *file, const char *path)
 {
     bool bad = ferror(file) != 0;
     if (fclose(file) != 0 || bad)
-        die("%s: could not be written: %s", path, strerror(errno));
+        die("%s: write failed: %s", path, strerror(errno));
 }

@@ -1,4 +1,4 @@
-/* filters.c — false positives, by theory and by trial. */
+/* filters.c — false-positive rates of Bloom filters: by formula, and observed over many filters. */
 #include "lab.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static struct theory classic(twin_bloom_shape shape, double items)
     return (struct theory){ pow(fill, k), slope * slope * fill_variance };
 }
 
-/* A block of k lanes of w cells holds a Poisson number of items, i; it confirms with (1 - (1 - 1/w)^i)^k. Items are
+/* A block of k lanes of w cells holds a Poisson number of items, i; it answers yes with probability (1 - (1 - 1/w)^i)^k. Items are
  * a fixed number in all, so what is linear in i does not vary. */
 static struct theory blocks(twin_bloom_shape shape, double items)
 {
@@ -47,19 +47,19 @@ static void try_one(struct outcome *out, struct trial trial, size_t number)
     struct items items;
     twin_bloom *bloom;
     twin_bloom_info info;
-    size_t most = trial.items > trial.asked ? trial.items : trial.asked;
+    size_t most = trial.items > trial.queries ? trial.items : trial.queries;
     bool *found = need(most, sizeof *found);
-    items_random(&items, trial.items + trial.asked, seed);
+    items_random(&items, trial.items + trial.queries, seed);
     trial.options.hash = twin_hash_member(trial.options.hash.family, seed);
     expect(twin_bloom_create(&bloom, trial.options), "making a filter", NULL);
 
     twin_bloom_add_many(NULL, bloom, items.texts, trial.items);
     size_t held = twin_bloom_may_contain_many(found, bloom, items.texts, trial.items);
-    out->hits = twin_bloom_may_contain_many(found, bloom, items.texts + trial.items, trial.asked);
+    out->hits = twin_bloom_may_contain_many(found, bloom, items.texts + trial.items, trial.queries);
     out->denied = trial.items - held;
     twin_bloom_describe(&info, bloom);
     out->shape = info.shape;
-    out->told = info.rate;
+    out->reported = info.rate;
     out->estimate = info.items;
     out->past_plan = info.past_plan;
     twin_bloom_free(bloom);
@@ -75,17 +75,17 @@ static void try_some(void *context, size_t begin, size_t end, int worker)
         try_one(&trials->outcomes[i], trials->trial, i);
 }
 
-/* Filters differ a little, so hits are not quite binomial. Counting both hits and trials as so many times fewer as
- * the variance is larger makes them so. */
+/* Filters differ a little in how full they are, so hits are overdispersed compared with a binomial. Dividing hits and
+ * trials by the excess variance corrects for that. */
 static void judge(struct outcome *out, struct trial trial)
 {
     struct theory theory = theory_of(out->shape, (double)trial.items);
-    double excess = 1 + (double)trial.asked * theory.variance / (theory.rate * (1 - theory.rate));
-    double hits = (double)out->hits / excess, asked = (double)out->asked / excess;
+    double excess = 1 + (double)trial.queries * theory.variance / (theory.rate * (1 - theory.rate));
+    double hits = (double)out->hits / excess, queries = (double)out->queries / excess;
     out->theory = theory.rate;
-    out->rate = hits / asked;
-    out->interval = interval_of(hits, asked);
-    out->p = p_binomial(hits, asked, theory.rate);
+    out->rate = hits / queries;
+    out->interval = interval_of(hits, queries);
+    out->p = p_binomial(hits, queries, theory.rate);
 }
 
 void try_filters(struct outcome *out, const struct lab *lab, struct trial trial)
@@ -93,12 +93,12 @@ void try_filters(struct outcome *out, const struct lab *lab, struct trial trial)
     struct trials trials = { trial, need(trial.repeats, sizeof *trials.outcomes) };
     twin_exec_for(lab->exec, trial.repeats, 1, try_some, &trials);
     *out = (struct outcome){ .shape = trials.outcomes[0].shape,
-                             .asked = trial.asked * trial.repeats,
+                             .queries = trial.queries * trial.repeats,
                              .added = trial.items * trial.repeats };
     for (size_t i = 0; i < trial.repeats; i++) {
         out->hits += trials.outcomes[i].hits;
         out->denied += trials.outcomes[i].denied;
-        out->told += trials.outcomes[i].told / (double)trial.repeats;
+        out->reported += trials.outcomes[i].reported / (double)trial.repeats;
         out->estimate += trials.outcomes[i].estimate / (double)trial.repeats;
         out->past_plan += trials.outcomes[i].past_plan;
     }

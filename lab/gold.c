@@ -1,7 +1,8 @@
-/* gold.c — all pairs of texts that are as near as asked, by comparing all that may be.
+/* gold.c — ground truth: all pairs of texts with at least a given indel ratio.
  *
- * An insertion or deletion changes one letter of a text's bag of letters, and at most three pairs of letters in its bag of
- * pairs. So bags that are further apart than the cut-off allows turn most pairs of texts away, and nothing is lost. */
+ * An insertion or deletion changes one letter of a text's bag of letters, and at most three entries of its bag of letter
+ * pairs. Texts whose bags differ by more than the cut-off allows are skipped without a comparison, and no pair is lost.
+ * The result is cached in a file. */
 #include "texts.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 enum { LETTERS = 48, PAIRS = 36 * 36, LINE = 256 };
 
 struct bag {
-    uint8_t letters[LETTERS], pairs[PAIRS]; /* counts, none above 255: cutting them brings bags nearer only */
+    uint8_t letters[LETTERS], pairs[PAIRS]; /* counts, capped at 255: capping only makes bags more similar */
 };
 
 struct search {
@@ -19,8 +20,8 @@ struct search {
     const struct bag *bags;
     size_t count;
     double at_least;
-    struct scored_pairs *found; /* of each worker */
-    twin_edit_scratch *scratch; /* the same */
+    struct scored_pairs *found; /* per worker */
+    twin_edit_scratch *scratch; /* per worker */
 };
 
 static void count_up(uint8_t *count)
@@ -112,7 +113,7 @@ static uint64_t checksum(const twin_text *texts, size_t count, double at_least)
     return hash.seed;
 }
 
-/* A line of what was kept; false when it is none. */
+/* Parses a line of the cache; false when it is malformed. */
 static bool load_pair(struct scored_pairs *out, const char *line)
 {
     char *at;
@@ -124,7 +125,7 @@ static bool load_pair(struct scored_pairs *out, const char *line)
     return true;
 }
 
-/* What was kept, if it was made from the same texts and is whole. */
+/* Loads the cache if it was made from the same texts and is complete. */
 static bool load(struct scored_pairs *out, double *seconds, const char *path, uint64_t sum)
 {
     char line[LINE] = "", *at = line;

@@ -1,4 +1,4 @@
-/* items.c — things to hash: random strings, and numbers as people write them. */
+/* items.c — items to hash: random strings and decimal numbers. */
 #include "lab.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ uint64_t seed_of(uint64_t seed, uint64_t part)
 
 enum { LONGEST = 50 };
 
-/* Ten characters a number. */
+/* Ten characters per random number. */
 static size_t draw_string(char *out, uint64_t *state)
 {
     static const char letters[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
@@ -40,20 +40,20 @@ static size_t draw_string(char *out, uint64_t *state)
     return length;
 }
 
-/* Puts a hash into an open table of a power of two places; false when it was there. 0 marks an empty place. */
+/* Inserts a hash into an open-addressing table whose size is a power of two; false when it is present. 0 means empty. */
 static bool put(uint64_t *table, size_t mask, uint64_t hash)
 {
-    size_t place = hash & mask;
-    while (table[place] && table[place] != hash)
-        place = (place + 1) & mask;
-    bool fresh = !table[place];
-    table[place] = hash;
+    size_t slot = hash & mask;
+    while (table[slot] && table[slot] != hash)
+        slot = (slot + 1) & mask;
+    bool fresh = !table[slot];
+    table[slot] = hash;
     return fresh;
 }
 
 void items_random(struct items *out, size_t count, uint64_t seed)
 {
-    static const twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = 0x1ab }; /* no member that is under test */
+    static const twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = 0x1ab }; /* not a function under test */
     size_t places = 16;
     while (places < 2 * count)
         places *= 2;

@@ -1,7 +1,8 @@
 /* lab.h — what the experiments share.
  *
- * An experiment measures, puts its numbers beside theory and reference in tables and plots, and makes claims. It
- * passes when all its claims hold. Everything random comes from the seed, so a run can be repeated. */
+ * An experiment measures, compares its numbers with theory and with published results ("reference") in tables and
+ * plots, and makes claims. It passes when all its claims hold. Everything random comes from the seed, so a run can be
+ * repeated. Publications are cited by the short names of docs/references.md. */
 #ifndef TWIN_LAB_H
 #define TWIN_LAB_H
 
@@ -13,13 +14,14 @@
 
 struct lab {
     bool quick;       /* a short run: fewer repeats, the same claims */
-    const char *data; /* the folder of the data sets; NULL: there is none */
+    const char *data; /* the folder of the data sets, or NULL */
     const char *out;  /* the folder for tables and plots */
     uint64_t seed;
     twin_exec exec;
-    FILE *page; /* the body of the report so far; NULL when none is asked for */
+    FILE *page;     /* the body of the HTML report so far, or NULL */
+    FILE *contents; /* its table of contents, or NULL */
 
-    /* the experiment that runs */
+    /* the experiment that is running */
     const struct experiment *now;
     twin_progress progress;
     unsigned claims, broken; /* claims made, and those that did not hold */
@@ -52,18 +54,18 @@ void exp_reuters_duplicates(struct lab *lab);
 void exp_forest_vs_by(struct lab *lab);
 void exp_threads(struct lab *lab);
 
-/* ---- notebook.c: what an experiment says, on standard output and in the report */
+/* ---- notebook.c: text on standard output and in the report */
 
 /* A paragraph. */
 void say(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A sentence that must hold, with its numbers; told as "ok" or "FAILED". Returns `holds`. */
+/* A statement that must hold, with its numbers; printed as "ok" or "FAILED". Returns `holds`. */
 bool claim(struct lab *lab, bool holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The claim that no p-value of a family is too small for chance. The p-values are corrected in place (Holm). */
+/* The claim that no p-value is below CLAIM_LEVEL. The p-values are corrected in place (Holm 1979). */
 bool claim_chance(struct lab *lab, double *p_values, size_t count, const char *what);
 
-/* The experiment, or a part of it, cannot be done here, and why. One that makes no claim is skipped. */
+/* Prints why the experiment, or a part of it, cannot run. One that makes no claim counts as skipped. */
 void skip(struct lab *lab, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Reports how much of the experiment is done. Workers may call it. */
@@ -72,98 +74,104 @@ void progress(const struct lab *lab, size_t done, size_t total);
 /* Reports an error and ends the program with EXIT_ERROR. */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Ends the program unless the call went well. */
+/* Exits with an error message unless `status` is TWIN_OK. */
 void expect(twin_status status, const char *what, const twin_error *error);
 
-/* Memory, or the end of the program. */
+/* Allocates zeroed memory; exits when there is none. */
 void *need(size_t count, size_t size);
 
-/* ---- files.c: files, or the end of the program */
+/* ---- files.c: files; errors end the program */
 
 enum { PATH_ROOM = 4096 };
 
-/* Opens OUT/NAME for writing, and tells the whole path. */
+/* Opens OUT/NAME for writing and writes the full path to `path`. */
 FILE *file_create(char path[PATH_ROOM], const struct lab *lab, const char *name, const char *suffix);
 FILE *file_open(const char *path); /* for reading */
-FILE *file_temporary(void);        /* without a name */
+FILE *file_temporary(void);        /* unnamed */
 
-/* Closes what was written. */
+/* Closes a file after writing and checks for errors. */
 void file_close(FILE *file, const char *path);
 
-/* ---- table.c: numbers side by side */
+/* ---- table.c: tables on standard output, in TSV files and in the report */
 
-/* Cells as text, row after row; those of the first row are the names of the columns. */
+/* Cells as text, row by row; the first row holds the column names. */
 struct table {
     char name[64];
     char **cells;
     size_t columns, count, capacity;
 };
 
-/* `name` is that of the file; `columns` has tabs between the names. */
+/* `name` is the file name without .tsv; `columns` are tab-separated names. */
 void table_begin(struct table *out, const char *name, const char *columns);
 
-/* A row, with tabs between its cells. "–" is a cell with nothing in it. */
+/* Adds a row of tab-separated cells. "–" marks an empty cell. */
 void table_row(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the table, writes OUT/NAME.tsv, puts it into the report, and lets it go. A table that would be long to read
- * is only written. */
+/* Prints the table, writes OUT/NAME.tsv, adds it to the report, and frees it. table_write_only() is for long tables:
+ * it writes the file only. */
 void table_end(struct lab *lab, struct table *table);
 void table_write_only(struct lab *lab, struct table *table);
 
-/* ---- plot.c: pictures, drawn by gnuplot */
+/* ---- plot.c: SVG plots, drawn by gnuplot */
 
-/* A script that has the house style set, and finds tables by their file names ('bloom-k.tsv'). Line styles: 1 theory,
- * 2 observed, 3, 4, 5 further observations, 9 reference. */
-FILE *plot_begin(void);
+/* Starts a gnuplot script with the common style, titled with the running experiment. It finds tables by their file
+ * names ('bloom-k.tsv'). Line styles: 1 theory, 2 observed, 3, 4, 5 further observations, 9 reference. */
+FILE *plot_begin(const struct lab *lab);
 
-/* The same for two pictures, one above the other: what is seen, and, after plot_lower(), its ratio to theory, which
- * shows what the first is too coarse for. */
-FILE *plot_begin_pair(void);
+/* The same for two panels, one above the other: the observations, and, after plot_lower(), their ratio to theory,
+ * which shows deviations that the upper panel is too coarse for. */
+FILE *plot_begin_pair(const struct lab *lab);
 void plot_lower(FILE *script);
 
-/* Lets gnuplot read the script and write OUT/NAME.svg. Without gnuplot there is no picture, and a warning. */
+/* The same for two panels of the same kind, which get equal heights. */
+FILE *plot_begin_halves(const struct lab *lab);
+void plot_lower_half(FILE *script);
+
+/* Runs gnuplot on the script, which writes OUT/NAME.svg. Without gnuplot there is no plot, and a warning. */
 void plot_end(struct lab *lab, FILE *script, const char *name, const char *caption);
 
-/* ---- report.c: one page of it all */
+/* ---- report.c: all tables and plots on one HTML page */
 
 void report_begin(struct lab *lab);
-void report_text(FILE *page, const char *text); /* with <, > and & escaped */
+void report_section(struct lab *lab,
+                    const struct experiment *experiment); /* a heading, and its line in the contents */
+void report_text(FILE *page, const char *text);           /* with <, > and & escaped */
 void report_picture(FILE *page, const char *path, const char *caption);
 
 /* Writes OUT/report.html. */
 void report_end(struct lab *lab, const char *summary);
 
-/* ---- stats.c: what chance allows */
+/* ---- stats.c: p-values and confidence intervals */
 
 struct interval {
     double low, high;
 };
 
-/* A claim about chance fails a right implementation once in this many runs (after correction for the number of
- * tests in it); some forty claims make one false alarm in 2,500 full runs, each with another seed. */
+/* A statistical claim rejects a correct implementation with this probability, after correction for the number of
+ * tests in it. With some forty claims that is one false alarm in 2,500 full runs with different seeds. */
 #define CLAIM_LEVEL 1e-5
 
 /* Two-sided p-values. */
 double p_normal(double z);
 double p_binomial(double hits, double trials, double probability);
 
-/* The probability of so much or more with `freedom` degrees of freedom. */
+/* The probability of this χ² or more with `freedom` degrees of freedom. */
 double p_chi_square(double chi_square, double freedom);
 
-/* Clopper and Pearson's interval of 95 % for a probability; hits and trials need not be whole. */
+/* The 95 % interval of Clopper and Pearson (1934) for a probability; hits and trials need not be integers. */
 struct interval interval_of(double hits, double trials);
 
-/* Multiplies p-values by what their number asks for (Holm 1979), in place, and returns the smallest. */
+/* Holm's correction (Holm 1979) of p-values for multiple tests, in place. Returns the smallest. */
 double correct(double *p_values, size_t count);
 
-/* ---- items.c: things to hash */
+/* ---- items.c: random strings and numbers */
 
 /* The next number of the stream whose state is *state. */
 uint64_t draw(uint64_t *state);
 uint64_t draw_below(uint64_t *state, uint64_t n);
 double draw_unit(uint64_t *state);
 
-/* A seed for part `part` of what depends on `seed`. */
+/* A seed for part `part` of an experiment, derived from `seed`. */
 uint64_t seed_of(uint64_t seed, uint64_t part);
 
 struct items {
@@ -172,16 +180,16 @@ struct items {
     size_t count;
 };
 
-/* Distinct random strings of 1 to 50 letters, digits, dots and underlines (A's generateStrings). */
+/* Distinct random strings of 1 to 50 letters, digits, dots and underlines, as Martins and Jesus 2015 drew them. */
 void items_random(struct items *out, size_t count, uint64_t seed);
 
-/* "1", "2", …: strings that differ in few bits, as people's ids do. */
+/* "1", "2", …: strings that differ in few bits, as ids do in practice. */
 void items_numbers(struct items *out, size_t count);
 void items_clear(struct items *items);
 
-/* ---- filters.c: false positives, by theory and by trial */
+/* ---- filters.c: false positives, expected and observed */
 
-/* The rate that theory expects of a filter with so many items, and how much it varies from filter to filter. */
+/* The expected rate of a filter with `items` items, and its variance from filter to filter. */
 struct theory {
     double rate, variance;
 };
@@ -189,20 +197,20 @@ struct theory theory_of(twin_bloom_shape shape, double items);
 
 struct trial {
     twin_bloom_options options;
-    size_t items, asked; /* a filter: strings added, other strings asked for */
-    size_t repeats;      /* filters, each with a hash member and strings of its own */
+    size_t items, queries; /* per filter: strings added, other strings queried */
+    size_t repeats;        /* filters, each with its own hash function and strings */
     uint64_t seed;
 };
 
 struct outcome {
     twin_bloom_shape shape;
     double theory;
-    uint64_t hits, asked;     /* false positives, of strings asked for, in all filters */
-    uint64_t denied, added;   /* false negatives: must be none */
-    double rate, p;           /* observed, and the p-value of theory */
-    struct interval interval; /* 95 %, filters taken to differ as theory has it */
-    double told, estimate;    /* what the filters say: their rate now, and items; averages */
-    size_t past_plan;         /* filters that say they are past their plan */
+    uint64_t hits, queries;    /* false positives, and queries, over all filters */
+    uint64_t denied, added;    /* false negatives: must be none */
+    double rate, p;            /* observed, and the p-value of theory */
+    struct interval interval;  /* 95 %, corrected for the variance between filters */
+    double reported, estimate; /* the rate and the item count that the filters report; averages */
+    size_t past_plan;          /* filters that report being past their plan */
 };
 void try_filters(struct outcome *out, const struct lab *lab, struct trial trial);
 

@@ -1,4 +1,4 @@
-/* main.c — the table of experiments, and which of them to run. */
+/* main.c — the table of experiments, and the command line that selects them. */
 #include "lab.h"
 
 #include <errno.h>
@@ -8,50 +8,50 @@
 #include <sys/stat.h>
 
 static const struct experiment experiments[] = {
-    { "hash-distribution", "are hash values spread evenly?", exp_hash_distribution },
-    { "hash-correlation", "are the members of a family uncorrelated?", exp_hash_correlation },
-    { "hash-independence", "are pairs of members independent?", exp_hash_independence },
-    { "bloom-k", "the best number of hash functions, with 8 cells an item", exp_bloom_k },
-    { "bloom-n", "false positives against cells an item", exp_bloom_n },
+    { "hash-distribution", "are hash values uniform?", exp_hash_distribution },
+    { "hash-correlation", "are the functions of a family uncorrelated?", exp_hash_correlation },
+    { "hash-independence", "are pairs of functions independent?", exp_hash_independence },
+    { "bloom-k", "the best number of hash functions, with 8 cells per item", exp_bloom_k },
+    { "bloom-n", "false positives against cells per item", exp_bloom_n },
     { "bloom-big", "does a large filter keep the rate it was planned for?", exp_bloom_big },
-    { "bloom-small", "a handful of items, exactly", exp_bloom_small },
-    { "bloom-overfill", "what happens past the plan", exp_bloom_overfill },
+    { "bloom-small", "a handful of items, with no wrong answer", exp_bloom_small },
+    { "bloom-overfill", "false positives of filters that are past their plan", exp_bloom_overfill },
     { "counting", "counting filters: errors of counts, removal, overflow", exp_counting },
     { "minhash-permutations", "equal minima under random permutations are as frequent as J",
       exp_minhash_permutations },
-    { "minhash-error", "the error of an estimate against the number of slots", exp_minhash_error },
-    { "lsh-curve", "how often a pair becomes a candidate", exp_lsh_curve },
-    { "lsh-plan", "the fewest hashes that keep two promises", exp_lsh_plan },
+    { "minhash-error", "the error of a similarity estimate against the number of slots", exp_minhash_error },
+    { "lsh-curve", "how often a pair becomes a candidate (the S-curve)", exp_lsh_curve },
+    { "lsh-plan", "the fewest hashes that meet two error bounds", exp_lsh_plan },
     { "movielens", "users who rated the same films", exp_movielens },
-    { "embed-bounds", "q-gram distance between the bounds that edit distance sets", exp_embed_bounds },
+    { "embed-bounds", "q-gram distance lies between the bounds implied by edit distance", exp_embed_bounds },
     { "embed-collision", "how often hash functions agree on edited texts", exp_embed_collision },
-    { "forest-precision", "does a forest find the near ones?", exp_forest_precision },
-    { "forest-order", "does it find them in order?", exp_forest_order },
+    { "forest-precision", "does an LSH forest find the nearest strings?", exp_forest_precision },
+    { "forest-order", "does an LSH forest return strings in order of distance?", exp_forest_order },
     { "reuters-duplicates", "texts of Reuters-21578 that agree in whole hash vectors", exp_reuters_duplicates },
     { "forest-vs-by", "forest and Bar-Yossef features against exact pairs of Reuters-21578", exp_forest_vs_by },
-    { "threads", "one result from all executors, and its time", exp_threads },
+    { "threads", "all executors give the same result; their times", exp_threads },
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 static const char help[] =
-    "twinsift-lab re-runs the experiments behind twinsift: theory, reference and observation side by side.\n"
+    "twinsift-lab repeats the experiments behind twinsift and compares theory, published results and observation.\n"
     "\n"
-    "usage: twinsift-lab list                      what there is\n"
-    "       twinsift-lab [OPTION]... NAME...       run these\n"
-    "       twinsift-lab [OPTION]... all           run them all\n"
+    "usage: twinsift-lab list                      list the experiments\n"
+    "       twinsift-lab [OPTION]... NAME...       run the named experiments\n"
+    "       twinsift-lab [OPTION]... all           run all experiments\n"
     "\n"
-    "Each experiment prints its tables and claims, and writes tables (TSV) and plots (SVG, by gnuplot).\n"
+    "Each experiment prints its tables and claims, and writes tables (TSV) and plots (SVG, drawn by gnuplot).\n"
     "\n"
-    "  --quick         fewer repeats: all of them in less than a minute\n"
-    "  --data DIR      where the data sets are: ml-100k/, ml-1m/, reuters21578/ ($TWINSIFT_DATA)\n"
-    "  --out DIR       where tables and plots go (lab-out)\n"
-    "  --report        also write report.html, one page with everything\n"
-    "  --seed N        for everything random (1)\n"
-    "  --threads N     that work (all)\n"
-    "  -h, --help      this text\n"
-    "  --version       the version\n"
+    "  --quick         fewer repetitions: all experiments in about a minute\n"
+    "  --data DIR      folder of the data sets ml-100k/, ml-1m/, reuters21578/ (default: $TWINSIFT_DATA)\n"
+    "  --out DIR       folder for tables and plots (default: lab-out)\n"
+    "  --report        also write report.html, one page with all tables and plots\n"
+    "  --seed N        seed of the random numbers (default: 1)\n"
+    "  --threads N     number of threads (default: all cores)\n"
+    "  -h, --help      print this help\n"
+    "  --version       print the version\n"
     "\n"
-    "Exit status: 0 all that ran passed; 1 one failed; 2 trouble, with a sentence on standard error.\n"
+    "Exit status: 0 all that ran passed; 1 at least one failed; 2 error (message on standard error).\n"
     "\n"
     "examples:\n"
     "  twinsift-lab all --quick\n"
@@ -78,7 +78,7 @@ static uint64_t read_number(const char *name, const char *value, uint64_t most)
     errno = 0;
     unsigned long long number = strtoull(value, &end, 10);
     if (value[0] < '0' || value[0] > '9' || *end || errno || number > most)
-        die("%s: \"%s\" is not a whole number from 0 to %llu", name, value, (unsigned long long)most);
+        die("%s: \"%s\" is not an integer from 0 to %llu", name, value, (unsigned long long)most);
     return number;
 }
 
@@ -87,22 +87,22 @@ static const struct experiment *find(const char *name)
     for (size_t i = 0; i < EXPERIMENTS; i++)
         if (strcmp(name, experiments[i].name) == 0)
             return &experiments[i];
-    die("there is no experiment \"%s\"; twinsift-lab list names them", name);
+    die("unknown experiment \"%s\"; see twinsift-lab list", name);
 }
 
-/* The folder, and those above it. */
+/* Creates the folder and its parents. */
 static void make_folder(const char *path)
 {
     char part[PATH_ROOM];
-    if (strlen(path) > PATH_ROOM / 2 || *path == '\0') /* the rest is for names in it */
-        die("--out: \"%s\" cannot be a folder", path);
+    if (strlen(path) > PATH_ROOM / 2 || *path == '\0') /* leaves room for file names */
+        die("--out: \"%s\" is not a valid folder name", path);
     snprintf(part, sizeof part, "%s", path);
     for (char *slash = part + 1;; slash++) {
         slash += strcspn(slash, "/");
         char kept = *slash;
         *slash = '\0';
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            die("%s: the folder cannot be made: %s", part, strerror(errno));
+            die("%s: cannot create the folder: %s", part, strerror(errno));
         if (!kept)
             return;
         *slash = kept;
@@ -116,7 +116,7 @@ static const char *run_one(struct lab *lab, const struct experiment *experiment)
     lab->claims = lab->broken = 0;
     printf("%s: %s\n", experiment->name, experiment->title);
     if (lab->page)
-        fprintf(lab->page, "<h2 id=\"%s\">%s: %s</h2>\n", experiment->name, experiment->name, experiment->title);
+        report_section(lab, experiment);
     lab->progress = progress_begin(false);
     experiment->run(lab);
     progress_end();
@@ -146,7 +146,7 @@ static int run_all(struct lab *lab, const struct experiment **chosen, size_t cou
     return failed > 0;
 }
 
-/* The experiments that the arguments name, each once, in their own order. Returns how many. */
+/* The experiments named by the arguments, each once, in table order. Returns their number. */
 static size_t choose(const struct experiment **out, int argc, char **argv)
 {
     bool wanted[EXPERIMENTS] = { false };
@@ -187,10 +187,10 @@ static int run(int argc, char **argv)
         case THREADS: threads = (int)read_number("--threads", optarg, TWIN_EXEC_MAX_WORKERS); break;
         case VERSION: return printf("twinsift-lab %s\n", twin_version()), 0;
         case 'h': return fputs(help, stdout), 0;
-        default: return 2; /* getopt has said why */
+        default: return 2; /* getopt has printed the error */
         }
     if (optind == argc)
-        die("which experiment? twinsift-lab list names them, and all runs them all");
+        die("no experiment given; see twinsift-lab list, or use all");
     if (strcmp(argv[optind], "list") == 0)
         return list();
     size_t count = choose(chosen, argc, argv);

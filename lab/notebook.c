@@ -1,11 +1,11 @@
-/* notebook.c — what an experiment says, on standard output and in the report. */
+/* notebook.c — text, claims and errors, on standard output and in the report. */
 #include "lab.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A line for standard output, and a paragraph of a class for the page. */
+/* Prints a line on standard output, and a paragraph of a class on the page. */
 static void put(struct lab *lab, const char *mark, const char *class, const char *format, va_list arguments)
 {
     char text[1024];

@@ -28,10 +28,15 @@ static const char style[] =
 static const char upper[] = "set terminal svg size 760,600\n"
                             "set multiplot\n"
                             "set lmargin at screen 0.13\n"
-                            "set tmargin at screen 0.97\n"
+                            "set tmargin at screen 0.93\n"
                             "set bmargin at screen 0.46\n";
 
+/* Two panels of the same kind, of equal height. */
+static const char upper_half[] = "set bmargin at screen 0.57\n";
+static const char lower_half[] = "set tmargin at screen 0.48\n";
+
 static const char lower[] = "unset key\n"
+                            "unset title\n"
                             "unset logscale y\n"
                             "set format y '%g'\n"
                             "set yrange [*:*]\n"
@@ -39,16 +44,17 @@ static const char lower[] = "unset key\n"
                             "set tmargin at screen 0.36\n"
                             "set bmargin at screen 0.11\n";
 
-FILE *plot_begin(void)
+FILE *plot_begin(const struct lab *lab)
 {
     FILE *script = file_temporary();
     fputs(style, script);
+    fprintf(script, "set title \"%s: %s\" noenhanced textcolor '#333333'\n", lab->now->name, lab->now->title);
     return script;
 }
 
-FILE *plot_begin_pair(void)
+FILE *plot_begin_pair(const struct lab *lab)
 {
-    FILE *script = plot_begin();
+    FILE *script = plot_begin(lab);
     fputs(upper, script);
     return script;
 }
@@ -56,6 +62,19 @@ FILE *plot_begin_pair(void)
 void plot_lower(FILE *script)
 {
     fputs(lower, script);
+}
+
+FILE *plot_begin_halves(const struct lab *lab)
+{
+    FILE *script = plot_begin_pair(lab);
+    fputs(upper_half, script);
+    return script;
+}
+
+void plot_lower_half(FILE *script)
+{
+    plot_lower(script);
+    fputs(lower_half, script);
 }
 
 /* Whether there is a picture. A missing gnuplot is reported once. */

@@ -1,4 +1,7 @@
-/* report.c — one page with all tables and plots, which needs no other file. */
+/* report.c — one self-contained HTML page with all tables and plots.
+ *
+ * The body and the table of contents are collected in temporary files while the experiments run, because the summary
+ * that precedes them is known only at the end. */
 #include "lab.h"
 
 static const char head[] =
@@ -22,6 +25,14 @@ static const char head[] =
 void report_begin(struct lab *lab)
 {
     lab->page = file_temporary();
+    lab->contents = file_temporary();
+}
+
+void report_section(struct lab *lab, const struct experiment *experiment)
+{
+    fprintf(lab->page, "<h2 id=\"%s\">%s: %s</h2>\n", experiment->name, experiment->name, experiment->title);
+    fprintf(lab->contents, "<li><a href=\"#%s\">%s</a>: %s</li>\n", experiment->name, experiment->name,
+            experiment->title);
 }
 
 void report_text(FILE *page, const char *text)
@@ -48,7 +59,7 @@ static void write_base64(FILE *page, FILE *file)
     }
 }
 
-/* As an image of its own, since pictures drawn by one program share the names of their parts. */
+/* As a separate image, since plots drawn by one gnuplot share the ids of their elements. */
 void report_picture(FILE *page, const char *path, const char *caption)
 {
     FILE *file = file_open(path);
@@ -62,20 +73,30 @@ void report_picture(FILE *page, const char *path, const char *caption)
     fclose(file);
 }
 
+/* Appends a temporary file to `file` and closes it. */
+static void append(FILE *file, FILE *part)
+{
+    char buffer[8192];
+    rewind(part);
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, part)) > 0;)
+        fwrite(buffer, 1, n, file);
+    file_close(part, "the report");
+}
+
 void report_end(struct lab *lab, const char *summary)
 {
-    char path[PATH_ROOM], buffer[8192];
+    char path[PATH_ROOM];
     FILE *file = file_create(path, lab, "report", ".html");
     fprintf(file, "%s<p>twinsift %s, seed %llu%s: <b>%s</b>.</p>\n", head, twin_version(),
-            (unsigned long long)lab->seed, lab->quick ? ", a quick run" : "", summary);
-    fputs("<p>Each experiment puts theory, reference and observation side by side. Intervals are of 95 %; a claim\n"
-          "fails only at what chance brings once in 100,000 runs.</p>\n",
+            (unsigned long long)lab->seed, lab->quick ? ", quick run" : "", summary);
+    fputs("<p>Each experiment compares theory, a published result (reference) and observation. Intervals are 95 %\n"
+          "confidence intervals. A statistical claim fails only on a deviation that chance produces once in 100,000\n"
+          "runs.</p>\n<ul>\n",
           file);
-    rewind(lab->page);
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, lab->page)) > 0;)
-        fwrite(buffer, 1, n, file);
+    append(file, lab->contents);
+    fputs("</ul>\n", file);
+    append(file, lab->page);
     fputs("</body></html>\n", file);
     file_close(file, path);
-    file_close(lab->page, "the report's text");
-    lab->page = NULL;
+    lab->page = lab->contents = NULL;
 }

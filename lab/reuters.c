@@ -13,7 +13,7 @@ static void name_file(char *out, size_t room, const struct lab *lab, int number)
     snprintf(out, room, "%s/reuters21578/reut2-%03d.sgm", lab->data, number);
 }
 
-/* The bytes of a file, ended by a zero. */
+/* The bytes of a file, zero-terminated. */
 static char *read_whole(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -33,7 +33,7 @@ static char *read_whole(const char *path)
     return bytes;
 }
 
-/* The length of a tag or an entity that begins here; 0 when none does. All entities stand for what is no letter. */
+/* The length of a tag or entity that begins here, or 0. No entity stands for a letter. */
 static size_t markup(const char *text, const char *end)
 {
     size_t most = (size_t)(end - text), length;
@@ -47,11 +47,11 @@ static size_t markup(const char *text, const char *end)
     return whole ? length + 1 : 0;
 }
 
-/* Writes what `form` keeps of begin .. end; returns how much. */
+/* Writes what `form` keeps of begin .. end; returns the length. */
 static size_t clean(char *out, const char *begin, const char *end, enum reuters_form form)
 {
     size_t length = 0;
-    bool apart = false; /* since the last byte kept, something was not */
+    bool apart = false; /* something was dropped since the last byte kept */
     while (begin < end) {
         size_t skipped = markup(begin, end);
         char c = *begin >= 'A' && *begin <= 'Z' ? (char)(*begin - 'A' + 'a') : *begin;
@@ -92,13 +92,13 @@ bool reuters_read(struct reuters *out, struct lab *lab, enum reuters_form form)
     size_t bytes = 0, capacity = 0;
     *out = (struct reuters){ 0 };
     if (!lab->data) {
-        skip(lab, "no folder of data sets: give --data DIR, or set TWINSIFT_DATA");
+        skip(lab, "no data folder; use --data DIR or set TWINSIFT_DATA");
         return false;
     }
     for (int i = 0; i < FILES; i++) {
         name_file(path, sizeof path, lab, i);
         if (access(path, R_OK) != 0) {
-            skip(lab, "Reuters-21578: %s is not there", path);
+            skip(lab, "Reuters-21578: %s does not exist", path);
             return false;
         }
     }

@@ -1,4 +1,4 @@
-/* stats.c — what chance allows: tails of distributions, intervals, correction for many tests. */
+/* stats.c — p-values, confidence intervals, and correction for multiple tests. */
 #include "lab.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* A value that a continued fraction may divide by. */
+/* Keeps a continued fraction from dividing by zero. */
 static double not_zero(double x)
 {
     return fabs(x) < 1e-300 ? 1e-300 : x;
@@ -102,7 +102,7 @@ double p_binomial(double hits, double trials, double probability)
     return fmin(1, 2 * fmin(at_least(hits, trials, probability), at_most(hits, trials, probability)));
 }
 
-/* Where a tail that grows or falls with the probability is 2.5 %. */
+/* The probability at which a tail is 2.5 %, by bisection. */
 static double tail_end(double hits, double trials, double (*tail)(double, double, double), bool grows)
 {
     double low = 0, high = 1;

@@ -1,4 +1,4 @@
-/* table.c — numbers side by side: aligned for the eye, tab-separated for programs. */
+/* table.c — tables: aligned on standard output, tab-separated in files. */
 #include "lab.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ void table_row(struct table *table, const char *format, ...)
     vsnprintf(row, sizeof row, format, arguments);
     va_end(arguments);
     if (add_row(table, row) != table->columns)
-        die("a row of %s has other columns than its head: %s", table->name, row);
+        die("a row of %s has the wrong number of columns: %s", table->name, row);
 }
 
 /* Characters, not bytes. */
@@ -56,7 +56,7 @@ static size_t width_of(const char *text)
     return width;
 }
 
-/* Numbers stand at the right, names at the left. */
+/* Numbers are aligned right, names left. */
 static bool is_number(const char *cell)
 {
     return isdigit((unsigned char)cell[strspn(cell, "-+<")]) || strcmp(cell, "–") == 0;

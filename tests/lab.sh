@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# twinsift-lab: its experiments pass in a quick run, what they leave behind, and how it ends. $TWINSIFT_LAB is the
-# program; with $TWIN_SANITIZE only some experiments run, for time's sake.
+# Tests of twinsift-lab: options, files written, and exit status; all experiments pass in a quick run. $TWINSIFT_LAB is the
+# program; with $TWIN_SANITIZE only some experiments run, to save time.
 set -u
 : "${TWINSIFT_LAB:?the program to test}"
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
@@ -21,11 +21,11 @@ wrong() {
     local words=$1
     shift
     lab 2 "$@"
-    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
+    [ ! -s out ] || fail "$asked: error, but printed $(cat out)"
     grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
 }
 
-# ---- manners
+# ---- options and errors
 
 lab 0 --help
 grep -q '^usage: twinsift-lab' out && grep -q '^examples:' out || fail "$asked: $(cat out)"
@@ -34,11 +34,11 @@ grep -qxE 'twinsift-lab [0-9]+\.[0-9]+\.[0-9]+' out || fail "$asked: $(cat out)"
 lab 0 list
 mapfile -t names < <(sed 's/ .*//' out)
 [ ${#names[@]} -ge 15 ] || fail "$asked: only ${#names[@]} experiments"
-wrong 'which experiment?'
-wrong 'there is no experiment "bloom-q"' bloom-q
-wrong '"many" is not a whole number' --threads many bloom-small
-wrong '"-1" is not a whole number' --seed=-1 bloom-small
-wrong 'the folder cannot be made' bloom-small --out /dev/null/lab
+wrong 'no experiment given'
+wrong 'unknown experiment "bloom-q"' bloom-q
+wrong '"many" is not an integer' --threads many bloom-small
+wrong '"-1" is not an integer' --seed=-1 bloom-small
+wrong 'cannot create the folder' bloom-small --out /dev/null/lab
 lab 2 --frobnicate all
 
 # ---- the experiments
@@ -63,10 +63,13 @@ for name in "${chosen[@]}"; do
     awk -F'\t' 'NR == 1 { n = NF } NF != n { exit 1 }' "all/$name.tsv" || fail "$name.tsv is ragged"
     [ "$name" = bloom-small ] || ! command -v gnuplot >/dev/null || grep -q '</svg>' "all/$name.svg" || fail "$name left no plot"
     grep -q "<h2 id=\"$name\">" all/report.html || fail "$name is not in the report"
+    grep -q "<a href=\"#$name\">" all/report.html || fail "$name is not in the contents of the report"
+    [ ! -e "all/$name.svg" ] || grep -q ">$name: " "all/$name.svg" || fail "$name.svg has no title"
 done
+! grep -rqE '(reference|Reference)[^.]{0,12}\([A-E]\)|\b[A-E]'"'"'s ' out all/*.tsv all/report.html || fail 'a source is cited by a letter'
 [ "$(tail -n 1 all/report.html)" = '</body></html>' ] || fail 'the report has no end'
 
-# ---- the same seed, the same bytes, whatever the threads; another seed, others
+# ---- the same seed gives the same bytes with any number of threads; another seed gives others
 
 lab 0 lsh-plan --quick --threads 1 --out one && cp out first
 lab 0 lsh-plan --quick --threads 3 --out three
@@ -74,7 +77,7 @@ cmp -s out first && cmp -s one/lsh-plan-observed.tsv three/lsh-plan-observed.tsv
 lab 0 lsh-plan --quick --seed 2 --out other
 ! cmp -s one/lsh-plan-observed.tsv other/lsh-plan-observed.tsv || fail '--seed changes nothing'
 
-# ---- data that contradict the reference fail, and say so
+# ---- data that contradict the reference fail, with a message
 
 mkdir -p data/ml-100k
 for user in 1 2 3; do printf "$user\t%s\t5\t0\n" 1 2 3 4 $user; done >data/ml-100k/u.data
@@ -84,10 +87,10 @@ grep -qx '0 passed, 1 failed, 0 skipped' out || fail "$asked: $(tail -1 out)"
 mkdir -p many/ml-1m
 for user in 1 2 3; do printf "$user::%s::5::0\n" 1 2 3 4 $user; done >many/ml-1m/ratings.dat
 lab 1 movielens --data many --out failed
-grep -q 'MovieLens 100K: many/ml-100k/u.data is not there' out || fail "$asked: $(cat out)"
+grep -q 'MovieLens 100K: many/ml-100k/u.data does not exist' out || fail "$asked: $(cat out)"
 grep -q 'among 3 users' out || fail "$asked: $(cat out)"
 
-# Two stories in turn, an empty text, and one that is cut off.
+# Two alternating stories, an empty text, and a truncated one.
 mkdir -p tiny/reuters21578
 for file in $(seq -w 0 21); do
     printf '<REUTERS><TEXT>&#2;<TITLE>Tea &amp; cocoa %s</TITLE><BODY>Prices rose in &lt;London> for %s of the brokers.</BODY></TEXT></REUTERS>
@@ -99,6 +102,6 @@ grep -q 'n = 100: K = 200, L = 1 finds 341 pairs, of which 341 are identical' ou
 grep -q 'n = 250: of 44 texts 231 pairs have a ratio of at least 0.85, 231 of 0.95, 110 of 0.99' out || fail "$asked: $(cat out)"
 rm tiny/reuters21578/reut2-007.sgm
 lab 0 reuters-duplicates --data tiny --out failed
-grep -q 'skip    Reuters-21578: tiny/reuters21578/reut2-007.sgm is not there' out || fail "$asked: $(cat out)"
+grep -q 'skip    Reuters-21578: tiny/reuters21578/reut2-007.sgm does not exist' out || fail "$asked: $(cat out)"
 
 exit $((failures > 0))

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Path halving (van Leeuwen, Tarjan 1984): each step also shortens the path for those who come after. */
+/* Path halving (Tarjan and van Leeuwen 1984): each step also shortens the path for those who come after. */
 static inline uint32_t twin__union_root(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {

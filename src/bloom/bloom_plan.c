@@ -37,7 +37,7 @@ static double twin_chance(double items)
     return items * 0x1p-64;
 }
 
-/* p = (1 - e^{-km/n})^k, THEORY §1. */
+/* p = (1 - e^{-km/n})^k, the textbook formula. */
 static double classic_rate(double cells_per_item, unsigned functions)
 {
     return pow(-expm1(-(double)functions / cells_per_item), functions);

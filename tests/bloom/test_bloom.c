@@ -162,7 +162,7 @@ static void eight_cells_an_item_want_six_functions(void **state_unused)
     assert_int_equal(shape.cells, 8 * 64000);
     assert_true(fabs(twin_bloom_expected_rate(shape, 64000) - .02158) < .00001);
 
-    /* A's table ends at ten cells an item: 0.008194. */
+    /* The table of Martins and Jesus 2015 ends at ten cells per item: 0.008194. */
     options.cells = 10 * 64000;
     assert_int_equal(twin_bloom_plan(&shape, options), TWIN_OK);
     assert_true(fabs(twin_bloom_expected_rate(shape, 64000) - .008194) < .000001);
