@@ -6,7 +6,7 @@
  * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. Within four edits
  * texts of up to 256 characters are looked up by what they must share instead, segments or deletions, and none is
  * missed, unless so many share it that comparing would take longer than the forest. See
- * docs/decisions/0042-lookalikes-by-edit-distance.md for how likely that is, and what it costs. */
+ * docs/decisions/0042-edit-distance-join.md for how likely that is, and what it costs. */
 #ifndef TWINSIFT_EDIT_JOIN_H
 #define TWINSIFT_EDIT_JOIN_H
 
