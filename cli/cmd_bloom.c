@@ -120,7 +120,10 @@ static bool read_family(twin_hash_family *out, const char *value)
     if (!read_choice(&place, "--hash", value, names, 4))
         return false;
     *out = (twin_hash_family)place;
-    return true;
+    twin_status status = twin_hash_available(*out);
+    if (status != TWIN_OK)
+        fail("--hash: %s", twin_error_last(status));
+    return status == TWIN_OK;
 }
 
 static bool read_option(struct request *out, int option, const char *value)

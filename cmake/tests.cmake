@@ -46,6 +46,9 @@ foreach(file ${TESTS})
   add_executable(${name} ${file})
   target_include_directories(${name} PRIVATE src tests)
   target_link_libraries(${name} PRIVATE settings support static PkgConfig::CMOCKA)
+  if(TWIN_FARMHASH)
+    target_compile_definitions(${name} PRIVATE TWIN_FARMHASH)
+  endif()
   checked(${name} ${name})
 endforeach()
 
@@ -94,12 +97,16 @@ if(TARGET lab)
     bash ${PROJECT_SOURCE_DIR}/tests/lab.sh)
 endif()
 
-# ---- headers: each alone, twice, in strict C and C++, without our own settings
+# ---- headers: each alone, twice, in strict C and, if there is a compiler for it, C++, without our own settings
 
+set(HEADER_LANGUAGES c)
+if(CMAKE_CXX_COMPILER_LOADED)
+  list(APPEND HEADER_LANGUAGES cc)
+endif()
 foreach(file ${HEADERS})
   get_filename_component(name ${file} NAME)
   set(text "#include <twinsift/${name}>\n#include <twinsift/${name}>\nextern int not_empty;\n")
-  foreach(suffix c cc)
+  foreach(suffix ${HEADER_LANGUAGES})
     file(CONFIGURE OUTPUT headers/${name}.${suffix} CONTENT "${text}" @ONLY)
     list(APPEND HEADER_TESTS ${PROJECT_BINARY_DIR}/headers/${name}.${suffix})
   endforeach()
@@ -114,4 +121,13 @@ checked(exports bash ${PROJECT_SOURCE_DIR}/tests/exports.sh $<TARGET_FILE:shared
 if(NOT TWIN_SANITIZE)
   checked(install ${IN_SCRATCH} ${SCRATCH}/install env CC=${CMAKE_C_COMPILER}
     bash ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
+endif()
+
+# ---- other builds: once, beside the build that developers use
+
+if(TWIN_FARMHASH AND CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
+  file(MAKE_DIRECTORY ${SCRATCH}/without_farmhash)
+  checked(build_without_farmhash env CC=${CMAKE_C_COMPILER}
+    bash ${PROJECT_SOURCE_DIR}/tests/build/without_farmhash.sh ${PROJECT_SOURCE_DIR})
+  set_tests_properties(build_without_farmhash PROPERTIES WORKING_DIRECTORY ${SCRATCH}/without_farmhash)
 endif()

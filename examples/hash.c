@@ -10,6 +10,8 @@ int main(void)
 
     printf("twinsift %s\n", twin_version());
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (twin_hash_available(families[i]) != TWIN_OK)
+            continue;
         uint64_t one = twin_hash_bytes(twin_hash_member(families[i], 1), text, strlen(text));
         uint64_t two = twin_hash_bytes(twin_hash_member(families[i], 2), text, strlen(text));
         printf("%-8s %016llx %016llx\n", twin_hash_family_name(families[i]), (unsigned long long)one,

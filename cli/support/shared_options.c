@@ -171,10 +171,14 @@ static bool read_executor(twin_executor *out, const char *value)
 
 static bool read_hash(twin_hash_family *out, const char *value)
 {
-    if (twin_hash_family_from_name(out, value) == TWIN_OK)
-        return true;
-    fail("--hash: \"%s\" is not one of xxh3, farm, jenkins, sip", value);
-    return false;
+    if (twin_hash_family_from_name(out, value) != TWIN_OK) {
+        fail("--hash: \"%s\" is not one of xxh3, farm, jenkins, sip", value);
+        return false;
+    }
+    twin_status status = twin_hash_available(*out);
+    if (status != TWIN_OK)
+        fail("--hash: %s", twin_error_last(status));
+    return status == TWIN_OK;
 }
 
 static bool read_sketch(twin_sketch *out, const char *value)

@@ -151,7 +151,7 @@ typedef struct twin_bloom_open_options {
 } twin_bloom_open_options;
 
 /* Opens a filter; release it with twin_bloom_free(). Damaged, cut short, foreign: TWIN_EFORMAT; of a newer
- * version: TWIN_EUNSUPPORTED; of another hash or key: TWIN_EINVAL; open for writing elsewhere: TWIN_EBUSY. */
+ * version or of a hash family that this build lacks: TWIN_EUNSUPPORTED; of another hash or key: TWIN_EINVAL; open for writing elsewhere: TWIN_EBUSY. */
 TWIN_API twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bloom_open_options options,
                                      twin_error *error);
 

@@ -16,7 +16,7 @@ extern "C" {
 
 typedef enum twin_hash_family {
     TWIN_HASH_XXH3,    /* XXH3, 64 bits, seeded: the default */
-    TWIN_HASH_FARM,    /* FarmHash Fingerprint64, mixed with the seed */
+    TWIN_HASH_FARM,    /* FarmHash Fingerprint64, mixed with the seed; a build may leave it out */
     TWIN_HASH_JENKINS, /* Jenkins one-at-a-time, two 32-bit halves: slow and weak, for comparison */
     TWIN_HASH_SIP,     /* SipHash-1-3 under a 128-bit key */
 } twin_hash_family;
@@ -38,6 +38,11 @@ TWIN_API twin_hash twin_hash_member(twin_hash_family family, uint64_t seed);
 TWIN_API const char *twin_hash_family_name(twin_hash_family family);
 TWIN_API twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name);
 
+/* TWIN_OK when this build can hash with the family, TWIN_EUNSUPPORTED when the family was left out of it, TWIN_EINVAL
+ * when there is no such family. Whatever is created with a twin_hash checks this first. */
+TWIN_API twin_status twin_hash_available(twin_hash_family family);
+
+/* The hash of `length` bytes. The family must be available; 0 otherwise. */
 TWIN_API uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length);
 
 /* Hashes the `count` windows of `width` bytes that start at bytes[0], bytes[1], …: out[i] is

@@ -55,6 +55,11 @@ typedef struct twin_progress {
 /* A few words for a status; never NULL. */
 TWIN_API const char *twin_status_text(twin_status status);
 
+/* Why the last call of this thread that returned `status` did so: a sentence such as "slots must be 1 to 65536, not
+ * 70000", or twin_status_text(status) when that says it all. Also for calls that take no twin_error. Never NULL; it
+ * lives until the next call of this thread that fails. */
+TWIN_API const char *twin_error_last(twin_status status);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,15 +3,33 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* The last failure of this thread, for calls without a twin_error. */
+static _Thread_local struct {
+    twin_status status;
+    char message[sizeof((twin_error *)NULL)->message];
+} last;
 
 static void fail(twin_error *error, twin_status status, uint64_t offset, const char *format, va_list arguments)
 {
+    char message[sizeof last.message]; /* an argument may be the message that is replaced */
+    vsnprintf(message, sizeof message, format, arguments);
+    memcpy(last.message, message, sizeof message);
+    last.status = status;
     if (!error)
         return;
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    memcpy(error->message, message, sizeof message);
     error->status = status;
     error->line = 0;
     error->offset = offset;
+}
+
+const char *twin_error_last(twin_status status)
+{
+    /* Memory and stopping say it all, and are often reported without a sentence: an older one must not stand for it. */
+    bool plain = status == TWIN_OK || status == TWIN_ENOMEM || status == TWIN_ESTOPPED;
+    return last.status == status && !plain ? last.message : twin_status_text(status);
 }
 
 twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
@@ -34,7 +52,7 @@ twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset
 
 twin_status twin__fail_status(twin_error *error, twin_status status)
 {
-    return twin__fail(error, status, "%s", twin_status_text(status));
+    return twin__fail(error, status, "%s", twin_error_last(status));
 }
 
 twin_status twin__fail_memory(twin_error *error)
@@ -54,7 +72,11 @@ void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, 
 
 twin_status twin__first_failure(twin_error *out, const struct twin__first_failure *failure)
 {
-    if (out && failure->error.status != TWIN_OK)
-        *out = failure->error;
-    return failure->error.status;
+    const twin_error *error = &failure->error;
+    if (error->status == TWIN_OK)
+        return TWIN_OK;
+    twin__fail(NULL, error->status, "%s", error->message); /* a worker met it, but the caller's thread reports it */
+    if (out)
+        *out = *error;
+    return error->status;
 }

@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <twinsift/status.h>
 
-/* Fills `error`, unless it is NULL, and returns `status`. The format knows %m: the text of errno. */
+/* Fills `error`, unless it is NULL, and what twin_error_last() returns; returns `status`. The format knows %m: the text
+ * of errno. An argument may be the message of `error` or of twin_error_last(). */
 twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -13,7 +14,8 @@ twin_status twin__fail(twin_error *error, twin_status status, const char *format
 twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same with the sentence of the status alone, where there is no more to say; and that for out of memory. */
+/* The same for a call below that returned `status`: with the sentence it left, else that of the status alone. And for
+ * out of memory. */
 twin_status twin__fail_status(twin_error *error, twin_status status);
 twin_status twin__fail_memory(twin_error *error);
 

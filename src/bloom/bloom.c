@@ -56,7 +56,9 @@ twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
 {
     twin_bloom_shape shape;
     *out = NULL;
-    twin_status status = twin_bloom_plan(&shape, options);
+    twin_status status = twin_hash_available(options.hash.family);
+    if (status == TWIN_OK)
+        status = twin_bloom_plan(&shape, options);
     if (status == TWIN_OK)
         status = twin__bloom_make(out, shape);
     if (status != TWIN_OK)

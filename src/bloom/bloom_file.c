@@ -177,6 +177,9 @@ static twin_status choose_hash(twin_bloom *bloom, const twin_hash *given, uint64
                              (unsigned long long)given->seed);
     if (given)
         bloom->hash = *given;
+    twin_status status = twin_hash_available(bloom->hash.family);
+    if (status != TWIN_OK)
+        return twin__fail_at(error, status, 15, "%s: %s", name, twin_error_last(status));
     if (twin__bloom_hash_check(bloom->hash) == check)
         return TWIN_OK;
     if (bloom->hash.family == TWIN_HASH_SIP)

@@ -323,7 +323,7 @@ static twin_status read_format(twin_index *index, MDB_txn *txn, twin_error *erro
     const char *reason;
     twin_status status = twin__format_decode(&index->options, &reason, twin__bytes_of(value));
     index->stop_words = index->options.scheme.shingle.stop_words;
-    if (status == TWIN_EFORMAT)
+    if (status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED)
         return twin__fail(error, status, "%s: %s", index->path, reason);
     struct twin__counts counts = { 0 };
     if (status == TWIN_OK)

@@ -197,6 +197,9 @@ twin_status twin__format_decode(twin_index_options *out, const char **reason, st
     read_head(out, head);
     if (!numbers_are_good(out))
         return TWIN_EFORMAT;
+    *reason = "was written with a hash family that is not in this build of twinsift";
+    if (twin_hash_available(out->scheme.shingle.hash.family) != TWIN_OK)
+        return TWIN_EUNSUPPORTED;
     *reason = "was written by a library whose hash gives other numbers";
     if (twin__get8(head + 104) != hash_check(out->scheme.shingle.hash))
         return TWIN_EFORMAT;

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/enum_names.h"
+#include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
 #include "sketch/hash_farm.h"
@@ -34,6 +35,17 @@ twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
     return TWIN_OK;
 }
 
+twin_status twin_hash_available(twin_hash_family family)
+{
+    if ((unsigned)family >= FAMILIES)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no hash family number %d", (int)family);
+#ifndef TWIN_FARMHASH
+    if (family == TWIN_HASH_FARM)
+        return twin__fail(NULL, TWIN_EUNSUPPORTED, "the hash family farm is not in this build of twinsift");
+#endif
+    return TWIN_OK;
+}
+
 twin_hash twin_hash_member(twin_hash_family family, uint64_t seed)
 {
     twin_hash hash = { .family = family, .seed = seed };
@@ -50,10 +62,18 @@ uint64_t twin_hash_mix(uint64_t x)
 
 /* Fingerprint64 knows no seed. Mixing one in makes members differ, but two texts that collide do so under
  * every seed. */
+#ifdef TWIN_FARMHASH
 static uint64_t farm(const char *bytes, size_t length, uint64_t seed)
 {
     return twin__mix(twin__farm_fingerprint(bytes, length) + twin__mix(seed + 0x9E3779B97F4A7C15u));
 }
+#else
+static uint64_t farm(const char *bytes, size_t length, uint64_t seed)
+{
+    (void)bytes, (void)length, (void)seed;
+    return 0; /* twin_hash_available() refuses farm in this build */
+}
+#endif
 
 /* Bob Jenkins's one-at-a-time, begun with the seed. */
 static uint32_t one_at_a_time(const unsigned char *bytes, size_t length, uint32_t seed)

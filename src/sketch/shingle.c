@@ -104,6 +104,9 @@ twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options optio
     *out = NULL;
     if (options.width == 0 || options.width > TWIN_SHINGLE_MAX_WIDTH || (unsigned)options.kind > TWIN_SHINGLE_STOP)
         return TWIN_EINVAL;
+    twin_status status = twin_hash_available(options.hash.family);
+    if (status != TWIN_OK)
+        return status;
     bool stops = options.kind == TWIN_SHINGLE_STOP;
     size_t words = !stops ? 0 : options.stop_words ? options.stop_word_count : ENGLISH;
     if (words > SIZE_MAX / 64)

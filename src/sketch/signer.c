@@ -50,7 +50,7 @@ static twin_status prepare(twin_signer *signer, twin_error *error)
         status = twin_shingler_create(&signer->shingler, signer->scheme.shingle);
     if (status == TWIN_OK)
         status = twin_minhash_create(&signer->hasher, signer->scheme.minhash);
-    return status == TWIN_OK ? status : twin__fail(error, status, "%s", twin_status_text(status));
+    return status == TWIN_OK ? status : twin__fail_status(error, status);
 }
 
 twin_status twin_signer_create(twin_signer **out, const twin_scheme *scheme, twin_error *error)

@@ -31,6 +31,43 @@ static void a_failure_fills_the_error(void **state)
     assert_string_equal(error.message, twin_status_text(TWIN_ENOMEM));
 }
 
+static void the_last_failure_of_the_thread_is_known(void **state)
+{
+    (void)state;
+    twin_error error;
+    twin__fail(NULL, TWIN_EINVAL, "slots must be 1 to %d, not %d", 65536, 70000);
+    assert_string_equal(twin_error_last(TWIN_EINVAL), "slots must be 1 to 65536, not 70000");
+    /* A call that failed otherwise left no sentence of that kind. */
+    assert_string_equal(twin_error_last(TWIN_ENOMEM), twin_status_text(TWIN_ENOMEM));
+    assert_string_equal(twin_error_last(TWIN_OK), twin_status_text(TWIN_OK));
+    twin__fail(&error, TWIN_EIO, "%s: %s", "file", twin_error_last(TWIN_EINVAL));
+    assert_string_equal(twin_error_last(TWIN_EIO), "file: slots must be 1 to 65536, not 70000");
+    assert_string_equal(error.message, "file: slots must be 1 to 65536, not 70000");
+    assert_string_equal(twin_error_last(TWIN_EINVAL), twin_status_text(TWIN_EINVAL));
+}
+
+static void fail_beside(void *context, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end;
+    twin_error error;
+    if (worker == 0)
+        return;
+    twin__fail(&error, TWIN_EFORMAT, "met by a worker");
+    twin__keep_first_failure(context, 0, &error);
+}
+
+static void another_thread_has_failures_of_its_own(void **state)
+{
+    (void)state;
+    struct twin__first_failure failure = TWIN__NO_FAILURE;
+    twin__fail(NULL, TWIN_EFORMAT, "met here");
+    while (failure.item != 0) /* until the second worker got an item */
+        twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 2 }, 1000, 1, fail_beside, &failure);
+    assert_string_equal(twin_error_last(TWIN_EFORMAT), "met here");
+    assert_int_equal(twin__first_failure(NULL, &failure), TWIN_EFORMAT);
+    assert_string_equal(twin_error_last(TWIN_EFORMAT), "met by a worker");
+}
+
 static void a_sentence_that_is_too_long_is_cut(void **state)
 {
     (void)state;
@@ -71,6 +108,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_fills_the_error),
+        cmocka_unit_test(the_last_failure_of_the_thread_is_known),
+        cmocka_unit_test(another_thread_has_failures_of_its_own),
         cmocka_unit_test(a_sentence_that_is_too_long_is_cut),
         cmocka_unit_test(the_first_failure_counts_whoever_met_it),
     };

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "bloom/bloom_private.h"
+#include "families.h"
 #include "scale.h"
 
 /* Everything that is checked statistically is fixed by its seeds; a test that passes once passes always. */
@@ -59,6 +60,7 @@ static bool take_out(twin_bloom *bloom, uint64_t i)
 static twin_bloom *make(twin_bloom_options options)
 {
     twin_bloom *bloom;
+    options.hash.family = present_family(options.hash.family);
     assert_int_equal(twin_bloom_create(&bloom, options), TWIN_OK);
     return bloom;
 }
@@ -585,6 +587,8 @@ static void unequal_filters_are_not_merged(void **state_unused)
     twin_bloom *bloom = make(kinds[0]), *keyed = make(kinds[10]), *other;
     add(bloom, 1);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (twin_hash_available(others[i].hash.family) != TWIN_OK)
+            continue;
         other = make(others[i]);
         assert_int_equal(twin_bloom_unite(NULL, bloom, other), TWIN_EINVAL);
         assert_int_equal(twin_bloom_intersect(NULL, bloom, other), TWIN_EINVAL);

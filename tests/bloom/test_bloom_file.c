@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "bloom/bloom_private.h"
+#include "families.h"
 
 enum { HEADER = 128 };
 
@@ -64,6 +65,7 @@ static uint32_t count(const twin_bloom *bloom, unsigned i)
 static twin_bloom *make(twin_bloom_options options, unsigned items)
 {
     twin_bloom *bloom;
+    options.hash.family = present_family(options.hash.family);
     assert_int_equal(twin_bloom_create(&bloom, options), TWIN_OK);
     for (unsigned i = 0; i < items; i++)
         for (unsigned times = 0; times <= i % 4; times++)
@@ -170,7 +172,9 @@ static void what_is_written_is_read(void **state_unused)
                 if (bloom->shape.cell_bits > 1)
                     assert_true(twin_bloom_remove(bloom, "item 3", 6));
                 assert_int_equal(twin_bloom_save(bloom, path_of("filter"), true, &error), TWIN_OK);
-                twin_bloom_open_options options = { (twin_bloom_access)access, &kinds[kind].hash, trust };
+                twin_hash hash = kinds[kind].hash;
+                hash.family = present_family(hash.family);
+                twin_bloom_open_options options = { (twin_bloom_access)access, &hash, trust };
                 assert_int_equal(twin_bloom_open(&read, path_of("filter"), options, &error), TWIN_OK);
 
                 twin_bloom_info a, b, c;
@@ -513,6 +517,10 @@ static void golden_files_are_read(void **state_unused)
         twin_error error;
         twin_bloom_info info;
         twin_bloom_open_options options = { .hash = golden[i].family == TWIN_HASH_SIP ? &key : NULL };
+        if (twin_hash_available(golden[i].family) != TWIN_OK) {
+            assert_int_equal(twin_bloom_open(&bloom, path, options, &error), TWIN_EUNSUPPORTED);
+            continue;
+        }
         assert_int_equal(twin_bloom_open(&bloom, path, options, &error), TWIN_OK);
         twin_bloom_describe(&info, bloom);
         assert_int_equal(info.shape.cell_bits, golden[i].cell_bits);

@@ -160,7 +160,7 @@ wrong '--shingle does not fit' add sets.twin --shingle char:8 one.jsonl
 wrong '--hashes does not fit' query sets.twin --hashes 64 one.jsonl
 wrong '--keep does not fit' add sets.twin --keep text one.jsonl
 wrong '--sets does not fit' add sets.twin --sets rows.tsv
-wrong '--hash does not fit' query sets.twin --hash farm one.jsonl
+wrong '--hash does not fit' query sets.twin --hash jenkins one.jsonl
 wrong '--audit has nothing to do here' query sets.twin --audit 3 one.jsonl
 wrong '--top has nothing to do here' add sets.twin --top 3 one.jsonl
 wrong '--keep: "all" is not' create x.twin --keep all

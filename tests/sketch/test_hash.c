@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/random.h"
+#include "families.h"
 #include "sketch/hash_farm.h"
 
 enum { LENGTHS = 300, FAMILIES = 4 };
@@ -149,6 +150,12 @@ static void jenkins_is_two_textbook_halves(void **state)
 static void farm_is_the_stable_fingerprint(void **state)
 {
     (void)state;
+#ifndef TWIN_FARMHASH
+    assert_int_equal(twin_hash_available(TWIN_HASH_FARM), TWIN_EUNSUPPORTED);
+    assert_non_null(strstr(twin_error_last(TWIN_EUNSUPPORTED), "farm"));
+    skip();
+#else
+    assert_int_equal(twin_hash_available(TWIN_HASH_FARM), TWIN_OK);
     assert_true(twin__farm_fingerprint("", 0) == 0x9ae16a3b2f90404fu);
     assert_true(twin__farm_fingerprint("hello", 5) == 0xb48be5a931380ce8u);
     for (uint64_t seed = 0; seed < 5; seed++)
@@ -158,6 +165,7 @@ static void farm_is_the_stable_fingerprint(void **state)
                 twin__mix(twin__farm_fingerprint(text, length) + twin__mix(seed + 0x9E3779B97F4A7C15u));
             assert_true(twin_hash_bytes(twin_hash_member(TWIN_HASH_FARM, seed), text, length) == expected);
         }
+#endif
 }
 
 /* ---- what stays for good ---- */
@@ -215,6 +223,8 @@ static void values_never_change(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(goldens); i++) {
         const struct golden *golden = &goldens[i];
+        if (twin_hash_available(golden->family) != TWIN_OK)
+            continue;
         twin_hash hash = twin_hash_member(golden->family, golden->seed);
         size_t length = strlen(golden->text);
         twin_digest digest = twin_hash_digest(hash, golden->text, length);
@@ -229,8 +239,9 @@ static void members_differ_by_their_seed(void **state)
     for (int family = 0; family < FAMILIES; family++)
         for (uint64_t a = 0; a < 50; a++)
             for (uint64_t b = 0; b < a; b++)
-                assert_true(twin_hash_bytes(twin_hash_member((twin_hash_family)family, a), "text", 4) !=
-                            twin_hash_bytes(twin_hash_member((twin_hash_family)family, b), "text", 4));
+                assert_true(
+                    twin_hash_bytes(twin_hash_member(present_family((twin_hash_family)family), a), "text", 4) !=
+                    twin_hash_bytes(twin_hash_member(present_family((twin_hash_family)family), b), "text", 4));
 }
 
 /* ---- windows ---- */
@@ -242,7 +253,7 @@ static void check_windows(void)
     for (int family = 0; family < FAMILIES; family++)
         for (size_t width = 1; width <= MOST; width++)
             for (size_t count = 0; count <= MOST; count++) {
-                twin_hash hash = twin_hash_member((twin_hash_family)family, width);
+                twin_hash hash = twin_hash_member(present_family((twin_hash_family)family), width);
                 size_t length = count ? count + width - 1 : 0;
                 unsigned char *bytes = malloc(length + 1);
                 uint64_t out[MOST + 1] = { 0 };
@@ -274,7 +285,7 @@ static void wide_windows_too(void **state)
     for (int family = 0; family < FAMILIES; family++)
         for (size_t w = 0; w < COUNT(widths); w++) {
             uint64_t out[100];
-            twin_hash hash = twin_hash_member((twin_hash_family)family, w);
+            twin_hash hash = twin_hash_member(present_family((twin_hash_family)family), w);
             twin_hash_windows(out, hash, bytes, widths[w], COUNT(out));
             for (size_t i = 0; i < COUNT(out); i++)
                 assert_true(out[i] == twin_hash_bytes(hash, bytes + i, widths[w]));
