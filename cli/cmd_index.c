@@ -180,7 +180,7 @@ twin_input *index_inputs(struct index_request *request, const twin_index *index,
         return NULL;
     }
     options.format = twin_index_options_of(index).format;
-    options.temp_folder = getenv("TMPDIR");
+    options.temp_folder = temp_folder();
     options.progress = progress;
     twin_status status = twin_input_open(&input, request->inputs, request->count, options, &error);
     if (status != TWIN_OK)
@@ -194,11 +194,8 @@ enum { MOST_NAMED = 20 };
 void index_problem(void *context, const twin_problem *problem)
 {
     struct index_naming *naming = context;
-    twin_buffer where = { 0 };
-    if (naming->request->problems++ < MOST_NAMED &&
-        twin_input_describe(&where, naming->input, problem->position) == TWIN_OK)
-        warn("%s: %s; skipped", where.bytes, problem->message);
-    twin_buffer_clear(&where);
+    if (naming->request->problems++ < MOST_NAMED)
+        warn_problem(naming->input, problem);
 }
 
 void index_problems_end(const struct index_request *request)

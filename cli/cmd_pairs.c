@@ -106,26 +106,14 @@ static bool load_stop_words(struct run *run)
 /* Bad documents are named, but a file of another kind must not fill the screen. */
 enum { MOST_NAMED = 20 };
 
-static void tell_problem(twin_buffer *where, const struct run *run, const twin_problem *problem)
-{
-    if (twin_input_describe(where, run->input, problem->position) != TWIN_OK)
-        return;
-    if (problem->column)
-        warn("%s, byte %" PRIu64 ": %s; skipped", where->bytes, problem->column, problem->message);
-    else
-        warn("%s: %s; skipped", where->bytes, problem->message);
-}
-
 static void tell_problems(const struct run *run)
 {
     const twin_problem *problems;
     size_t count = twin_collection_problems(&problems, run->collection);
-    twin_buffer where = { 0 };
     for (size_t i = 0; i < count && i < MOST_NAMED; i++)
-        tell_problem(&where, run, &problems[i]);
+        warn_problem(run->input, &problems[i]);
     if (count > MOST_NAMED)
         warn("%zu more were skipped", count - MOST_NAMED);
-    twin_buffer_clear(&where);
 }
 
 /* What is no trouble, but may not be what was meant. */
@@ -141,12 +129,6 @@ static void tell_remarks(const struct run *run)
     else if (counts.too_short > counts.documents / 2)
         warn("%" PRIu64 " of %" PRIu64 " documents are shorter than one shingle, and so similar to none",
              counts.too_short, counts.documents);
-}
-
-static const char *temp_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    return folder && *folder ? folder : NULL;
 }
 
 static bool read_collection(struct run *run, const char *const *paths, size_t count, twin_progress progress)

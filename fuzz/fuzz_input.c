@@ -1,5 +1,5 @@
-/* fuzz_input.c — any bytes as a file, plain or packed: pieces of any size give the same documents, and each can
- * be fetched again. The first byte chooses the format and the size of the pieces. */
+/* fuzz_input.c — any bytes as a file, plain or packed, and as texts in memory: chunks of any size give the same
+ * documents, and each can be fetched again. The first byte chooses the format and the size of the chunks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ static uint64_t hash_of(uint64_t seed, twin_text text)
     return twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, seed), text.length ? text.bytes : "", text.length);
 }
 
-static twin_position whole_place(const struct sum *sum, twin_position position)
+static twin_position absolute(const struct sum *sum, twin_position position)
 {
     position.line += sum->lines;
     return position;
@@ -33,7 +33,7 @@ static twin_position whole_place(const struct sum *sum, twin_position position)
 static bool on_document(void *context, const twin_document *document)
 {
     struct sum *sum = context;
-    twin_position position = whole_place(sum, document->position);
+    twin_position position = absolute(sum, document->position);
     uint64_t text = hash_of(position.line, document->text), record = hash_of(position.offset, document->record);
     sum->hash = hash_of(sum->hash ^ text ^ twin_hash_mix(record) ^ document->id_is_number, document->id);
     if (sum->input) {
@@ -48,28 +48,21 @@ static bool on_document(void *context, const twin_document *document)
 static bool on_problem(void *context, const twin_problem *problem)
 {
     struct sum *sum = context;
-    twin_position position = whole_place(sum, problem->position);
+    twin_position position = absolute(sum, problem->position);
     sum->hash =
         twin_hash_mix(sum->hash ^ position.line ^ position.offset << 20 ^ problem->column << 40 ^ problem->kind);
     return true;
 }
 
 /* Unpacked bytes may be many more than were given: past a megabyte nothing new is learnt. */
-static uint64_t sum_of(const char *path, twin_input_options options, bool fetch, bool *opened)
+static uint64_t sum_of(const twin_input *input, bool fetch)
 {
-    twin_input *input;
     twin_error error;
-    struct sum sum = { 0 };
+    struct sum sum = { .input = fetch ? input : NULL };
     twin_read_buffers reading = { 0 };
-    *opened = twin_input_open(&input, &path, 1, options, &error) == TWIN_OK;
-    if (!*opened) {
-        demand(error.status != TWIN_OK && error.message[0]);
-        return 0;
-    }
     uint64_t size = 0;
     for (size_t i = 0; i < twin_input_chunks(input); i++)
         size += twin_input_chunk_size(input, i);
-    sum.input = fetch ? input : NULL;
     for (size_t i = 0; size < 1 << 20 && i < twin_input_chunks(input); i++) {
         uint64_t lines;
         twin_visitor visitor = { on_document, on_problem, &sum };
@@ -78,8 +71,65 @@ static uint64_t sum_of(const char *path, twin_input_options options, bool fetch,
     }
     twin_read_buffers_clear(&reading);
     twin_read_buffers_clear(&sum.reading);
-    twin_input_free(input);
     return sum.hash ^ twin_hash_mix(sum.lines);
+}
+
+static uint64_t sum_of_file(const char *path, twin_input_options options, bool fetch, bool *opened)
+{
+    twin_input *input;
+    twin_error error;
+    *opened = twin_input_open(&input, &path, 1, options, &error) == TWIN_OK;
+    if (!*opened) {
+        demand(error.status != TWIN_OK && error.message[0]);
+        return 0;
+    }
+    uint64_t sum = sum_of(input, fetch);
+    twin_input_free(input);
+    return sum;
+}
+
+/* Texts in memory: each is a length in one byte and then as many bytes, of which the first half is the id; none when
+ * the length is even. */
+struct texts {
+    twin_memory_document list[256];
+    size_t count;
+};
+
+static twin_status get_text(void *context, uint64_t number, twin_memory_document *out)
+{
+    const struct texts *texts = context;
+    demand(number < texts->count);
+    *out = texts->list[number];
+    return TWIN_OK;
+}
+
+static struct texts texts_of(const uint8_t *bytes, size_t size)
+{
+    struct texts texts = { .count = 0 };
+    while (size && texts.count < 256) {
+        size_t length = bytes[0] < size ? bytes[0] : size - 1, half = length % 2 ? length / 2 : 0;
+        const char *begin = (const char *)bytes + 1;
+        twin_memory_document *text = &texts.list[texts.count++];
+        *text = (twin_memory_document){ .text = { begin + half, length - half } };
+        if (length % 2)
+            text->id = (twin_text){ begin, half };
+        bytes += 1 + length;
+        size -= 1 + length;
+    }
+    return texts;
+}
+
+static void check_memory(const uint8_t *bytes, size_t size, twin_input_options options)
+{
+    struct texts texts = texts_of(bytes, size);
+    twin_input *array, *calls;
+    demand(twin_input_from_texts(&array, texts.list, texts.count, options, NULL) == TWIN_OK);
+    options.chunk_bytes = 3 * 4096;
+    twin_memory_source source = { texts.count, get_text, &texts };
+    demand(twin_input_from_callback(&calls, source, options, NULL) == TWIN_OK);
+    demand(sum_of(array, true) == sum_of(calls, false));
+    twin_input_free(array);
+    twin_input_free(calls);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -96,10 +146,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char path[32];
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
 
+    check_memory(bytes + 1, size - 1, options);
     bool opened, opened_again;
-    uint64_t whole = sum_of(path, options, true, &opened);
+    uint64_t whole = sum_of_file(path, options, true, &opened);
     options.chunk_bytes = 1 + (bytes[0] >> 2);
-    uint64_t parts = sum_of(path, options, false, &opened_again);
+    uint64_t parts = sum_of_file(path, options, false, &opened_again);
     demand(opened == opened_again && whole == parts);
     close(fd);
     return 0;

@@ -14,7 +14,7 @@ shared=(
     base/array.h base/background.h base/enum_names.h base/error.h base/file.h base/random.h base/stages.h base/union_find.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
-    input/source.h
+    input/reader.h
     store/claims.h
     index/index_private.h
 )

@@ -4,6 +4,7 @@
 #include "messages.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -436,4 +437,19 @@ void print_size(uint64_t bytes)
     for (; size >= 1024; power++)
         size /= 1024;
     printf("%.*f %s", power ? 2 : 0, size, units[power]);
+}
+
+const char *temp_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : NULL;
+}
+
+void warn_problem(const twin_input *input, const twin_problem *problem)
+{
+    twin_buffer position = { 0 };
+    const char *what = twin_input_format_of(input) == TWIN_INPUT_SETS ? "row" : "document";
+    if (twin_input_describe(&position, input, problem->position, problem->column) == TWIN_OK)
+        warn("%s: %s; the %s is skipped", position.bytes, problem->message, what);
+    twin_buffer_clear(&position);
 }

@@ -72,6 +72,12 @@ struct common_options common_defaults(void);
 bool common_option(struct common_options *common, int option, const char *value);
 bool common_finish(struct common_options *common);
 
+/* Where inputs are unpacked: $TMPDIR, or NULL, the library's own choice, when that is unset or empty. */
+const char *temp_folder(void);
+
+/* Warns of a document that was left out, with its position. */
+void warn_problem(const twin_input *input, const twin_problem *problem);
+
 /* "16 bytes", "1.20 MiB" */
 void print_size(uint64_t bytes);
 

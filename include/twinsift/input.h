@@ -1,13 +1,15 @@
 /* input.h — where documents come from.
  *
- * An input is one or more folders, JSON-lines files (plain, .gz, .zst), row files, or standard input. It is
- * cut into pieces that may be read by many threads at once, in any order, each document with its place; and
- * any document can be fetched again by its place. Nothing is kept in memory but the names of a folder's
- * files, so a collection may be larger than memory: what cannot be read twice (a pipe, a compressed file) is
- * unpacked once into a temporary file that no longer has a name.
+ * An input is one or more folders, JSON-lines files (plain, .gz, .zst), files of set rows, or
+ * standard input; or texts that the caller has in memory. It is divided into chunks that several
+ * threads may read at once, in any order. Each document comes with its position, and can be
+ * fetched again by it. Of files only the names in a folder are kept in memory, so an input may
+ * be larger than memory: what cannot be read twice (a pipe, a compressed file) is first copied
+ * to an unnamed temporary file.
  *
- * In lines a byte order mark at the start and the '\r' of a line end are passed over, and blank lines are neither
- * documents nor problems. A bad document is a twin_problem, not a failure: reading goes on behind it. */
+ * In lines a byte order mark at the start and the '\r' of a line end are ignored, and blank
+ * lines are neither documents nor problems. A bad document is a twin_problem, not a failure:
+ * reading continues after it. */
 #ifndef TWINSIFT_INPUT_H
 #define TWINSIFT_INPUT_H
 
@@ -19,14 +21,14 @@ extern "C" {
 
 typedef enum twin_input_format {
     TWIN_INPUT_DOCUMENTS, /* folders, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson…), "-": lines on standard input */
-    TWIN_INPUT_SETS,      /* lines "set<separator>element", plain, .gz or .zst, or "-" */
+    TWIN_INPUT_SETS,      /* rows, lines "set<separator>element": plain, .gz or .zst, or "-" */
 } twin_input_format;
 
 typedef struct twin_input_options {
     twin_input_format format;
     const char *id_field;    /* NULL: "id" */
     const char *text_field;  /* NULL: "text" */
-    char separator;          /* rows; 0: a tab */
+    char separator;          /* of rows; 0: a tab */
     const char *temp_folder; /* for what must be unpacked; NULL: "/tmp" */
     size_t chunk_bytes;      /* 0: 1 MiB; small values are for tests */
     uint32_t max_bytes;      /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be */
@@ -35,22 +37,23 @@ typedef struct twin_input_options {
 
 typedef struct twin_input twin_input;
 
-/* Where a document stands. */
+/* Where a document is. */
 typedef struct twin_position {
-    uint64_t offset; /* lines: of the first byte of the line; a folder: the file's number in byte order */
-    uint64_t line;   /* lines: counted from 1, within the piece while a piece is read; a folder: 0 */
+    uint64_t offset; /* lines: of the line's first byte; a folder: the file's number in byte order;
+                        memory: the document's number. All from 0 */
+    uint64_t line;   /* lines and memory: counted from 1; within the chunk while a chunk is read; a folder: 0 */
     uint32_t source; /* which of the inputs, from 0 */
-    uint32_t length; /* lines: bytes without the line end; a folder: 0 */
+    uint32_t length; /* lines: bytes without the line end; otherwise 0 */
 } twin_position;
 
-/* A document as it stands in its input. The texts live until the visit ends. */
+/* A document as it is in its input. The texts live until the visitor returns. */
 typedef struct twin_document {
-    twin_text id;      /* JSON lines: "id", unescaped; a folder: the path below it, behind the folder's
+    twin_text id;      /* JSON lines: "id", unescaped; a folder: the path below it, after the folder's
                           name when there are several inputs; a row: the set.
-                          NULL bytes while a piece is read: no id, so the line number will be it. */
+                          NULL bytes while a chunk is read: it has none, so its line will be its id */
     bool id_is_number; /* JSON lines: the id was written as a number */
     twin_text text;    /* JSON lines: "text", unescaped; a folder: the file's bytes; a row: the element */
-    twin_text record;  /* lines: the whole line without its line end; a folder: same as text */
+    twin_text record;  /* lines: the whole line without its line end; otherwise the same as text */
     twin_position position;
 } twin_document;
 
@@ -60,7 +63,7 @@ typedef enum twin_problem_kind {
     TWIN_PROBLEM_BAD_ID,     /* an id that is neither a string nor a number */
     TWIN_PROBLEM_UNREADABLE, /* a file, or a folder in a folder, that could not be read */
     TWIN_PROBLEM_TOO_LONG,   /* a line or file of more than max_bytes */
-    TWIN_PROBLEM_REPEATED_ID /* an id that another document had before; found by the collection */
+    TWIN_PROBLEM_REPEATED_ID /* an id that an earlier document has; found by the collection */
 } twin_problem_kind;
 
 typedef struct twin_problem {
@@ -70,52 +73,84 @@ typedef struct twin_problem {
     char message[160]; /* what is wrong, as part of a sentence: "no field \"text\"" */
 } twin_problem;
 
-/* Hears what a piece holds. Both return false to stop reading the piece. */
+/* Receives what is in a chunk. Both return false to stop reading it. */
 typedef struct twin_visitor {
     bool (*document)(void *context, const twin_document *document);
     bool (*problem)(void *context, const twin_problem *problem);
     void *context;
 } twin_visitor;
 
-/* The room one reader needs; begin with {0}, keep it from call to call, end with twin_read_buffers_clear(). */
+/* The buffers of one thread that reads; begin with {0}, keep them from call to call, end with
+ * twin_read_buffers_clear(). */
 typedef struct twin_read_buffers {
     twin_buffer block, id, text, key;
 } twin_read_buffers;
-TWIN_API void twin_read_buffers_clear(twin_read_buffers *reading);
+TWIN_API void twin_read_buffers_clear(twin_read_buffers *buffers);
 
-/* Opens the inputs in the order given; release with twin_input_free(). Missing, unreadable, of an unknown
- * kind, compressed and damaged: a status, and a sentence in `error` unless that is NULL. */
+/* Opens the inputs in the order given; release with twin_input_free(). None at all, missing,
+ * unreadable, of an unknown kind, compressed and damaged: a status, and a sentence in `error`
+ * unless that is NULL. */
 TWIN_API twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count,
                                      twin_input_options options, twin_error *error);
+
+/* A document in memory. */
+typedef struct twin_memory_document {
+    twin_text text;    /* NULL bytes: an empty text */
+    twin_text id;      /* NULL bytes: none, so its number, counted from 1, will be its id */
+    bool id_is_number; /* it is printed without quotes in JSON */
+} twin_memory_document;
+
+/* Documents that the caller can give by their numbers, 0 .. count - 1: from columns, say, of another
+ * library's making. `get` may be called from several threads at once, for any document and more than
+ * once, and must always give the same. TWIN_OK and a document, or a status that ends the reading. */
+typedef struct twin_memory_source {
+    uint64_t count;
+    twin_status (*get)(void *context, uint64_t number, twin_memory_document *out);
+    void *context;
+} twin_memory_source;
+
+/* Inputs in memory. Nothing is copied: texts and ids, and the array itself, must live unchanged as long as
+ * the input. Of the options `format`, `max_bytes` and `chunk_bytes` count. With TWIN_INPUT_SETS each
+ * document is a row: its id is the set, and its text the element. */
+TWIN_API twin_status twin_input_from_texts(twin_input **out, const twin_memory_document *documents, size_t count,
+                                           twin_input_options options, twin_error *error);
+TWIN_API twin_status twin_input_from_callback(twin_input **out, twin_memory_source source, twin_input_options options,
+                                              twin_error *error);
+
 TWIN_API void twin_input_free(twin_input *input);
 TWIN_API twin_input_format twin_input_format_of(const twin_input *input);
 
-/* The number of pieces, at least one for each input that is not empty; the bytes there are to read in one
- * of them, for progress (a folder's piece: the number of its files). */
+/* The number of chunks, at least one for each input that is not empty; for progress, the bytes
+ * in one of them (folders and memory: the documents); and the input it is part of. */
 TWIN_API size_t twin_input_chunks(const twin_input *input);
-TWIN_API uint64_t twin_input_chunk_size(const twin_input *input, size_t piece);
-TWIN_API uint32_t twin_input_chunk_source(const twin_input *input, size_t piece);
+TWIN_API uint64_t twin_input_chunk_size(const twin_input *input, size_t chunk);
+TWIN_API uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk);
 
-/* Visits the documents and problems of a piece in their order. `lines`, unless NULL, becomes the number of
- * lines that begin in the piece, blank and bad ones too, so that a caller can add up line numbers. Threads may
- * read different pieces at once, each with a `reading` of its own. TWIN_ESTOPPED when the visitor stopped;
- * TWIN_EIO when the system fails, or a file of lines has become shorter since it was opened. */
-TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *reading,
-                                     size_t piece, twin_visitor visitor, twin_error *error);
+/* Visits the documents and problems of a chunk in their order. `lines`, unless NULL, becomes the
+ * number of lines that begin in the chunk, with blank and bad ones, so that a caller can add up
+ * line numbers. Several threads may read at once, each with buffers of its own. TWIN_ESTOPPED
+ * when the visitor stopped; TWIN_EIO when the system fails, or a file of lines has become
+ * shorter since it was opened. */
+TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *buffers,
+                                     size_t chunk, twin_visitor visitor, twin_error *error);
 
-/* Reads one document again. `position` has its line counted from the start of the input, so that a document
- * without an id gets its line number for one: alone if there is one input, else behind the input's name and a
- * colon. The texts live until `reading` is used again. TWIN_EFORMAT when the document is not there any more. */
-TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *reading,
+/* Reads one document again. Its line must be counted from the start of the input, since a
+ * document without an id is named by it: alone if there is one input, else after the input's
+ * name and a colon. The texts live until `buffers` is used again. TWIN_EFORMAT when the document
+ * is not there any more. */
+TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
                                       twin_position position, twin_error *error);
 
 /* The number of inputs, and the name of one as it was given; "-" is "standard input". */
 TWIN_API size_t twin_input_sources(const twin_input *input);
 TWIN_API const char *twin_input_name(const twin_input *input, uint32_t source);
 
-/* Replaces `out` by a place in words, ended by a zero that `length` does not count: "news.jsonl: line 12" or
- * "folder/file.txt". TWIN_EINVAL when the place is in none of the inputs. */
-TWIN_API twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_position position);
+/* Replaces `out` by a position for messages, ended by a zero that `length` does not count:
+ * FILE:LINE:BYTE, "news.jsonl:12:31", or without the byte if `column` is 0; the path of a file
+ * in a folder, "folder/file.txt"; "document 12" in memory. TWIN_EINVAL when the position is in
+ * none of the inputs. */
+TWIN_API twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_position position,
+                                         uint64_t column);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "index/index_private.h"
-#include "input/source.h"
+#include "input/reader.h"
 
 struct reader {
     struct feeder *feeder;
@@ -76,7 +76,7 @@ static void read_chunk(void *context, size_t piece, int worker)
 static twin_status fail_problem(const struct feeder *feeder, const twin_problem *problem)
 {
     twin_buffer where = { 0 };
-    twin_status status = twin_input_describe(&where, feeder->feeding->input, problem->position);
+    twin_status status = twin_input_describe(&where, feeder->feeding->input, problem->position, problem->column);
     status = status == TWIN_OK ? twin__fail(feeder->error, TWIN_EFORMAT, "%s: %s", where.bytes, problem->message)
                                : twin__fail_memory(feeder->error);
     twin_buffer_clear(&where);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "index/index_private.h"
-#include "input/source.h"
+#include "input/reader.h"
 
 void twin_index_answer_clear(twin_index_answer *answer)
 {

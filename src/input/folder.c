@@ -1,213 +1,217 @@
-/* folder.c — the regular files below a folder. */
-#include "input/folder.h"
-
-#include <dirent.h>
+/* folder.c — a folder: each regular file below it is a document. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "input/folder_list.h"
+#include "input/source.h"
 
-/* A deeper folder counts as one that cannot be opened. Each is opened by its whole path, so the work for a
- * tree that is one long chain grows with the square of its depth. */
-enum { MAX_DEPTH = 1024 };
-
-/* Folders still to be listed, by where their path stands in `paths`. */
-struct pending {
-    size_t path;
-    unsigned depth;
+enum {
+    BYTES_PER_FILE = 16 << 10, /* a guess that makes chunks of folders about as long as those of lines */
+    READ_STEP = 16 << 10,
 };
 
-struct listing {
-    struct folder *folder;
-    struct pending *pending;
-    size_t waiting, capacity;
+struct folder_source {
+    struct twin__source source;
+    int fd;
+    struct folder files;
+    size_t files_per_chunk;
 };
 
-/* The kernel takes at most PATH_MAX bytes at a time: long paths are walked in strides that end at a slash. */
-int twin__folder_open(int fd, const char *path, int flags)
+static const struct folder_source *folder_of(const struct twin__source *source)
 {
-    enum { STRIDE = PATH_MAX - 1 };
-    char part[PATH_MAX];
-    int at = fd;
-    while (strlen(path) > STRIDE) {
-        size_t length = STRIDE;
-        while (path[length] != '/')
-            length--;
-        memcpy(part, path, length);
-        part[length] = '\0';
-        int next = openat(at, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        int why = errno;
-        if (at != fd)
-            close(at);
-        errno = why;
-        if (next < 0)
-            return -1;
-        at = next;
-        path += length + 1;
-    }
-    int opened = openat(at, path, flags | O_NOFOLLOW | O_CLOEXEC);
-    int why = errno;
-    if (at != fd)
-        close(at);
-    errno = why;
-    return opened;
+    return (const struct folder_source *)source;
 }
 
-/* Makes room for one more of `size` bytes each. */
-static bool grow(void **items, size_t count, size_t *capacity, size_t size)
+/* ---- opening ---- */
+
+static bool accepts(const struct twin__opening *opening)
 {
-    if (count < *capacity)
-        return true;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *grown = reallocarray(*items, wanted, size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = wanted;
-    return true;
+    return S_ISDIR(opening->about.st_mode);
 }
 
-/* Until all are listed, an entry's path is its place in `paths`, which may still move. */
-static bool add_entry(struct folder *folder, size_t path, int error)
+static twin_status open_folder(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
-    void *entries = folder->entries;
-    if (!grow(&entries, folder->count, &folder->capacity, sizeof folder->entries[0]))
-        return false;
-    folder->entries = entries;
-    folder->entries[folder->count++] = (struct folder_entry){ (const char *)(uintptr_t)path, error };
-    return true;
-}
-
-static bool add_pending(struct listing *l, size_t path, unsigned depth)
-{
-    void *pending = l->pending;
-    if (!grow(&pending, l->waiting, &l->capacity, sizeof l->pending[0]))
-        return false;
-    l->pending = pending;
-    l->pending[l->waiting++] = (struct pending){ path, depth };
-    return true;
-}
-
-/* Appends "parent/name" and its zero to the paths. The parent's bytes may move while room is made. */
-static bool add_path(twin_buffer *paths, size_t *out, size_t parent, const char *name)
-{
-    size_t length = strlen(paths->bytes + parent), name_length = strlen(name);
-    if (twin_buffer_reserve(paths, length + name_length + 2) != TWIN_OK)
-        return false;
-    *out = paths->length;
-    if (length) {
-        memcpy(paths->bytes + paths->length, paths->bytes + parent, length);
-        paths->length += length;
-        paths->bytes[paths->length++] = '/';
-    }
-    memcpy(paths->bytes + paths->length, name, name_length + 1);
-    paths->length += name_length + 1;
-    return true;
-}
-
-/* The kind of an entry; DT_UNKNOWN when it is gone by now or of no use. */
-static unsigned char kind_of(DIR *stream, const struct dirent *entry)
-{
-    if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type;
-    struct stat about;
-    if (fstatat(dirfd(stream), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
-        return DT_UNKNOWN;
-    return S_ISREG(about.st_mode) ? DT_REG : S_ISDIR(about.st_mode) ? DT_DIR : DT_UNKNOWN;
-}
-
-static bool add_named(struct listing *l, DIR *stream, const struct dirent *entry, struct pending parent)
-{
-    unsigned char kind = kind_of(stream, entry);
-    if ((kind != DT_REG && kind != DT_DIR) || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-        return true;
-    size_t path;
-    if (!add_path(&l->folder->paths, &path, parent.path, entry->d_name))
-        return false;
-    return kind == DT_DIR ? add_pending(l, path, parent.depth + 1) : add_entry(l->folder, path, 0);
-}
-
-/* Lists one folder; takes the descriptor. `why` becomes 0, or the errno of a folder that could not be read. */
-static twin_status list_one(struct listing *l, int *why, int fd, struct pending at)
-{
-    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    if (!stream) {
-        *why = errno;
-        if (fd >= 0)
-            close(fd);
-        return *why == ENOMEM ? TWIN_ENOMEM : TWIN_OK;
-    }
-    twin_status status = TWIN_OK;
-    struct dirent *entry;
-    while (errno = 0, status == TWIN_OK && (entry = readdir(stream)))
-        if (!add_named(l, stream, entry, at))
-            status = TWIN_ENOMEM;
-    *why = status == TWIN_OK ? errno : 0;
-    closedir(stream);
+    const twin_input_options *options = &opening->settings->options;
+    if (options->format == TWIN_INPUT_SETS)
+        return twin__fail(error, TWIN_EINVAL, "%s is a folder, and rows are read from files", opening->name);
+    if (strcmp(opening->path, "-") == 0)
+        return twin__fail(error, TWIN_EINVAL, "standard input is a folder; give the folder by its name");
+    struct folder_source *folder = calloc(1, sizeof *folder);
+    if (!folder)
+        return twin__fail_memory(error);
+    *out = &folder->source;
+    folder->fd = opening->fd;
+    opening->fd = -1;
+    twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, error);
+    size_t each = options->chunk_bytes < 2 * BYTES_PER_FILE ? 1 : options->chunk_bytes / BYTES_PER_FILE;
+    folder->files_per_chunk = each;
+    folder->source.chunks = folder->files.count / each + (folder->files.count % each != 0);
     return status;
 }
 
-/* Running out of descriptors is our trouble, not the folder's. */
-static bool is_ours(int error)
+static void close_folder(struct twin__source *source)
 {
-    return error == EMFILE || error == ENFILE;
+    struct folder_source *folder = (struct folder_source *)source;
+    close(folder->fd);
+    twin__folder_clear(&folder->files);
+    free(folder);
 }
 
-static twin_status list_all(struct listing *l, int root, const char *name, twin_error *error)
+/* ---- reading ---- */
+
+static void bounds(size_t *begin, size_t *end, const struct folder_source *folder, size_t chunk)
 {
-    while (l->waiting) {
-        struct pending at = l->pending[--l->waiting];
-        int why = ENAMETOOLONG, flags = O_RDONLY | O_DIRECTORY;
-        twin_status status = TWIN_OK;
-        if (at.depth == 0)
-            status = list_one(l, &why, openat(root, ".", flags | O_CLOEXEC), at);
-        else if (at.depth <= MAX_DEPTH)
-            status = list_one(l, &why, twin__folder_open(root, l->folder->paths.bytes + at.path, flags), at);
-        if (status != TWIN_OK)
-            return twin__fail_memory(error);
-        errno = why;
-        if (why && (at.depth == 0 || is_ours(why)))
-            return twin__fail(error, TWIN_EIO, "%s cannot be listed: %m", name);
-        if (why && !add_entry(l->folder, at.path, why))
-            return twin__fail_memory(error);
+    size_t each = folder->files_per_chunk, count = folder->files.count;
+    *begin = chunk * each;
+    *end = count - *begin < each ? count : *begin + each;
+}
+
+static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
+{
+    size_t begin, end;
+    bounds(&begin, &end, folder_of(source), chunk);
+    return end - begin;
+}
+
+/* The path of a file, after the folder's name as it was given. */
+static twin_status append_path(twin_buffer *out, const struct folder_source *folder, uint64_t number)
+{
+    const char *path = folder->files.entries[number].path;
+    twin_status status = twin_buffer_append(out, folder->source.name, strlen(folder->source.name));
+    if (status == TWIN_OK && out->length && out->bytes[out->length - 1] != '/')
+        status = twin_buffer_append(out, "/", 1);
+    return status == TWIN_OK ? twin_buffer_append(out, path, strlen(path)) : status;
+}
+
+/* Replaces the block by an open file; `too_long` when that exceeds the limit. False: errno or
+ * *status says why. */
+static bool read_whole(twin_buffer *block, bool *too_long, twin_status *status, int fd, uint64_t size, uint64_t limit)
+{
+    *too_long = size > limit;
+    size_t more = size < limit ? (size_t)size + 1 : READ_STEP; /* one more, to see that the file ends there */
+    block->length = 0;
+    while (!*too_long) {
+        *status = twin_buffer_reserve(block, more);
+        if (*status != TWIN_OK)
+            return false;
+        size_t room = block->capacity - block->length;
+        ssize_t got = twin__read_at(fd, block->bytes + block->length, room, block->length);
+        if (got < 0)
+            return false;
+        block->length += (size_t)got;
+        *too_long = block->length > limit;
+        if ((size_t)got < room)
+            return true;
+        more = READ_STEP;
     }
-    return TWIN_OK;
+    return true;
 }
 
-static int by_path(const void *a, const void *b)
+static twin_status look_at_open_file(struct twin__record *out, const struct twin__source *source,
+                                     twin_read_buffers *buffers, int fd)
 {
-    return strcmp(((const struct folder_entry *)a)->path, ((const struct folder_entry *)b)->path);
-}
-
-twin_status twin__folder_list(struct folder *out, int fd, const char *name, twin_error *error)
-{
-    *out = (struct folder){ 0 };
-    struct listing l = { .folder = out };
+    struct stat about;
+    bool too_long, is_known = fstat(fd, &about) == 0;
     twin_status status = TWIN_OK;
-    if (twin_buffer_append(&out->paths, "", 1) != TWIN_OK || !add_pending(&l, 0, 0))
-        status = twin__fail_memory(error);
-    else
-        status = list_all(&l, fd, name, error);
-    free(l.pending);
-    if (status != TWIN_OK) {
-        twin__folder_clear(out);
-        return status;
+    if (is_known && !S_ISREG(about.st_mode))
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "is not a regular file any more");
+    else if (!is_known || !read_whole(&buffers->block, &too_long, &status, fd, (uint64_t)about.st_size,
+                                      source->settings->options.max_bytes))
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
+    else if (too_long)
+        twin__record_too_long(out, source);
+    return status;
+}
+
+/* What the process lacks is a failure; what a file lacks is a problem. */
+static bool is_failure(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+static twin_status look_at_file(struct twin__record *out, const struct folder_source *folder,
+                                twin_read_buffers *buffers, uint64_t number)
+{
+    const struct folder_entry *entry = &folder->files.entries[number];
+    out->what = TWIN__RECORD_DOCUMENT;
+    errno = entry->error;
+    int fd = errno ? -1 : twin__folder_open(folder->fd, entry->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && is_failure(errno))
+        return errno == ENOMEM ? TWIN_ENOMEM : TWIN_EIO;
+    if (fd < 0) {
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be opened: %m");
+        return TWIN_OK;
     }
-    for (size_t i = 0; i < out->count; i++)
-        out->entries[i].path = out->paths.bytes + (uintptr_t)out->entries[i].path;
-    if (out->count)
-        qsort(out->entries, out->count, sizeof out->entries[0], by_path);
+    twin_status status = look_at_open_file(out, &folder->source, buffers, fd);
+    close(fd);
+    twin_text id = { entry->path, strlen(entry->path) };
+    if (status == TWIN_OK && folder->source.settings->has_several) { /* two folders may hold files of one name */
+        buffers->id.length = 0;
+        status = append_path(&buffers->id, folder, number);
+        id = (twin_text){ buffers->id.bytes, buffers->id.length };
+    }
+    twin_text text = { buffers->block.bytes, buffers->block.length };
+    out->document = (twin_document){
+        .id = id, .text = text, .record = text, .position = { .offset = number, .source = folder->source.number }
+    };
+    return status;
+}
+
+static twin_status fail_file(const struct folder_source *folder, twin_status status, twin_error *error)
+{
+    if (status == TWIN_ENOMEM)
+        return twin__fail_memory(error);
+    return twin__fail(error, status, "%s cannot be read on: %m", folder->source.name);
+}
+
+static twin_status read_files(const struct twin__source *source, struct twin__chunk *chunk)
+{
+    const struct folder_source *folder = folder_of(source);
+    struct twin__record record;
+    size_t begin, end;
+    bounds(&begin, &end, folder, chunk->number);
+    for (size_t i = begin; i < end; i++) {
+        twin_status status = look_at_file(&record, folder, chunk->buffers, i);
+        if (status != TWIN_OK)
+            return fail_file(folder, status, chunk->error);
+        status = twin__deliver(chunk, &record, (twin_position){ .offset = i, .source = source->number });
+        if (status != TWIN_OK)
+            return status;
+    }
     return TWIN_OK;
 }
 
-void twin__folder_clear(struct folder *folder)
+/* ---- positions ---- */
+
+static bool contains(const struct twin__source *source, twin_position position)
 {
-    free(folder->entries);
-    twin_buffer_clear(&folder->paths);
-    *folder = (struct folder){ 0 };
+    return position.offset < folder_of(source)->files.count;
 }
+
+static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                         twin_position position, twin_error *error)
+{
+    twin_status status = look_at_file(out, folder_of(source), buffers, position.offset);
+    return status == TWIN_OK ? status : fail_file(folder_of(source), status, error);
+}
+
+static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
+{
+    return append_path(out, folder_of(source), position.offset);
+}
+
+const struct twin__source_kind twin__folder = {
+    .accepts = accepts,
+    .open = open_folder,
+    .chunk_size = chunk_size,
+    .read = read_files,
+    .contains = contains,
+    .fetch = fetch,
+    .describe = describe,
+    .close = close_folder,
+};

@@ -1,7 +1,9 @@
-/* json.h — one JSON object on a line: two of its fields, and whether the whole of it is well-formed.
+/* json.h — one JSON object on a line: two of its fields, and whether the whole of it is
+ * well-formed.
  *
- * The line is checked against RFC 8259 in the same pass that finds its end. Bytes that are not UTF-8 pass
- * through strings unchanged; half a surrogate pair becomes U+FFFD. When a key comes twice the last one counts. */
+ * The line is checked against RFC 8259 in the same pass that finds its end. Bytes that are not
+ * UTF-8 pass through strings unchanged; half a surrogate pair becomes U+FFFD. When a key comes
+ * twice the last one counts. */
 #ifndef TWIN_INPUT_JSON_H
 #define TWIN_INPUT_JSON_H
 
@@ -25,9 +27,9 @@ struct json_line {
     bool blank;        /* nothing but white space */
 };
 
-/* Scans the line that starts at `line`; a newline stands right before `end`. Strings without escapes stay where
- * they are, others are unescaped into `room`, where they live until it is used again. A line that is wrong is
- * still TWIN_OK; TWIN_ENOMEM is the only failure. */
+/* Scans the line that starts at `line`; a newline stands right before `end`. Strings without
+ * escapes stay where they are, others are unescaped into `room`, where they live until it is
+ * used again. A line that is wrong is still TWIN_OK; TWIN_ENOMEM is the only failure. */
 twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, twin_text id_field, twin_text text_field,
                             const char *line, const char *end);
 

@@ -1,28 +1,112 @@
-/* source.h — one input, opened: a folder with its files listed, or lines that can be read anywhere. */
+/* source.h — one of the sources of an input, behind one interface.
+ *
+ * A kind of source (lines.c, folder.c, memory.c) is a table of functions. To add one: write a
+ * file with such a table, and add it to the list in open.c, which asks the kinds in turn whether
+ * a path is theirs. input.c calls nothing but these functions, so neither it nor the readers
+ * above it know what kinds there are. */
 #ifndef TWIN_INPUT_SOURCE_H
 #define TWIN_INPUT_SOURCE_H
 
+#include <sys/stat.h>
 #include <twinsift/input.h>
 
-#include "input/folder.h"
-
-struct source {
-    char *name; /* as it was given; "-" is "standard input" */
-    int fd;     /* the folder, the file, or the temporary file it was unpacked into; -1: none */
-    bool is_folder;
-    uint64_t begin, end;  /* lines: where they begin, behind a byte order mark, and end */
-    struct folder folder; /* a folder: its files */
-    size_t first_chunk, pieces;
+/* What all sources of an input share. */
+struct twin__input_settings {
+    twin_input_options options; /* without zeros; the strings belong to the input */
+    twin_text id_field, text_field;
+    bool has_several; /* sources, so that ids made from positions need the source's name */
 };
 
-/* Opens `path`, with the defaults already filled into `options`. Release with twin__source_close(), also after
- * a failure. */
-twin_status twin__source_open(struct source *out, const char *path, const twin_input_options *options,
-                              twin_error *error);
-void twin__source_close(struct source *source);
+/* A line, file or text: nothing, a document, or why it is none. */
+struct twin__record {
+    enum { TWIN__RECORD_BLANK, TWIN__RECORD_DOCUMENT, TWIN__RECORD_PROBLEM } what;
+    twin_document document;
+    twin_problem problem;
+};
 
-/* A document without an id is called by its line, behind its input's name when there are several. The name lies in
- * `room`. */
-twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *room, twin_position position);
+/* A source, opened. Each kind has a struct of its own that begins with this one. */
+struct twin__source {
+    const struct twin__source_kind *kind;
+    const struct twin__input_settings *settings;
+    char *name;      /* as it was given; "-" is "standard input" */
+    uint32_t number; /* which of the sources, from 0 */
+    size_t chunks;
+    size_t first_chunk; /* counted over all sources before it */
+};
+
+/* One chunk being read. */
+struct twin__chunk {
+    size_t number; /* within the source */
+    twin_read_buffers *buffers;
+    twin_visitor visitor;
+    uint64_t lines; /* to be counted up while reading */
+    twin_error *error;
+};
+
+/* A path before its kind is known. */
+struct twin__opening {
+    const char *path;
+    const char *name; /* for messages */
+    int fd;           /* belongs to the caller until a kind's `open` sets it to -1 */
+    struct stat about;
+    const struct twin__input_settings *settings;
+};
+
+struct twin__source_kind {
+    /* Whether this kind reads what was opened. NULL: never made from a path. */
+    bool (*accepts)(const struct twin__opening *opening);
+
+    /* Makes `out`, with the fields of its kind and `chunks`; the others are filled in by the
+     * caller. After a failure *out is NULL, or a source to be closed. */
+    twin_status (*open)(struct twin__source **out, struct twin__opening *opening, twin_error *error);
+
+    /* The bytes of a chunk, or its documents, for progress. */
+    uint64_t (*chunk_size)(const struct twin__source *source, size_t chunk);
+
+    /* Passes the records of a chunk to twin__deliver() in their order. Many threads may read at
+     * once. */
+    twin_status (*read)(const struct twin__source *source, struct twin__chunk *chunk);
+
+    /* Whether a record can begin at this position. The calls below need that. */
+    bool (*contains)(const struct twin__source *source, twin_position position);
+
+    /* Reads the record at a position again. A record that is gone or has changed its length is
+     * not a document. */
+    twin_status (*fetch)(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                         twin_position position, twin_error *error);
+
+    /* Appends the position for messages: a file, and the line in it if it has lines. */
+    twin_status (*describe)(twin_buffer *out, const struct twin__source *source, twin_position position);
+
+    /* Frees the source and all it holds but the name. */
+    void (*close)(struct twin__source *source);
+};
+
+extern const struct twin__source_kind twin__lines, twin__folder, twin__memory;
+
+/* open.c: opens a path with the first kind that accepts it. Release it with
+ * twin__source_close(). */
+twin_status twin__source_open(struct twin__source **out, const char *path,
+                              const struct twin__input_settings *settings, twin_error *error);
+void twin__source_close(struct twin__source *source);
+bool twin__name_ends_in(const char *name, const char *ending);
+
+/* memory.c: documents in memory, either as an array or by calls. Borrows both. */
+twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,
+                              twin_memory_source source, const struct twin__input_settings *settings,
+                              twin_error *error);
+
+/* record.c: makes the record a problem. */
+void twin__record_problem(struct twin__record *record, twin_problem_kind kind, uint64_t column, const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
+void twin__record_too_long(struct twin__record *record, const struct twin__source *source);
+
+/* record.c: calls the visitor. TWIN_ESTOPPED when that wants no more. */
+twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record, twin_position position);
+
+/* record.c: looks at the line that starts at `line`; a newline is right before `end`. `newline`
+ * becomes the one that ends the line. */
+twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,
+                                   twin_read_buffers *buffers, const char *line, const char *end);
 
 #endif

@@ -17,9 +17,9 @@ struct unpack_options {
     twin_progress progress;
 };
 
-/* Reads the descriptor to its end, undoing gzip or zstd where the first bytes say so, into a new temporary
- * file; `out` is its descriptor and `size` its length. `from` stays open. Damaged or truncated: TWIN_EFORMAT;
- * no room on the disk: TWIN_EIO. */
+/* Reads the descriptor to its end, undoing gzip or zstd where the first bytes say so, into a new
+ * temporary file; `out` is its descriptor and `size` its length. `from` stays open. Damaged or
+ * truncated: TWIN_EFORMAT; no room on the disk: TWIN_EIO. */
 twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_options options, twin_error *error);
 
 #endif

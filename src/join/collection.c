@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/stages.h"
-#include "input/source.h"
+#include "input/reader.h"
 #include "join/collection_private.h"
 
 void twin_scratch_clear(twin_scratch *scratch)
@@ -212,11 +212,8 @@ static twin_status join_problems(twin_collection *collection, const struct twin_
 twin_status twin__fail_problem(twin_error *error, const twin_collection *collection, const twin_problem *problem)
 {
     twin_buffer where = { 0 };
-    twin_status status = twin_input_describe(&where, collection->input, problem->position);
-    char byte[32] = "";
-    if (problem->column)
-        snprintf(byte, sizeof byte, ", byte %" PRIu64, problem->column);
-    status = status == TWIN_OK ? twin__fail(error, TWIN_EFORMAT, "%s%s: %s", where.bytes, byte, problem->message)
+    twin_status status = twin_input_describe(&where, collection->input, problem->position, problem->column);
+    status = status == TWIN_OK ? twin__fail(error, TWIN_EFORMAT, "%s: %s", where.bytes, problem->message)
                                : twin__fail_memory(error);
     if (error) {
         error->line = problem->position.line;

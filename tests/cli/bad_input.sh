@@ -148,21 +148,21 @@ unopened=( # arguments | message
 
 # ---- a bad document between two good ones: named and skipped; with --strict, the end
 
-bad_lines=( # the second line, for printf %b | message behind "line 2"
-    'no object at all | , byte 1: expected an object'
-    '["g3","text"] | , byte 1: expected an object'
-    '{"id":"b" "text":"something to read"} | , byte 11: expected '"',' or '}'"' after a value'
-    '{"id":"b","text" "something to read"} | , byte 18: expected '"':'"' after a key'
-    '{"id":"b",text:"something to read"} | , byte 11: expected a key in quotes'
-    '{"id":"b","text":"something to read" | , byte 37: the line ends before its object does'
-    '{"id":"b","text":"something to | , byte 31: the line ends inside a string'
-    '{"id":"b","text":"something to read"} and more | , byte 39: something follows the object'
-    '{"id":"b","text":"a bad \\q escape"} | , byte 25: an unknown escape in a string'
-    '{"id":"b","text":"a bad \\u12x4 code"} | , byte 25: \u without four hex digits'
-    '{"id":"b","text":"a tab \t as it is"} | , byte 25: a control character in a string'
-    '{"id":"b","text":"a NUL \0 as it is"} | , byte 25: a control character in a string'
-    '{"id":"b","n":01,"text":"something to read"} | , byte 16: a number that begins with 0'
-    '{"id":"b","n":truth,"text":"something"} | , byte 15: expected a value'
+bad_lines=( # the second line, for printf %b | message after FILE:2
+    'no object at all | :1: expected an object'
+    '["g3","text"] | :1: expected an object'
+    '{"id":"b" "text":"something to read"} | :11: expected '"',' or '}'"' after a value'
+    '{"id":"b","text" "something to read"} | :18: expected '"':'"' after a key'
+    '{"id":"b",text:"something to read"} | :11: expected a key in quotes'
+    '{"id":"b","text":"something to read" | :37: the line ends before its object does'
+    '{"id":"b","text":"something to | :31: the line ends inside a string'
+    '{"id":"b","text":"something to read"} and more | :39: something follows the object'
+    '{"id":"b","text":"a bad \\q escape"} | :25: an unknown escape in a string'
+    '{"id":"b","text":"a bad \\u12x4 code"} | :25: \u without four hex digits'
+    '{"id":"b","text":"a tab \t as it is"} | :25: a control character in a string'
+    '{"id":"b","text":"a NUL \0 as it is"} | :25: a control character in a string'
+    '{"id":"b","n":01,"text":"something to read"} | :16: a number that begins with 0'
+    '{"id":"b","n":truth,"text":"something"} | :15: expected a value'
     "{\"id\":\"b\",\"n\":$(printf '[%.0s' {1..300})$(printf ']%.0s' {1..300}),\"text\":\"x\"} | nested deeper than 256 levels"
     '{"id":"b"} | : no field "text"'
     '{"id":"b","Text":"fields are spelt as they are"} | : no field "text"'
@@ -172,10 +172,10 @@ bad_lines=( # the second line, for printf %b | message behind "line 2"
     '{"id":true,"text":"something to read"} | : the field "id" is neither a string nor a number'
     '{"id":"g1","text":"an id that was there before"} | : the id "g1" repeats that of line 1'
 )
-bad_rows=( # the second row, for printf %b | message behind "line 2"
+bad_rows=( # the second row, for printf %b | message after FILE:2
     'no separator | : no tab in the row'
-    'name\t | , byte 6: an empty element'
-    '\telement | , byte 1: an empty name of a set'
+    'name\t | :6: an empty element'
+    '\telement | :1: an empty name of a set'
 )
 
 # ---- odd, but good: borne without a word or with a remark, --strict or not
@@ -245,6 +245,9 @@ check_inputs()
     done
     expect "TMPDIR" 2 "" "the temporary folder /missing" env TMPDIR=/missing "$TWINSIFT" pairs - < <(cat good.jsonl)
     expect "TMPDIR empty" 0 "$pair" "" env TMPDIR= "$TWINSIFT" pairs - < <(cat good.jsonl)
+    expect "index create" 0 "" "" "$TWINSIFT" index create temp.twin
+    expect "TMPDIR, index" 2 "" "the temporary folder /missing" env TMPDIR=/missing "$TWINSIFT" index add temp.twin - < <(cat good.jsonl)
+    expect "TMPDIR empty, index" 0 "" "2 added" env TMPDIR= "$TWINSIFT" index add temp.twin - < <(cat good.jsonl)
 }
 
 # between NUMBER LINE: a file whose second line is LINE, as printf %b writes it.
@@ -256,15 +259,22 @@ between()
 check_lines()
 {
     local i
+    expect "index create" 0 "" "" "$TWINSIFT" index create lines.twin
+    expect "index create" 0 "" "" "$TWINSIFT" index create none.twin
     for i in "${!bad_lines[@]}"; do
         fields "${bad_lines[i]}"
         between "bad$i" "${field[0]}"
-        local message="bad$i.jsonl: line 2"
-        [[ ${field[1]} == [,:]* ]] && message+=${field[1]} || message+=", byte"
+        local message="bad$i.jsonl:2:"
+        [[ ${field[1]} == :* ]] && message="bad$i.jsonl:2${field[1]}; the document is skipped"
         expect "line ${field[0]:0:60}" 0 "$pair" "$message" "$TWINSIFT" pairs "bad$i.jsonl"
-        grep -qF "${field[1]}; skipped" err || fail "line ${field[0]:0:60}" "not \"${field[1]}; skipped\""
+        grep -qF "${field[1]}; the document is skipped" err || fail "line ${field[0]:0:60}" "not \"${field[1]}; … is skipped\""
         expect "--strict ${field[0]:0:60}" 2 "" "${field[1]}" "$TWINSIFT" pairs --strict "bad$i.jsonl"
-        grep -qF "bad$i.jsonl: line 2" err || fail "--strict ${field[0]:0:60}" "the place is not told"
+        grep -qF "bad$i.jsonl:2" err || fail "--strict ${field[0]:0:60}" "the position is not reported"
+        [[ ${field[1]} == *repeats* ]] && continue # the same document again, for an index
+        expect "index add, line ${field[0]:0:60}" 0 "" "$message" "$TWINSIFT" index add lines.twin "bad$i.jsonl"
+        expect "index query, line ${field[0]:0:60}" 1 "" "$message" "$TWINSIFT" index query none.twin "bad$i.jsonl"
+        expect "index add --strict ${field[0]:0:60}" 2 "" "bad$i.jsonl:2" "$TWINSIFT" index add --strict lines.twin "bad$i.jsonl"
+        grep -qF "${field[1]}" err || fail "index add --strict ${field[0]:0:60}" "not \"${field[1]}\""
     done
     for i in "${!borne[@]}"; do
         fields "${borne[i]}"
@@ -280,8 +290,8 @@ check_rows()
     for i in "${!bad_rows[@]}"; do
         fields "${bad_rows[i]}"
         printf '%b\n' 'g1\tx' "${field[0]}" 'g2\tx' >"rows$i.tsv"
-        expect "row ${field[0]}" 0 "$pair" "rows$i.tsv: line 2${field[1]}; skipped" "$TWINSIFT" pairs --sets "rows$i.tsv"
-        expect "--strict row ${field[0]}" 2 "" "rows$i.tsv: line 2${field[1]}" "$TWINSIFT" pairs --sets --strict "rows$i.tsv"
+        expect "row ${field[0]}" 0 "$pair" "rows$i.tsv:2${field[1]}; the row is skipped" "$TWINSIFT" pairs --sets "rows$i.tsv"
+        expect "--strict row ${field[0]}" 2 "" "rows$i.tsv:2${field[1]}" "$TWINSIFT" pairs --sets --strict "rows$i.tsv"
     done
     expect "another separator" 2 "" "no ',' in the row" "$TWINSIFT" pairs --sets=, rows0.tsv
     grep -qF "no row could be read" err || fail "another separator" "not \"no row could be read\""
@@ -297,17 +307,17 @@ check_whole_files()
         echo "$also"; } >long.jsonl
     expect "a line of 5 MB" 0 "$pair" "" "$TWINSIFT" pairs long.jsonl
     sed 's/"}$//' long.jsonl | sed "1s/.*/$good/; 3s/.*/$also/" >longer.jsonl
-    expect "a line of 5 MB that does not end" 0 "$pair" "longer.jsonl: line 2, byte 5000019: the line ends inside a string" \
+    expect "a line of 5 MB that does not end" 0 "$pair" "longer.jsonl:2:5000019: the line ends inside a string" \
         "$TWINSIFT" pairs longer.jsonl
     printf '\x00\xff\x1b[31m\n%.0s' {1..30} >junk.jsonl
-    expect "junk" 2 "" "junk.jsonl: line 20, byte 1: expected an object; skipped" "$TWINSIFT" pairs junk.jsonl
+    expect "junk" 2 "" "junk.jsonl:20:1: expected an object; the document is skipped" "$TWINSIFT" pairs junk.jsonl
     grep -qF "10 more were skipped" err || fail "junk" "the rest is not counted"
     grep -qF "no document could be read" err || fail "junk" "not \"no document could be read\""
-    expect "junk --strict" 2 "" "junk.jsonl: line 1, byte 1: expected an object" "$TWINSIFT" pairs --strict junk.jsonl
+    expect "junk --strict" 2 "" "junk.jsonl:1:1: expected an object" "$TWINSIFT" pairs --strict junk.jsonl
     [ "$(wc -l <err)" -eq 1 ] || fail "junk --strict" "more than one sentence"
     mkdir -p d1/x d2/x && tee d1/x/a d2/x/a <good.jsonl >/dev/null
     expect "one name in two folders" 0 "d1/x/a	d2/x/a	1.0000" "" "$TWINSIFT" pairs d1 d2
-    expect "one folder twice" 0 "" "d1/x/a: the id \"d1/x/a\" repeats that of an earlier input; skipped" "$TWINSIFT" pairs d1 d1
+    expect "one folder twice" 0 "" "d1/x/a: the id \"d1/x/a\" repeats that of an earlier input; the document is skipped" "$TWINSIFT" pairs d1 d1
     expect "one folder twice, --strict" 2 "" "d1/x/a: the id" "$TWINSIFT" pairs --strict d1 d1
 }
 
@@ -323,7 +333,7 @@ check_streams()
     expect "closed errors" 0 "$pair" "" sh -c '"$1" pairs --stats good.jsonl 2>&-' sh "$TWINSIFT"
     expect "a folder as standard input" 2 "" "standard input is a folder" "$TWINSIFT" pairs - <folder
     expect "standard input" 0 "$pair" "" "$TWINSIFT" pairs - <good.jsonl
-    expect "standard input, bad line" 0 "$pair" "standard input: line 1, byte 1: expected an object; skipped" \
+    expect "standard input, bad line" 0 "$pair" "standard input:1:1: expected an object; the document is skipped" \
         "$TWINSIFT" pairs - < <(echo bad && cat good.jsonl)
 }
 

@@ -417,9 +417,16 @@ static void empty_files_have_no_pieces(void **unused)
     assert_string_equal(log.seen[1].text, "y");
     clear_log(&log);
     twin_input_free(input);
-    input = open_all(NULL, 0, documents);
-    assert_int_equal(twin_input_chunks(input), 0);
-    twin_input_free(input);
+}
+
+static void no_input_is_refused(void **unused)
+{
+    (void)unused;
+    twin_input *input;
+    twin_error error = { 0 };
+    assert_int_equal(twin_input_open(&input, NULL, 0, documents, &error), TWIN_EINVAL);
+    assert_null(input);
+    assert_string_equal(error.message, "no input was given");
 }
 
 static void several_inputs_name_and_describe_their_lines(void **unused)
@@ -443,12 +450,12 @@ static void several_inputs_name_and_describe_their_lines(void **unused)
     twin_read_buffers_clear(&reading);
 
     twin_buffer words = { 0 };
-    assert_int_equal(twin_input_describe(&words, input, log.seen[1].position), TWIN_OK);
-    length = snprintf(expected, sizeof expected, "%s: line 2", paths[1]);
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].position, 7), TWIN_OK);
+    length = snprintf(expected, sizeof expected, "%s:2:7", paths[1]);
     assert_int_equal(words.length, length);
     assert_string_equal(words.bytes, expected);
     twin_position elsewhere = { .source = 2 };
-    assert_int_equal(twin_input_describe(&words, input, elsewhere), TWIN_EINVAL);
+    assert_int_equal(twin_input_describe(&words, input, elsewhere, 0), TWIN_EINVAL);
     assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
     elsewhere = (twin_position){ .source = 1, .offset = 5, .length = UINT32_MAX };
     assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
@@ -540,8 +547,8 @@ static void a_line_far_past_the_limit_is_not_kept(void **unused)
     assert_int_equal(log.seen[1].kind, TWIN_PROBLEM_TOO_LONG);
     assert_int_equal(log.seen[2].position.line, 3);
     twin_buffer words = { 0 };
-    assert_int_equal(twin_input_describe(&words, input, log.seen[1].position), TWIN_OK);
-    assert_non_null(strstr(words.bytes, "long.jsonl: line 2"));
+    assert_int_equal(twin_input_describe(&words, input, log.seen[1].position, 0), TWIN_OK);
+    assert_non_null(strstr(words.bytes, "long.jsonl:2"));
     twin_buffer_clear(&words);
     check_fetching(input, &log);
     clear_log(&log);
@@ -949,7 +956,7 @@ static void a_folder_gives_its_files_in_byte_order(void **unused)
         assert_int_equal(log.seen[2].text_length, 5);
         assert_memory_equal(log.seen[2].text, "b\0dot", 5);
         twin_buffer words = { 0 };
-        assert_int_equal(twin_input_describe(&words, input, log.seen[3].position), TWIN_OK);
+        assert_int_equal(twin_input_describe(&words, input, log.seen[3].position, 0), TWIN_OK);
         assert_string_equal(words.bytes, path_of(p == 2 ? "s/b/x" : "d/b/x"));
         twin_buffer_clear(&words);
         twin_read_buffers reading = { 0 };
@@ -1255,6 +1262,7 @@ int main(void)
         IN_A_FOLDER(pieces_of_every_size_give_the_same),
         IN_A_FOLDER(random_lines_are_the_same_in_pieces_of_every_size),
         IN_A_FOLDER(empty_files_have_no_pieces),
+        IN_A_FOLDER(no_input_is_refused),
         IN_A_FOLDER(several_inputs_name_and_describe_their_lines),
         IN_A_FOLDER(rows_are_a_set_and_an_element),
         IN_A_FOLDER(a_line_past_the_limit_is_a_problem),

@@ -228,9 +228,9 @@ static void strict_ends_at_the_first_problem(void **state)
         uint64_t line;
     } cases[] = {
         { "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\"}\nnot json\n{\"id\":\"c\",\"text\":\"one\"}\n",
-          "line 2: ", 2 },
+          ":2: ", 2 },
         { "{\"id\":\"a\",\"text\":\"one\"}\n\n{\"id\":\"b\",\"text\":\"one\"}\n{\"id\":\"a\",\"text\":\"two\"}\n",
-          "line 4: the id \"a\" repeats that of line 1", 4 },
+          ":4: the id \"a\" repeats that of line 1", 4 },
     };
     struct corpus corpus;
     corpus_begin(&corpus);

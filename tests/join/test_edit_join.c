@@ -603,7 +603,7 @@ static void a_text_that_changed_is_told(void **state)
     assert_int_equal(twin_edit_join_find(&similar, world.collection, near_options(.9, TWIN_EDIT_FAR, serial), &error),
                      TWIN_EFORMAT);
     assert_null(similar);
-    assert_non_null(strstr(error.message, "line 1"));
+    assert_non_null(strstr(error.message, "jsonl:1"));
     world_end(&world);
 }
 

@@ -471,7 +471,7 @@ static void a_document_that_changed_fails_the_search(void **state)
         assert_null(similar);
         assert_int_equal(error.status, TWIN_EFORMAT);
         assert_int_equal(error.line, 2);
-        assert_non_null(strstr(error.message, "line 2"));
+        assert_non_null(strstr(error.message, "jsonl:2"));
         assert_int_equal(twin_similar_find(&similar, collection, options, NULL), TWIN_EFORMAT);
     }
     twin_collection_free(collection);

@@ -1,9 +1,9 @@
-/* folder.h — the regular files below a folder, by their paths in byte order.
+/* folder_list.h — the regular files below a folder, by their paths in byte order.
  *
- * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and devices are
- * passed over. Paths may be longer than PATH_MAX. */
-#ifndef TWIN_INPUT_FOLDER_H
-#define TWIN_INPUT_FOLDER_H
+ * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and
+ * devices are passed over. Paths may be longer than PATH_MAX. */
+#ifndef TWIN_INPUT_FOLDER_LIST_H
+#define TWIN_INPUT_FOLDER_LIST_H
 
 #include <twinsift/text.h>
 
@@ -24,7 +24,8 @@ struct folder {
 twin_status twin__folder_list(struct folder *out, int fd, const char *name, twin_error *error);
 void twin__folder_clear(struct folder *folder);
 
-/* Opens what stands at `path` below the folder, with O_CLOEXEC and O_NOFOLLOW. -1 and errno when it cannot. */
+/* Opens what stands at `path` below the folder, with O_CLOEXEC and O_NOFOLLOW. -1 and errno when
+ * it cannot. */
 int twin__folder_open(int fd, const char *path, int flags);
 
 #endif

@@ -1,0 +1,315 @@
+/* lines.c — files of lines: JSON lines, or rows of sets.
+ *
+ * A chunk of lines owns those that start in its own range of bytes. It looks for its first line
+ * only there, and reads past its end only to finish its last line, so that each byte of a line,
+ * however long, is read twice at most. Files are read, not mapped: one that is truncated while
+ * it is read is then an error and not a signal. What cannot be read at any offset, because it is
+ * compressed or a pipe, is first copied to a temporary file. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "input/source.h"
+#include "input/unpack.h"
+
+enum {
+    FIRST_STEP = 16 << 10, /* how far a chunk reads past its end at first to finish its last line, */
+    LAST_STEP = 16 << 20,  /* and at most, after doubling */
+};
+
+struct lines {
+    struct twin__source source;
+    int fd;              /* the file, or the temporary file it was unpacked into */
+    uint64_t begin, end; /* where the lines begin, after a byte order mark, and end */
+};
+
+static const struct lines *lines_of(const struct twin__source *source)
+{
+    return (const struct lines *)source;
+}
+
+/* ---- opening ---- */
+
+static bool is_json_lines(const char *name)
+{
+    static const char *const endings[] = {
+        ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
+    };
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (twin__name_ends_in(name, endings[i]))
+            return true;
+    return false;
+}
+
+/* A pipe or device has no name to judge by, and /dev/stdin and /dev/fd/63 open what is behind
+ * them, which may be a regular file of any name. */
+static bool accepts(const struct twin__opening *opening)
+{
+    if (S_ISDIR(opening->about.st_mode))
+        return false;
+    return !S_ISREG(opening->about.st_mode) || opening->settings->options.format == TWIN_INPUT_SETS ||
+           strcmp(opening->path, "-") == 0 || strncmp(opening->path, "/dev/", 5) == 0 || is_json_lines(opening->path);
+}
+
+static twin_status check_packing(enum packing found, const char *path, twin_error *error)
+{
+    if (twin__name_ends_in(path, ".gz") && found != PACKED_GZIP)
+        return twin__fail(error, TWIN_EFORMAT, "%s is not gzip data, though its name ends in .gz", path);
+    if (twin__name_ends_in(path, ".zst") && found != PACKED_ZSTD)
+        return twin__fail(error, TWIN_EFORMAT, "%s is not zstd data, though its name ends in .zst", path);
+    return TWIN_OK;
+}
+
+/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. */
+static twin_status unpack(struct lines *lines, uint64_t total, const struct twin__opening *opening, twin_error *error)
+{
+    const twin_input_options *options = &opening->settings->options;
+    int unpacked;
+    struct unpack_options how = { opening->name, options->temp_folder, total, options->progress };
+    twin_status status = twin__unpack(&unpacked, &lines->end, lines->fd, how, error);
+    if (status != TWIN_OK)
+        return status;
+    close(lines->fd);
+    lines->fd = unpacked;
+    lines->begin = 0;
+    return TWIN_OK;
+}
+
+/* A regular file that is not packed is read where it is; its first bytes tell whether it is. */
+static twin_status open_regular(struct lines *lines, const struct twin__opening *opening, twin_error *error)
+{
+    unsigned char bytes[TWIN__PACKING_BYTES];
+    uint64_t size = (uint64_t)opening->about.st_size;
+    off_t at = lseek(lines->fd, 0, SEEK_CUR); /* standard input may have been read from before */
+    lines->begin = at > 0 ? (uint64_t)at : 0;
+    lines->end = size > lines->begin ? size : lines->begin;
+    ssize_t got = twin__read_at(lines->fd, bytes, sizeof bytes, lines->begin);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
+    enum packing found = twin__packing_of(bytes, (size_t)got);
+    twin_status status = check_packing(found, opening->path, error);
+    if (status != TWIN_OK || found == PACKED_NOT)
+        return status;
+    return unpack(lines, lines->end - lines->begin, opening, error);
+}
+
+static twin_status skip_byte_order_mark(struct lines *lines, const char *name, twin_error *error)
+{
+    char mark[3];
+    size_t length = lines->end - lines->begin < sizeof mark ? (size_t)(lines->end - lines->begin) : sizeof mark;
+    ssize_t got = twin__read_at(lines->fd, mark, length, lines->begin);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
+    if (got == 3 && memcmp(mark, "\xEF\xBB\xBF", 3) == 0)
+        lines->begin += 3;
+    return TWIN_OK;
+}
+
+static twin_status open_lines(struct twin__source **out, struct twin__opening *opening, twin_error *error)
+{
+    struct lines *lines = calloc(1, sizeof *lines);
+    if (!lines)
+        return twin__fail_memory(error);
+    *out = &lines->source;
+    lines->fd = opening->fd;
+    opening->fd = -1;
+    twin_status status =
+        S_ISREG(opening->about.st_mode) ? open_regular(lines, opening, error) : unpack(lines, 0, opening, error);
+    if (status == TWIN_OK)
+        status = skip_byte_order_mark(lines, opening->name, error);
+    uint64_t bytes = lines->end - lines->begin, each = opening->settings->options.chunk_bytes;
+    lines->source.chunks = bytes / each + (bytes % each != 0);
+    return status;
+}
+
+static void close_lines(struct twin__source *source)
+{
+    close(lines_of(source)->fd);
+    free(source);
+}
+
+/* ---- reading ---- */
+
+static void bounds(uint64_t *begin, uint64_t *end, const struct twin__source *source, size_t chunk)
+{
+    const struct lines *lines = lines_of(source);
+    uint64_t each = source->settings->options.chunk_bytes;
+    *begin = lines->begin + chunk * each;
+    *end = lines->end - *begin < each ? lines->end : *begin + each;
+}
+
+static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
+{
+    uint64_t begin, end;
+    bounds(&begin, &end, source, chunk);
+    return end - begin;
+}
+
+/* Appends `length` bytes of the file to the block, which keeps room for a line end. */
+static twin_status read_more(const struct lines *lines, twin_buffer *block, uint64_t offset, size_t length,
+                             twin_error *error)
+{
+    if (twin_buffer_reserve(block, length + 2) != TWIN_OK)
+        return twin__fail_memory(error);
+    ssize_t got = twin__read_at(lines->fd, block->bytes + block->length, length, offset);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", lines->source.name);
+    if ((size_t)got < length)
+        return twin__fail(error, TWIN_EIO, "%s became shorter while it was read", lines->source.name);
+    block->length += length;
+    return TWIN_OK;
+}
+
+/* Reads on until the line that starts at `start` of the block is whole, and `end` is right after
+ * its newline; 0 when the line is too long to be read. A last line without a newline gets one. */
+static twin_status finish_line(const struct lines *lines, struct twin__chunk *chunk, size_t *end, size_t start,
+                               uint64_t offset)
+{
+    twin_buffer *block = &chunk->buffers->block;
+    uint64_t longest = (uint64_t)lines->source.settings->options.max_bytes + 1; /* a '\r' does not count */
+    *end = 0;
+    for (size_t step = FIRST_STEP; block->length - start <= longest; step = step < LAST_STEP ? 2 * step : step) {
+        if (offset == lines->end) {
+            block->bytes[block->length++] = '\n';
+            *end = block->length;
+            return TWIN_OK;
+        }
+        size_t had = block->length, more = lines->end - offset < step ? (size_t)(lines->end - offset) : step;
+        twin_status status = read_more(lines, block, offset, more, chunk->error);
+        if (status != TWIN_OK)
+            return status;
+        offset += more;
+        const char *newline = memchr(block->bytes + had, '\n', more);
+        if (newline) {
+            *end = (size_t)(newline + 1 - block->bytes);
+            return TWIN_OK;
+        }
+    }
+    return TWIN_OK;
+}
+
+/* Visits the lines of the block from `start` to `end`, which follows a newline. `offset` is that
+ * of the block. */
+static twin_status visit_lines(const struct lines *lines, struct twin__chunk *chunk, size_t start, size_t end,
+                               uint64_t offset)
+{
+    const char *block = chunk->buffers->block.bytes, *newline;
+    twin_position position = { .source = lines->source.number };
+    struct twin__record record;
+    for (const char *line = block + start; line < block + end; line = newline + 1) {
+        twin_status status =
+            twin__record_from_line(&record, &newline, &lines->source, chunk->buffers, line, block + end);
+        if (status != TWIN_OK)
+            return twin__fail_memory(chunk->error);
+        size_t length = record.document.record.length;
+        position.offset = offset + (uint64_t)(line - block);
+        position.line = ++chunk->lines;
+        position.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+        status = twin__deliver(chunk, &record, position);
+        if (status != TWIN_OK)
+            return status;
+    }
+    return TWIN_OK;
+}
+
+static twin_status visit_overlong(const struct lines *lines, struct twin__chunk *chunk, uint64_t offset)
+{
+    struct twin__record record;
+    twin__record_too_long(&record, &lines->source);
+    twin_position position = { offset, ++chunk->lines, lines->source.number, UINT32_MAX };
+    return twin__deliver(chunk, &record, position);
+}
+
+/* Where the first line of the block starts, or the block's length when none does: the block of a
+ * chunk that is not the first begins one byte early, where a newline would make the chunk's own
+ * first byte a start. */
+static size_t first_start(const twin_buffer *block, bool is_first)
+{
+    if (is_first)
+        return 0;
+    const char *newline = memchr(block->bytes, '\n', block->length);
+    return newline ? (size_t)(newline + 1 - block->bytes) : block->length;
+}
+
+static twin_status read_lines(const struct twin__source *source, struct twin__chunk *chunk)
+{
+    const struct lines *lines = lines_of(source);
+    twin_buffer *block = &chunk->buffers->block;
+    uint64_t begin, end;
+    bounds(&begin, &end, source, chunk->number);
+    bool is_first = chunk->number == 0;
+    uint64_t offset = is_first ? begin : begin - 1;
+    block->length = 0;
+    twin_status status = read_more(lines, block, offset, (size_t)(end - offset), chunk->error);
+    if (status != TWIN_OK)
+        return status;
+
+    size_t start = first_start(block, is_first);
+    const char *newline = memrchr(block->bytes + start, '\n', block->length - start);
+    size_t whole = newline ? (size_t)(newline + 1 - block->bytes) : start;
+    status = visit_lines(lines, chunk, start, whole, offset);
+    if (status != TWIN_OK || whole == block->length)
+        return status;
+
+    size_t last;
+    status = finish_line(lines, chunk, &last, whole, end);
+    if (status != TWIN_OK)
+        return status;
+    return last ? visit_lines(lines, chunk, whole, last, offset) : visit_overlong(lines, chunk, offset + whole);
+}
+
+/* ---- positions ---- */
+
+static bool contains(const struct twin__source *source, twin_position position)
+{
+    const struct lines *lines = lines_of(source);
+    return position.offset >= lines->begin && position.offset < lines->end;
+}
+
+static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                         twin_position position, twin_error *error)
+{
+    const struct lines *lines = lines_of(source);
+    twin_buffer *block = &buffers->block;
+    const char *newline;
+    out->what = TWIN__RECORD_BLANK;
+    if (position.length > lines->end - position.offset)
+        return TWIN_OK;
+    block->length = 0;
+    twin_status status = read_more(lines, block, position.offset, position.length, error);
+    if (status != TWIN_OK)
+        return status;
+    block->bytes[block->length++] = '\r'; /* so that one which belongs to the line is not taken off it */
+    block->bytes[block->length++] = '\n';
+    status = twin__record_from_line(out, &newline, source, buffers, block->bytes, block->bytes + block->length);
+    if (status != TWIN_OK)
+        return twin__fail_memory(error);
+    if (out->document.record.length != position.length)
+        out->what = TWIN__RECORD_BLANK;
+    out->document.position = position;
+    return TWIN_OK;
+}
+
+static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
+{
+    char line[24];
+    int length = snprintf(line, sizeof line, ":%" PRIu64, position.line);
+    twin_status status = twin_buffer_append(out, source->name, strlen(source->name));
+    return status == TWIN_OK ? twin_buffer_append(out, line, (size_t)length) : status;
+}
+
+const struct twin__source_kind twin__lines = {
+    .accepts = accepts,
+    .open = open_lines,
+    .chunk_size = chunk_size,
+    .read = read_lines,
+    .contains = contains,
+    .fetch = fetch,
+    .describe = describe,
+    .close = close_lines,
+};

@@ -1,0 +1,137 @@
+/* record.c — a line becomes a document, a problem, or nothing. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input/json.h"
+#include "input/source.h"
+
+void twin__record_problem(struct twin__record *record, twin_problem_kind kind, uint64_t column, const char *format,
+                          ...)
+{
+    record->what = TWIN__RECORD_PROBLEM;
+    record->problem.kind = kind;
+    record->problem.column = column;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(record->problem.message, sizeof record->problem.message, format, arguments);
+    va_end(arguments);
+}
+
+void twin__record_too_long(struct twin__record *record, const struct twin__source *source)
+{
+    twin__record_problem(record, TWIN_PROBLEM_TOO_LONG, 0, "longer than %" PRIu32 " bytes",
+                         source->settings->options.max_bytes);
+}
+
+twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record, twin_position position)
+{
+    bool go_on = true;
+    if (record->what == TWIN__RECORD_DOCUMENT) {
+        record->document.position = position;
+        go_on = chunk->visitor.document(chunk->visitor.context, &record->document);
+    } else if (record->what == TWIN__RECORD_PROBLEM) {
+        record->problem.position = position;
+        go_on = chunk->visitor.problem(chunk->visitor.context, &record->problem);
+    }
+    return go_on ? TWIN_OK : TWIN_ESTOPPED;
+}
+
+/* ---- JSON ---- */
+
+static twin_status from_json(struct twin__record *out, const char **newline,
+                             const struct twin__input_settings *settings, twin_read_buffers *buffers,
+                             const char *line, const char *end)
+{
+    struct json_line json;
+    twin_status status = twin__json_scan(&json, buffers, settings->id_field, settings->text_field, line, end);
+    if (status != TWIN_OK)
+        return status;
+    *newline = json.end;
+    if (json.blank)
+        out->what = TWIN__RECORD_BLANK;
+    else if (json.wrong)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(json.where - line) + 1, "%s", json.wrong);
+    else if (json.text.kind == JSON_MISSING)
+        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 0, "no field \"%s\"", settings->options.text_field);
+    else if (json.text.kind != JSON_STRING)
+        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 0, "the field \"%s\" is not a string",
+                             settings->options.text_field);
+    else if (json.id.kind == JSON_OTHER)
+        twin__record_problem(out, TWIN_PROBLEM_BAD_ID, 0, "the field \"%s\" is neither a string nor a number",
+                             settings->options.id_field);
+    else
+        out->what = TWIN__RECORD_DOCUMENT;
+    out->document.id = json.id.text;
+    out->document.id_is_number = json.id.kind == JSON_NUMBER;
+    out->document.text = json.text.text;
+    return TWIN_OK;
+}
+
+/* ---- rows of sets ---- */
+
+/* The bytes of a line without its "\n" or "\r\n". */
+static size_t length_of(const char *line, const char *newline)
+{
+    size_t length = (size_t)(newline - line);
+    return length - (length && line[length - 1] == '\r');
+}
+
+static bool is_blank(const char *line, const char *end)
+{
+    while (line < end && (*line == ' ' || *line == '\t'))
+        line++;
+    return line == end;
+}
+
+static void no_separator(struct twin__record *out, char separator)
+{
+    if (separator == '\t')
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 0, "no tab in the row");
+    else
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 0, "no '%c' in the row", separator);
+}
+
+static void from_row(struct twin__record *out, const char **newline, char separator, const char *line,
+                     const char *end)
+{
+    const char *found = memchr(line, '\n', (size_t)(end - 1 - line));
+    *newline = found ? found : end - 1;
+    const char *stop = line + length_of(line, *newline);
+    const char *first = memchr(line, separator, (size_t)(stop - line));
+    if (!first && is_blank(line, stop))
+        out->what = TWIN__RECORD_BLANK;
+    else if (!first)
+        no_separator(out, separator);
+    if (!first)
+        return;
+    const char *element = first + 1, *second = memchr(element, separator, (size_t)(stop - element));
+    if (!second)
+        second = stop;
+    out->what = TWIN__RECORD_DOCUMENT;
+    out->document.id = (twin_text){ line, (size_t)(first - line) };
+    out->document.id_is_number = false;
+    out->document.text = (twin_text){ element, (size_t)(second - element) };
+    if (first == line)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "an empty name of a set");
+    else if (second == element)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(element - line) + 1, "an empty element");
+}
+
+twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,
+                                   twin_read_buffers *buffers, const char *line, const char *end)
+{
+    const struct twin__input_settings *settings = source->settings;
+    twin_status status = TWIN_OK;
+    if (settings->options.format == TWIN_INPUT_SETS)
+        from_row(out, newline, settings->options.separator, line, end);
+    else
+        status = from_json(out, newline, settings, buffers, line, end);
+    if (status != TWIN_OK)
+        return status;
+    out->document.record = (twin_text){ line, length_of(line, *newline) };
+    if (out->document.record.length > settings->options.max_bytes)
+        twin__record_too_long(out, source);
+    return TWIN_OK;
+}
