@@ -1,11 +1,11 @@
-/* bench_bloom.c — nanoseconds per add, hit and miss beside Debian's libbloom, and the rate each gives.
+/* bench_bloom.c — nanoseconds per add, hit and miss, and false-positive rate, compared with Debian's libbloom.
  *
  *     bench_bloom [ITEMS...]     default 100000 10000000 100000000; all at 1 %
  *
- * Items are 20 random bytes, made a chunk at a time outside the clock, which is the thread's processor time. Adds are
- * timed once. Questions are the least of ten passes, and the filters take turns at every pass, so that a noisy
- * neighbour disturbs them alike; a turn begins with questions off the clock, for the others have pushed this filter
- * out of the cache. libbloom is loaded at run time and left out, by name, where it is missing. */
+ * Items are 20 random bytes, generated in chunks outside the measured time, which is the thread's CPU time. Adds are
+ * timed once. Queries are the least of ten passes, and the filters take turns at every pass, so that other load affects
+ * them equally; a turn begins with unmeasured queries, because the others have evicted this filter from the cache.
+ * libbloom is loaded at run time; where it is missing, the output says so. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +25,9 @@
 
 enum { ITEM = 20, CHUNK = 16384, PASSES = 10, MOST_CONTENDERS = 16 };
 
-static const uint64_t QUESTIONS = 1000000; /* a pass */
+static const uint64_t QUERIES = 1000000; /* per pass */
 
-/* One filter under test; `ask` and `add` do a chunk and return how many were found, or new. */
+/* One filter under test; `ask` and `add` process a chunk and return how many items were found, or new. */
 struct contender {
     const char *name;
     void *filter;
@@ -78,23 +78,23 @@ static double smaller(double a, double b)
 
 static void ask_all(struct contender *contender, uint64_t items, uint64_t pass)
 {
-    uint64_t hits = items < QUESTIONS ? items : QUESTIONS;
+    uint64_t hits = items < QUERIES ? items : QUERIES;
     uint64_t begin = twin__random_below(&(uint64_t){ pass }, items - hits + 1);
     size_t found;
     measure(&found, contender, contender->ask, begin, hits);
     contender->hit_ns = smaller(contender->hit_ns, measure(&found, contender, contender->ask, begin, hits));
     contender->lost += hits - found;
-    begin = ((uint64_t)1 << 40) + pass * QUESTIONS;
-    contender->miss_ns = smaller(contender->miss_ns, measure(&found, contender, contender->ask, begin, QUESTIONS));
+    begin = ((uint64_t)1 << 40) + pass * QUERIES;
+    contender->miss_ns = smaller(contender->miss_ns, measure(&found, contender, contender->ask, begin, QUERIES));
     contender->false_positives += found;
 }
 
 static double rate_of(const struct contender *contender)
 {
-    return (double)contender->false_positives / (double)(PASSES * QUESTIONS);
+    return (double)contender->false_positives / (double)(PASSES * QUERIES);
 }
 
-static void tell(const struct contender *contender, uint64_t items)
+static void print_row(const struct contender *contender, uint64_t items)
 {
     printf("%11llu  %-24s %8.1f %8.1f %8.1f   %7.4f %%  %9.2f%s\n", (unsigned long long)items, contender->name,
            contender->add_ns, contender->hit_ns, contender->miss_ns, rate_of(contender) * 100,
@@ -151,7 +151,7 @@ static struct contender ours(const char *name, twin_bloom_options options, bool 
 {
     twin_bloom *bloom;
     if (twin_bloom_create(&bloom, options) != TWIN_OK) {
-        fprintf(stderr, "bench_bloom: no memory for %s\n", name);
+        fprintf(stderr, "bench_bloom: out of memory for %s\n", name);
         exit(2);
     }
     return (struct contender){ .name = name,
@@ -254,13 +254,13 @@ static void bench(uint64_t items)
         for (size_t i = 0; i < count; i++)
             ask_all(&all[i], items, pass);
     for (size_t i = 0; i < count; i++) {
-        tell(&all[i], items);
+        print_row(&all[i], items);
         if (i < 2 && have_lib)
             compare(&all[i], &all[count - 1]);
         all[i].release(all[i].filter);
     }
     if (!have_lib)
-        printf("             libbloom: not on this machine, left out\n");
+        printf("             libbloom is not installed; skipped\n");
     fflush(stdout);
 }
 

@@ -1,8 +1,8 @@
-/* bench_edit.c — verifying one pair, beside edlib.
+/* bench_edit.c — edit distance of one pair, compared with edlib.
  *
  *     cmake --preset release && cmake --build --preset release --target bench_edit && build/release/bench_edit
  *
- * edlib is loaded when it is there (Debian: libedlib1, header libedlib-dev); nothing else needs it. Times are the
+ * edlib is loaded if it is installed (Debian: libedlib1, header libedlib-dev); nothing else needs it. Times are the
  * best of several passes of thread time, over pairs of random 26-letter strings with mixed edits. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static bool load_edlib(void)
 static measure *const theirs = NULL;
 #endif
 
-/* Microseconds a pair, and the sum of the distances to compare. */
+/* Microseconds per pair, and the sum of the distances to compare. */
 static double time_of(size_t *sum, measure *f, void *context, size_t n, size_t cut)
 {
     double best = 1e300;
@@ -135,11 +135,11 @@ static double time_of(size_t *sum, measure *f, void *context, size_t n, size_t c
 }
 
 /* One line: our distance, indels and spans, and edlib's distance. False when the two distances differ. */
-static bool compare(twin_edit_scratch *scratch, bool beside, size_t n, double rate, double share)
+static bool compare(twin_edit_scratch *scratch, bool with_edlib, size_t n, double rate, double share)
 {
     size_t cut = share < 1 ? (size_t)(share * (double)n) : SIZE_MAX, sum, other = 0, ignored;
     double us = time_of(&sum, ours, scratch, n, cut), them = 0;
-    if (beside)
+    if (with_edlib)
         them = time_of(&other, theirs, NULL, n, cut);
     double indel = time_of(&ignored, indels, scratch, n, cut), span = time_of(&ignored, spans, scratch, n, cut);
     char edits[16] = "unrelated";
@@ -147,7 +147,7 @@ static bool compare(twin_edit_scratch *scratch, bool beside, size_t n, double ra
         snprintf(edits, sizeof edits, "%.0f%%", 100 * rate);
     printf("%zu\t%s\t%.0f%%\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\n", n, edits, 100 * share, us, them, them / us, indel,
            span);
-    return !beside || sum == other;
+    return !with_edlib || sum == other;
 }
 
 int main(void)
@@ -155,16 +155,16 @@ int main(void)
     static const size_t lengths[] = { 1000, 5000, 10000 };
     static const double rates[] = { 0.01, 0.02, 0.05, 0.1, -1 }, cuts[] = { 0.02, 0.2, 1 };
     twin_edit_scratch scratch = { 0 };
-    bool beside = load_edlib(), same = true;
+    bool with_edlib = load_edlib(), same = true;
     printf("length\tedits\tcut-off\tours us\tedlib us\tratio\tindel us\tspans us\n");
     for (size_t l = 0; l < 3; l++)
         for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++) {
             make_pairs(lengths[l], rates[r]);
             for (size_t c = 0; c < 3; c++)
-                same &= compare(&scratch, beside, lengths[l], rates[r], cuts[c]);
+                same &= compare(&scratch, with_edlib, lengths[l], rates[r], cuts[c]);
         }
     twin_edit_scratch_clear(&scratch);
     if (!same)
-        printf("edlib found other distances\n");
+        printf("error: edlib found different distances\n");
     return same ? 0 : 1;
 }

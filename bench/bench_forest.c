@@ -1,10 +1,11 @@
-/* bench_forest.c — hash vectors a second, beside tan(); building and asking forests of 10,000 to 1,000,000 entries.
+/* bench_forest.c — hash vectors per second, compared with tan(); building and querying forests of 10,000 to 1,000,000
+ * entries.
  *
  *     cmake --preset release && cmake --build --preset release --target bench_forest && build/release/bench_forest
  *
- * Entries come in families of ten whose labels agree with probability 0.87, as those of texts 1 % apart do, and
- * strangers' with 0.31: about what the default embedding makes of texts (docs/decisions/0041-embedding.md). A query
- * is one more of a family. Times are thread time. */
+ * Entries come in families of ten. Labels agree with probability 0.87 within a family, as for texts 1 % apart, and with
+ * 0.31 between families: about what the default embedding gives (docs/decisions/0041-embedding.md). A query is another
+ * member of a family. Times are thread time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What twin_embed_vector() would cost with a tangent for each gram of each window. */
+/* The cost of twin_embed_vector() if it computed a tangent per gram of each window. */
 static double tangents(const uint64_t *grams, size_t count, size_t functions)
 {
     const double pi = 3.14159265358979323846;
@@ -85,7 +86,7 @@ static void draw_labels(uint32_t *out, uint64_t family, uint64_t member)
     }
 }
 
-/* Seconds that a query takes, best of some rounds, and how many of the family each finds. */
+/* Seconds per query, best of several rounds, and how many family members each finds. */
 static double time_queries(double *family_found, const twin_forest *forest, size_t entries)
 {
     twin_forest_scratch scratch = { 0 };

@@ -1,7 +1,7 @@
-/* bench_sign.c — how quickly text in memory is signed, on one thread, against reading it and hashing it.
+/* bench_sign.c — throughput of signing text in memory, on one thread, against reading and hashing it.
  *
  * The text is 8 MB of English-like documents of 2 KB, already normalised. Each step runs over all of it RUNS times, and
- * the least CPU time counts: what else the machine does can only add to it. */
+ * the least CPU time counts, since other load can only add to it. */
 #include <inttypes.h>
 #include <time.h>
 #include <twinsift/twinsift.h>
@@ -11,7 +11,7 @@
 enum { DOCUMENTS = 4096, BYTES = 2000, ROOM = 2 * BYTES, RUNS = 5, SLOTS = 128, WIDTH = 9 };
 
 struct bench {
-    char *texts; /* ROOM bytes a document */
+    char *texts; /* ROOM bytes per document */
     size_t length[DOCUMENTS];
     size_t bytes; /* in all */
     twin_shingler *characters, *words;
@@ -20,7 +20,7 @@ struct bench {
     twin_buffer folded;
     char copied[ROOM];
     uint32_t signature[SLOTS];
-    uint64_t seen; /* grows with every result, so that none can be left out */
+    uint64_t seen; /* depends on every result, so that none can be optimised away */
 };
 
 typedef void step(struct bench *bench, twin_text text);
@@ -127,7 +127,7 @@ static double measure(struct bench *bench, const char *name, const char *level, 
     return least;
 }
 
-/* Measures at every level the machine has; seconds[level] is 0 where it has not. */
+/* Measures at every level the machine has; seconds[level] is 0 where it has none. */
 static void measure_levels(double seconds[TWIN_CPU_LEVELS], struct bench *bench, const char *name, step *run)
 {
     for (int level = 0; level < TWIN_CPU_LEVELS; level++) {
@@ -216,10 +216,10 @@ int main(void)
 
     printf("\n");
     double gain = classic[best] / fast[best], price = fast[best] / hashing;
-    judge("fast sketch, times as quick as classic", gain, ">= 3", gain >= 3);
-    judge("fast sketch, times the hashing alone", price, "<= 2.5", price <= 2.5);
+    judge("fast sketch, speed relative to classic", gain, ">= 3", gain >= 3);
+    judge("fast sketch, time relative to hashing", price, "<= 2.5", price <= 2.5);
     double rate = (double)bench.bytes / fast[best] / 1e6;
-    judge("fast sketch, MB/s a core", rate, ">= 500", rate >= 500);
+    judge("fast sketch, MB/s per core", rate, ">= 500", rate >= 500);
     fprintf(stderr, "%s", bench.seen == 0 ? "nothing was computed\n" : "");
     clear(&bench);
     return 0;

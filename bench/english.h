@@ -1,7 +1,7 @@
-/* english.h — text that looks like English to whatever counts its words, from a splitmix64 stream.
+/* english.h — text with the word statistics of English, from a splitmix64 stream.
  *
  * Words follow Zipf's law over a made-up vocabulary whose commonest entries are real function words. Texts are
- * tokens, so that they can be edited word by word before they are written. All arithmetic is on whole numbers: a
+ * tokens, so that they can be edited word by word before they are written. All arithmetic is on integers: a
  * seed gives the same text on every machine. */
 #ifndef BENCH_ENGLISH_H
 #define BENCH_ENGLISH_H
@@ -13,14 +13,14 @@
 
 #include "base/random.h"
 
-/* A word and what stands around it. The number counts in the vocabulary, or among the foreign words. */
+/* A word and the punctuation around it. The number is an index into the vocabulary, or into the foreign words. */
 typedef uint32_t token;
 enum {
     WORD = 0xFFFF,
     CAPITAL = 1 << 16,
     COMMA = 1 << 17,
     FULL_STOP = 1 << 18,
-    PARAGRAPH = 1 << 19, /* an empty line behind it */
+    PARAGRAPH = 1 << 19, /* followed by an empty line */
     QUOTED = 1 << 20,
     FOREIGN = 1 << 21,
 };
@@ -39,14 +39,14 @@ struct english {
     uint16_t drawn[DRAWS]; /* word r about as often as 1/(r + 3) says */
 };
 
-/* Tokens that grow; begin with {0}. */
+/* A growing array of tokens; begin with {0}. */
 struct tokens {
     token *items;
     size_t count, capacity;
 };
 
-/* Words as they are in lower case and NFKC, so that nothing but ASCII has to be folded: as UTF-8, and as a JSON
- * writer that knows only ASCII has them. */
+/* Words as they are in lower case and NFKC, so that nothing but ASCII has to be folded: as UTF-8, and as an
+ * ASCII-only JSON writer escapes them. */
 static const struct {
     const char *plain, *escaped;
 } foreign_words[] = {
@@ -69,7 +69,7 @@ static inline const char *piece(uint64_t *state, const char *const *pieces, size
     return pieces[twin__random_below(state, count)];
 }
 
-/* Some syllables, `most` at most, and an ending; false when that is too long. */
+/* At most `most` syllables and an ending; false when the word is too long. */
 static inline bool make_word(char *out, uint64_t *state, uint64_t most)
 {
     static const char *const onsets[] = { "b",  "bl", "br", "c",  "ch", "cl", "cr", "d",  "dr", "f",  "fl",
@@ -157,7 +157,7 @@ static inline void write_body(struct tokens *out, const struct english *english,
     size_t left = 0; /* words of the sentence */
     for (size_t used = 0; used < bytes;) {
         uint64_t random = twin__random_next(state);
-        token one = draw_word(english, random); /* 18 bits; what stands around it uses others */
+        token one = draw_word(english, random); /* 18 bits; punctuation uses others */
         used += english->words[one].length + 1u;
         if (foreign && (random >> 18) % 64 == 0)
             one = FOREIGN | (token)((random >> 24) % FOREIGN_WORDS);

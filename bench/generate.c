@@ -258,7 +258,7 @@ static struct origin make_member(struct draft *draft, struct corpus *corpus, uin
     return origin;
 }
 
-/* Makes the next document: numbers come in increasing order, for firsts are noted as they pass. */
+/* Makes the next document: numbers come in increasing order, because the first of each group is recorded on the way. */
 static struct origin make_document(struct draft *draft, struct corpus *corpus, uint64_t number)
 {
     uint64_t which;
@@ -271,7 +271,7 @@ static struct origin make_document(struct draft *draft, struct corpus *corpus, u
 
 /* ---- lines */
 
-/* More than any token takes: six bytes for each character of the longest, and what stands around it. */
+/* More than any token takes: six bytes for each character of the longest, and the punctuation around it. */
 enum { TOKEN_ROOM = 64, LINE_ROOM = 64 };
 
 static char *put(char *p, const char *text)
@@ -320,7 +320,7 @@ static bool write_line(struct draft *draft, const struct corpus *corpus, uint64_
         draft->line = allocated(realloc(draft->line, 2 * room));
         draft->room = 2 * room;
     }
-    /* Half of all writers have non-ASCII characters as they are, half escape them. */
+    /* Half of the documents contain non-ASCII characters as UTF-8, half escape them. */
     bool escaped = stream(corpus, DOCUMENTS, number) & 1;
     char *p = draft->line + sprintf(draft->line, "{\"id\": \"d%07" PRIu64 "\", \"text\": \"", number);
     p = put_tokens(p, corpus->english, &draft->body, escaped);
@@ -331,7 +331,7 @@ static bool write_line(struct draft *draft, const struct corpus *corpus, uint64_
     return fwrite(draft->line, 1, length, stdout) == length;
 }
 
-/* Writes all lines and the truth; false when the system could not. */
+/* Writes all lines and the truth; false when writing fails. */
 static bool write_corpus(struct corpus *corpus, FILE *truth)
 {
     struct draft draft = { 0 };

@@ -1,5 +1,5 @@
-/* driver.c — a plain main for fuzz targets: runs each file of its arguments, and of folders among them,
- * through the target, so that a corpus is part of the ordinary suite. */
+/* driver.c — a plain main for fuzz targets: runs each file named by its arguments, or contained in a folder named by
+ * them, through the target, so that a corpus is part of the ordinary suite. */
 #include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (nftw(argv[i], visit, 16, 0) != 0) {
-            fprintf(stderr, "%s: could not run all of %s\n", argv[0], argv[i]);
+            fprintf(stderr, "%s: cannot run all of %s\n", argv[0], argv[i]);
             return 2;
         }
     printf("%zu inputs\n", inputs);

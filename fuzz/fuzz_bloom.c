@@ -1,4 +1,4 @@
-/* fuzz_bloom.c — the reader of filter files: any bytes are a filter that can be used or a clear error. */
+/* fuzz_bloom.c — the reader of filter files: any bytes give a usable filter or a clear error. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void try(const uint8_t *file, size_t size, twin_bloom_open_options option
     twin_bloom_free(bloom);
 }
 
-/* Makes the checksums fit, or a fuzzer would never see what is behind them. */
+/* Corrects the checksums; otherwise a fuzzer would never get past them. */
 static void mend(uint8_t *file, size_t size)
 {
     enum { HEADER = 128, CHUNK = 1 << 20 };

@@ -1,7 +1,7 @@
-/* fuzz_index.c — the records of an index: any bytes are a record that can be used or are refused; and any file is
- * refused or has the pages it needs.
+/* fuzz_index.c — the records of an index: any bytes are a usable record or are refused; and any file is refused or has
+ * the pages it needs.
  *
- * The first byte says what the others are: a format, counts, a document, a set, items, a text, a run, a block, or a file. */
+ * The first byte selects what the others are: a format, counts, a document, a set, items, a text, a run, a block, or a file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void try_file(struct twin__bytes record)
     close(fd);
 }
 
-/* Makes the checksum fit, or a fuzzer would never see what is behind it. */
+/* Corrects the checksum; otherwise a fuzzer would never get past it. */
 static void mend(uint8_t *record, size_t length, unsigned kind)
 {
     uint64_t check;

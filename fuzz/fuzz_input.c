@@ -1,5 +1,5 @@
-/* fuzz_input.c — any bytes as a file, plain or packed, and as texts in memory: chunks of any size give the same
- * documents, and each can be fetched again. The first byte chooses the format and the size of the chunks. */
+/* fuzz_input.c — any bytes as a file, plain or compressed, and as texts in memory: chunks of any size give the same
+ * documents, and each can be fetched again. The first byte selects the format and the chunk size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -54,7 +54,7 @@ static bool on_problem(void *context, const twin_problem *problem)
     return true;
 }
 
-/* Unpacked bytes may be many more than were given: past a megabyte nothing new is learnt. */
+/* Decompressed data may be much larger than the input; more than a megabyte finds nothing new. */
 static uint64_t sum_of(const twin_input *input, bool fetch)
 {
     twin_error error;

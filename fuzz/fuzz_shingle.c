@@ -1,5 +1,5 @@
-/* fuzz_shingle.c — any bytes under any rule: the first byte chooses the kind and the second the width. As many
- * hashes come out as windows are there, and those of stop words are among those of all words. */
+/* fuzz_shingle.c — any bytes under any rule: the first byte selects the kind and the second the width. There are as
+ * many hashes as windows, and the hashes for stop words are among those of all words. */
 #include <stdlib.h>
 #include <twinsift/shingle.h>
 

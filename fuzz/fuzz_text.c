@@ -1,6 +1,6 @@
-/* fuzz_text.c — any bytes become text: well-formed, and folded for good.
+/* fuzz_text.c — any bytes become well-formed text, and folding is idempotent.
  *
- * All levels must agree, what is folded must pass the check untouched, and folding it again must change
+ * All kernel variants must agree, folded text must pass the check unchanged, and folding it again must change
  * nothing. */
 #include <stdlib.h>
 #include <string.h>

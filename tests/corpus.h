@@ -1,4 +1,4 @@
-/* corpus.h — small inputs for tests: files in a folder of their own, and collections read from them. */
+/* corpus.h — small inputs for tests: files in a temporary folder, and collections read from them. */
 #ifndef CORPUS_H
 #define CORPUS_H
 

@@ -1,4 +1,4 @@
-/* exact_edit_pairs.c — all pairs of texts within an edit ratio, the slow and plain way: what the program is held against.
+/* exact_edit_pairs.c — all pairs of texts with at least an indel ratio, by exhaustive comparison: the ground truth for tests.
  *
  *     exact_edit_pairs FILE.jsonl RATIO
  *

@@ -1,4 +1,4 @@
-/* exact_pairs.c — all similar pairs of a small collection, the slow and plain way: what the program is held against.
+/* exact_pairs.c — all similar pairs of a small collection, by exhaustive comparison: the ground truth for tests.
  *
  *     exact_pairs FILE.jsonl char|word WIDTH THRESHOLD
  *

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# exports.sh LIBRARY ROOT: the shared library exports what its headers promise, and nothing else.
+# exports.sh LIBRARY ROOT: the shared library exports what its headers declare, and nothing else.
 set -euo pipefail
 library=$1
 root=$2

@@ -1,4 +1,4 @@
-/* lookalikes.h — collections whose truth is known: documents are sets of words, kept as tables. */
+/* lookalikes.h — collections with a known truth: documents are sets of words, stored as tables. */
 #ifndef LOOKALIKES_H
 #define LOOKALIKES_H
 

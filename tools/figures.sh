@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# figures NAME FILE...: a row of the table. A function is what stands between '{' and '}' in the first column.
+# figures NAME FILE...: a row of the table. A function is the text between '{' and '}' in the first column.
 figures()
 {
     local name=$1

@@ -1,4 +1,4 @@
-/* test_background.c — a task beside the caller's own. */
+/* test_background.c — a task that runs in a thread of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

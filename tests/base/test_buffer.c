@@ -1,4 +1,4 @@
-/* test_buffer.c — a run of bytes grows, keeps what it holds, and refuses what cannot be. */
+/* test_buffer.c — a buffer grows, keeps its contents, and refuses impossible sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_error.c — failures carry their sentence, and of many the first counts. */
+/* test_error.c — failures carry a message, and the first of several counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

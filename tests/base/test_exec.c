@@ -1,4 +1,4 @@
-/* test_exec.c — whoever runs a loop, the bytes are the same. */
+/* test_exec.c — every executor produces the same bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_status.c — every status has words of its own, and the version is the header's. */
+/* test_status.c — every status has its own text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_bloom_file.c — filters in files: what is written is read, what is damaged is refused. */
+/* test_bloom_file.c — filter files: what was written is read back, and damaged files are refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>

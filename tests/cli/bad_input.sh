@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the program says to wrong options, missing files and bad documents: message, exit status, nothing written.
-# Each table below is a kind of trouble; a row is a case.
+# Wrong options, missing files and invalid documents: message, exit status, and no output.
+# Each table below is a kind of error; a row is a case.
 set -uo pipefail
 cases=0
 failures=0

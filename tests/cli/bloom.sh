@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsift bloom: every verb, its exit status, and what becomes of the file when things go wrong.
+# twinsift bloom: every sub-command, its exit status, and the state of the file after errors.
 set -euo pipefail
 
 twinsift=${TWINSIFT:?}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program on real data with known answers, found in $TWINSIFT_DATA: articles with planted near-duplicates, and the
-# users of MovieLens that rated the same films.
+# The program on real data with known answers, found in $TWINSIFT_DATA: articles with planted near-duplicates, and
+# users of MovieLens who rated the same films.
 set -euo pipefail
 
 if [ -z "${TWINSIFT_DATA-}" ]; then

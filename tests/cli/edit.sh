@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# twinsift pairs --measure edit and --method forest: what they print, what they refuse, that edits are found as comparing
-# everything finds them, and that the answer is the same whoever runs it.
+# twinsift pairs --measure edit and --method forest: output, errors, agreement with an exhaustive comparison, and the
+# same answer from every executor.
 set -euo pipefail
 
 fail()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# twinsift pairs --measure edit on the 19,043 bodies of Reuters-21578, found in $TWINSIFT_DATA, against all pairs that are
-# truly near: what is printed is true, and at least 99 of 100 are printed.
+# twinsift pairs --measure edit on the 19,043 bodies of Reuters-21578, found in $TWINSIFT_DATA, against an exhaustive
+# comparison: every printed pair is true, and at least 99 of 100 true pairs are printed.
 set -euo pipefail
 
 if [ -n "${TWINSIFT_SANITIZED-}" ]; then

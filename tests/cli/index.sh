@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsift index: what it prints, what it refuses, how it ends, and that its answers are those of twinsift pairs.
+# twinsift index: output, errors, exit status, and agreement with twinsift pairs.
 set -u
 : "${TWINSIFT:?the program to test}" "${TWINSIFT_ROOT:?the source tree}"
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The program's frame: help, version, unknown commands, output that cannot be written. $TWINSIFT is the program.
+# The program as a whole: help, version, unknown commands, output that cannot be written. $TWINSIFT is the program.
 set -u
 : "${TWINSIFT:?the program to test}"
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

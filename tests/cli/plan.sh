@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsift plan: what it prints, what it refuses, and how it ends. $TWINSIFT is the program.
+# twinsift plan: output, errors and exit status. $TWINSIFT is the program.
 set -u
 : "${TWINSIFT:?the program to test}"
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program against the truth: on a generated corpus, with planted copies of every similarity, boilerplate and
-# families, its pairs are those that comparing everything with everything finds, whoever runs it.
+# The program against the truth: on a generated corpus with planted copies of every similarity, boilerplate and
+# families, every executor reports the pairs that an exhaustive comparison finds.
 set -euo pipefail
 
 # The corpus: smaller where sanitizers make everything slow.

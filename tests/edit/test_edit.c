@@ -1,3 +1,4 @@
+/* test_edit.c — edit distance, indel ratio and alignments against the textbook table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_embed.c — q-gram distance, hash vectors and features against slow implementations. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* crash.c — writers of an index are killed at random instants, again and again.
+/* crash.c — kills writers of an index at random instants, repeatedly.
  *
  *     crash [--kills N] [--seed N] [--folder F]
  *

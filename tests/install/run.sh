@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh ROOT BUILD VERSION: installs BUILD below the current folder, then uses it as a stranger would: plain
+# run.sh ROOT BUILD VERSION: installs BUILD below the current folder, then uses it as a user would: plain
 # cc with pkg-config, CMake with find_package, the manual pages, the program. $CC compiles.
 set -euo pipefail
 root=$1

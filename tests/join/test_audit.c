@@ -1,4 +1,4 @@
-/* test_audit.c — what an audit says of a run, against counting all pairs. */
+/* test_audit.c — the result of an audit, against counting all pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_collection.c — documents and rows are read into signatures; copies, repeats and trouble are told. */
+/* test_collection.c — documents and sets are read into signatures; copies, repeats and problems are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_edit_join.c — lookalikes by edit distance against comparing every text with every other. */
+/* test_edit_join.c — the edit-distance join against an exhaustive comparison. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

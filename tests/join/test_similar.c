@@ -1,4 +1,4 @@
-/* test_similar.c — similar pairs against comparing every document with every other. */
+/* test_similar.c — similar pairs against an exhaustive comparison. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_kernels_bloom.c — every row of the table sets and finds the same bits. */
+/* test_kernels_bloom.c — every variant sets and finds the same bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

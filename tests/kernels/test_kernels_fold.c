@@ -1,4 +1,4 @@
-/* test_kernels_fold.c — every row folds ASCII as the scalar one does. */
+/* test_kernels_fold.c — every variant folds ASCII as the scalar one does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

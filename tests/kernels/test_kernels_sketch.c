@@ -1,4 +1,4 @@
-/* test_kernels_sketch.c — every row deals, minimises and compares as the scalar one does. */
+/* test_kernels_sketch.c — every variant assigns slots, minimises and compares as the scalar one does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_kernels_sort.c — every row sorts bins and drops repeats as the header says. */
+/* test_kernels_sort.c — every variant sorts bins and drops repeats as the header specifies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

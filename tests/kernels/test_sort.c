@@ -1,4 +1,4 @@
-/* test_sort.c — numbers in order, whatever they look like. */
+/* test_sort.c — sorting numbers of any distribution. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_bands.c — candidates against comparing every pair in every band. */
+/* test_bands.c — candidates against an exhaustive comparison of every pair in every band. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* test_forest.c — forest queries against a scan of all entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

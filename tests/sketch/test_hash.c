@@ -1,4 +1,4 @@
-/* test_hash.c — the families against second implementations, and values that must never change. */
+/* test_hash.c — the families against independent implementations, and values that must never change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

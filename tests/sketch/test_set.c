@@ -1,4 +1,4 @@
-/* test_set.c — sets against sorting and counting the slow way. */
+/* test_set.c — sets against slow sorting and counting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_shingle.c — texts become sets, against cutting them by hand. */
+/* test_shingle.c — shingles against a slow implementation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_text.c — bytes become text, as a slow and plain version has it. */
+/* test_text.c — normalisation against a slow implementation. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
