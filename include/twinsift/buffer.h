@@ -1,4 +1,4 @@
-/* buffer.h — bytes: a view of some, and some that grow. */
+/* buffer.h — borrowed bytes, and growing arrays of bytes. */
 #ifndef TWINSIFT_BUFFER_H
 #define TWINSIFT_BUFFER_H
 
@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/* Bytes that someone else owns; not ended by a zero. */
+/* Borrowed bytes, not zero-terminated. */
 typedef struct twin_text {
     const char *bytes;
     size_t length;
 } twin_text;
 
-/* A run of bytes that grows; begin with {0} and end with twin_buffer_clear(). */
+/* A growing array of bytes; begin with {0} and end with twin_buffer_clear(). */
 typedef struct twin_buffer {
     char *bytes;
     size_t length, capacity;

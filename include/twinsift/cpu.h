@@ -1,7 +1,7 @@
-/* cpu.h — which instructions the hot loops use.
+/* cpu.h — which instruction set the kernels use.
  *
- * The best this machine can run is chosen once, and every level computes the same bits; forcing one is for
- * tests and benchmarks. */
+ * The best level that this machine supports is chosen once. Every level computes the same bits; selecting another is
+ * for tests and benchmarks. */
 #ifndef TWINSIFT_CPU_H
 #define TWINSIFT_CPU_H
 

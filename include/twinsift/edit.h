@@ -1,11 +1,11 @@
-/* edit.h — how far apart two texts are, in edits.
+/* edit.h — edit distance (Levenshtein distance), indel ratio and alignment of two texts.
  *
- * The distance is the fewest insertions, deletions and replacements that turn one text into the other
- * (Levenshtein); the indel distance knows no replacements. Both are exact and always asked with a cut-off,
- * for that is what makes them cheap: near texts cost about a pass over them, far ones are turned away early.
- * See docs/decisions/0040-edit-distance.md for what is done when, and its price.
+ * The edit distance is the smallest number of insertions, deletions and replacements that turn one text into the other;
+ * the indel distance allows no replacements. Both are exact and always take a cut-off, which is what makes them cheap:
+ * similar texts cost about one pass over them, and others are rejected early. See docs/decisions/0040-edit-distance.md
+ * for the methods and their cost.
  *
- * Every call is re-entrant: what it needs is in the scratch the caller holds, one for each thread. */
+ * Every call is re-entrant: its memory is in the caller's scratch, one per thread. */
 #ifndef TWINSIFT_EDIT_H
 #define TWINSIFT_EDIT_H
 
@@ -18,17 +18,17 @@ extern "C" {
 /* The longest text, in bytes; longer ones are TWIN_ELIMIT. */
 enum { TWIN_EDIT_MAX_LENGTH = 0x3FFFFFFF };
 
-/* The distance of two texts that are further apart than was asked. */
+/* The result when the distance exceeds the cut-off. */
 #define TWIN_EDIT_FAR SIZE_MAX
 
-/* What one edit changes. A byte that is no part of a UTF-8 character counts as a character of its own. */
+/* What one edit changes. A byte that is not part of a UTF-8 character counts as one character. */
 typedef enum twin_edit_unit {
     TWIN_EDIT_CHARS, /* a Unicode character */
     TWIN_EDIT_BYTES, /* a byte */
 } twin_edit_unit;
 
-/* Room that grows with need: a few dozen bytes for each byte of the texts at worst, and next to nothing for near
- * ones. Begin with {0}, keep it from call to call, end with twin_edit_scratch_clear(). */
+/* Memory that grows as needed: at worst a few dozen bytes per byte of the texts, and very little for similar ones.
+ * Begin with {0}, keep it from call to call, end with twin_edit_scratch_clear(). */
 typedef struct twin_edit_scratch {
     void *room[7];
     size_t bytes[7];
@@ -45,8 +45,8 @@ TWIN_API twin_status twin_edit_indel(size_t *out, twin_edit_scratch *scratch, tw
                                      twin_edit_unit unit, size_t at_most);
 
 /* The indel ratio 2·LCS/(n₁+n₂), where LCS is the length of the longest common subsequence, when it is at
- * least `at_least` (0 .. 1), and -1 otherwise. Two empty texts have 1. Perl's String::Similarity means the same
- * number, but gives up early on long texts that are far apart and then says less. */
+ * least `at_least` (0 .. 1), and -1 otherwise. Two empty texts have 1. Perl's String::Similarity defines the
+ * same number, but stops early on long dissimilar texts and then returns less. */
 TWIN_API twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                      twin_edit_unit unit, double at_least);
 
@@ -57,13 +57,13 @@ typedef enum twin_edit_kind {
     TWIN_EDIT_DELETED,  /* in a only */
 } twin_edit_kind;
 
-/* What became of a run of a: bytes a_begin .. a_begin + a_length - 1 of a are now those of b. */
+/* One step of an alignment: bytes a_begin .. a_begin + a_length - 1 of a correspond to those of b. */
 typedef struct twin_edit_span {
     twin_edit_kind kind;
-    uint32_t a_begin, a_length, b_begin, b_length; /* in bytes, whatever the unit */
+    uint32_t a_begin, a_length, b_begin, b_length; /* in bytes for either unit */
 } twin_edit_span;
 
-/* Spans that grow; begin with {0} and end with twin_edit_spans_clear(). */
+/* A growing array of spans; begin with {0} and end with twin_edit_spans_clear(). */
 typedef struct twin_edit_spans {
     twin_edit_span *spans;
     size_t count, capacity;
@@ -71,9 +71,9 @@ typedef struct twin_edit_spans {
 
 TWIN_API void twin_edit_spans_clear(twin_edit_spans *spans);
 
-/* Replaces `out` by the spans of a shortest way from a to b, in their order: side by side they are all of a
- * and all of b, no two neighbours have one kind, and their edits add up to the distance, which `distance`
- * becomes. There are none when it is TWIN_EDIT_FAR. */
+/* Replaces `out` by the spans of a shortest edit script from a to b, in order. Together they cover all of a and all of
+ * b, no two neighbours have the same kind, and their edits add up to *distance. There are none when that is
+ * TWIN_EDIT_FAR. */
 TWIN_API twin_status twin_edit_align(twin_edit_spans *out, size_t *distance, twin_edit_scratch *scratch, twin_text a,
                                      twin_text b, twin_edit_unit unit, size_t at_most);
 

@@ -1,17 +1,17 @@
-/* embed.h — edit distance becomes hash vectors.
+/* embed.h — embeddings of edit distance into vectors and sets.
  *
- * Comparing all texts by edit distance is too slow, so texts become things that can be looked up. Three ways, all
- * built on the q-grams (runs of q bytes) near one place of the text:
+ * Comparing all texts by edit distance is too slow, so texts are mapped to vectors or sets that can be looked up. Three
+ * ways, all based on the q-grams (q consecutive bytes) around a position of the text:
  *
- * - the q-gram distance D(x, y) of two texts, deterministic, between bounds that the edit distance sets;
- * - hash vectors: each number is a random projection of the q-grams in one random window, and two texts agree on
- *   it the more likely the nearer they are. A forest (forest.h) looks them up;
+ * - the q-gram distance D(x, y) of two texts, deterministic, with bounds implied by the edit distance;
+ * - hash vectors: each number is a random projection of the q-grams in one random window, and the more similar two
+ *   texts are, the more likely they agree on it. A forest (forest.h) looks them up;
  * - sets of (window, coarse position) features after Bar-Yossef et al. 2004, for minhash.h.
  *
- * A symbol is a byte. In UTF-8 one edited character moves up to four bytes, which is near enough for finding
+ * A symbol is a byte. In UTF-8 one edited character changes up to four bytes, which is accurate enough for
  * candidates; edit.h then counts characters.
  *
- * All of them are bound to places, so they compare texts of like length: see twin_embed_length_classes(). */
+ * All of them depend on positions, so they compare texts of similar length: see twin_embed_length_classes(). */
 #ifndef TWINSIFT_EMBED_H
 #define TWINSIFT_EMBED_H
 
@@ -27,7 +27,7 @@ typedef struct twin_embed_grams {
     size_t q_low, q_high; /* 1 <= q_low <= q_high <= window */
 } twin_embed_grams;
 
-/* What Sokolov 2007 proves his bounds for: q_low = 2w/3, and a few lengths more. */
+/* The parameters for which Sokolov 2007 proves his bounds: q_low = 2w/3, and a few more lengths. */
 TWIN_API twin_embed_grams twin_embed_paper_grams(size_t window);
 
 /* D(x, y): over all windows that both texts have and all q, the mean number of q-grams in which they differ, counted
@@ -44,36 +44,36 @@ typedef enum twin_embed_preset {
 } twin_embed_preset;
 
 typedef struct twin_embed_options {
-    size_t length; /* n: windows are within the first so many bytes, and shorter texts have no vector */
+    size_t length; /* n: windows are within the first n bytes, and shorter texts have no vector */
     twin_embed_grams grams;
-    uint32_t bucket;  /* r: texts nearer than this are likely to agree */
+    uint32_t bucket;  /* r: windows whose distance is below this are likely to agree */
     size_t functions; /* numbers in a vector */
-    uint64_t seed;    /* secret, where texts are made to collide */
+    uint64_t seed;    /* keep it secret if texts may be constructed to collide */
 } twin_embed_options;
 
 /* Options for texts of `length` bytes or a little more. */
 TWIN_API twin_embed_options twin_embed_options_for(twin_embed_preset preset, size_t length, size_t functions,
                                                    uint64_t seed);
 
-/* An embedder never changes once created, so threads may share it freely. */
+/* An embedder is immutable once created, so threads may share it. */
 typedef struct twin_embedder twin_embedder;
 
 TWIN_API twin_status twin_embedder_create(twin_embedder **out, twin_embed_options options);
 TWIN_API void twin_embedder_free(twin_embedder *embedder);
 
-/* The room one thread needs; begin with {0}, keep it from call to call, end with twin_embed_scratch_clear(). */
+/* Scratch memory of one thread; begin with {0}, keep it from call to call, end with twin_embed_scratch_clear(). */
 typedef struct twin_embed_scratch {
     void *room;
     size_t bytes;
 } twin_embed_scratch;
 TWIN_API void twin_embed_scratch_clear(twin_embed_scratch *scratch);
 
-/* Writes the vector of `text` into `out`, which has room for `functions` numbers; they only mean anything when they
- * are equal. TWIN_EINVAL when the text is shorter than the options' length. */
+/* Writes the vector of `text` into `out`, which has room for `functions` numbers; only their
+ * equality has a meaning. TWIN_EINVAL when the text is shorter than the options' length. */
 TWIN_API twin_status twin_embed_vector(uint32_t *out, const twin_embedder *embedder, twin_embed_scratch *scratch,
                                        twin_text text);
 
-/* The probability that two windows whose grams differ in `distance` places agree on a number:
+/* The probability that two windows whose gram counts have l1 distance `distance` agree on a number:
  * (2/π)·atan(t) - ln(1 + t²)/(πt), t = bucket/distance. 1 at distance 0. */
 TWIN_API double twin_embed_collision(double distance, double bucket);
 
@@ -81,16 +81,16 @@ TWIN_API double twin_embed_collision(double distance, double bucket);
 
 typedef struct twin_embed_cells {
     size_t window; /* B bytes of the text … */
-    size_t step;   /* … and in which stretch of so many bytes they begin */
+    size_t step;   /* … and the number of the step-sized interval in which they begin */
     uint64_t seed;
 } twin_embed_cells;
 
 /* For texts of `length` bytes and up to `edits` edits: window ⌈n^(2/3)/k^(1/3)⌉, step ⌈n/window⌉. Then k edits change
- * at most 4k·window features, and the bound says something up to k ≈ 0.35·√n. */
+ * at most 4k·window features, and the bound is useful up to k ≈ 0.35·√n. */
 TWIN_API twin_embed_cells twin_embed_cells_for(size_t length, size_t edits, uint64_t seed);
 
-/* Writes the features of `text`, one for each window and so max(0, length - window + 1) in number, into `out`, and
- * returns how many there are. Give them to twin_minhash_sign(). */
+/* Writes the features of `text`, one for each window and so max(0, length - window + 1) in number, to `out`, and
+ * returns their number. Sign them with twin_minhash_sign(). */
 TWIN_API size_t twin_embed_features(uint64_t *out, twin_embed_cells cells, twin_text text);
 
 /* Length classes. Texts are compared within a class, and every two texts of which the longer has at most `ratio`
@@ -103,7 +103,7 @@ typedef struct twin_embed_class {
 
 enum { TWIN_EMBED_MAX_CLASSES = 2 };
 
-/* Writes the classes of a text of `length` bytes, by number, and returns how many there are: one or two, and none
+/* Writes the classes of a text of `length` bytes, by number, and returns their number: one or two, and none
  * for the empty text. 1 <= ratio <= 16. */
 TWIN_API size_t twin_embed_length_classes(twin_embed_class out[TWIN_EMBED_MAX_CLASSES], size_t length, double ratio);
 

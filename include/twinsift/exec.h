@@ -1,7 +1,8 @@
-/* exec.h — who runs the loops: one thread, POSIX threads, or OpenMP.
+/* exec.h — executors run parallel loops: one thread, POSIX threads, or OpenMP.
  *
- * A loop over n items is cut into pieces, and workers take pieces in order until none is left. Each item
- * writes its own place and each worker its own scratch, so the result is the same whoever ran it. */
+ * A loop over n items is cut into pieces of consecutive items, and workers take pieces in order until none is left.
+ * Each item writes its own slot of the result and each worker its own scratch, so the result does not depend on which
+ * worker ran what. */
 #ifndef TWINSIFT_EXEC_H
 #define TWINSIFT_EXEC_H
 
@@ -25,10 +26,10 @@ typedef struct twin_exec {
     int workers; /* 1 .. TWIN_EXEC_MAX_WORKERS */
 } twin_exec;
 
-/* Does items begin .. end-1. `worker` is 0 .. workers-1, and no two calls with one number overlap. */
+/* Processes items begin .. end-1. `worker` is 0 .. workers-1; calls with the same number never overlap. */
 typedef void twin_exec_body(void *context, size_t begin, size_t end, int worker);
 
-/* Fills `out`; workers = 0 means one for each processor this process may use. TWIN_EUNSUPPORTED when the
+/* Fills `out`; workers = 0 means one per processor this process may use. TWIN_EUNSUPPORTED when the
  * executor is not in this build. */
 TWIN_API twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers);
 
@@ -36,15 +37,15 @@ TWIN_API twin_status twin_exec_make(twin_exec *out, twin_executor kind, int work
 TWIN_API const char *twin_executor_name(twin_executor kind);
 TWIN_API twin_status twin_executor_from_name(twin_executor *out, const char *name);
 
-/* Runs body over 0 .. n-1 in pieces of `piece` items (at least 1), handed out in increasing order, and
- * returns when all are done. When the system refuses a thread, those already running do the rest. */
+/* Runs body over 0 .. n-1 in pieces of `piece` items (at least 1), assigned in increasing order, and
+ * returns when all are done. If a thread cannot be created, those already running do the rest. */
 TWIN_API void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context);
 
-/* One item at a time, by the worker that has it in hand. */
+/* Called with one item at a time, by the worker that processes it. */
 typedef void twin_exec_step(void *context, size_t item, int worker);
 
-/* Runs `work` over 0 .. n-1 side by side, and `hand_in` behind it by the same worker, but one at a time and in
- * increasing order: what was worked out in the worker's scratch is gathered as if one worker had done it all. */
+/* Runs `work` over 0 .. n-1 in parallel, and after each the same worker runs `hand_in` for it, one at a time and in
+ * increasing order: results in the workers' scratch are collected as if one worker had processed all items. */
 TWIN_API void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in,
                                  void *context);
 

@@ -1,10 +1,10 @@
 /* hash.h — families of hash functions.
  *
- * A twin_hash is one member of a family, chosen by its seed; it is a plain value and costs nothing to
- * copy. One member gives the same 64 bits for the same bytes on every machine.
+ * A twin_hash is one function of a family, chosen by its seed; it is a plain value and cheap to copy. It gives the
+ * same 64 bits for the same bytes on every machine.
  *
- * xxh3, farm and jenkins are for input that means no harm. Against input made to collide use sip with a
- * secret random key: a secret seed does not protect the others. */
+ * xxh3, farm and jenkins are for trusted input. Against input constructed to collide use sip with a secret random key:
+ * a secret seed does not protect the others. */
 #ifndef TWINSIFT_HASH_H
 #define TWINSIFT_HASH_H
 
@@ -23,7 +23,7 @@ typedef enum twin_hash_family {
 
 typedef struct twin_hash {
     twin_hash_family family;
-    uint64_t seed;   /* xxh3, farm, jenkins: which member */
+    uint64_t seed;   /* xxh3, farm, jenkins: selects the function */
     uint64_t key[2]; /* sip: the key; 128 random bits when the input is hostile */
 } twin_hash;
 
@@ -31,7 +31,7 @@ typedef struct twin_digest {
     uint64_t low, high;
 } twin_digest;
 
-/* The member of `family` numbered `seed`; for sip the key is drawn from the seed. */
+/* The function of `family` with this seed; for sip the key is drawn from the seed. */
 TWIN_API twin_hash twin_hash_member(twin_hash_family family, uint64_t seed);
 
 /* "xxh3", "farm", "jenkins", "sip". From a name: TWIN_EINVAL when there is no such family. */
@@ -49,10 +49,10 @@ TWIN_API uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t leng
  * twin_hash_bytes(hash, bytes + i, width). `bytes` holds count + width - 1 bytes. */
 TWIN_API void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count);
 
-/* 128 bits that stand for the bytes: equal digests are taken to mean equal bytes. */
+/* A 128-bit digest of the bytes: equal digests are taken to mean equal bytes. */
 TWIN_API twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length);
 
-/* Mixes 64 bits so that every bit of x moves about half the bits of the result; one to one. */
+/* A bijection in which every bit of x changes about half of the bits of the result. */
 TWIN_API uint64_t twin_hash_mix(uint64_t x);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* plan.h — parameters from the error you accept.
+/* plan.h — bands, rows and slots from accepted error rates.
  *
  * With b bands of r rows, two sets of similarity J become candidates with probability 1 - (1 - J^r)^b: an
  * S-curve that is steeper the more slots b·r a signature has. */
@@ -24,7 +24,7 @@ typedef struct twin_plan_point {
 typedef struct twin_plan_bloom {
     uint64_t cells, bytes;
     unsigned functions;
-    double probability; /* of a false positive, with so many cells and functions */
+    double probability; /* of a false positive, with these cells and functions */
 } twin_plan_bloom;
 
 /* The probability that two sets of this similarity become candidates. */
@@ -37,7 +37,7 @@ TWIN_API twin_status twin_plan_from_errors(twin_plan *out, twin_plan_point rejec
                                            size_t most_slots);
 
 /* The plan with the most rows, hence the fewest false candidates, that still reaches accept.probability at
- * accept.similarity with `slots` slots. When none does, the one that comes nearest: one row, a band a slot. */
+ * accept.similarity with `slots` slots. If none does, the closest: one row, one band per slot. */
 TWIN_API twin_status twin_plan_from_slots(twin_plan *out, twin_plan_point accept, size_t slots);
 
 /* Slots for an expected error of the estimate: k = ceil(1/error²). 0 when error is not in (0, 1]. */

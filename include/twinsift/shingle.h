@@ -1,7 +1,7 @@
-/* shingle.h — documents become sets.
+/* shingle.h — texts become sets of shingles.
  *
- * A shingle is a short piece of a text; a text is the set of its shingles' hashes. A text shorter than
- * one shingle has none. A shingler never changes once created, so threads may share it freely. */
+ * A shingle (n-gram) is a window of consecutive characters, bytes or words; a text is represented by the hashes of its
+ * shingles. A text shorter than one shingle has none. A shingler is immutable once created, so threads may share it. */
 #ifndef TWINSIFT_SHINGLE_H
 #define TWINSIFT_SHINGLE_H
 
@@ -18,7 +18,7 @@ enum { TWIN_SHINGLE_MAX_WIDTH = 1024 };
 typedef enum twin_shingle_kind {
     TWIN_SHINGLE_CHAR, /* every window of `width` Unicode characters */
     TWIN_SHINGLE_BYTE, /* every window of `width` bytes */
-    TWIN_SHINGLE_WORD, /* every window of `width` words; words are what blanks part */
+    TWIN_SHINGLE_WORD, /* every window of `width` words; words are separated by white space */
     TWIN_SHINGLE_STOP, /* each stop word with the width-1 words that follow it */
 } twin_shingle_kind;
 
@@ -35,13 +35,12 @@ typedef struct twin_shingler twin_shingler;
 /* Reads "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out` alone. */
 TWIN_API twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule);
 
-/* Makes a shingler, which copies its stop words; release it with twin_shingler_free(). */
+/* Creates a shingler, which copies its stop words; release it with twin_shingler_free(). */
 TWIN_API twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options);
 TWIN_API void twin_shingler_free(twin_shingler *shingler);
 
-/* Replaces `out` by the hashes of the text's shingles, in the order of the text, repeats and all. The text
- * is well-formed UTF-8 unless the kind is BYTE, and has single blanks between its words or any ASCII white
- * space. */
+/* Replaces `out` by the hashes of the text's shingles, in the order of the text, including repeats. The text must
+ * be well-formed UTF-8 unless the kind is BYTE; words are separated by ASCII white space. */
 TWIN_API twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* status.h — the results of calls that can fail.
  *
- * Zero is good, negatives are trouble. Calls that read foreign bytes also fill a twin_error, when they
- * are given one, with a sentence that names the place. */
+ * Zero is success, negatives are errors. Calls that read files or other untrusted bytes also fill an optional
+ * twin_error with the position and a sentence. */
 #ifndef TWINSIFT_STATUS_H
 #define TWINSIFT_STATUS_H
 
@@ -22,13 +22,13 @@ extern "C" {
 typedef enum twin_status {
     TWIN_OK = 0,
     TWIN_EINVAL = -1,       /* an option or argument outside its range */
-    TWIN_ENOMEM = -2,       /* memory ran out */
-    TWIN_EIO = -3,          /* the system could not open, read or write */
-    TWIN_EFORMAT = -4,      /* bytes that are not what they should be: damaged, truncated, foreign */
-    TWIN_EUNSUPPORTED = -5, /* known, but not in this build or on this machine */
+    TWIN_ENOMEM = -2,       /* out of memory */
+    TWIN_EIO = -3,          /* opening, reading or writing failed */
+    TWIN_EFORMAT = -4,      /* malformed input: damaged, truncated, or of another format */
+    TWIN_EUNSUPPORTED = -5, /* valid, but not supported by this build or machine */
     TWIN_ELIMIT = -6,       /* more than the format or the type can hold */
     TWIN_ESTOPPED = -7,     /* a caller's callback asked to stop */
-    TWIN_EBUSY = -8,        /* someone else is at work on it; try again later */
+    TWIN_EBUSY = -8,        /* in use by another process or handle; try again later */
 } twin_status;
 
 /* What went wrong, where. `message` is one whole sentence without a full stop or a line end. */
@@ -52,7 +52,7 @@ typedef struct twin_progress {
     void *context;
 } twin_progress;
 
-/* A few words for a status; never NULL. */
+/* A short description of a status; never NULL. */
 TWIN_API const char *twin_status_text(twin_status status);
 
 /* Why the last call of this thread that returned `status` did so: a sentence such as "slots must be 1 to 65536, not
