@@ -15,6 +15,7 @@ shared=(
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     input/reader.h
+    lsh/band_key.h    # the hash of a band, also that of an index's posting lists
     store/claims.h
     index/index_private.h
 )

@@ -36,6 +36,14 @@ typedef void twin_pair_visit(void *context, uint32_t a, uint32_t b, int worker);
 TWIN_API twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
                                       twin_pair_visit *visit, void *context, twin_progress progress);
 
+/* Writes the key of each band of a signature to `out`, which has room for plan.bands numbers: documents whose keys
+ * agree at some band are candidates, whatever engine compares the keys (a hash join, a database, another
+ * program). key[b] is XXH3-64 with seed b over the rows of band b, signature[b·rows] .. signature[b·rows + rows - 1],
+ * as numbers of four bytes, low byte first, so it is the same on every machine; docs/format.md has an example. The
+ * band is part of the key: all keys of all documents may go into one table. Of unequal rows one pair in 2^64 has
+ * equal keys. The signature has at least bands·rows slots. TWIN_EINVAL when the plan has no bands or no rows. */
+TWIN_API twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan plan);
+
 /* The buckets of a collection, kept to ask for the candidates of one more document: eight bytes a band and
  * document. It borrows the signatures. Threads may query at once. */
 typedef struct twin_bands twin_bands;

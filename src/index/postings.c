@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "index/index_private.h"
 #include "kernels/sort.h"
+#include "lsh/band_key.h"
 
 /* Keys of lists: the run's first number above, the list in the low 17 bits. */
 enum { LIST_BITS = 17 };
@@ -37,7 +38,7 @@ size_t twin__postings_lists(const twin_index_options *options, enum twin__postin
 uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
 {
     size_t rows = options->scheme.plan.rows;
-    return (uint32_t)(XXH3_64bits(signature + band * rows, rows * sizeof *signature) >> 32);
+    return (uint32_t)(twin__band_key(signature + band * rows, rows, 0) >> 32);
 }
 
 /* ---- reading ---- */

@@ -10,6 +10,34 @@
 
 #include "base/stages.h"
 #include "kernels/sort.h"
+#include "lsh/band_key.h"
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+uint64_t twin__band_key(const uint32_t *rows, size_t count, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(rows, count * sizeof *rows, seed);
+}
+#else
+uint64_t twin__band_key(const uint32_t *rows, size_t count, uint64_t seed)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset_withSeed(&state, seed);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t swapped = __builtin_bswap32(rows[i]);
+        XXH3_64bits_update(&state, &swapped, sizeof swapped);
+    }
+    return XXH3_64bits_digest(&state);
+}
+#endif
+
+twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan plan)
+{
+    if (!out || !signature || plan.bands == 0 || plan.rows == 0)
+        return TWIN_EINVAL;
+    for (size_t band = 0; band < plan.bands; band++)
+        out[band] = twin__band_key(signature + band * plan.rows, plan.rows, band);
+    return TWIN_OK;
+}
 
 /* A band as an array of keys, one a document: the high half is a hash of the document's rows in this band, the low
  * half its number. Sorted by the high half, a bucket is a run; inside a run the rows themselves are compared, for
@@ -18,7 +46,7 @@
 static uint32_t bucket_of(const uint32_t *signature, twin_band_options options, size_t band)
 {
     size_t rows = options.plan.rows;
-    uint64_t hash = XXH3_64bits(signature + band * rows, rows * sizeof *signature);
+    uint64_t hash = twin__band_key(signature + band * rows, rows, 0);
     return options.buckets ? (uint32_t)(hash % options.buckets) : (uint32_t)(hash >> 32);
 }
 

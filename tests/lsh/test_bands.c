@@ -277,6 +277,60 @@ static void nothing_has_no_candidates(void **state)
     twin_bands_free(NULL);
 }
 
+/* ---- keys ---- */
+
+/* The vectors of docs/format.md, from an implementation of XXH3 that shares no code with the library's. */
+static void band_keys_are_those_of_the_format(void **state)
+{
+    (void)state;
+    static const uint32_t signature[] = { 0x01020304, 0x02040608, 0x0306090c, 0x04080c10, 0x050a0f14, 0x060c1218 };
+    static const uint64_t by_three[] = { 0x384dd1de4591b45c, 0xe3923082d3113694 };
+    static const uint64_t by_two[] = { 0x8969409d52ef9859, 0x2c20032954d9a077, 0x240895cf3437cc3a };
+    static const uint64_t by_one[] = { 0xc738ba38634321a9, 0x0443f2495bb6a71a, 0xaeb2d9d2daf09d64,
+                                       0x7ffb650ecc6a8928, 0x189399d0e833bcd8, 0x60231bffa2df5a64 };
+    uint64_t keys[6];
+    assert_int_equal(twin_band_keys(keys, signature, (twin_plan){ 2, 3 }), TWIN_OK);
+    assert_memory_equal(keys, by_three, sizeof by_three);
+    assert_int_equal(twin_band_keys(keys, signature, (twin_plan){ 3, 2 }), TWIN_OK);
+    assert_memory_equal(keys, by_two, sizeof by_two);
+    assert_int_equal(twin_band_keys(keys, signature, (twin_plan){ 6, 1 }), TWIN_OK);
+    assert_memory_equal(keys, by_one, sizeof by_one);
+    assert_int_equal(twin_band_keys(keys, signature, (twin_plan){ 0, 1 }), TWIN_EINVAL);
+    assert_int_equal(twin_band_keys(keys, signature, (twin_plan){ 1, 0 }), TWIN_EINVAL);
+    assert_int_equal(twin_band_keys(NULL, signature, (twin_plan){ 1, 1 }), TWIN_EINVAL);
+    assert_int_equal(twin_band_keys(keys, NULL, (twin_plan){ 1, 1 }), TWIN_EINVAL);
+}
+
+static void equal_rows_have_equal_keys_in_one_band_only(void **state)
+{
+    (void)state;
+    uint32_t signature[SLOTS] = { 0 };
+    uint64_t keys[SLOTS];
+    assert_int_equal(twin_band_keys(keys, signature, (twin_plan){ SLOTS, 1 }), TWIN_OK);
+    for (size_t i = 0; i < SLOTS; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_true(keys[i] != keys[j]);
+}
+
+static void keys_find_the_candidates_that_bands_find(void **state)
+{
+    (void)state;
+    static struct table table;
+    twin_band_options options = { .plan = { 8, 3 } };
+    uint64_t seed = 11, a[8], b[8];
+    draw(&table, 50, &seed);
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t j = 0; j < i; j++) {
+            const uint32_t *x = table.rows + i * SLOTS, *y = table.rows + j * SLOTS;
+            bool meet = false;
+            assert_int_equal(twin_band_keys(a, x, options.plan), TWIN_OK);
+            assert_int_equal(twin_band_keys(b, y, options.plan), TWIN_OK);
+            for (size_t band = 0; band < options.plan.bands; band++)
+                meet |= a[band] == b[band];
+            assert_true(meet == slow_candidate(x, y, options));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +339,9 @@ int main(void)
         cmocka_unit_test(candidates_follow_the_curve),
         cmocka_unit_test(plans_that_do_not_fit_are_refused),
         cmocka_unit_test(nothing_has_no_candidates),
+        cmocka_unit_test(band_keys_are_those_of_the_format),
+        cmocka_unit_test(equal_rows_have_equal_keys_in_one_band_only),
+        cmocka_unit_test(keys_find_the_candidates_that_bands_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
