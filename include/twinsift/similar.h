@@ -85,12 +85,18 @@ typedef struct twin_matches {
 } twin_matches;
 TWIN_API void twin_matches_clear(twin_matches *matches);
 
+/* One more set, to be compared with a collection. All of it is borrowed. */
+typedef struct twin_similar_query {
+    const twin_bands *bands;   /* the collection's buckets */
+    const uint32_t *signature; /* of the set */
+    twin_set set;
+} twin_similar_query;
+
 /* Replaces `out` by the distinct documents of the collection that are similar to one more set, most similar first;
- * `b` is the document and `a` is 0. `bands` holds the collection's buckets, `signature` is that of the set. Threads
- * may ask at once, each with a scratch of its own. */
-TWIN_API twin_status twin_similar_to(twin_matches *out, const twin_collection *collection, const twin_bands *bands,
-                                     twin_similar_options options, const uint32_t *signature, twin_set set,
-                                     twin_scratch *scratch, twin_error *error);
+ * `b` is the document and `a` is 0. Threads may query at once, each with its own scratch. */
+TWIN_API twin_status twin_similar_to(twin_matches *out, const twin_collection *collection,
+                                     twin_similar_options options, twin_similar_query query, twin_scratch *scratch,
+                                     twin_error *error);
 
 #ifdef __cplusplus
 }

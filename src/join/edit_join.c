@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -17,15 +16,11 @@
 #include "base/stages.h"
 #include "join/collection_private.h"
 #include "join/edit_join_private.h"
+#include "join/engine.h"
+#include "join/gate.h"
 #include "join/similar_private.h"
+#include "join/verify.h"
 #include "kernels/sort.h"
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- when two texts are near ---- */
 
@@ -100,13 +95,6 @@ static twin_plan plan_for(double similarity, size_t slots)
     return (twin_plan){ slots < MOST_TREES ? slots : MOST_TREES, 1 };
 }
 
-/* Equal slots below which a pair is not worth comparing: four standard errors less than planned. */
-static size_t least_agreement(double similarity, size_t slots)
-{
-    double k = (double)slots, bound = similarity * k - 4 * sqrt(k * similarity * (1 - similarity));
-    return bound > 0 ? (size_t)bound : 0;
-}
-
 /* ---- signing ---- */
 
 struct worker {
@@ -119,6 +107,7 @@ struct worker {
 struct near {
     twin_similar *similar;
     const twin_collection *collection;
+    struct twin__provider provider; /* of its texts */
     twin_edit_join_options options;
     struct worker *workers; /* one per worker */
 
@@ -191,6 +180,9 @@ static twin_status sign(struct near *near, struct worker *worker, size_t place, 
     return TWIN_OK;
 }
 
+/* Texts that a worker signs at a time: of a class they are of like length, so few are enough to share the work. */
+enum { TEXTS_AT_A_TIME = 16 };
+
 static void sign_some(void *context, size_t begin, size_t end, int worker)
 {
     struct near *near = context;
@@ -225,7 +217,7 @@ static twin_status sign_class(struct near *near, twin_error *error)
     if (!twin__array_grow(&near->rows, &near->row_capacity, near->signed_count * slots,
                           (count - near->signed_count) * slots, sizeof *near->rows))
         return TWIN_ENOMEM;
-    twin_exec_for(near->options.exec, count - near->signed_count, 16, sign_some, near);
+    twin_exec_for(near->options.exec, count - near->signed_count, TEXTS_AT_A_TIME, sign_some, near);
     near->signed_count = count;
     return twin__first_failure(error, &near->failure);
 }
@@ -239,17 +231,8 @@ static bool allows(const void *context, uint32_t asker, uint32_t other)
     return twin__edit_join_reach(near->options, a < b ? a : b) >= (a < b ? b : a);
 }
 
-static twin_status fetch_text(struct twin__blob *out, const twin_collection *collection, twin_scratch *scratch,
-                              uint32_t document, twin_error *error)
-{
-    twin_text text;
-    twin_status status = twin_collection_text(&text, collection, scratch, document, error);
-    if (status == TWIN_OK)
-        *out = (struct twin__blob){ text.bytes, text.length };
-    return status;
-}
-
-static twin_status compare_texts(double *out, void *context, struct twin__blob a, struct twin__blob b, int worker)
+static twin_status compare_texts(double *out, void *context, struct twin__content a, struct twin__content b,
+                                 int worker)
 {
     struct near *near = context;
     return twin__edit_join_compare(out, &near->workers[worker].edit, (twin_text){ a.bytes, a.size },
@@ -260,20 +243,20 @@ static twin_status compare_texts(double *out, void *context, struct twin__blob a
 static void name_documents(const struct near *near, struct twin__pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
-        uint32_t a = near->order[near->begin + (size_t)(pairs->items[i] >> 32)];
-        uint32_t b = near->order[near->begin + (uint32_t)pairs->items[i]];
-        pairs->items[i] = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+        uint32_t a = near->order[near->begin + twin__pair_low(pairs->items[i])];
+        uint32_t b = near->order[near->begin + twin__pair_high(pairs->items[i])];
+        pairs->items[i] = twin__pair(a, b);
     }
 }
 
-/* Judges pairs of documents, and adds up the time it takes. */
-static twin_status check(struct near *near, const struct twin__pairs *pairs, twin_error *error)
+/* Compares pairs of documents, and adds up the time it takes. */
+static twin_status verify(struct near *near, const struct twin__pairs *pairs, twin_error *error)
 {
-    struct twin__comparison judge = { fetch_text, compare_texts, near };
-    double begun = seconds();
-    twin_status status =
-        twin__verify_pairs(near->similar, pairs, judge, near->options.exec, (twin_progress){ 0 }, error);
-    near->similar->counts.verifying_seconds += seconds() - begun;
+    struct twin__verify_options options = { .comparison = { compare_texts, near }, .exec = near->options.exec };
+    double begun = twin__seconds();
+    twin_status status = twin__verify_pairs(&near->similar->matches, &near->provider, pairs, options, error);
+    near->similar->counts.verified += pairs->count;
+    near->similar->counts.verifying_seconds += twin__seconds() - begun;
     return status;
 }
 
@@ -295,16 +278,15 @@ static twin_status compare_all(struct near *near, twin_error *error)
     twin_status status = TWIN_OK;
     for (uint32_t a = 0; a < near->middle - near->begin && status == TWIN_OK; a++)
         for (uint32_t b = a + 1; b < count && allows(near, a, b); b++) {
-            if (!twin__array_grow(&pairs.items, &pairs.capacity, pairs.count, 1, sizeof *pairs.items)) {
+            if (!twin__pairs_add(&pairs, twin__pair(a, b))) {
                 status = TWIN_ENOMEM;
                 break;
             }
-            pairs.items[pairs.count++] = (uint64_t)a << 32 | b;
         }
     near->similar->counts.candidates += pairs.count;
     name_documents(near, &pairs);
     if (status == TWIN_OK)
-        status = check(near, &pairs, error);
+        status = verify(near, &pairs, error);
     free(pairs.items);
     return status;
 }
@@ -312,11 +294,11 @@ static twin_status compare_all(struct near *near, twin_error *error)
 /* How the search of a class goes on, round by round. */
 struct rounds {
     struct twin__pairs tried;        /* pairs of documents, sorted */
-    uint32_t *asking;                /* the places that ask in this round */
+    uint32_t *active;                /* the places whose candidates are sought in this round */
     uint32_t *compared, *near_found; /* by place: pairs of it so far, and those that stayed */
     uint32_t *place_of;              /* by document, for those of the class */
     bool *more;
-    size_t asking_count;
+    size_t active_count;
 };
 
 /* Candidates that a text gets in the first round. The next gives twice as many to those of whose pairs one in
@@ -327,68 +309,64 @@ enum { FIRST_TAKE = 32, WORTH = 16 };
 static void count_compared(struct rounds *rounds, const struct twin__pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
-        rounds->compared[rounds->place_of[pairs->items[i] >> 32]]++;
-        rounds->compared[rounds->place_of[(uint32_t)pairs->items[i]]]++;
+        rounds->compared[rounds->place_of[twin__pair_low(pairs->items[i])]]++;
+        rounds->compared[rounds->place_of[twin__pair_high(pairs->items[i])]]++;
     }
 }
 
 /* The matches from the one numbered `begin` on are new. */
-static void count_found(struct rounds *rounds, const twin_similar *similar, size_t begin)
+static void count_found(struct rounds *rounds, const twin_matches *matches, size_t begin)
 {
-    for (size_t i = begin; i < similar->count; i++) {
-        rounds->near_found[rounds->place_of[similar->matches[i].a]]++;
-        rounds->near_found[rounds->place_of[similar->matches[i].b]]++;
+    for (size_t i = begin; i < matches->count; i++) {
+        rounds->near_found[rounds->place_of[matches->items[i].a]]++;
+        rounds->near_found[rounds->place_of[matches->items[i].b]]++;
     }
 }
 
-/* Those who ask again. */
-static void keep_asking(struct rounds *rounds)
+/* Those that get more candidates in the next round. */
+static void keep_active(struct rounds *rounds)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < rounds->asking_count; i++) {
-        uint32_t place = rounds->asking[i];
+    for (size_t i = 0; i < rounds->active_count; i++) {
+        uint32_t place = rounds->active[i];
         if (rounds->more[i] && (uint64_t)rounds->near_found[place] * WORTH >= rounds->compared[place])
-            rounds->asking[kept++] = place;
+            rounds->active[kept++] = place;
     }
-    rounds->asking_count = kept;
+    rounds->active_count = kept;
 }
 
 static twin_status remember(struct rounds *rounds, const struct twin__pairs *pairs)
 {
-    struct twin__pairs *tried = &rounds->tried;
-    if (!twin__array_grow(&tried->items, &tried->capacity, tried->count, pairs->count, sizeof *tried->items))
+    if (!twin__pairs_append(&rounds->tried, pairs))
         return TWIN_ENOMEM;
-    if (pairs->count)
-        memcpy(tried->items + tried->count, pairs->items, pairs->count * sizeof *pairs->items);
-    tried->count += pairs->count;
-    return twin__pairs_tidy(tried, NULL);
+    return twin__pairs_sort_unique(&rounds->tried, NULL);
 }
 
-static twin_status play_round(struct near *near, struct rounds *rounds, const struct twin__minhash_forest *grove,
+static twin_status play_round(struct near *near, struct rounds *rounds, const struct twin__minhash_forest *forest,
                               size_t take, size_t least, twin_error *error)
 {
     struct twin__pairs pairs = { 0 };
-    size_t before = near->similar->count;
-    struct twin__minhash_forest_query ask = { .documents = rounds->asking,
-                                              .count = rounds->asking_count,
-                                              .take = take,
-                                              .least = least,
-                                              .allows = allows,
-                                              .context = near,
-                                              .exec = near->options.exec };
+    size_t before = near->similar->matches.count;
+    struct twin__minhash_forest_query query = { .documents = rounds->active,
+                                                .count = rounds->active_count,
+                                                .take = take,
+                                                .least = least,
+                                                .allows = allows,
+                                                .context = near,
+                                                .exec = near->options.exec };
     twin_status status =
-        twin__minhash_forest_pairs(&pairs, rounds->more, &near->similar->counts.candidates, grove, ask);
+        twin__minhash_forest_pairs(&pairs, rounds->more, &near->similar->counts.candidates, forest, query);
     name_documents(near, &pairs);
     if (status == TWIN_OK)
-        status = twin__pairs_tidy(&pairs, &rounds->tried);
+        status = twin__pairs_sort_unique(&pairs, &rounds->tried);
     if (status == TWIN_OK)
-        status = check(near, &pairs, error);
+        status = verify(near, &pairs, error);
     if (status == TWIN_OK)
         status = remember(rounds, &pairs);
     if (status == TWIN_OK) {
         count_compared(rounds, &pairs);
-        count_found(rounds, near->similar, before);
-        keep_asking(rounds);
+        count_found(rounds, &near->similar->matches, before);
+        keep_active(rounds);
     }
     free(pairs.items);
     return status;
@@ -397,7 +375,7 @@ static twin_status play_round(struct near *near, struct rounds *rounds, const st
 static void rounds_clear(struct rounds *rounds)
 {
     free(rounds->tried.items);
-    free(rounds->asking);
+    free(rounds->active);
     free(rounds->compared);
     free(rounds->near_found);
     free(rounds->more);
@@ -406,16 +384,16 @@ static void rounds_clear(struct rounds *rounds)
 static twin_status rounds_init(struct rounds *rounds, const struct near *near)
 {
     size_t count = near->end - near->begin;
-    rounds->asking_count = near->middle - near->begin;
-    rounds->asking = malloc(count * sizeof *rounds->asking);
+    rounds->active_count = near->middle - near->begin;
+    rounds->active = malloc(count * sizeof *rounds->active);
     rounds->compared = calloc(count, sizeof *rounds->compared);
     rounds->near_found = calloc(count, sizeof *rounds->near_found);
     rounds->more = calloc(count, sizeof *rounds->more);
-    if (!rounds->asking || !rounds->compared || !rounds->near_found || !rounds->more)
+    if (!rounds->active || !rounds->compared || !rounds->near_found || !rounds->more)
         return TWIN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         rounds->place_of[near->order[near->begin + i]] = (uint32_t)i;
-        rounds->asking[i] = (uint32_t)i;
+        rounds->active[i] = (uint32_t)i;
     }
     return TWIN_OK;
 }
@@ -424,10 +402,10 @@ static twin_status search_by_keys(struct near *near, bool *done, twin_error *err
 {
     struct twin__range range = { near->collection, near->order + near->begin, near->middle - near->begin,
                                  near->end - near->begin };
-    double begun = seconds();
+    double begun = twin__seconds();
     twin_status status = twin__edit_join_by_keys(done, near->similar, range, near->options, error);
     if (*done)
-        near->similar->counts.verifying_seconds += seconds() - begun; /* of which comparing takes the most */
+        near->similar->counts.verifying_seconds += twin__seconds() - begun; /* of which comparing takes the most */
     return status;
 }
 
@@ -439,16 +417,16 @@ static twin_status search_by_forest(struct near *near, uint32_t *place_of, twin_
         return status;
     double similarity = least_similarity(near->options, length_at(near, near->begin), near->q);
     struct rounds rounds = { .place_of = place_of };
-    struct twin__minhash_forest *grove = NULL;
+    struct twin__minhash_forest *forest = NULL;
     status = rounds_init(&rounds, near);
     if (status == TWIN_OK) {
-        twin_signatures signatures = { near->rows, slots, rounds.asking, near->end - near->begin };
+        twin_signatures signatures = { near->rows, slots, rounds.active, near->end - near->begin };
         status =
-            twin__minhash_forest_create(&grove, signatures, plan_for(similarity, slots), near->options.minhash.seed);
+            twin__minhash_forest_create(&forest, signatures, plan_for(similarity, slots), near->options.minhash.seed);
     }
-    for (size_t take = FIRST_TAKE; status == TWIN_OK && rounds.asking_count > 0; take *= 2)
-        status = play_round(near, &rounds, grove, take, least_agreement(similarity, slots), error);
-    twin__minhash_forest_free(grove);
+    for (size_t take = FIRST_TAKE; status == TWIN_OK && rounds.active_count > 0; take *= 2)
+        status = play_round(near, &rounds, forest, take, twin__gate_least(similarity, slots), error);
+    twin__minhash_forest_free(forest);
     rounds_clear(&rounds);
     return status;
 }
@@ -540,6 +518,7 @@ static void near_clear(struct near *near)
         twin_sign_scratch_clear(&near->workers[i].sign);
         twin_edit_scratch_clear(&near->workers[i].edit);
     }
+    twin__collection_provider_clear(&near->provider);
     free(near->workers);
     twin_signer_free(near->signer);
     free(near->order);
@@ -548,19 +527,21 @@ static void near_clear(struct near *near)
 
 static twin_status find(struct near *near, twin_error *error)
 {
-    double begun = seconds();
+    double begun = twin__seconds();
     twin_status status = TWIN_OK;
     near->workers = calloc((size_t)near->options.exec.workers, sizeof *near->workers);
     if (!near->workers)
         status = TWIN_ENOMEM;
     if (status == TWIN_OK)
+        status = twin__collection_provider(&near->provider, near->collection, near->options.exec.workers);
+    if (status == TWIN_OK)
         status = sort_by_length(near);
     if (status == TWIN_OK)
         status = search(near, error);
     twin_similar_counts *counts = &near->similar->counts;
-    twin__sort_matches(near->similar);
-    counts->similar = near->similar->count;
-    counts->pairing_seconds = seconds() - begun - counts->verifying_seconds;
+    twin__matches_sort(&near->similar->matches);
+    counts->similar = near->similar->matches.count;
+    counts->pairing_seconds = twin__seconds() - begun - counts->verifying_seconds;
     return status;
 }
 

@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "join/edit_join_private.h"
 #include "join/similar_private.h"
+#include "join/verify.h"
 #include "kernels/sort.h"
 
 /* Texts are kept in memory, and windows grow with the square of the edits. */
@@ -34,7 +35,11 @@ enum { FEW = 200 };
 /* Deletions of a class, of 8 bytes and as much again while they are sorted. */
 enum { MOST_DELETIONS = 1 << 24 };
 
-struct worker {
+/* Texts that a worker takes at a time. To load, index or count one takes about as long as any other; to compare one with
+ * all it shares a key with may take a thousand times as long, so fewer are taken then. */
+enum { TEXTS_AT_A_TIME = 64, COMPARED_AT_A_TIME = 16 };
+
+struct key_worker {
     twin_scratch scratch;
     twin_edit_scratch edit;
     uint32_t *asked_by; /* by place: who compared itself with it last, plus one */
@@ -52,7 +57,7 @@ struct keys {
     uint64_t *index;
     size_t *begin; /* by place, before the index is sorted: where its keys are; one more for the end */
     size_t index_count;
-    struct worker *workers;
+    struct key_worker *workers;
     struct twin__first_failure failure;
 };
 
@@ -184,7 +189,7 @@ static size_t lower_bound(const struct keys *keys, uint64_t key)
     return low;
 }
 
-static twin_status load_text(struct keys *keys, struct worker *worker, size_t position, twin_error *error)
+static twin_status load_text(struct keys *keys, struct key_worker *worker, size_t position, twin_error *error)
 {
     twin_text text;
     twin_status status =
@@ -212,7 +217,7 @@ static twin_status load_texts(struct keys *keys, twin_error *error)
     keys->begin = malloc((keys->range.middle + 1) * sizeof *keys->begin);
     if (!keys->texts || !keys->begin)
         return twin__fail_memory(error);
-    twin_exec_for(keys->options.exec, keys->range.count, 64, load_some, keys);
+    twin_exec_for(keys->options.exec, keys->range.count, TEXTS_AT_A_TIME, load_some, keys);
     return twin__first_failure(error, &keys->failure);
 }
 
@@ -252,13 +257,13 @@ static twin_status make_index(struct keys *keys, twin_error *error)
         free(spare);
         return twin__fail_memory(error);
     }
-    twin_exec_for(keys->options.exec, keys->range.middle, 64, index_some, keys);
+    twin_exec_for(keys->options.exec, keys->range.middle, TEXTS_AT_A_TIME, index_some, keys);
     twin__sort(keys->index, spare, keys->index_count);
     free(spare);
     return TWIN_OK;
 }
 
-/* ---- asking ---- */
+/* ---- looking up ---- */
 
 static size_t larger(size_t a, size_t b)
 {
@@ -270,42 +275,44 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-typedef twin_status visitor(struct keys *keys, struct worker *worker, size_t position, const uint64_t *entries,
+typedef twin_status visitor(struct keys *keys, struct key_worker *worker, size_t position, const uint64_t *entries,
                             size_t count);
 
 /* Shows the visitor the entries of a key that earlier texts have. */
-static twin_status show_entries(struct keys *keys, struct worker *worker, size_t position, uint64_t key,
+static twin_status show_entries(struct keys *keys, struct key_worker *worker, size_t position, uint64_t key,
                                 visitor *visit)
 {
     size_t from = lower_bound(keys, key), to = lower_bound(keys, key | position);
     return visit(keys, worker, position, keys->index + from, to - from);
 }
 
-struct asking {
+struct key_lookup {
     struct keys *keys;
-    struct worker *worker;
+    struct key_worker *worker;
     size_t position;
     visitor *visit;
     twin_status status;
 };
 
-static bool ask_key(void *context, uint64_t key)
+static bool look_up_key(void *context, uint64_t key)
 {
-    struct asking *asking = context;
-    asking->status = show_entries(asking->keys, asking->worker, asking->position, key, asking->visit);
-    return asking->status == TWIN_OK;
+    struct key_lookup *lookup = context;
+    lookup->status = show_entries(lookup->keys, lookup->worker, lookup->position, key, lookup->visit);
+    return lookup->status == TWIN_OK;
 }
 
-static twin_status look_up_deletions(struct keys *keys, struct worker *worker, size_t position, visitor *visit)
+static twin_status look_up_deletions(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
 {
     struct characters characters;
-    struct asking asking = { keys, worker, position, visit, TWIN_OK };
-    struct deleting deleting = {
-        .keys = keys, .text = &keys->texts[position], .characters = &characters, .hear = ask_key, .context = &asking
-    };
+    struct key_lookup lookup = { keys, worker, position, visit, TWIN_OK };
+    struct deleting deleting = { .keys = keys,
+                                 .text = &keys->texts[position],
+                                 .characters = &characters,
+                                 .hear = look_up_key,
+                                 .context = &lookup };
     find_characters(&characters, &keys->texts[position]);
     delete_from(&deleting, 0, 0, keys->options.edits);
-    return asking.status;
+    return lookup.status;
 }
 
 /* Shows the visitor the index entries of all earlier texts that may be near the one at `position`, some more than once.
@@ -314,7 +321,7 @@ static twin_status look_up_deletions(struct keys *keys, struct worker *worker, s
  * is left whole, each of the i before it took an edit at least; the rest is left to those behind it. So it has moved
  * by i places at most, seen from the beginning, and by as many as there are segments behind it, seen from the end. Of
  * the segments of a near text one keeps within both. */
-static twin_status look_up_segments(struct keys *keys, struct worker *worker, size_t position, visitor *visit)
+static twin_status look_up_segments(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
 {
     const size_t edits = keys->options.edits;
     const twin_buffer *text = &keys->texts[position];
@@ -335,13 +342,13 @@ static twin_status look_up_segments(struct keys *keys, struct worker *worker, si
     return status;
 }
 
-static twin_status look_up(struct keys *keys, struct worker *worker, size_t position, visitor *visit)
+static twin_status look_up(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
 {
     return (keys->by_deletion ? look_up_deletions : look_up_segments)(keys, worker, position, visit);
 }
 
-static twin_status count_entries(struct keys *keys, struct worker *worker, size_t position, const uint64_t *entries,
-                                 size_t count)
+static twin_status count_entries(struct keys *keys, struct key_worker *worker, size_t position,
+                                 const uint64_t *entries, size_t count)
 {
     (void)keys;
     (void)position;
@@ -362,13 +369,13 @@ static uint64_t count_candidates(struct keys *keys)
     uint64_t seen = 0;
     for (int i = 0; i < keys->options.exec.workers; i++)
         keys->workers[i].seen = 0;
-    twin_exec_for(keys->options.exec, keys->range.count, 64, count_some, keys);
+    twin_exec_for(keys->options.exec, keys->range.count, TEXTS_AT_A_TIME, count_some, keys);
     for (int i = 0; i < keys->options.exec.workers; i++)
         seen += keys->workers[i].seen;
     return seen;
 }
 
-static twin_status compare(struct keys *keys, struct worker *worker, uint32_t position, uint32_t other)
+static twin_status compare(struct keys *keys, struct key_worker *worker, uint32_t position, uint32_t other)
 {
     const twin_buffer *a = &keys->texts[position], *b = &keys->texts[other];
     double similarity;
@@ -384,8 +391,8 @@ static twin_status compare(struct keys *keys, struct worker *worker, uint32_t po
     return TWIN_OK;
 }
 
-static twin_status compare_entries(struct keys *keys, struct worker *worker, size_t position, const uint64_t *entries,
-                                   size_t count)
+static twin_status compare_entries(struct keys *keys, struct key_worker *worker, size_t position,
+                                   const uint64_t *entries, size_t count)
 {
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < count && status == TWIN_OK; i++) {
@@ -414,15 +421,14 @@ static void compare_some(void *context, size_t begin, size_t end, int worker)
 
 static twin_status compare_candidates(twin_similar *similar, struct keys *keys, twin_error *error)
 {
-    twin_exec_for(keys->options.exec, keys->range.count, 16, compare_some, keys);
+    twin_exec_for(keys->options.exec, keys->range.count, COMPARED_AT_A_TIME, compare_some, keys);
     twin_status status = twin__first_failure(error, &keys->failure);
     for (int w = 0; w < keys->options.exec.workers; w++) {
-        const struct worker *worker = &keys->workers[w];
+        const struct key_worker *worker = &keys->workers[w];
         similar->counts.candidates += worker->seen;
         similar->counts.verified += worker->compared;
         for (size_t i = 0; i < worker->match_count && status == TWIN_OK; i++)
-            status =
-                twin__keep_match(similar, worker->matches[i].a, worker->matches[i].b, worker->matches[i].similarity);
+            status = twin__matches_add(&similar->matches, worker->matches[i]);
     }
     return status;
 }

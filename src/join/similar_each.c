@@ -62,13 +62,13 @@ static twin_status list_matches(struct lists *out, const twin_similar *similar, 
     size_t *counts = calloc(documents + 1, sizeof *counts);
     if (!counts)
         return TWIN_ENOMEM;
-    for (size_t i = 0; i < similar->count; i++) {
-        counts[similar->matches[i].a]++;
-        counts[similar->matches[i].b] += both;
+    for (size_t i = 0; i < similar->matches.count; i++) {
+        counts[similar->matches.items[i].a]++;
+        counts[similar->matches.items[i].b] += both;
     }
     twin_status status = lists_init(out, counts, documents);
-    for (size_t i = 0; i < similar->count && status == TWIN_OK; i++) {
-        twin_match match = similar->matches[i];
+    for (size_t i = 0; i < similar->matches.count && status == TWIN_OK; i++) {
+        twin_match match = similar->matches.items[i];
         lists_add(out, match.a, match);
         if (both)
             lists_add(out, match.b, (twin_match){ match.b, match.a, match.similarity });

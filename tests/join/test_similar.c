@@ -406,7 +406,8 @@ static void check_asking(const struct world *world, size_t asking, const twin_ba
     twin_minhash_sign(signature, hasher, items.items, items.count);
     assert_memory_equal(signature, twin_collection_signatures(world->collection) + asking * SLOTS, sizeof signature);
     assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);
-    assert_int_equal(twin_similar_to(&got, world->collection, bands, options, signature, set, &scratch, NULL),
+    assert_int_equal(twin_similar_to(&got, world->collection, options, (twin_similar_query){ bands, signature, set },
+                                     &scratch, NULL),
                      TWIN_OK);
 
     size_t expected = 0;

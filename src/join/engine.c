@@ -1,0 +1,156 @@
+/* engine.c — from the documents of a provider to their similar pairs.
+ *
+ * Three steps, each over the provider alone, so that a collection and an index go the same way:
+ *   1. candidates: all pairs that share a band, or for each document its best through a forest of MinHash trees;
+ *   2. the signature gate (gate.c) drops those with too few equal slots as they are found;
+ *   3. what is left is compared exactly (verify.c), or taken at its estimate.
+ * The options' measure, threshold and bands are read here and nowhere else below. */
+#include "join/engine.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "join/gate.h"
+#include "join/similar_private.h"
+#include "join/verify.h"
+
+bool twin__engine_accepts(const twin_similar_options *options)
+{
+    if (!(options->threshold > 0 && options->threshold <= 1))
+        return false;
+    if (options->method == TWIN_METHOD_FOREST && (options->measure != TWIN_JACCARD || options->top == 0))
+        return false;
+    return options->verify == TWIN_VERIFY_EXACT || options->measure == TWIN_JACCARD;
+}
+
+/* ---- candidates ---- */
+
+/* Candidates compared exactly for each of the `top` best wanted. A forest ranks by estimates, whose order is not quite
+ * that of the true similarities: of two documents with close similarities the lower may have more equal slots. Twice as
+ * many, and a few more where `top` is small, leave room for that. */
+static size_t candidates_for(size_t top)
+{
+    enum { SPARE = 16 };
+    return 2 * top + SPARE;
+}
+
+static twin_status candidates_from_forest(struct twin__pairs *out, uint64_t *seen,
+                                          const struct twin__provider *provider, const struct twin__gate *gate,
+                                          const twin_similar_options *options)
+{
+    struct twin__minhash_forest *forest;
+    twin_status status = twin__minhash_forest_create(&forest, provider->signatures, options->bands.plan, 0);
+    if (status == TWIN_OK)
+        status = twin__minhash_forest_pairs(
+            out, NULL, seen, forest,
+            (struct twin__minhash_forest_query){ .documents = provider->signatures.documents,
+                                                 .count = provider->signatures.count,
+                                                 .take = candidates_for(options->top),
+                                                 .least = gate->least,
+                                                 .exec = options->exec });
+    twin__minhash_forest_free(forest);
+    return status;
+}
+
+static twin_status find_candidates(struct twin__pairs *out, uint64_t *seen, const struct twin__provider *provider,
+                                   const twin_similar_options *options)
+{
+    struct twin__gate gate =
+        twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
+    return options->method == TWIN_METHOD_FOREST ? candidates_from_forest(out, seen, provider, &gate, options)
+                                                 : twin__candidates_from_bands(out, seen, provider, &gate, options);
+}
+
+/* ---- the best of each document ---- */
+
+/* A match as one of its documents sees it. */
+struct ranked {
+    uint32_t document, other;
+    double similarity;
+    size_t match;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+/* Marks the matches that are among the `top` best of either of their documents. */
+static void mark_top(bool *keep, struct ranked *ranked, const twin_matches *matches, size_t top)
+{
+    for (size_t i = 0; i < matches->count; i++) {
+        twin_match match = matches->items[i];
+        ranked[2 * i] = (struct ranked){ match.a, match.b, match.similarity, i };
+        ranked[2 * i + 1] = (struct ranked){ match.b, match.a, match.similarity, i };
+    }
+    qsort(ranked, 2 * matches->count, sizeof *ranked, by_rank);
+    for (size_t i = 0, rank = 0; i < 2 * matches->count; i++) {
+        rank = i > 0 && ranked[i].document == ranked[i - 1].document ? rank + 1 : 0;
+        keep[ranked[i].match] |= rank < top;
+    }
+}
+
+static twin_status keep_top(twin_matches *matches, size_t top)
+{
+    if (matches->count == 0)
+        return TWIN_OK;
+    size_t kept = 0;
+    struct ranked *ranked = malloc(2 * matches->count * sizeof *ranked);
+    bool *keep = calloc(matches->count, sizeof *keep);
+    twin_status status = ranked && keep ? TWIN_OK : TWIN_ENOMEM;
+    if (status == TWIN_OK) {
+        mark_top(keep, ranked, matches, top);
+        for (size_t i = 0; i < matches->count; i++)
+            if (keep[i])
+                matches->items[kept++] = matches->items[i];
+        matches->count = kept;
+    }
+    free(ranked);
+    free(keep);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static twin_status verify_exactly(twin_matches *out, const struct twin__provider *provider,
+                                  const struct twin__pairs *pairs, const twin_similar_options *options,
+                                  twin_error *error)
+{
+    struct twin__set_rule rule = { options->measure, options->threshold };
+    struct twin__verify_options verify = { twin__compare_sets(&rule), options->exec, options->progress };
+    return twin__verify_pairs(out, provider, pairs, verify, error);
+}
+
+/* The status of a step that fills no error. */
+static twin_status with_sentence(twin_error *error, twin_status status)
+{
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+}
+
+twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_error *error)
+{
+    struct twin__pairs pairs = { 0 };
+    double begun = twin__seconds();
+    twin_status status = with_sentence(error, find_candidates(&pairs, &counts->candidates, provider, options));
+    double paired = twin__seconds();
+    if (status == TWIN_OK && options->verify == TWIN_VERIFY_EXACT) {
+        status = verify_exactly(out, provider, &pairs, options, error);
+        counts->verified = pairs.count;
+    } else if (status == TWIN_OK)
+        status = with_sentence(error, twin__estimate_pairs(out, provider, &pairs));
+    if (status == TWIN_OK && options->method == TWIN_METHOD_FOREST)
+        status = with_sentence(error, keep_top(out, options->top));
+    if (status == TWIN_OK)
+        twin__matches_sort(out);
+    free(pairs.items);
+    counts->similar = out->count;
+    counts->pairing_seconds = paired - begun;
+    counts->verifying_seconds = twin__seconds() - paired;
+    return status;
+}

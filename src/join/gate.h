@@ -1,0 +1,35 @@
+/* gate.h — the signature gate: which candidate pairs are worth their exact similarity.
+ *
+ * Two sets of Jaccard similarity J agree in each of k slots with probability J, so the share of equal slots has mean J
+ * and variance J(1 - J)/k. A pair passes when it has no fewer equal slots than lie four standard errors below what
+ * is expected at the threshold: of true pairs at the threshold 3 in 100,000 are lost, of those above it fewer, and far
+ * below it hardly any pair has to be fetched and compared. Where nothing follows the gate, the estimate itself
+ * must reach the threshold. */
+#ifndef TWIN_JOIN_GATE_H
+#define TWIN_JOIN_GATE_H
+
+#include <twinsift/similar.h>
+
+#include "join/provider.h"
+
+/* The least number of equal slots at which a pair of this Jaccard similarity is worth comparing. */
+size_t twin__gate_least(double similarity, size_t slots);
+
+/* The least number of equal slots at which the estimate reaches this similarity. */
+size_t twin__gate_least_estimated(double similarity, size_t slots);
+
+/* The same as twin__gate_least() for containment, of sets of a and b items. 0 when sizes are not known. */
+size_t twin__gate_least_contained(double containment, uint64_t a, uint64_t b, size_t slots);
+
+struct twin__gate {
+    size_t slots;
+    size_t least;       /* equal slots of any pair; 0: no pair is refused */
+    double containment; /* unless 0, the bound is that of each pair's sizes */
+};
+
+/* The gate before `verify`. */
+struct twin__gate twin__gate_make(twin_measure measure, double threshold, twin_verify verify, size_t slots);
+
+bool twin__gate_passes(const struct twin__gate *gate, const struct twin__provider *provider, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,58 @@
+/* provider.h — documents that can be joined, wherever they are.
+ *
+ * Candidates, gate and verifier see documents through this and nothing else: a collection read from files
+ * (twin__collection_provider), the sets of an index (index/view_provider.c), and whatever comes later, such as
+ * signatures spilled to disk. Signatures are one array because kernels, and one day a GPU, take them in batches; sets
+ * and texts are fetched one at a time because they may have to be read again from where they came. */
+#ifndef TWIN_JOIN_PROVIDER_H
+#define TWIN_JOIN_PROVIDER_H
+
+#include <twinsift/bands.h>
+#include <twinsift/collection.h>
+
+/* What a document is compared by: the items of its set, or its normalised text. */
+struct twin__content {
+    const void *bytes;
+    size_t size; /* in bytes */
+};
+
+struct twin__provider {
+    size_t count; /* documents are numbered from 0 to count - 1 */
+    twin_signatures
+        signatures; /* of all documents; lists those to be joined. No rows where only texts are provided. */
+
+    /* The number of items of a document's set; 0 when it is not known. */
+    uint64_t (*size)(const struct twin__provider *provider, uint32_t document);
+
+    /* The content of a document. It lives until the same worker fetches again. A failure also fills `error`. */
+    twin_status (*fetch)(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                         int worker, twin_error *error);
+
+    void *context; /* the implementation's own */
+};
+
+static inline const uint32_t *twin__provider_signature(const struct twin__provider *provider, uint32_t document)
+{
+    return provider->signatures.rows + (size_t)document * provider->signatures.slots;
+}
+
+/* How many slots of two documents' signatures are equal. */
+static inline size_t twin__provider_agreement(const struct twin__provider *provider, uint32_t a, uint32_t b)
+{
+    return twin_minhash_agreement(twin__provider_signature(provider, a), twin__provider_signature(provider, b),
+                                  provider->signatures.slots);
+}
+
+static inline twin_set twin__content_set(struct twin__content content)
+{
+    return (twin_set){ content.bytes, content.size / sizeof(uint64_t) };
+}
+
+/* ---- a collection as a provider of sets, or of texts if it was read as texts */
+
+/* It borrows the collection, and has a scratch for each of `workers` workers; end with
+ * twin__collection_provider_clear(). */
+twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection, int workers);
+void twin__collection_provider_clear(struct twin__provider *provider);
+
+#endif
