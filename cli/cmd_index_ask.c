@@ -172,8 +172,11 @@ int index_pairs(struct index_request *request)
     twin_error error = { 0 };
     warn_estimates(request, index);
     twin_progress progress = progress_begin(request->common.quiet);
-    twin_status status = twin_index_pairs(index, threshold_of(request), request->common.copies, request->common.exec,
-                                          print_pair, request, progress, &error);
+    twin_index_pairs_options options = { .threshold = threshold_of(request),
+                                         .copies = request->common.copies,
+                                         .exec = request->common.exec,
+                                         .progress = progress };
+    twin_status status = twin_index_pairs(index, options, print_pair, request, &error);
     progress_end();
     twin_index_close(index);
     return status == TWIN_OK || status == TWIN_ESTOPPED ? EXIT_DONE : fail_status(request->path, status, &error);

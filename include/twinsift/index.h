@@ -199,13 +199,20 @@ typedef bool twin_index_visit(void *context, const twin_index_entry *entry);
 TWIN_API twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context,
                                      twin_error *error);
 
-/* Hears of every similar pair, a before b, sorted: of copies each with the first of its kind (unless `copies` is
- * TWIN_COPIES_NONE), and pairs of different sets between firsts. `threshold` 0 is the index's own. */
+typedef struct twin_index_pairs_options {
+    double threshold;   /* 0: the index's own */
+    twin_copies copies; /* FIRST or NONE */
+    twin_exec exec;
+    twin_progress progress; /* receives "pairing" and "verifying" */
+} twin_index_pairs_options;
+
+/* Calls `visit` for every similar pair, a before b, sorted: pairs of different sets between the first documents that
+ * have them, and, unless `copies` is TWIN_COPIES_NONE, each copy with the first of its kind. The visit returns false
+ * to stop; the call then returns TWIN_ESTOPPED. */
 typedef bool twin_index_pair_visit(void *context, const twin_index_entry *a, const twin_index_entry *b,
                                    double similarity);
-TWIN_API twin_status twin_index_pairs(twin_index *index, double threshold, twin_copies copies, twin_exec exec,
-                                      twin_index_pair_visit *visit, void *context, twin_progress progress,
-                                      twin_error *error);
+TWIN_API twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options,
+                                      twin_index_pair_visit *visit, void *context, twin_error *error);
 
 /* ---- what it is like */
 

@@ -13,6 +13,7 @@
  *   index_feed.c    the documents of an input, read by many, handed on in order
  *   index_view.c    views: documents by number and id, what is kept of them
  *   index_query.c   what looks like this?
+ *   view_provider.c the sets of an index as a provider of the join
  *   index_pairs.c   all similar pairs
  *   index_check.c   tells what it is like, and checks it
  *
@@ -28,6 +29,7 @@
 #include <string.h>
 
 #include "index/record.h"
+#include "join/provider.h"
 
 enum twin__table {
     TWIN__META,
@@ -324,7 +326,20 @@ enum { TWIN__MEMBER_BYTES = 12 };
 void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, uint64_t document);
 bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value);
 
-/* ---- index_query.c: the slots that must be equal to be worth an exact look */
-size_t twin__index_least_equal(const twin_index_options *options, double threshold);
+/* ---- view_provider.c */
+
+/* Sets that are not empty; the provider's documents are their positions in `sets`. */
+struct twin__view_provider {
+    struct twin__provider provider;
+    struct twin__seat *seats; /* borrowed: a view per worker */
+    struct twin__provided_set {
+        uint64_t number, size;
+        uint64_t first; /* the first document that has it */
+    } * sets;
+    uint32_t *signatures, *documents;
+    size_t count, capacity, signature_capacity;
+};
+twin_status twin__view_provider_init(struct twin__view_provider *out, struct twin__seat *seats, twin_error *error);
+void twin__view_provider_clear(struct twin__view_provider *sets);
 
 #endif

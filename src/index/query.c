@@ -2,7 +2,6 @@
  *
  * Every run is asked, band by band, for the sets that agree with the query there. Those with enough equal slots are
  * compared exactly, the most promising first: once as many as are wanted have been found, others must beat them. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "base/stages.h"
 #include "index/index_private.h"
 #include "input/reader.h"
+#include "join/gate.h"
 
 void twin_index_answer_clear(twin_index_answer *answer)
 {
@@ -19,15 +19,12 @@ void twin_index_answer_clear(twin_index_answer *answer)
     *answer = (twin_index_answer){ 0 };
 }
 
-/* As in similar.c: four standard errors below the threshold, where 3 true pairs in 100,000 are lost; or, with
- * nothing kept to compare, the threshold itself. */
-size_t twin__index_least_equal(const twin_index_options *options, double threshold)
+/* The equal slots that a candidate needs: to be worth comparing, or, with nothing kept to compare, to be reported. */
+static size_t least_equal(const twin_index_options *options, double threshold)
 {
-    double k = (double)options->scheme.minhash.slots, t = threshold;
-    if (options->keep == TWIN_KEEP_NONE)
-        return (size_t)ceil(t * k - 1e-9);
-    double bound = t * k - 4 * sqrt(k * t * (1 - t));
-    return bound > 0 ? (size_t)bound : 0;
+    size_t slots = options->scheme.minhash.slots;
+    return options->keep == TWIN_KEEP_NONE ? twin__gate_least_estimated(threshold, slots)
+                                           : twin__gate_least(threshold, slots);
 }
 
 /* ---- candidates ---- */
@@ -129,7 +126,7 @@ static twin_status compare(twin_index_view *view, double threshold, size_t most,
         best = insert(hits, best, most, hit);
         if (best == most && hits[most - 1].similarity > threshold) {
             threshold = hits[most - 1].similarity;
-            least = twin__index_least_equal(options, threshold);
+            least = least_equal(options, threshold);
         }
     }
     view->hit_count = best;
@@ -258,7 +255,7 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
         status = gather(view);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    status = promise(view, twin__index_least_equal(options, threshold), error);
+    status = promise(view, least_equal(options, threshold), error);
     if (status == TWIN_OK && view->hit_count)
         qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
     if (status == TWIN_OK && !out->estimated)

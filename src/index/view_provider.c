@@ -1,0 +1,108 @@
+/* view_provider.c — the sets of an index as a provider (join/provider.h).
+ *
+ * Signatures, sizes and numbers of all sets with something in them go into memory, in the order of their numbers;
+ * the sets themselves stay in the file and are fetched through the view of the worker that needs one. All views are of
+ * one transaction, so what was listed can be fetched. */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "index/index_private.h"
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t i)
+{
+    const struct twin__view_provider *sets = provider->context;
+    return sets->sets[i].size;
+}
+
+static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t i, int worker,
+                         twin_error *error)
+{
+    const struct twin__view_provider *sets = provider->context;
+    twin_set set;
+    twin_status status =
+        twin__view_items(&set, sets->seats[worker].view, sets->sets[i].number, sets->sets[i].size, error);
+    if (status == TWIN_OK)
+        *out = (struct twin__content){ set.items, set.count * sizeof *set.items };
+    return status;
+}
+
+static bool has_room(struct twin__view_provider *sets, size_t slots)
+{
+    return twin__array_grow(&sets->sets, &sets->capacity, sets->count, 1, sizeof *sets->sets) &&
+           twin__array_grow(&sets->signatures, &sets->signature_capacity, sets->count * slots, slots,
+                            sizeof *sets->signatures);
+}
+
+static twin_status load_set(struct twin__view_provider *sets, MDB_val key, MDB_val value, twin_error *error)
+{
+    const twin_index *index = sets->seats[0].view->index;
+    size_t slots = index->options.scheme.minhash.slots;
+    struct twin__set set;
+    uint64_t number;
+    if (!has_room(sets, slots))
+        return twin__fail_memory(error);
+    if (!twin__key_number(&number, key) ||
+        !twin__set_decode(&set, sets->signatures + sets->count * slots, slots, twin__bytes_of(value)))
+        return twin__fail_damaged(error, index, "a signature does not fit its checksum");
+    if (set.size == 0)
+        return TWIN_OK;
+    if (sets->count == UINT32_MAX)
+        return twin__fail(error, TWIN_ELIMIT, "%s: has more sets than can be paired", index->path);
+    sets->sets[sets->count++] = (struct twin__provided_set){ number, set.size, set.first };
+    return TWIN_OK;
+}
+
+static twin_status load_sets(struct twin__view_provider *sets, twin_error *error)
+{
+    twin_index_view *view = sets->seats[0].view;
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__SETS], &cursor);
+    if (code != MDB_SUCCESS)
+        return twin__fail_lmdb(error, view->index, code);
+    twin_status status = TWIN_OK;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    for (; code == MDB_SUCCESS && status == TWIN_OK; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))
+        status = load_set(sets, key, value, error);
+    mdb_cursor_close(cursor);
+    return status == TWIN_OK && code != MDB_NOTFOUND ? twin__fail_lmdb(error, view->index, code) : status;
+}
+
+/* Bands take a list of the documents that take part: here it is all of them. */
+static twin_status list_documents(struct twin__view_provider *sets, twin_error *error)
+{
+    sets->documents = malloc((sets->count + 1) * sizeof *sets->documents);
+    if (!sets->documents)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < sets->count; i++)
+        sets->documents[i] = (uint32_t)i;
+    return TWIN_OK;
+}
+
+twin_status twin__view_provider_init(struct twin__view_provider *out, struct twin__seat *seats, twin_error *error)
+{
+    *out = (struct twin__view_provider){ .seats = seats };
+    twin_status status = load_sets(out, error);
+    if (status == TWIN_OK)
+        status = list_documents(out, error);
+    if (status != TWIN_OK) {
+        twin__view_provider_clear(out);
+        return status;
+    }
+    size_t slots = seats[0].view->index->options.scheme.minhash.slots;
+    out->provider = (struct twin__provider){ .count = out->count,
+                                             .signatures = { out->signatures, slots, out->documents, out->count },
+                                             .size = size_of,
+                                             .fetch = fetch,
+                                             .context = out };
+    return TWIN_OK;
+}
+
+void twin__view_provider_clear(struct twin__view_provider *sets)
+{
+    free(sets->sets);
+    free(sets->signatures);
+    free(sets->documents);
+    *sets = (struct twin__view_provider){ 0 };
+}
