@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "index/index_private.h"
+#include "store/pages.h"
 
 static void require(bool truth)
 {
@@ -92,7 +93,7 @@ static void try_file(struct twin__bytes record)
     twin_error error = { 0 };
     int fd = memfd_create("fuzz_index", 0);
     require(fd >= 0 && write(fd, record.at, record.length) == (ssize_t)record.length);
-    twin_status status = twin__pages_check(fd, "input", &error);
+    twin_status status = twin__store_check_pages(fd, "input", &twin__index_schema, &error);
     require((status == TWIN_OK) == (error.message[0] == '\0'));
     close(fd);
 }

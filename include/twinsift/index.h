@@ -7,9 +7,9 @@
  * full, leaves the last one that was done. A view is what the index held at one instant, whatever is written later.
  * Documents with equal sets share one entry, however many there are.
  *
- * One process opens a file once: a second time, by whatever name, is refused (TWIN_EBUSY), for closing it would drop the
- * locks of the first. Threads may share an index; a view belongs to one thread at a time. A child made by fork() neither
- * uses nor closes what its parent has opened; it may open the file itself. */
+ * A process may open a file several times, for reading and for writing, under any names; each handle is closed for itself.
+ * Threads may share an index; a view belongs to one thread at a time. A child made by fork() opens the file itself: calls
+ * on what its parent opened return TWIN_EINVAL. */
 #ifndef TWINSIFT_INDEX_H
 #define TWINSIFT_INDEX_H
 
@@ -46,12 +46,12 @@ typedef enum twin_index_access {
 
 typedef struct twin_index twin_index;
 
-/* Makes an empty index. A file that exists is replaced only if `replace`, and nobody may have it open
- * (TWIN_EBUSY). */
+/* Makes an empty index. A file that exists is replaced only if `replace`, and nobody may have it open,
+ * this process included (TWIN_EBUSY). */
 TWIN_API twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error);
 
 /* Opens an index; release it with twin_index_close(), after its views. Damaged, cut short, foreign or newer:
- * TWIN_EFORMAT. Open in this process already, or being replaced or compacted: TWIN_EBUSY. */
+ * TWIN_EFORMAT. Being replaced or compacted: TWIN_EBUSY. */
 TWIN_API twin_status twin_index_open(twin_index **out, const char *path, twin_index_access access, twin_error *error);
 TWIN_API void twin_index_close(twin_index *index);
 

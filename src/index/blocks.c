@@ -12,34 +12,32 @@
 /* A block ends before it would be larger; a larger set has one of its own. */
 enum { BLOCK_BYTES = 1 << 16 };
 
+/* A block is written again when at most this many of a hundred of its sets are left: after a removal half, so that
+ * each byte is copied at most once more; when compacting all, so that no removed one stays. */
+enum { HALF = 50, ALL = 100 };
+
 /* ---- finding ---- */
 
-/* The block with the greatest number up to `set`. MDB_NOTFOUND: there is none. */
-static int find_block(uint64_t *first, MDB_val *value, MDB_cursor *cursor, uint64_t set)
+/* The block that holds what is kept of `set`, if anything does: the last that begins before it. */
+static twin_status find_block(struct twin__store_record *out, const twin_index *index,
+                              struct twin__store_cursor *cursor, uint64_t set, twin_error *error)
 {
-    MDB_val key = twin__number_key(&set);
-    int code = mdb_cursor_get(cursor, &key, value, MDB_SET_RANGE);
-    bool later = code == MDB_SUCCESS && twin__key_number(first, key) && *first > set;
-    if (code == MDB_NOTFOUND || later)
-        code = mdb_cursor_get(cursor, &key, value, later ? MDB_PREV : MDB_LAST);
-    if (code == MDB_SUCCESS && !twin__key_number(first, key))
-        code = MDB_CORRUPTED;
-    return code;
+    twin_status status = twin__store_seek(out, cursor, set, TWIN__STORE_AT_OR_BEFORE, error);
+    return status == TWIN_OK && !out->value.at
+               ? twin__fail_damaged(error, index, "what should be kept of a set is missing")
+               : status;
 }
 
-twin_status twin__kept_get(struct twin__bytes *out, const twin_index *index, MDB_cursor *cursor, uint64_t set,
-                           twin_error *error)
+twin_status twin__kept_get(struct twin__bytes *out, const twin_index *index, struct twin__store_cursor *cursor,
+                           uint64_t set, twin_error *error)
 {
     struct twin__block block;
     struct twin__kept kept;
-    uint64_t first;
-    MDB_val value;
-    int code = find_block(&first, &value, cursor, set);
-    if (code == MDB_NOTFOUND)
-        return twin__fail_damaged(error, index, "what should be kept of a set is missing");
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, index, code);
-    if (!twin__block_decode(&block, first, twin__bytes_of(value)))
+    struct twin__store_record record;
+    twin_status status = find_block(&record, index, cursor, set, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__block_decode(&block, record.key, record.value))
         return twin__fail_damaged(error, index, "a block of kept sets does not fit its checksum");
     size_t place = twin__block_find(&block, set);
     if (place == block.count || !twin__block_get(&kept, &block, place))
@@ -59,11 +57,11 @@ void twin__unwritten_clear(struct twin__unwritten *unwritten)
 static twin_status put_block(struct twin__writing *writing, uint64_t first, const struct twin__kept *kept,
                              size_t count)
 {
-    MDB_val key = twin__number_key(&first), value = { twin__block_bytes(kept, count), NULL };
-    twin_status status = twin__from_lmdb(
-        writing, mdb_put(writing->txn, writing->index->tables[TWIN__KEPT], &key, &value, MDB_RESERVE | MDB_APPEND));
+    void *room;
+    twin_status status = twin__store_reserve(&room, writing->txn, TWIN__KEPT, first, twin__block_bytes(kept, count),
+                                             TWIN__STORE_APPEND, writing->error);
     if (status == TWIN_OK)
-        twin__block_encode(value.mv_data, first, kept, count);
+        twin__block_encode(room, first, kept, count);
     return status;
 }
 
@@ -100,11 +98,11 @@ static twin_status list_living(struct twin__kept *out, size_t *count, struct twi
     for (size_t i = 0; i < block->count; i++) {
         if (!twin__block_get(&out[*count], block, i))
             return twin__fail_damaged(writing->error, writing->index, "a block of kept sets is out of order");
-        MDB_val key = twin__number_key(&out[*count].set), value;
-        int code = mdb_get(writing->txn, writing->index->tables[TWIN__SETS], &key, &value);
-        if (code != MDB_SUCCESS && code != MDB_NOTFOUND)
-            return twin__from_lmdb(writing, code);
-        *count += code == MDB_SUCCESS;
+        struct twin__bytes record;
+        twin_status status = twin__store_get(&record, writing->txn, TWIN__SETS, out[*count].set, writing->error);
+        if (status != TWIN_OK)
+            return status;
+        *count += record.at != NULL;
     }
     return TWIN_OK;
 }
@@ -113,86 +111,66 @@ static twin_status list_living(struct twin__kept *out, size_t *count, struct twi
 static twin_status replace_block(struct twin__writing *writing, uint64_t first, const struct twin__kept *living,
                                  size_t count)
 {
-    MDB_val key = twin__number_key(&first), value = { twin__block_bytes(living, count), NULL };
     if (count == 0)
-        return twin__from_lmdb(writing, mdb_del(writing->txn, writing->index->tables[TWIN__KEPT], &key, NULL));
-    value.mv_data = malloc(value.mv_size);
-    if (!value.mv_data)
+        return twin__store_delete(writing->txn, TWIN__KEPT, first, writing->error);
+    size_t length = twin__block_bytes(living, count);
+    void *record = malloc(length);
+    if (!record)
         return twin__fail_memory(writing->error);
-    twin__block_encode(value.mv_data, first, living, count);
-    int code = mdb_put(writing->txn, writing->index->tables[TWIN__KEPT], &key, &value, 0);
-    free(value.mv_data);
-    return twin__from_lmdb(writing, code);
+    twin__block_encode(record, first, living, count);
+    twin_status status = twin__store_put(writing->txn, TWIN__KEPT, first, (struct twin__bytes){ record, length },
+                                         TWIN__STORE_SET, writing->error);
+    free(record);
+    return status;
 }
 
 /* Writes a block anew when no more than `most_living` in a hundred of it are still there, and not all. */
-static twin_status tidy_block(struct twin__writing *writing, uint64_t first, MDB_val value, size_t most_living)
+static twin_status tidy_block(struct twin__writing *writing, struct twin__store_record record, size_t most_living)
 {
     struct twin__block block;
     size_t count;
-    if (!twin__block_decode(&block, first, twin__bytes_of(value)))
+    if (!twin__block_decode(&block, record.key, record.value))
         return twin__fail_damaged(writing->error, writing->index, "a block of kept sets does not fit its checksum");
     struct twin__kept *living = malloc(block.count * sizeof *living);
     if (!living)
         return twin__fail_memory(writing->error);
     twin_status status = list_living(living, &count, writing, &block);
     if (status == TWIN_OK && count < block.count && 100 * count <= most_living * block.count)
-        status = replace_block(writing, first, living, count);
+        status = replace_block(writing, record.key, living, count);
     free(living);
     return status;
 }
 
-static twin_status find_and_tidy(struct twin__writing *writing, MDB_cursor *cursor, uint64_t set)
-{
-    uint64_t first;
-    MDB_val value;
-    int code = find_block(&first, &value, cursor, set);
-    return code == MDB_SUCCESS ? tidy_block(writing, first, value, 50) : twin__from_lmdb(writing, code);
-}
-
 twin_status twin__blocks_remove(struct twin__writing *writing, struct twin__unwritten *unwritten, uint64_t set)
 {
+    struct twin__store_cursor cursor = { 0 };
+    struct twin__store_record record;
     twin_status status = TWIN_OK;
-    MDB_cursor *cursor;
     if (unwritten->count && set >= unwritten->list[0].set)
         status = twin__blocks_finish(writing, unwritten);
     if (status == TWIN_OK)
-        status = twin__from_lmdb(writing, mdb_cursor_open(writing->txn, writing->index->tables[TWIN__KEPT], &cursor));
-    if (status != TWIN_OK)
-        return status;
-    status = find_and_tidy(writing, cursor, set);
-    mdb_cursor_close(cursor);
+        status = twin__store_cursor_open(&cursor, writing->txn, TWIN__KEPT, writing->error);
+    if (status == TWIN_OK)
+        status = find_block(&record, writing->index, &cursor, set, writing->error);
+    if (status == TWIN_OK)
+        status = tidy_block(writing, record, HALF);
+    twin__store_cursor_close(&cursor);
     return status;
 }
 
-/* Goes from number to number, because a block that is written anew moves. */
-static twin_status tidy_all(struct twin__writing *writing, MDB_cursor *cursor)
-{
-    for (uint64_t next = 0;;) {
-        MDB_val key = twin__number_key(&next), value;
-        int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-        if (code == MDB_NOTFOUND)
-            return TWIN_OK;
-        uint64_t first;
-        if (code == MDB_SUCCESS && !twin__key_number(&first, key))
-            code = MDB_CORRUPTED;
-        if (code != MDB_SUCCESS)
-            return twin__from_lmdb(writing, code);
-        twin_status status = tidy_block(writing, first, value, 100);
-        if (status != TWIN_OK)
-            return status;
-        next = first + 1;
-    }
-}
-
+/* Goes from number to number, because a block that is written again moves. */
 twin_status twin__blocks_tidy(struct twin__writing *writing)
 {
-    MDB_cursor *cursor;
-    twin_status status =
-        twin__from_lmdb(writing, mdb_cursor_open(writing->txn, writing->index->tables[TWIN__KEPT], &cursor));
-    if (status != TWIN_OK)
-        return status;
-    status = tidy_all(writing, cursor);
-    mdb_cursor_close(cursor);
+    struct twin__store_cursor cursor;
+    twin_status status = twin__store_cursor_open(&cursor, writing->txn, TWIN__KEPT, writing->error);
+    for (uint64_t next = 0; status == TWIN_OK;) {
+        struct twin__store_record record;
+        status = twin__store_seek(&record, &cursor, next, TWIN__STORE_AT_OR_AFTER, writing->error);
+        if (status != TWIN_OK || !record.value.at)
+            break;
+        next = record.key + 1;
+        status = tidy_block(writing, record, ALL);
+    }
+    twin__store_cursor_close(&cursor);
     return status;
 }

@@ -1,7 +1,6 @@
 /* check.c — tells what an index is like, and checks that its parts agree. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/stages.h"
@@ -12,10 +11,7 @@
 
 static uint64_t table_bytes(const twin_index_view *view, enum twin__table table)
 {
-    MDB_stat stat_of;
-    if (mdb_stat(view->txn, view->index->tables[table], &stat_of) != MDB_SUCCESS)
-        return 0;
-    return (stat_of.ms_branch_pages + stat_of.ms_leaf_pages + stat_of.ms_overflow_pages) * (uint64_t)stat_of.ms_psize;
+    return twin__store_table_bytes(view->txn, table);
 }
 
 /* All entries of a band, of all runs, by hash; `entries` and `spare` have room for them. */
@@ -57,7 +53,6 @@ static twin_status count_buckets(twin_index_info *out, const twin_index_view *vi
 
 twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error)
 {
-    struct stat stat_of;
     const struct twin__counts *counts = &view->counts;
     *out = (twin_index_info){ .documents = counts->documents,
                               .sets = counts->sets,
@@ -69,9 +64,9 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
     out->signature_bytes = table_bytes(view, TWIN__SETS);
     out->band_bytes = table_bytes(view, TWIN__BANDS) + table_bytes(view, TWIN__RUNS);
     out->kept_bytes = table_bytes(view, TWIN__KEPT);
-    if (fstat(view->index->fd, &stat_of) != 0)
-        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", view->index->path);
-    out->bytes = (uint64_t)stat_of.st_size;
+    twin_status status = twin__store_bytes(&out->bytes, view->index->store, error);
+    if (status != TWIN_OK)
+        return status;
     uint64_t used = out->document_bytes + out->signature_bytes + out->band_bytes + out->kept_bytes;
     out->free_bytes = out->bytes > used ? out->bytes - used : 0;
     return count_buckets(out, view, error);
@@ -102,55 +97,57 @@ static void tell_progress(struct checking *checking)
 }
 
 /* Visits every record of a table. */
-typedef twin_status record_visit(struct checking *checking, MDB_val key, MDB_val value);
+typedef twin_status record_visit(struct checking *checking, uint64_t key, struct twin__bytes value);
 
 static twin_status each_record(struct checking *checking, enum twin__table table, record_visit *visit)
 {
-    twin_index_view *view = checking->view;
-    MDB_cursor *cursor;
-    MDB_val key, value;
-    int code = mdb_cursor_open(view->txn, view->index->tables[table], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(checking->error, view->index, code);
-    twin_status status = TWIN_OK;
-    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-    while (code == MDB_SUCCESS && status == TWIN_OK) {
-        status = visit(checking, key, value);
+    struct twin__store_cursor cursor;
+    struct twin__store_record record = { 0 };
+    twin_error *error = checking->error;
+    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, table, error);
+    if (status == TWIN_OK)
+        status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
+    while (status == TWIN_OK && record.value.at) {
+        status = visit(checking, record.key, record.value);
         tell_progress(checking);
-        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+        if (status == TWIN_OK)
+            status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }
-    mdb_cursor_close(cursor);
-    return status != TWIN_OK || code == MDB_NOTFOUND ? status : twin__fail_lmdb(checking->error, view->index, code);
+    twin__store_cursor_close(&cursor);
+    return status;
 }
 
-/* Whether a pair of key and value is in a table of lists. */
-static bool is_listed(const struct checking *checking, enum twin__table table, uint64_t number, const void *bytes,
-                      size_t length)
+static twin_status find_member(bool *found, const struct checking *checking, uint64_t set, uint32_t label,
+                               uint64_t document)
 {
-    MDB_cursor *cursor;
-    MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
-    if (mdb_cursor_open(checking->view->txn, checking->view->index->tables[table], &cursor) != MDB_SUCCESS)
-        return false;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_GET_BOTH);
-    mdb_cursor_close(cursor);
-    return code == MDB_SUCCESS;
+    unsigned char member[TWIN__MEMBER_BYTES];
+    struct twin__store_cursor cursor;
+    struct twin__store_record record = { 0 };
+    twin__member_encode(member, label, document);
+    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__MEMBERS, checking->error);
+    if (status == TWIN_OK)
+        status = twin__store_seek_value(&record, &cursor, set, (struct twin__bytes){ member, sizeof member },
+                                        checking->error);
+    *found = status == TWIN_OK && record.value.at && record.value.length == sizeof member &&
+             memcmp(record.value.at, member, sizeof member) == 0;
+    twin__store_cursor_close(&cursor);
+    return status;
 }
 
-static twin_status check_document(struct checking *checking, MDB_val key, MDB_val value)
+static twin_status check_document(struct checking *checking, uint64_t number, struct twin__bytes value)
 {
     struct twin__document document;
     struct twin__set set;
-    unsigned char member[TWIN__MEMBER_BYTES];
-    uint64_t number;
     bool found;
-    if (!twin__key_number(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+    if (!twin__document_decode(&document, value))
         return wrong(checking, "a document does not fit its checksum");
     if (number >= checking->view->counts.next_document)
         return wrong(checking, "a document has a number that was never given");
-    twin__member_encode(member, document.label, number);
-    if (!is_listed(checking, TWIN__MEMBERS, document.set, member, sizeof member))
-        return wrong(checking, "a document is not among the members of its set");
-    twin_status status = twin__view_set(&set, &found, NULL, checking->view, document.set, checking->error);
+    twin_status status = find_member(&found, checking, document.set, document.label, number);
+    if (status == TWIN_OK && !found)
+        status = wrong(checking, "a document is not among the members of its set");
+    if (status == TWIN_OK)
+        status = twin__view_set(&set, &found, NULL, checking->view, document.set, checking->error);
     if (status != TWIN_OK || !found)
         return status == TWIN_OK ? wrong(checking, "a document has a set that is not there") : status;
     if (set.first > number)
@@ -160,12 +157,12 @@ static twin_status check_document(struct checking *checking, MDB_val key, MDB_va
     return TWIN_OK;
 }
 
-static twin_status check_member(struct checking *checking, MDB_val key, MDB_val value)
+static twin_status check_member(struct checking *checking, uint64_t set, struct twin__bytes value)
 {
     struct twin__document document;
-    uint64_t set, number;
+    uint64_t number;
     uint32_t label;
-    if (!twin__key_number(&set, key) || !twin__member_decode(&label, &number, value))
+    if (!twin__member_decode(&label, &number, value))
         return wrong(checking, "a member of a set is not what it should be");
     twin_status status = twin__view_document(&document, NULL, checking->view, number, checking->error);
     if (status == TWIN_OK && (document.set != set || document.label != label))
@@ -177,19 +174,19 @@ static twin_status check_member(struct checking *checking, MDB_val key, MDB_val 
 /* The members of a set: how many, and whether its first is one of them. */
 static twin_status check_members(struct checking *checking, uint64_t number, const struct twin__set *set)
 {
-    MDB_cursor *cursor;
-    MDB_val key = twin__number_key(&number), value;
-    size_t count = 0;
+    struct twin__store_cursor cursor;
+    struct twin__store_record record;
     struct twin__document first;
-    int code = mdb_cursor_open(checking->view->txn, checking->view->index->tables[TWIN__MEMBERS], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(checking->error, checking->view->index, code);
-    if (mdb_cursor_get(cursor, &key, &value, MDB_SET_KEY) == MDB_SUCCESS)
-        mdb_cursor_count(cursor, &count);
-    mdb_cursor_close(cursor);
+    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__MEMBERS, checking->error);
+    if (status == TWIN_OK)
+        status = twin__store_seek(&record, &cursor, number, TWIN__STORE_AT, checking->error);
+    uint64_t count = status == TWIN_OK && record.value.at ? twin__store_list_length(&cursor) : 0;
+    twin__store_cursor_close(&cursor);
+    if (status != TWIN_OK)
+        return status;
     if (count == 0 || count != set->members)
         return wrong(checking, "a set has not as many documents as it says");
-    twin_status status = twin__view_document(&first, NULL, checking->view, set->first, checking->error);
+    status = twin__view_document(&first, NULL, checking->view, set->first, checking->error);
     return status == TWIN_OK && first.set != number ? wrong(checking, "the first document of a set has another set")
                                                     : status;
 }
@@ -203,7 +200,7 @@ static twin_status digest_again(twin_digest *out, struct checking *checking, uin
         *out = twin__text_digest((twin_text){ view->text.bytes, view->text.length });
         return TWIN_OK;
     }
-    twin_status status = twin__kept_get(&kept, view->index, view->kept, number, checking->error);
+    twin_status status = twin__kept_get(&kept, view->index, &view->kept, number, checking->error);
     if (status == TWIN_OK)
         *out = twin__kept_digest(kept);
     return status;
@@ -229,13 +226,11 @@ static twin_status check_kept(struct checking *checking, uint64_t number, const 
     return TWIN_OK;
 }
 
-static twin_status check_set(struct checking *checking, MDB_val key, MDB_val value)
+static twin_status check_set(struct checking *checking, uint64_t number, struct twin__bytes value)
 {
     const twin_index *index = checking->view->index;
     struct twin__set set;
-    uint64_t number;
-    if (!twin__key_number(&number, key) ||
-        !twin__set_decode(&set, checking->signature, index->options.scheme.minhash.slots, twin__bytes_of(value)))
+    if (!twin__set_decode(&set, checking->signature, index->options.scheme.minhash.slots, value))
         return wrong(checking, "a signature does not fit its checksum");
     if (number >= checking->view->counts.next_set)
         return wrong(checking, "a set has a number that was never given");
@@ -252,13 +247,12 @@ static twin_status check_set(struct checking *checking, MDB_val key, MDB_val val
 /* ---- blocks ---- */
 
 /* Each block begins behind the one before, and more than half of it lives. */
-static twin_status check_block(struct checking *checking, MDB_val key, MDB_val value)
+static twin_status check_block(struct checking *checking, uint64_t first, struct twin__bytes value)
 {
     struct twin__block block;
     struct twin__kept kept = { 0 };
-    uint64_t first;
     size_t living = 0;
-    if (!twin__key_number(&first, key) || !twin__block_decode(&block, first, twin__bytes_of(value)))
+    if (!twin__block_decode(&block, first, value))
         return wrong(checking, "a block of kept sets does not fit its checksum");
     for (size_t i = 0; i < block.count; i++) {
         struct twin__set set;
@@ -376,9 +370,7 @@ static twin_status check_run(struct checking *checking, enum twin__postings heap
 
 static uint64_t records_in(const struct checking *checking, enum twin__table table)
 {
-    MDB_stat stat_of;
-    int code = mdb_stat(checking->view->txn, checking->view->index->tables[table], &stat_of);
-    return code == MDB_SUCCESS ? stat_of.ms_entries : 0;
+    return twin__store_records(checking->view->txn, table);
 }
 
 /* Every living set was met once in each list of its run, and every living document, so when the numbers agree none is

@@ -24,12 +24,11 @@
 #ifndef TWIN_INDEX_PRIVATE_H
 #define TWIN_INDEX_PRIVATE_H
 
-#include <lmdb.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "index/record.h"
 #include "join/provider.h"
+#include "store/store.h"
 
 enum twin__table {
     TWIN__META,
@@ -44,73 +43,36 @@ enum twin__table {
     TWIN__TABLES,
 };
 
+extern const struct twin__store_schema twin__index_schema;
+
 struct twin_index {
-    MDB_env *env;
-    MDB_dbi tables[TWIN__TABLES];
-    char *path;
-    int fd; /* holds a shared lock on the file, so that nobody replaces it */
-    bool writable;
+    twin__store *store;
+    const char *path; /* the store's */
     twin_index_options options;
     const twin_text *stop_words; /* as they were read from the file; the signer has its own */
     twin_signer *signer;
-    pthread_mutex_t lock; /* over the two below */
-    size_t views;         /* open ones: the map cannot grow under them */
-    size_t map_bytes;
 };
 
 /* ---- index.c */
 
-/* What LMDB answered, as a status and a sentence about the index. */
-twin_status twin__fail_lmdb(twin_error *error, const twin_index *index, int code);
 twin_status twin__fail_damaged(twin_error *error, const twin_index *index, const char *what);
 
-static inline MDB_val twin__number_key(const uint64_t *number)
-{
-    return (MDB_val){ sizeof *number, (void *)number };
-}
-
-static inline struct twin__bytes twin__bytes_of(MDB_val value)
-{
-    return (struct twin__bytes){ value.mv_data, value.mv_size };
-}
-
-/* The number that a key of eight bytes is; keys may lie unaligned. False: not eight bytes. */
-bool twin__key_number(uint64_t *out, MDB_val key);
-
 /* One change: `write` fills the transaction, and is called again, from the start, when the map had to grow. What it
- * returns beside TWIN_OK ends the transaction without a trace; `code` is what LMDB said then, or 0. */
+ * returns except TWIN_OK ends the transaction without a trace. */
 struct twin__writing {
     twin_index *index;
-    MDB_txn *txn;
+    twin__store_txn *txn;
     struct twin__counts counts; /* as they were; written back as `write` leaves them */
-    size_t bytes;               /* about as many will be written, if it is known */
-    int code;
     twin_error *error;
 };
 typedef twin_status twin__write(struct twin__writing *writing, void *context);
 twin_status twin__transact(twin_index *index, twin__write *write, void *context, twin_error *error);
 
-/* LMDB's answer inside a transaction: notes it and makes a status of it. MDB_SUCCESS is TWIN_OK. */
-twin_status twin__from_lmdb(struct twin__writing *writing, int code);
-
-twin_status twin__get_counts(struct twin__counts *out, const twin_index *index, MDB_txn *txn, twin_error *error);
-
-/* A transaction that reads, told to the index so that its map stays. */
-twin_status twin__begin_read(MDB_txn **out, twin_index *index, twin_error *error);
-void twin__end_read(twin_index *index, MDB_txn *txn);
+twin_status twin__get_counts(struct twin__counts *out, const twin_index *index, twin__store_txn *txn,
+                             twin_error *error);
 
 uint32_t twin__index_id_hash(const twin_index *index, twin_text id);
 uint32_t twin__index_digest_hash(twin_digest digest);
-
-/* ---- index_commit.c */
-
-/* Commits the transaction; LMDB's answer. */
-int twin__commit(const struct twin__writing *writing);
-
-/* ---- index_pages.c */
-
-/* Whether the pages of an LMDB file can be trusted so far that LMDB may open it. */
-twin_status twin__pages_check(int fd, const char *path, twin_error *error);
 
 /* ---- index_runs.c */
 
@@ -152,12 +114,12 @@ static inline uint64_t twin__entry_at(struct twin__band band, size_t i)
     memcpy(&entry, (const char *)band.entries + i * sizeof entry, sizeof entry);
     return entry;
 }
-twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
-                           struct twin__run run, size_t list, twin_error *error);
+twin_status twin__list_get(struct twin__band *out, const twin_index *index, twin__store_txn *txn,
+                           enum twin__postings heap, struct twin__run run, size_t list, twin_error *error);
 bool twin__band_check_fits(struct twin__band band);
 
 /* The runs in order; to be freed. */
-twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
+twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, twin__store_txn *txn,
                             enum twin__postings heap, twin_error *error);
 
 /* The runs of a heap and `stride` of the lists of each, one run behind the other. What was written by earlier
@@ -167,8 +129,8 @@ struct twin__lists {
     struct twin__band *lists;
     size_t run_count, stride;
 };
-twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
-                            size_t first, size_t count, twin_error *error);
+twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, twin__store_txn *txn,
+                            enum twin__postings heap, size_t first, size_t count, twin_error *error);
 void twin__lists_clear(struct twin__lists *lists);
 
 /* The place of the first entry whose hash is at least `hash`; from a place on that is not behind it. */
@@ -178,8 +140,8 @@ size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash);
 /* ---- index_blocks.c */
 
 /* What is kept of a set; it lives until the cursor's transaction writes or ends. That there is none is damage. */
-twin_status twin__kept_get(struct twin__bytes *out, const twin_index *index, MDB_cursor *cursor, uint64_t set,
-                           twin_error *error);
+twin_status twin__kept_get(struct twin__bytes *out, const twin_index *index, struct twin__store_cursor *cursor,
+                           uint64_t set, twin_error *error);
 
 /* What is kept of the last sets, not yet in a block. */
 struct twin__unwritten {
@@ -288,8 +250,8 @@ twin_status twin__ingest(uint64_t *problems, const struct twin__ingest_options *
 
 struct twin_index_view {
     twin_index *index;
-    MDB_txn *txn;
-    MDB_cursor *kept;
+    twin__store_txn *txn;
+    struct twin__store_cursor kept;
     struct twin__counts counts;
     struct twin__lists bands, ids;
     twin_scratch scratch; /* of the query */
@@ -324,7 +286,7 @@ void twin__seats_free(struct twin__seat *seats, int count);
 /* A member of a set as it is kept: label, then number, high bytes first, so that they sort. */
 enum { TWIN__MEMBER_BYTES = 12 };
 void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, uint64_t document);
-bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value);
+bool twin__member_decode(uint32_t *label, uint64_t *document, struct twin__bytes value);
 
 /* ---- view_provider.c */
 

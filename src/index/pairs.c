@@ -61,34 +61,32 @@ static twin_status add_similar(struct pair_list *out, const struct twin__view_pr
 
 /* ---- equal sets ---- */
 
-static twin_status add_copies_of(struct pair_list *out, const twin_index *index, MDB_cursor *cursor,
+static twin_status add_copies_of(struct pair_list *out, const twin_index *index, struct twin__store_cursor *cursor,
                                  const struct twin__provided_set *set, twin_error *error)
 {
-    MDB_val key = twin__number_key(&set->number), value;
-    twin_status status = TWIN_OK;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_KEY);
-    for (; code == MDB_SUCCESS && status == TWIN_OK; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT_DUP)) {
+    struct twin__store_record member;
+    twin_status status = twin__store_seek(&member, cursor, set->number, TWIN__STORE_AT, error);
+    while (status == TWIN_OK && member.value.at) {
         uint32_t label;
         uint64_t document;
-        if (!twin__member_decode(&label, &document, value))
+        if (!twin__member_decode(&label, &document, member.value))
             return twin__fail_damaged(error, index, "a member of a set is not what it should be");
         if (document != set->first)
             status = add_pair(out, set->first, document, 1, error);
+        if (status == TWIN_OK)
+            status = twin__store_move(&member, cursor, TWIN__STORE_NEXT_IN_LIST, error);
     }
-    return status != TWIN_OK || code == MDB_NOTFOUND ? status : twin__fail_lmdb(error, index, code);
+    return status;
 }
 
 static twin_status add_copies(struct pair_list *out, const struct twin__view_provider *sets, twin_error *error)
 {
     const twin_index_view *view = sets->seats[0].view;
-    MDB_cursor *cursor;
-    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__MEMBERS], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, view->index, code);
-    twin_status status = TWIN_OK;
+    struct twin__store_cursor cursor;
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__MEMBERS, error);
     for (size_t i = 0; i < sets->count && status == TWIN_OK; i++)
-        status = add_copies_of(out, view->index, cursor, &sets->sets[i], error);
-    mdb_cursor_close(cursor);
+        status = add_copies_of(out, view->index, &cursor, &sets->sets[i], error);
+    twin__store_cursor_close(&cursor);
     return status;
 }
 

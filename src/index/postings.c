@@ -43,17 +43,16 @@ uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *sign
 
 /* ---- reading ---- */
 
-twin_status twin__list_get(struct twin__band *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
-                           struct twin__run run, size_t list, twin_error *error)
+twin_status twin__list_get(struct twin__band *out, const twin_index *index, twin__store_txn *txn,
+                           enum twin__postings heap, struct twin__run run, size_t list, twin_error *error)
 {
-    uint64_t number = run.first << LIST_BITS | list;
-    MDB_val key = twin__number_key(&number), value;
-    int code = mdb_get(txn, index->tables[heaps[heap].lists], &key, &value);
-    if (code == MDB_NOTFOUND || (code == MDB_SUCCESS && value.mv_size != (run.entries + 1) * sizeof(uint64_t)))
+    struct twin__bytes value;
+    twin_status status = twin__store_get(&value, txn, heaps[heap].lists, run.first << LIST_BITS | list, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!value.at || value.length != (run.entries + 1) * sizeof(uint64_t))
         return twin__fail_damaged(error, index, "a list of a run is missing or has the wrong length");
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, index, code);
-    *out = (struct twin__band){ value.mv_data, run.entries };
+    *out = (struct twin__band){ value.at, run.entries };
     return TWIN_OK;
 }
 
@@ -67,36 +66,35 @@ bool twin__band_check_fits(struct twin__band band)
     return twin__entry_at(band, band.count) == check_of(band.entries, band.count);
 }
 
-static twin_status list_runs(struct twin__run **list, size_t *count, const twin_index *index, MDB_cursor *cursor,
-                             twin_error *error)
+static twin_status list_runs(struct twin__run **list, size_t *count, const twin_index *index,
+                             struct twin__store_cursor *cursor, twin_error *error)
 {
     size_t capacity = 0;
-    MDB_val key, value;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+    struct twin__store_record record;
+    twin_status status = twin__store_move(&record, cursor, TWIN__STORE_FIRST, error);
+    for (; status == TWIN_OK && record.value.at;
+         status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error)) {
         if (!twin__array_grow(list, &capacity, *count, 1, sizeof **list))
             return twin__fail_memory(error);
         struct twin__run *run = &(*list)[*count];
-        uint64_t first;
-        if (!twin__key_number(&first, key) || !twin__run_decode(run, first, twin__bytes_of(value)) ||
-            (*count && run->first < run[-1].end) || run->end > MOST_NUMBERS)
+        if (!twin__run_decode(run, record.key, record.value) || (*count && run->first < run[-1].end) ||
+            run->end > MOST_NUMBERS)
             return twin__fail_damaged(error, index, "its list of runs is not what it should be");
         ++*count;
     }
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(error, index, code);
+    return status;
 }
 
-twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, MDB_txn *txn,
+twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, twin__store_txn *txn,
                             enum twin__postings heap, twin_error *error)
 {
-    MDB_cursor *cursor;
+    struct twin__store_cursor cursor;
     *out = NULL;
     *count = 0;
-    int code = mdb_cursor_open(txn, index->tables[heaps[heap].runs], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, index, code);
-    twin_status status = list_runs(out, count, index, cursor, error);
-    mdb_cursor_close(cursor);
+    twin_status status = twin__store_cursor_open(&cursor, txn, heaps[heap].runs, error);
+    if (status == TWIN_OK)
+        status = list_runs(out, count, index, &cursor, error);
+    twin__store_cursor_close(&cursor);
     if (status != TWIN_OK) {
         free(*out);
         *out = NULL;
@@ -111,8 +109,8 @@ void twin__lists_clear(struct twin__lists *lists)
     *lists = (struct twin__lists){ 0 };
 }
 
-twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, MDB_txn *txn, enum twin__postings heap,
-                            size_t first, size_t count, twin_error *error)
+twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, twin__store_txn *txn,
+                            enum twin__postings heap, size_t first, size_t count, twin_error *error)
 {
     *out = (struct twin__lists){ .stride = count };
     twin_status status = twin__runs_list(&out->runs, &out->run_count, index, txn, heap, error);
@@ -185,22 +183,19 @@ static bool is_live(const struct merge *merge, uint64_t number)
 
 static twin_status mark_live(struct merge *merge, struct twin__writing *writing)
 {
-    MDB_cursor *cursor;
-    MDB_val key = twin__number_key(&merge->out.first), value;
-    uint64_t number;
-    twin_status status = twin__from_lmdb(
-        writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[merge->heap].records], &cursor));
-    if (status != TWIN_OK)
-        return status;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-        if (!twin__key_number(&number, key) || number >= merge->out.end)
-            break;
-        number -= merge->out.first;
+    struct twin__store_cursor cursor;
+    struct twin__store_record record = { 0 };
+    twin_error *error = writing->error;
+    twin_status status = twin__store_cursor_open(&cursor, writing->txn, heaps[merge->heap].records, error);
+    if (status == TWIN_OK)
+        status = twin__store_seek(&record, &cursor, merge->out.first, TWIN__STORE_AT_OR_AFTER, error);
+    while (status == TWIN_OK && record.value.at && record.key < merge->out.end) {
+        uint64_t number = record.key - merge->out.first;
         merge->live[number / 8] = (unsigned char)(merge->live[number / 8] | 1u << number % 8);
+        status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }
-    mdb_cursor_close(cursor);
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__from_lmdb(writing, code);
+    twin__store_cursor_close(&cursor);
+    return status;
 }
 
 static uint32_t hash_in(const twin_index_options *options, const struct twin__new_posting *newcomer, size_t list)
@@ -239,29 +234,24 @@ static twin_status gather(struct merge *merge, struct twin__writing *writing, si
 
 static twin_status put_list(const struct merge *merge, struct twin__writing *writing, size_t list)
 {
-    MDB_dbi table = writing->index->tables[heaps[merge->heap].lists];
-    uint64_t number = merge->out.first << LIST_BITS | list, check = check_of(merge->entries, merge->count);
+    uint64_t key = merge->out.first << LIST_BITS | list, check = check_of(merge->entries, merge->count);
     size_t length = merge->count * sizeof(uint64_t);
-    MDB_val key = twin__number_key(&number), value = { length + sizeof check, NULL };
-    twin_status status = twin__from_lmdb(writing, mdb_put(writing->txn, table, &key, &value, MDB_RESERVE));
+    void *room;
+    twin_status status = twin__store_reserve(&room, writing->txn, heaps[merge->heap].lists, key,
+                                             length + sizeof check, TWIN__STORE_SET, writing->error);
     if (status == TWIN_OK) {
-        memcpy(value.mv_data, merge->entries, length);
-        memcpy((char *)value.mv_data + length, &check, sizeof check);
+        memcpy(room, merge->entries, length);
+        memcpy((char *)room + length, &check, sizeof check);
     }
     return status;
-}
-
-static twin_status drop(struct twin__writing *writing, enum twin__table table, uint64_t number)
-{
-    MDB_val key = twin__number_key(&number);
-    return twin__from_lmdb(writing, mdb_del(writing->txn, writing->index->tables[table], &key, NULL));
 }
 
 static twin_status merge_list(struct merge *merge, struct twin__writing *writing, size_t list)
 {
     twin_status status = gather(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++)
-        status = drop(writing, heaps[merge->heap].lists, merge->runs[i].first << LIST_BITS | list);
+        status = twin__store_delete(writing->txn, heaps[merge->heap].lists, merge->runs[i].first << LIST_BITS | list,
+                                    writing->error);
     if (status != TWIN_OK || merge->count == 0)
         return status;
     twin__sort(merge->entries, merge->spare, merge->count); /* no number comes twice, so not by hash alone */
@@ -272,8 +262,8 @@ static twin_status put_run(struct twin__writing *writing, enum twin__postings he
 {
     unsigned char record[TWIN__RUN_BYTES];
     twin__run_encode(record, run);
-    MDB_val key = twin__number_key(&run->first), value = { sizeof record, record };
-    return twin__from_lmdb(writing, mdb_put(writing->txn, writing->index->tables[heaps[heap].runs], &key, &value, 0));
+    return twin__store_put(writing->txn, heaps[heap].runs, run->first, (struct twin__bytes){ record, sizeof record },
+                           TWIN__STORE_SET, writing->error);
 }
 
 static twin_status merge_lists(struct merge *merge, struct twin__writing *writing)
@@ -283,7 +273,7 @@ static twin_status merge_lists(struct merge *merge, struct twin__writing *writin
     for (size_t list = 0; list < lists && status == TWIN_OK; list++)
         status = merge_list(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++) {
-        status = drop(writing, heaps[merge->heap].runs, merge->runs[i].first);
+        status = twin__store_delete(writing->txn, heaps[merge->heap].runs, merge->runs[i].first, writing->error);
         if (merge->heap == TWIN__POSTINGS_SETS)
             writing->counts.dead -= merge->runs[i].dead;
     }
@@ -350,23 +340,17 @@ twin_status twin__runs_append(struct twin__writing *writing, enum twin__postings
 static twin_status find_run(struct twin__run *out, struct twin__writing *writing, enum twin__postings heap,
                             uint64_t number)
 {
-    MDB_cursor *cursor;
-    uint64_t first = 0;
-    MDB_val key = twin__number_key(&number), value;
-    twin_status status =
-        twin__from_lmdb(writing, mdb_cursor_open(writing->txn, writing->index->tables[heaps[heap].runs], &cursor));
-    if (status != TWIN_OK)
-        return status;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    if (code == MDB_NOTFOUND)
-        code = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
-    else if (code == MDB_SUCCESS && twin__key_number(&first, key) && first > number)
-        code = mdb_cursor_get(cursor, &key, &value, MDB_PREV);
-    bool good = code == MDB_SUCCESS && twin__key_number(&first, key) &&
-                twin__run_decode(out, first, twin__bytes_of(value)) && first <= number && number < out->end &&
-                out->dead < out->entries;
-    mdb_cursor_close(cursor);
-    return good ? TWIN_OK : twin__fail_damaged(writing->error, writing->index, "a set or an id stands in no run");
+    struct twin__store_cursor cursor;
+    struct twin__store_record record;
+    twin_status status = twin__store_cursor_open(&cursor, writing->txn, heaps[heap].runs, writing->error);
+    if (status == TWIN_OK)
+        status = twin__store_seek(&record, &cursor, number, TWIN__STORE_AT_OR_BEFORE, writing->error);
+    bool good = status == TWIN_OK && record.value.at && twin__run_decode(out, record.key, record.value) &&
+                number < out->end && out->dead < out->entries;
+    twin__store_cursor_close(&cursor);
+    return good || status != TWIN_OK
+               ? status
+               : twin__fail_damaged(writing->error, writing->index, "a set or an id stands in no run");
 }
 
 twin_status twin__runs_mark_removed(struct twin__writing *writing, enum twin__postings heap, uint64_t number)

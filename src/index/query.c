@@ -177,7 +177,7 @@ struct telling {
     twin_index_answer *out;
     twin_index_view *view;
     twin_index_query_options question;
-    MDB_cursor *members;
+    struct twin__store_cursor members;
     struct told told;
 };
 
@@ -187,13 +187,12 @@ static twin_status tell_members(struct telling *telling, const struct twin__hit 
     twin_index_view *view = telling->view;
     size_t top = telling->question.top;
     bool per_label = telling->question.per_label;
-    uint64_t set = hit->set;
-    MDB_val key = twin__number_key(&set), value;
-    int code = mdb_cursor_get(telling->members, &key, &value, MDB_SET_KEY);
-    while (code == MDB_SUCCESS && (per_label || !top || telling->out->count < top)) {
+    struct twin__store_record member;
+    twin_status status = twin__store_seek(&member, &telling->members, hit->set, TWIN__STORE_AT, error);
+    while (status == TWIN_OK && member.value.at && (per_label || !top || telling->out->count < top)) {
         uint32_t label;
         uint64_t number;
-        if (!twin__member_decode(&label, &number, value))
+        if (!twin__member_decode(&label, &number, member.value))
             return twin__fail_damaged(error, view->index, "a member of a set is not what it should be");
         size_t *tally = per_label ? tally_of(&telling->told, label) : NULL;
         if (per_label && !tally)
@@ -203,32 +202,28 @@ static twin_status tell_members(struct telling *telling, const struct twin__hit 
             if (label == UINT32_MAX)
                 return TWIN_OK;
             twin__member_encode(next, label + 1, 0);
-            key = twin__number_key(&set);
-            value = (MDB_val){ sizeof next, next };
-            code = mdb_cursor_get(telling->members, &key, &value, MDB_GET_BOTH_RANGE);
+            status = twin__store_seek_value(&member, &telling->members, hit->set,
+                                            (struct twin__bytes){ next, sizeof next }, error);
             continue;
         }
-        twin_status status = tell(telling->out, view, hit, number, error);
+        status = tell(telling->out, view, hit, number, error);
         if (status != TWIN_OK)
             return status;
         if (tally)
             ++*tally;
-        code = mdb_cursor_get(telling->members, &key, &value, MDB_NEXT_DUP);
+        status = twin__store_move(&member, &telling->members, TWIN__STORE_NEXT_IN_LIST, error);
     }
-    return code == MDB_NOTFOUND || code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+    return status;
 }
 
 static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
                              twin_error *error)
 {
     struct telling telling = { .out = out, .view = view, .question = question };
-    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__MEMBERS], &telling.members);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, view->index, code);
-    twin_status status = TWIN_OK;
+    twin_status status = twin__store_cursor_open(&telling.members, view->txn, TWIN__MEMBERS, error);
     for (size_t i = 0; i < view->hit_count && status == TWIN_OK; i++)
         status = tell_members(&telling, &view->hits[i], error);
-    mdb_cursor_close(telling.members);
+    twin__store_cursor_close(&telling.members);
     free(telling.told.tallies);
     size_t position = 0;
     for (size_t i = 0; i < out->count; i++) {

@@ -2,40 +2,9 @@
 #ifndef TWIN_INDEX_RECORD_H
 #define TWIN_INDEX_RECORD_H
 
-#include <string.h>
-
 #include <twinsift/index.h>
 
-/* Bytes of a record, lying anywhere, aligned or not. */
-struct twin__bytes {
-    const void *at;
-    size_t length;
-};
-
-/* Numbers of eight and of four bytes. */
-static inline uint64_t twin__get8(const void *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static inline uint32_t twin__get4(const void *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static inline void twin__put8(void *at, uint64_t value)
-{
-    memcpy(at, &value, sizeof value);
-}
-
-static inline void twin__put4(void *at, uint32_t value)
-{
-    memcpy(at, &value, sizeof value);
-}
+#include "base/bytes.h"
 
 /* The check that stands in the first four bytes of a record; whether it fits, in a record of at least `least` bytes. */
 uint32_t twin__check_of(const void *record, size_t length);

@@ -28,12 +28,12 @@ void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, 
     put_high_first(out + 4, document, 8);
 }
 
-bool twin__member_decode(uint32_t *label, uint64_t *document, MDB_val value)
+bool twin__member_decode(uint32_t *label, uint64_t *document, struct twin__bytes value)
 {
-    if (value.mv_size != TWIN__MEMBER_BYTES)
+    if (value.length != TWIN__MEMBER_BYTES)
         return false;
-    *label = (uint32_t)get_high_first(value.mv_data, 4);
-    *document = get_high_first((const unsigned char *)value.mv_data + 4, 8);
+    *label = (uint32_t)get_high_first(value.at, 4);
+    *document = get_high_first((const unsigned char *)value.at + 4, 8);
     return true;
 }
 
@@ -51,25 +51,20 @@ static twin_status find_lists(twin_index_view *view, twin_error *error)
 
 static twin_status look(twin_index_view *view, twin_error *error)
 {
-    twin_status status = twin__begin_read(&view->txn, view->index, error);
+    twin_status status = twin__store_begin_read(&view->txn, view->index->store, error);
     if (status == TWIN_OK)
         status = twin__get_counts(&view->counts, view->index, view->txn, error);
     if (status == TWIN_OK)
         status = find_lists(view, error);
-    if (status != TWIN_OK)
-        return status;
-    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__KEPT], &view->kept);
-    return code == MDB_SUCCESS ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+    return status == TWIN_OK ? twin__store_cursor_open(&view->kept, view->txn, TWIN__KEPT, error) : status;
 }
 
 static void look_away(twin_index_view *view)
 {
     twin__lists_clear(&view->bands);
     twin__lists_clear(&view->ids);
-    if (view->kept)
-        mdb_cursor_close(view->kept);
-    view->kept = NULL;
-    twin__end_read(view->index, view->txn);
+    twin__store_cursor_close(&view->kept);
+    twin__store_end_read(view->txn);
     view->txn = NULL;
 }
 
@@ -166,27 +161,25 @@ twin_status twin__seats_create(struct twin__seat **out, int count, twin_index *i
 
 /* ---- records ---- */
 
-static twin_status get(MDB_val *out, bool *found, twin_index_view *view, enum twin__table table, uint64_t number,
-                       twin_error *error)
+static twin_status get(struct twin__bytes *out, bool *found, twin_index_view *view, enum twin__table table,
+                       uint64_t number, twin_error *error)
 {
-    MDB_val key = twin__number_key(&number);
-    int code = mdb_get(view->txn, view->index->tables[table], &key, out);
+    twin_status status = twin__store_get(out, view->txn, table, number, error);
     if (found)
-        *found = code == MDB_SUCCESS;
-    if (code == MDB_SUCCESS || (code == MDB_NOTFOUND && found))
-        return TWIN_OK;
-    return code == MDB_NOTFOUND ? twin__fail_damaged(error, view->index, "a record that is referred to is missing")
-                                : twin__fail_lmdb(error, view->index, code);
+        *found = out->at != NULL;
+    return status == TWIN_OK && !out->at && !found
+               ? twin__fail_damaged(error, view->index, "a record that is referred to is missing")
+               : status;
 }
 
 twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signature, twin_index_view *view,
                            uint64_t set, twin_error *error)
 {
-    MDB_val value;
+    struct twin__bytes value;
     twin_status status = get(&value, found, view, TWIN__SETS, set, error);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    if (!twin__set_decode(out, signature, view->index->options.scheme.minhash.slots, twin__bytes_of(value)))
+    if (!twin__set_decode(out, signature, view->index->options.scheme.minhash.slots, value))
         return twin__fail_damaged(error, view->index, "a signature does not fit its checksum");
     return TWIN_OK;
 }
@@ -194,11 +187,11 @@ twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signatu
 twin_status twin__view_document(struct twin__document *out, bool *found, twin_index_view *view, uint64_t document,
                                 twin_error *error)
 {
-    MDB_val value;
+    struct twin__bytes value;
     twin_status status = get(&value, found, view, TWIN__DOCUMENTS, document, error);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    if (!twin__document_decode(out, twin__bytes_of(value)))
+    if (!twin__document_decode(out, value))
         return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
     return TWIN_OK;
 }
@@ -207,7 +200,7 @@ twin_status twin__view_document(struct twin__document *out, bool *found, twin_in
 static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *error)
 {
     struct twin__bytes kept;
-    twin_status status = twin__kept_get(&kept, view->index, view->kept, set, error);
+    twin_status status = twin__kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
         return status;
     status = twin__text_decode(&view->text, SIZE_MAX, kept);
@@ -237,7 +230,7 @@ twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set,
     if (view->index->options.keep == TWIN_KEEP_TEXT)
         return shingle_again(out, view, set, error);
     struct twin__bytes kept;
-    twin_status status = twin__kept_get(&kept, view->index, view->kept, set, error);
+    twin_status status = twin__kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
         return status;
     status = twin__items_decode(&view->items, size, twin__item_bits(&view->index->options), kept);
@@ -332,33 +325,32 @@ twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_en
     return status;
 }
 
-static twin_status each(twin_index_view *view, MDB_cursor *cursor, twin_index_visit *visit, void *context,
-                        twin_error *error)
+static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor, twin_index_visit *visit,
+                        void *context, twin_error *error)
 {
-    MDB_val key, value;
-    int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-    for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+    struct twin__store_record record;
+    twin_status status = twin__store_move(&record, cursor, TWIN__STORE_FIRST, error);
+    for (; status == TWIN_OK && record.value.at;
+         status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error)) {
         struct twin__document document;
         twin_index_entry entry;
-        uint64_t number;
-        if (!twin__key_number(&number, key) || !twin__document_decode(&document, twin__bytes_of(value)))
+        if (!twin__document_decode(&document, record.value))
             return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
-        twin_status status = entry_of(&entry, view, number, &document, error);
+        status = entry_of(&entry, view, record.key, &document, error);
         if (status != TWIN_OK)
             return status;
         if (!visit(context, &entry))
             return TWIN_ESTOPPED;
     }
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__fail_lmdb(error, view->index, code);
+    return status;
 }
 
 twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context, twin_error *error)
 {
-    MDB_cursor *cursor;
-    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__DOCUMENTS], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, view->index, code);
-    twin_status status = each(view, cursor, visit, context, error);
-    mdb_cursor_close(cursor);
+    struct twin__store_cursor cursor;
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__DOCUMENTS, error);
+    if (status == TWIN_OK)
+        status = each(view, &cursor, visit, context, error);
+    twin__store_cursor_close(&cursor);
     return status;
 }

@@ -34,39 +34,38 @@ static bool has_room(struct twin__view_provider *sets, size_t slots)
                             sizeof *sets->signatures);
 }
 
-static twin_status load_set(struct twin__view_provider *sets, MDB_val key, MDB_val value, twin_error *error)
+static twin_status load_set(struct twin__view_provider *sets, struct twin__store_record record, twin_error *error)
 {
     const twin_index *index = sets->seats[0].view->index;
     size_t slots = index->options.scheme.minhash.slots;
     struct twin__set set;
-    uint64_t number;
     if (!has_room(sets, slots))
         return twin__fail_memory(error);
-    if (!twin__key_number(&number, key) ||
-        !twin__set_decode(&set, sets->signatures + sets->count * slots, slots, twin__bytes_of(value)))
+    if (!twin__set_decode(&set, sets->signatures + sets->count * slots, slots, record.value))
         return twin__fail_damaged(error, index, "a signature does not fit its checksum");
     if (set.size == 0)
         return TWIN_OK;
     if (sets->count == UINT32_MAX)
         return twin__fail(error, TWIN_ELIMIT, "%s: has more sets than can be paired", index->path);
-    sets->sets[sets->count++] = (struct twin__provided_set){ number, set.size, set.first };
+    sets->sets[sets->count++] = (struct twin__provided_set){ record.key, set.size, set.first };
     return TWIN_OK;
 }
 
 static twin_status load_sets(struct twin__view_provider *sets, twin_error *error)
 {
     twin_index_view *view = sets->seats[0].view;
-    MDB_cursor *cursor;
-    MDB_val key, value;
-    int code = mdb_cursor_open(view->txn, view->index->tables[TWIN__SETS], &cursor);
-    if (code != MDB_SUCCESS)
-        return twin__fail_lmdb(error, view->index, code);
-    twin_status status = TWIN_OK;
-    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-    for (; code == MDB_SUCCESS && status == TWIN_OK; code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))
-        status = load_set(sets, key, value, error);
-    mdb_cursor_close(cursor);
-    return status == TWIN_OK && code != MDB_NOTFOUND ? twin__fail_lmdb(error, view->index, code) : status;
+    struct twin__store_cursor cursor;
+    struct twin__store_record record = { 0 };
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__SETS, error);
+    if (status == TWIN_OK)
+        status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
+    while (status == TWIN_OK && record.value.at) {
+        status = load_set(sets, record, error);
+        if (status == TWIN_OK)
+            status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
+    }
+    twin__store_cursor_close(&cursor);
+    return status;
 }
 
 /* Bands take a list of the documents that take part: here it is all of them. */

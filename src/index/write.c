@@ -19,7 +19,7 @@ struct newcomers {
 /* A transaction at work. */
 struct writer {
     struct twin__writing *writing;
-    MDB_cursor *members;
+    struct twin__store_cursor members;
     struct twin__lists ids, digests; /* as earlier transactions left them */
     struct newcomers documents, sets;
     struct twin__unwritten unwritten;
@@ -27,11 +27,6 @@ struct writer {
     uint32_t *signature;
     twin_index_change change;
 };
-
-static MDB_dbi table_of(const struct writer *writer, enum twin__table table)
-{
-    return writer->writing->index->tables[table];
-}
 
 static twin_status open_writer(struct writer *writer, struct twin__writing *writing)
 {
@@ -42,8 +37,7 @@ static twin_status open_writer(struct writer *writer, struct twin__writing *writ
     writer->signature = malloc(index->options.scheme.minhash.slots * sizeof *writer->signature);
     if (!writer->signature)
         return twin__fail_memory(writing->error);
-    twin_status status =
-        twin__from_lmdb(writing, mdb_cursor_open(writing->txn, table_of(writer, TWIN__MEMBERS), &writer->members));
+    twin_status status = twin__store_cursor_open(&writer->members, writing->txn, TWIN__MEMBERS, writing->error);
     if (status == TWIN_OK)
         status = twin__lists_get(&writer->ids, index, writing->txn, TWIN__POSTINGS_IDS, 0, 1, writing->error);
     if (status == TWIN_OK)
@@ -54,8 +48,7 @@ static twin_status open_writer(struct writer *writer, struct twin__writing *writ
 
 static void close_writer(struct writer *writer)
 {
-    if (writer->members)
-        mdb_cursor_close(writer->members);
+    twin__store_cursor_close(&writer->members);
     twin__lists_clear(&writer->ids);
     twin__lists_clear(&writer->digests);
     free(writer->documents.list);
@@ -120,74 +113,82 @@ static twin_status damaged(const struct writer *writer, const char *what)
 }
 
 /* A record. `found` false: there is none, as when a run names what is gone; NULL: then it is damage. */
-static twin_status get(MDB_val *out, bool *found, struct writer *writer, enum twin__table table, uint64_t number)
+static twin_status get(struct twin__bytes *out, bool *found, struct writer *writer, enum twin__table table,
+                       uint64_t number)
 {
-    MDB_val key = twin__number_key(&number);
-    int code = mdb_get(writer->writing->txn, table_of(writer, table), &key, out);
+    twin_status status = twin__store_get(out, writer->writing->txn, table, number, writer->writing->error);
     if (found)
-        *found = code == MDB_SUCCESS;
-    if (code == MDB_NOTFOUND)
-        return found ? TWIN_OK : damaged(writer, "a record that is referred to is missing");
-    return twin__from_lmdb(writer->writing, code);
+        *found = out->at != NULL;
+    return status == TWIN_OK && !out->at && !found ? damaged(writer, "a record that is referred to is missing")
+                                                   : status;
 }
 
-static twin_status put(struct writer *writer, enum twin__table table, uint64_t number, const void *bytes,
-                       size_t length, unsigned flags)
+/* Writes writer->record. */
+static twin_status put(struct writer *writer, enum twin__table table, uint64_t number, enum twin__store_put how)
 {
-    MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
-    return twin__from_lmdb(writer->writing,
-                           mdb_put(writer->writing->txn, table_of(writer, table), &key, &value, flags));
+    struct twin__bytes value = { writer->record.bytes, writer->record.length };
+    return twin__store_put(writer->writing->txn, table, number, value, how, writer->writing->error);
 }
 
-/* Deletes a record, or of several under one number the one of these bytes. */
-static twin_status drop(struct writer *writer, enum twin__table table, uint64_t number, const void *bytes,
-                        size_t length)
+static twin_status delete_record(struct writer *writer, enum twin__table table, uint64_t number)
 {
-    MDB_val key = twin__number_key(&number), value = { length, (void *)bytes };
-    int code = mdb_del(writer->writing->txn, table_of(writer, table), &key, bytes ? &value : NULL);
-    return code == MDB_NOTFOUND ? damaged(writer, "a record that is to be removed is missing")
-                                : twin__from_lmdb(writer->writing, code);
+    return twin__store_delete(writer->writing->txn, table, number, writer->writing->error);
+}
+
+static twin_status put_member(struct writer *writer, uint64_t set, uint32_t label, uint64_t document,
+                              enum twin__store_put how)
+{
+    unsigned char member[TWIN__MEMBER_BYTES];
+    twin__member_encode(member, label, document);
+    return twin__store_put(writer->writing->txn, TWIN__MEMBERS, set, (struct twin__bytes){ member, sizeof member },
+                           how, writer->writing->error);
+}
+
+static twin_status delete_member(struct writer *writer, uint64_t set, uint32_t label, uint64_t document)
+{
+    unsigned char member[TWIN__MEMBER_BYTES];
+    twin__member_encode(member, label, document);
+    return twin__store_delete_value(writer->writing->txn, TWIN__MEMBERS, set,
+                                    (struct twin__bytes){ member, sizeof member }, writer->writing->error);
 }
 
 static twin_status get_document(struct twin__document *out, bool *found, struct writer *writer, uint64_t number)
 {
-    MDB_val value;
+    struct twin__bytes value;
     twin_status status = get(&value, found, writer, TWIN__DOCUMENTS, number);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    return twin__document_decode(out, twin__bytes_of(value))
-               ? TWIN_OK
-               : damaged(writer, "a document does not fit its checksum");
+    return twin__document_decode(out, value) ? TWIN_OK : damaged(writer, "a document does not fit its checksum");
 }
 
 /* The signature goes to writer->signature. */
 static twin_status get_set(struct twin__set *out, bool *found, struct writer *writer, uint64_t number)
 {
     size_t slots = writer->writing->index->options.scheme.minhash.slots;
-    MDB_val value;
+    struct twin__bytes value;
     twin_status status = get(&value, found, writer, TWIN__SETS, number);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    return twin__set_decode(out, writer->signature, slots, twin__bytes_of(value))
+    return twin__set_decode(out, writer->signature, slots, value)
                ? TWIN_OK
                : damaged(writer, "a signature does not fit its checksum");
 }
 
 static twin_status put_set(struct writer *writer, uint64_t number, const struct twin__set *set,
-                           const uint32_t *signature, unsigned flags)
+                           const uint32_t *signature, enum twin__store_put how)
 {
     size_t slots = writer->writing->index->options.scheme.minhash.slots;
     if (twin__set_encode(&writer->record, set, signature, slots) != TWIN_OK)
         return twin__fail_memory(writer->writing->error);
-    return put(writer, TWIN__SETS, number, writer->record.bytes, writer->record.length, flags);
+    return put(writer, TWIN__SETS, number, how);
 }
 
 static twin_status put_document(struct writer *writer, uint64_t number, const struct twin__document *document,
-                                unsigned flags)
+                                enum twin__store_put how)
 {
     if (twin__document_encode(&writer->record, document) != TWIN_OK)
         return twin__fail_memory(writer->writing->error);
-    return put(writer, TWIN__DOCUMENTS, number, writer->record.bytes, writer->record.length, flags);
+    return put(writer, TWIN__DOCUMENTS, number, how);
 }
 
 /* ---- finding what is there ---- */
@@ -326,7 +327,7 @@ static void look_ahead(struct ahead *ahead, const struct writer *writer, const s
 static twin_status remove_set(struct writer *writer, uint64_t number, const struct twin__set *set)
 {
     bool kept = writer->writing->index->options.keep != TWIN_KEEP_NONE && set->size > 0;
-    twin_status status = drop(writer, TWIN__SETS, number, NULL, 0);
+    twin_status status = delete_record(writer, TWIN__SETS, number);
     if (status == TWIN_OK && kept)
         status = twin__blocks_remove(writer->writing, &writer->unwritten, number);
     if (status != TWIN_OK)
@@ -341,24 +342,24 @@ static twin_status remove_set(struct writer *writer, uint64_t number, const stru
 /* The smallest number among the members: the first of each label is looked at. */
 static twin_status find_first(uint64_t *out, struct writer *writer, uint64_t set)
 {
-    MDB_val key = twin__number_key(&set), value;
+    struct twin__store_record member;
+    twin_error *error = writer->writing->error;
     *out = UINT64_MAX;
-    int code = mdb_cursor_get(writer->members, &key, &value, MDB_SET_KEY);
-    while (code == MDB_SUCCESS) {
+    twin_status status = twin__store_seek(&member, &writer->members, set, TWIN__STORE_AT, error);
+    while (status == TWIN_OK && member.value.at) {
         unsigned char next[TWIN__MEMBER_BYTES];
         uint32_t label;
         uint64_t document;
-        if (!twin__member_decode(&label, &document, value))
+        if (!twin__member_decode(&label, &document, member.value))
             return damaged(writer, "a member of a set is not what it should be");
         *out = document < *out ? document : *out;
         if (label == UINT32_MAX)
             return TWIN_OK;
         twin__member_encode(next, label + 1, 0);
-        key = twin__number_key(&set);
-        value = (MDB_val){ sizeof next, next };
-        code = mdb_cursor_get(writer->members, &key, &value, MDB_GET_BOTH_RANGE);
+        status =
+            twin__store_seek_value(&member, &writer->members, set, (struct twin__bytes){ next, sizeof next }, error);
     }
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__from_lmdb(writer->writing, code);
+    return status;
 }
 
 static twin_status leave_set(struct writer *writer, uint64_t number, uint64_t document)
@@ -373,22 +374,20 @@ static twin_status leave_set(struct writer *writer, uint64_t number, uint64_t do
     set.members--;
     if (set.first == document)
         status = find_first(&set.first, writer, number);
-    return status == TWIN_OK ? put_set(writer, number, &set, writer->signature, 0) : status;
+    return status == TWIN_OK ? put_set(writer, number, &set, writer->signature, TWIN__STORE_SET) : status;
 }
 
 static twin_status remove_document(struct writer *writer, uint64_t number)
 {
     struct twin__document document;
-    unsigned char member[TWIN__MEMBER_BYTES];
     twin_status status = get_document(&document, NULL, writer, number);
     if (status != TWIN_OK)
         return status;
-    twin__member_encode(member, document.label, number);
-    status = drop(writer, TWIN__DOCUMENTS, number, NULL, 0);
+    status = delete_record(writer, TWIN__DOCUMENTS, number);
     if (status == TWIN_OK)
         status = forget(writer, &writer->documents, TWIN__POSTINGS_IDS, number);
     if (status == TWIN_OK)
-        status = drop(writer, TWIN__MEMBERS, document.set, member, sizeof member);
+        status = delete_member(writer, document.set, document.label, number);
     if (status == TWIN_OK)
         status = leave_set(writer, document.set, number);
     writer->writing->counts.documents--;
@@ -396,13 +395,6 @@ static twin_status remove_document(struct writer *writer, uint64_t number)
 }
 
 /* ---- adding ---- */
-
-static twin_status put_member(struct writer *writer, uint64_t set, uint32_t label, uint64_t document, unsigned flags)
-{
-    unsigned char member[TWIN__MEMBER_BYTES];
-    twin__member_encode(member, label, document);
-    return put(writer, TWIN__MEMBERS, set, member, sizeof member, flags);
-}
 
 /* A set with its first document. Numbers only grow, so it goes to the end of each table. */
 static twin_status new_set(uint64_t *out, struct writer *writer, const struct twin__draft_entry *entry,
@@ -418,11 +410,11 @@ static twin_status new_set(uint64_t *out, struct writer *writer, const struct tw
         writer->writing->counts.empty_set = number + 1;
     writer->writing->counts.sets++;
     writer->writing->counts.too_short += empty;
-    twin_status status = put_set(writer, number, &set, signature, MDB_APPEND);
+    twin_status status = put_set(writer, number, &set, signature, TWIN__STORE_APPEND);
     if (status == TWIN_OK && entry->kept_length)
         status = twin__blocks_add(writer->writing, &writer->unwritten,
                                   (struct twin__kept){ number, { kept, entry->kept_length } });
-    return status == TWIN_OK ? put_member(writer, number, entry->label, document, MDB_APPEND) : status;
+    return status == TWIN_OK ? put_member(writer, number, entry->label, document, TWIN__STORE_APPEND) : status;
 }
 
 static twin_status join_set(struct writer *writer, uint64_t number, uint32_t label)
@@ -433,9 +425,10 @@ static twin_status join_set(struct writer *writer, uint64_t number, uint32_t lab
         return status;
     set.members++;
     writer->writing->counts.too_short += set.size == 0;
-    status = put_set(writer, number, &set, writer->signature, 0);
-    return status == TWIN_OK ? put_member(writer, number, label, writer->writing->counts.next_document, MDB_NODUPDATA)
-                             : status;
+    status = put_set(writer, number, &set, writer->signature, TWIN__STORE_SET);
+    return status == TWIN_OK
+               ? put_member(writer, number, label, writer->writing->counts.next_document, TWIN__STORE_ADD)
+               : status;
 }
 
 static twin_status new_document(struct writer *writer, const struct twin__document *document, uint32_t id_hash)
@@ -444,24 +437,22 @@ static twin_status new_document(struct writer *writer, const struct twin__docume
     if (!remember(&writer->documents, (struct twin__new_posting){ .number = number, .hash = id_hash }))
         return twin__fail_memory(writer->writing->error);
     writer->writing->counts.documents++;
-    return put_document(writer, number, document, MDB_APPEND);
+    return put_document(writer, number, document, TWIN__STORE_APPEND);
 }
 
 /* A document whose set stays: only its label or time is new. */
 static twin_status relabel(struct writer *writer, uint64_t number, const struct twin__document *document)
 {
     struct twin__document old;
-    unsigned char member[TWIN__MEMBER_BYTES];
     twin_status status = get_document(&old, NULL, writer, number);
     if (status != TWIN_OK)
         return status;
     uint32_t label = old.label;
-    status = put_document(writer, number, document, 0);
+    status = put_document(writer, number, document, TWIN__STORE_SET);
     if (status != TWIN_OK || label == document->label)
         return status;
-    twin__member_encode(member, label, number);
-    status = drop(writer, TWIN__MEMBERS, document->set, member, sizeof member);
-    return status == TWIN_OK ? put_member(writer, document->set, document->label, number, MDB_NODUPDATA) : status;
+    status = delete_member(writer, document->set, label, number);
+    return status == TWIN_OK ? put_member(writer, document->set, document->label, number, TWIN__STORE_ADD) : status;
 }
 
 static twin_status write_entry(struct writer *writer, const struct twin__draft *draft, size_t i, unsigned char marks)
@@ -544,7 +535,7 @@ static twin_status write_batch(struct twin__writing *writing, void *context)
 {
     struct batch_writing *part = context;
     struct writer writer;
-    writing->bytes = part->batch->bytes;
+    twin__store_expect(writing->txn, part->batch->bytes);
     twin_status status = open_writer(&writer, writing);
     if (status == TWIN_OK)
         status = write_entries(&writer, part->batch);

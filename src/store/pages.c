@@ -1,9 +1,9 @@
-/* pages.c — looks at the pages of a file before LMDB does.
+/* pages.c — checks the pages of a file before LMDB maps it.
  *
- * LMDB maps the file and trusts it: of a file cut short it dies by a signal, and of a damaged meta page it walks
- * into pages that are none. So before it may, the two meta pages are looked at, the path from the root of each tree to
- * its first leaf is walked, and the file must be as long as they say. (Pages of other trees are trusted; the records in
- * them have checksums of their own.)
+ * LMDB maps the file and trusts it: a file cut short makes it die by a signal, and a damaged meta page sends it to pages
+ * that do not exist. So before it may, the two meta pages are checked, the path from the root of each tree to its first
+ * leaf is walked, and the file must be as long as they say. (Other pages are trusted; the records in them should have
+ * checksums of their own.)
  *
  * A page:   0 8 number   8 2 pad   10 2 flags   12 2 lower   14 2 upper   16 pointers, 2 bytes each, up to lower
  * A meta:  16 4 magic   20 4 version   24 8 address   32 8 map size   40 48 free tree   88 48 main tree
@@ -12,13 +12,15 @@
  *          32 8 entries   40 8 root
  * A node:   0 2 low   2 2 high   4 2 flags   6 2 key size   8 the key, the data. In a leaf low and high are the size of the data,
  *           in a branch with flags on top the number of the child. */
+#include <lmdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "index/index_private.h"
+#include "store/pages.h"
 
 enum {
     META_BYTES = 152,
@@ -43,35 +45,15 @@ struct tree {
 
 struct file {
     int fd;
+    const struct twin__store_schema *schema;
     uint64_t size;
     size_t page_bytes;
     uint64_t last_page, transaction;
     struct tree free, main;
     unsigned char *page;
     uint64_t free_behind_end; /* pages that the free tree names and the file does not reach */
-    const char *wrong;
+    const char *wrong;        /* the first thing that is; a format with a place for what the file should be */
 };
-
-static uint64_t number8(const unsigned char *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint32_t number4(const unsigned char *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint16_t number2(const unsigned char *at)
-{
-    uint16_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
 
 static bool wrong(struct file *file, const char *what)
 {
@@ -86,11 +68,11 @@ static bool read_page(struct file *file, unsigned char *out, uint64_t number)
         return wrong(file, "is damaged: a page outside the file is referred to");
     if (twin__read_at(file->fd, out, file->page_bytes, number * file->page_bytes) != (ssize_t)file->page_bytes)
         return wrong(file, "was cut short");
-    if (number8(out) != number)
+    if (twin__get8(out) != number)
         return wrong(file, "is damaged: a page is not the one that is referred to");
-    unsigned lower = number2(out + 12);
-    bool overflow = number2(out + 10) & OVERFLOW_PAGE;
-    if (!overflow && (lower < PAGE_HEAD || lower > number2(out + 14) || number2(out + 14) > file->page_bytes))
+    unsigned lower = twin__get2(out + 12);
+    bool overflow = twin__get2(out + 10) & OVERFLOW_PAGE;
+    if (!overflow && (lower < PAGE_HEAD || lower > twin__get2(out + 14) || twin__get2(out + 14) > file->page_bytes))
         return wrong(file, "is damaged: a page has no room for what it says it holds");
     return true;
 }
@@ -98,17 +80,17 @@ static bool read_page(struct file *file, unsigned char *out, uint64_t number)
 /* Node i of a page, or NULL when it does not lie in it. */
 static const unsigned char *node_at(const struct file *file, const unsigned char *page, size_t i)
 {
-    if (PAGE_HEAD + 2 * (i + 1) > number2(page + 12))
+    if (PAGE_HEAD + 2 * (i + 1) > twin__get2(page + 12))
         return NULL;
-    size_t at = number2(page + PAGE_HEAD + 2 * i);
-    if (at < number2(page + 14) || at + NODE_HEAD > file->page_bytes)
+    size_t at = twin__get2(page + PAGE_HEAD + 2 * i);
+    if (at < twin__get2(page + 14) || at + NODE_HEAD > file->page_bytes)
         return NULL;
-    return at + NODE_HEAD + number2(page + at + 6) <= file->page_bytes ? page + at : NULL;
+    return at + NODE_HEAD + twin__get2(page + at + 6) <= file->page_bytes ? page + at : NULL;
 }
 
 static uint64_t child_of(const unsigned char *node)
 {
-    return number2(node) | (uint64_t)number2(node + 2) << 16 | (uint64_t)number2(node + 4) << 32;
+    return twin__get2(node) | (uint64_t)twin__get2(node + 2) << 16 | (uint64_t)twin__get2(node + 4) << 32;
 }
 
 /* Walks from the root to the first leaf, which is left in file->page. */
@@ -118,7 +100,7 @@ static bool walk_down(struct file *file, struct tree tree)
     for (unsigned depth = 1; depth <= tree.depth; depth++) {
         if (!read_page(file, file->page, number))
             return false;
-        unsigned kind = number2(file->page + 10) & (BRANCH | LEAF | OVERFLOW_PAGE | META);
+        unsigned kind = twin__get2(file->page + 10) & (BRANCH | LEAF | OVERFLOW_PAGE | META);
         if (kind != (depth < tree.depth ? BRANCH : LEAF))
             return wrong(file, "is damaged: a tree is not as deep as it says");
         const unsigned char *node = depth < tree.depth ? node_at(file, file->page, 0) : NULL;
@@ -138,7 +120,7 @@ static bool check_tree(struct file *file, struct tree tree)
 
 static struct tree tree_at(const unsigned char *at)
 {
-    return (struct tree){ number8(at + 40), number2(at + 6) };
+    return (struct tree){ twin__get8(at + 40), twin__get2(at + 6) };
 }
 
 /* ---- meta pages ---- */
@@ -153,21 +135,21 @@ static bool read_meta(struct meta *out, struct file *file, uint64_t offset)
 {
     unsigned char page[META_BYTES];
     if (twin__read_at(file->fd, page, sizeof page, offset) != (ssize_t)sizeof page)
-        return wrong(file, file->size ? "is too short to be an index" : "is empty, not an index");
-    if (!(number2(page + 10) & META) || number4(page + 16) != 0xBEEFC0DE)
+        return wrong(file, file->size ? "is too short to be %s" : "is empty, not %s");
+    if (!(twin__get2(page + 10) & META) || twin__get4(page + 16) != 0xBEEFC0DE)
         return wrong(file, offset ? "is damaged: its second page is not what it should be"
-                                  : "is not an index: it does not begin as one");
-    if (number4(page + 20) != 1)
+                                  : "is not %s: it does not begin as one");
+    if (twin__get4(page + 20) != 1)
         return wrong(file, "is a file of another version of LMDB");
-    *out = (struct meta){ .page_bytes = number4(page + 40),
-                          .last_page = number8(page + 136),
-                          .transaction = number8(page + 144),
+    *out = (struct meta){ .page_bytes = twin__get4(page + 40),
+                          .last_page = twin__get8(page + 136),
+                          .transaction = twin__get8(page + 144),
                           .free = tree_at(page + 40),
                           .main = tree_at(page + 88) };
     size_t bytes = out->page_bytes;
-    if (bytes < 256 || bytes > 65536 || bytes & (bytes - 1) || number8(page + 24) != 0 ||
-        (number2(page + 44) & ~MDB_NOSUBDIR) != MDB_INTEGERKEY || number2(page + 92) != 0 || out->last_page < 1 ||
-        out->last_page > UINT64_MAX / bytes - 1)
+    if (bytes < 256 || bytes > 65536 || bytes & (bytes - 1) || twin__get8(page + 24) != 0 ||
+        (twin__get2(page + 44) & ~MDB_NOSUBDIR) != MDB_INTEGERKEY || twin__get2(page + 92) != 0 ||
+        out->last_page < 1 || out->last_page > UINT64_MAX / bytes - 1)
         return wrong(file, "is damaged: its first pages say what cannot be");
     return true;
 }
@@ -199,19 +181,19 @@ static bool choose_meta(struct file *file)
 static bool check_tables(struct file *file)
 {
     if (file->main.depth != 1 || !check_tree(file, file->main))
-        return wrong(file, "is not an index of twinsift");
-    struct tree trees[TWIN__TABLES];
+        return wrong(file, "is not %s of twinsift");
+    struct tree trees[TWIN__STORE_MOST_TABLES];
     size_t count = 0;
     const unsigned char *node;
     for (; (node = node_at(file, file->page, count)) != NULL; count++) {
-        size_t at = (size_t)(node - file->page) + NODE_HEAD + number2(node + 6);
-        if (count == TWIN__TABLES || !(number2(node + 4) & TREE_DATA) || number2(node) != TREE_BYTES ||
-            number2(node + 2) != 0 || at + TREE_BYTES > file->page_bytes)
-            return wrong(file, "is not an index of twinsift");
+        size_t at = (size_t)(node - file->page) + NODE_HEAD + twin__get2(node + 6);
+        if (count == file->schema->count || !(twin__get2(node + 4) & TREE_DATA) || twin__get2(node) != TREE_BYTES ||
+            twin__get2(node + 2) != 0 || at + TREE_BYTES > file->page_bytes)
+            return wrong(file, "is not %s of twinsift");
         trees[count] = tree_at(file->page + at);
     }
-    if (count != TWIN__TABLES)
-        return wrong(file, "is not an index of twinsift");
+    if (count != file->schema->count)
+        return wrong(file, "is not %s of twinsift");
     for (size_t i = 0; i < count; i++)
         if (!check_tree(file, trees[i]))
             return false;
@@ -222,11 +204,11 @@ static bool check_tables(struct file *file)
 
 static bool count_list(struct file *file, const unsigned char *list, uint64_t room)
 {
-    uint64_t count = room >= 8 ? number8(list) : UINT64_MAX;
+    uint64_t count = room >= 8 ? twin__get8(list) : UINT64_MAX;
     if (count > room / 8 - 1)
         return wrong(file, "is damaged: its list of free pages is longer than there is room");
     for (uint64_t i = 1; i <= count; i++)
-        file->free_behind_end += number8(list + 8 * i) >= file->size / file->page_bytes;
+        file->free_behind_end += twin__get8(list + 8 * i) >= file->size / file->page_bytes;
     return true;
 }
 
@@ -249,12 +231,12 @@ static bool count_leaf(struct file *file, const unsigned char *page)
 {
     const unsigned char *node;
     for (size_t i = 0; (node = node_at(file, page, i)) != NULL; i++) {
-        uint64_t length = number2(node) | (uint64_t)number2(node + 2) << 16;
-        size_t at = (size_t)(node - page) + NODE_HEAD + number2(node + 6);
-        bool far = number2(node + 4) & BIG_DATA;
+        uint64_t length = twin__get2(node) | (uint64_t)twin__get2(node + 2) << 16;
+        size_t at = (size_t)(node - page) + NODE_HEAD + twin__get2(node + 6);
+        bool far = twin__get2(node + 4) & BIG_DATA;
         if (at + (far ? 8 : length) > file->page_bytes)
             return wrong(file, "is damaged: a page has no room for what it says it holds");
-        if (!(far ? count_far_list(file, number8(page + at), length) : count_list(file, page + at, length)))
+        if (!(far ? count_far_list(file, twin__get8(page + at), length) : count_list(file, page + at, length)))
             return false;
     }
     return true;
@@ -264,12 +246,12 @@ static bool count_free(struct file *file, uint64_t number, unsigned depth)
 {
     unsigned char *page = depth ? malloc(file->page_bytes) : NULL;
     if (!page)
-        return wrong(file, depth ? "could not be read: memory ran out" : "is damaged: a tree is deeper than it says");
+        return wrong(file, depth ? "could not be read: out of memory" : "is damaged: a tree is deeper than it says");
     const unsigned char *node;
     bool good = read_page(file, page, number);
-    if (good && number2(page + 10) & LEAF)
+    if (good && twin__get2(page + 10) & LEAF)
         good = count_leaf(file, page);
-    else if (good && number2(page + 10) & BRANCH)
+    else if (good && twin__get2(page + 10) & BRANCH)
         for (size_t i = 0; good && (node = node_at(file, page, i)) != NULL; i++)
             good = count_free(file, child_of(node), depth - 1);
     free(page);
@@ -288,17 +270,28 @@ static bool check_length(struct file *file)
     return file->free_behind_end == file->last_page + 1 - there || wrong(file, "was cut short");
 }
 
-twin_status twin__pages_check(int fd, const char *path, twin_error *error)
+static twin_status fail_wrong(twin_error *error, const char *path, const struct file *file)
 {
-    struct stat stat_of;
-    if (fstat(fd, &stat_of) != 0)
+    char what[160];
+    const char *mark = strstr(file->wrong, "%s");
+    if (!mark)
+        return twin__fail(error, TWIN_EFORMAT, "%s: %s", path, file->wrong);
+    snprintf(what, sizeof what, "%.*s%s%s", (int)(mark - file->wrong), file->wrong, file->schema->what, mark + 2);
+    return twin__fail(error, TWIN_EFORMAT, "%s: %s", path, what);
+}
+
+twin_status twin__store_check_pages(int fd, const char *path, const struct twin__store_schema *schema,
+                                    twin_error *error)
+{
+    struct stat found;
+    if (fstat(fd, &found) != 0)
         return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", path);
-    struct file file = { .fd = fd, .size = (uint64_t)stat_of.st_size };
+    struct file file = { .fd = fd, .schema = schema, .size = (uint64_t)found.st_size };
     bool good = choose_meta(&file);
     file.page = good ? malloc(file.page_bytes) : NULL;
     if (good && !file.page)
         return twin__fail_memory(error);
     good = good && check_length(&file) && check_tables(&file) && check_tree(&file, file.free);
     free(file.page);
-    return good ? TWIN_OK : twin__fail(error, TWIN_EFORMAT, "%s: %s", path, file.wrong);
+    return good ? TWIN_OK : fail_wrong(error, path, &file);
 }

@@ -1,15 +1,15 @@
 /* flush.c — the end of a transaction, with the disk at work from its start.
  *
- * LMDB hands its pages to the system one after the other and then waits until all are on the disk, which until then had
- * nothing to do. So while it hands them over, another thread tells the system to begin. What is safe when is LMDB's
- * affair as before: it waits for every page before it writes the one that makes them count. */
+ * LMDB writes its pages one after the other and then waits until all are on the disk, which until then had nothing to do.
+ * So while it writes them, another thread makes the system start. What is safe when is decided by LMDB as before: it waits
+ * for every page before it writes the one that makes them count. */
 #include <fcntl.h>
 #include <time.h>
 
 #include "base/background.h"
-#include "index/index_private.h"
+#include "store/transaction.h"
 
-/* Less than this is on the disk before anyone could help. */
+/* Less than this is on the disk before it could help. */
 enum { LARGE = 8 << 20, PAUSE_NS = 8000000 };
 
 struct pushing {
@@ -33,30 +33,29 @@ static void push(void *context)
         if (pushing->done)
             break;
         pthread_mutex_unlock(&pushing->lock);
-        sync_file_range(pushing->fd, 0, 0,
-                        SYNC_FILE_RANGE_WRITE); /* all of the file; that it fails does not matter */
+        sync_file_range(pushing->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* of the whole file; it may fail */
         pthread_mutex_lock(&pushing->lock);
     }
     pthread_mutex_unlock(&pushing->lock);
 }
 
-static void stop(struct pushing *pushing, struct twin__background *beside)
+static void stop(struct pushing *pushing, struct twin__background *background)
 {
     pthread_mutex_lock(&pushing->lock);
     pushing->done = true;
     pthread_cond_signal(&pushing->changed);
     pthread_mutex_unlock(&pushing->lock);
-    twin__background_wait(beside);
+    twin__background_wait(background);
 }
 
-int twin__commit(const struct twin__writing *writing)
+int twin__store_commit(const twin__store_txn *txn)
 {
     struct pushing pushing = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
-    struct twin__background beside = { 0 };
-    if (writing->bytes < LARGE || mdb_env_get_fd(writing->index->env, &pushing.fd) != MDB_SUCCESS ||
-        !twin__background_try(&beside, push, &pushing))
-        return mdb_txn_commit(writing->txn);
-    int code = mdb_txn_commit(writing->txn);
-    stop(&pushing, &beside);
+    struct twin__background background = { 0 };
+    if (txn->expected < LARGE || mdb_env_get_fd(txn->store->environment->env, &pushing.fd) != MDB_SUCCESS ||
+        !twin__background_try(&background, push, &pushing))
+        return mdb_txn_commit(txn->txn);
+    int code = mdb_txn_commit(txn->txn);
+    stop(&pushing, &background);
     return code;
 }

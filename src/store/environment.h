@@ -1,0 +1,65 @@
+/* environment.h — the LMDB environments that this process has open, each once. */
+#ifndef TWIN_STORE_ENVIRONMENT_H
+#define TWIN_STORE_ENVIRONMENT_H
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "store/store.h"
+
+/* A file, whatever it is called. */
+struct twin__file_identity {
+    bool known;
+    dev_t device;
+    ino_t inode;
+};
+
+struct twin__environment {
+    struct twin__environment *next;
+    struct twin__file_identity file, lock_file;
+    pid_t process;  /* a child made by fork() has a copy of the list, but opened nothing */
+    size_t handles; /* that share it */
+    const struct twin__store_schema *schema;
+    char *path; /* the name it was opened by, which is that of the lock file */
+    int fd;     /* holds a lock on the file, so that nobody replaces it; -1: none */
+    bool writable;
+    MDB_env *env;
+    MDB_dbi tables[TWIN__STORE_MOST_TABLES];
+    pthread_mutex_t writing; /* held by the thread that writes, and while the map changes; taken before `lock` */
+    pthread_mutex_t lock;    /* over the two below */
+    size_t readers;          /* transactions that read: the map cannot change under them */
+    size_t map_bytes;
+};
+
+/* What LMDB answered about a file, as a status and a sentence. */
+twin_status twin__store_fail_code(twin_error *error, const char *path, const struct twin__store_schema *schema,
+                                  int code);
+
+/* Opens the file and locks it against replacement (LOCK_SH), or against everyone (LOCK_EX). `*out` is to be closed
+ * unless it is -1, also after a failure. */
+twin_status twin__store_hold_file(int *out, const char *path, int lock, twin_error *error);
+
+/* The environment of the file: the one that this process has, or a new one. */
+twin_status twin__environment_acquire(struct twin__environment **out, const char *path,
+                                      const struct twin__store_schema *schema, enum twin__store_access access,
+                                      twin_error *error);
+
+/* An environment of a file that nobody else knows, without a lock file; its tables are not open yet. */
+twin_status twin__environment_open_private(struct twin__environment **out, const char *path,
+                                           const struct twin__store_schema *schema, mode_t mode, size_t map_bytes,
+                                           twin_error *error);
+
+/* Opens, or with MDB_CREATE makes, the tables; LMDB's answer. */
+int twin__environment_open_tables(struct twin__environment *environment, MDB_txn *txn, unsigned flags);
+
+/* Closes it when no handle is left. */
+void twin__environment_release(struct twin__environment *environment);
+
+/* Begins to read; also where dead readers have to make room first. LMDB's answer. */
+int twin__environment_begin_read(MDB_txn **out, const struct twin__environment *environment);
+
+/* Addresses, not memory: 64 GiB, or four times the file, is mapped ahead so that the map seldom has to grow. */
+#define TWIN__STORE_MAP_BYTES ((size_t)64 << 30)
+
+#endif

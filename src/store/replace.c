@@ -1,0 +1,192 @@
+/* replace.c — files that get their name when they are whole: new ones, and compacted ones.
+ *
+ * A file is written under a temporary name beside the one it will have, without a lock file, since nobody else knows it.
+ * Whoever replaces a file holds it alone (flock); everyone who has it open holds a shared lock. A compacted file gets its
+ * name only after the old one has been closed: the two have the same lock file. */
+#include "store/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/transaction.h"
+
+/* ---- names ---- */
+
+char *twin__store_follow(const char *path)
+{
+    struct stat named;
+    bool link = lstat(path, &named) == 0 && S_ISLNK(named.st_mode);
+    char *file = link ? realpath(path, NULL) : NULL;
+    return file ? file : strdup(path);
+}
+
+/* No two threads get the same. */
+static char *temporary_name(const char *path)
+{
+    static atomic_uint given;
+    char *name = NULL;
+    return asprintf(&name, "%s.%ld-%u.new", path, (long)getpid(), atomic_fetch_add(&given, 1)) >= 0 ? name : NULL;
+}
+
+static void sync_folder(const char *path)
+{
+    char *copy = strdup(path);
+    int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(copy);
+}
+
+/* Gives a finished file its name: that of a file which the caller holds alone, or one that must be free. */
+static twin_status name_file(const char *temporary, const char *path, bool replace, twin_error *error)
+{
+    bool good = replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
+    twin_status status = TWIN_OK;
+    if (!good && errno == EEXIST)
+        status = twin__fail(error, TWIN_EINVAL, "%s: exists already", path);
+    else if (!good)
+        status = twin__fail(error, TWIN_EIO, "%s: could not be written: %m", path);
+    if (!replace || !good)
+        unlink(temporary);
+    sync_folder(path);
+    return status;
+}
+
+/* ---- files without a name ---- */
+
+struct filling {
+    unsigned flags; /* MDB_CREATE: the tables are made */
+    twin__store_write *fill;
+    void *context;
+};
+
+static twin_status open_and_fill(twin__store_txn *txn, void *context, twin_error *error)
+{
+    const struct filling *filling = context;
+    int code = twin__environment_open_tables(txn->store->environment, txn->txn, filling->flags);
+    return code == MDB_SUCCESS ? filling->fill(txn, filling->context, error) : twin__store_answer(txn, code, error);
+}
+
+static twin_status write_private(const char *temporary, const struct twin__store_schema *schema, mode_t mode,
+                                 size_t map_bytes, struct filling filling, twin_error *error)
+{
+    twin__store store = { .path = (char *)temporary, .writable = true };
+    twin_status status =
+        twin__environment_open_private(&store.environment, temporary, schema, mode, map_bytes, error);
+    if (status == TWIN_OK) {
+        status = twin__store_transact(&store, open_and_fill, &filling, error);
+        twin__environment_release(store.environment);
+    }
+    if (status != TWIN_OK)
+        unlink(temporary);
+    return status;
+}
+
+/* ---- creating ---- */
+
+/* Holds the file that is to be replaced; -1: there is none. */
+static twin_status hold_old(int *held, const char *path, bool replace, twin_error *error)
+{
+    struct stat found;
+    *held = -1;
+    if (lstat(path, &found) != 0)
+        return TWIN_OK;
+    if (!replace)
+        return twin__fail(error, TWIN_EINVAL, "%s: exists already", path);
+    return twin__store_hold_file(held, path, LOCK_EX, error);
+}
+
+static twin_status create(const char *temporary, const char *path, const struct twin__store_schema *schema,
+                          struct twin__store_create_options options, struct filling filling, twin_error *error)
+{
+    enum { MAP_BYTES = 1 << 20 };
+    int held;
+    twin_status status = hold_old(&held, path, options.replace, error);
+    unlink(temporary); /* of a process that had our number and died */
+    if (status == TWIN_OK)
+        status = write_private(temporary, schema, options.secret ? 0600 : 0666, MAP_BYTES, filling, error);
+    if (status == TWIN_OK)
+        status = name_file(temporary, path, held >= 0, error);
+    if (held >= 0)
+        close(held);
+    return status;
+}
+
+twin_status twin__store_create(const char *path, const struct twin__store_schema *schema,
+                               struct twin__store_create_options options, twin__store_write *fill, void *context,
+                               twin_error *error)
+{
+    char *file = twin__store_follow(path), *temporary = file ? temporary_name(file) : NULL;
+    struct filling filling = { MDB_CREATE, fill, context };
+    twin_status status =
+        temporary ? create(temporary, file, schema, options, filling, error) : twin__fail_memory(error);
+    free(file);
+    free(temporary);
+    return status;
+}
+
+/* ---- compacting ---- */
+
+static int sync_copy(const char *temporary, const char *like)
+{
+    struct stat found;
+    if (stat(like, &found) == 0 && chmod(temporary, found.st_mode & 07777) != 0)
+        return errno;
+    int fd = open(temporary, O_RDWR | O_CLOEXEC);
+    int code = fd >= 0 && fsync(fd) == 0 ? MDB_SUCCESS : errno;
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+static twin_status copy_compact(const twin__store *store, const char *temporary, twin_error *error)
+{
+    unlink(temporary);
+    int code = mdb_env_copy2(store->environment->env, temporary, MDB_CP_COMPACT);
+    if (code == MDB_SUCCESS)
+        code = sync_copy(temporary, store->path);
+    if (code == MDB_SUCCESS)
+        return TWIN_OK;
+    unlink(temporary);
+    return twin__store_fail_code(error, temporary, store->environment->schema, code);
+}
+
+static twin_status compact(twin__store *store, const char *temporary, struct filling filling, twin_error *error)
+{
+    struct twin__environment *e = store->environment;
+    twin_status status = copy_compact(store, temporary, error);
+    if (status == TWIN_OK)
+        status = write_private(temporary, e->schema, 0666, TWIN__STORE_MAP_BYTES, filling, error);
+    if (status != TWIN_OK)
+        return status;
+    int held = dup(e->fd); /* which keeps the lock */
+    if (held < 0) {
+        unlink(temporary);
+        return twin__fail(error, TWIN_EIO, "%s: could not be replaced: %m", store->path);
+    }
+    twin__environment_release(e); /* before the name is the new file's: whoever opens that has the same lock file */
+    store->environment = NULL;
+    status = name_file(temporary, store->path, true, error);
+    close(held);
+    return status;
+}
+
+twin_status twin__store_compact(twin__store *store, twin__store_write *amend, void *context, twin_error *error)
+{
+    struct filling filling = { 0, amend, context };
+    char *temporary = temporary_name(store->path);
+    twin_status status = temporary ? compact(store, temporary, filling, error) : twin__fail_memory(error);
+    free(temporary);
+    return status;
+}

@@ -1,0 +1,9 @@
+/* replace.h — names of files. */
+#ifndef TWIN_STORE_REPLACE_H
+#define TWIN_STORE_REPLACE_H
+
+/* The name itself or, if it is that of a symbolic link, of the file behind it: LMDB's lock file goes by the name, and a
+ * link is not to be replaced. To be freed; NULL: out of memory. */
+char *twin__store_follow(const char *path);
+
+#endif

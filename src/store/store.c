@@ -1,0 +1,226 @@
+/* store.c — handles and transactions.
+ *
+ * A transaction that reads is counted in its environment, because the map can only grow while nobody in the process uses
+ * it. One that writes holds `writing` from its begin to its end, and while the map grows in between: LMDB makes writers
+ * of all processes wait for each other, but leaves the map to the process. A transaction that found the map full is
+ * begun again after it has grown. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/replace.h"
+#include "store/transaction.h"
+
+/* ---- handles ---- */
+
+twin_status twin__store_open(twin__store **out, const char *path, const struct twin__store_schema *schema,
+                             enum twin__store_access access, twin_error *error)
+{
+    twin__store *store = calloc(1, sizeof *store);
+    char *file = twin__store_follow(path);
+    *out = NULL;
+    twin_status status = store && file ? twin__environment_acquire(&store->environment, file, schema, access, error)
+                                       : twin__fail_memory(error);
+    if (status != TWIN_OK) {
+        free(store);
+        free(file);
+        return status;
+    }
+    store->path = file;
+    store->writable = access != TWIN__STORE_READ;
+    *out = store;
+    return TWIN_OK;
+}
+
+void twin__store_close(twin__store *store)
+{
+    if (!store)
+        return;
+    twin__environment_release(store->environment);
+    free(store->path);
+    free(store);
+}
+
+const char *twin__store_path(const twin__store *store)
+{
+    return store->path;
+}
+
+twin_status twin__store_bytes(uint64_t *out, const twin__store *store, twin_error *error)
+{
+    struct stat found;
+    if (fstat(store->environment->fd, &found) != 0)
+        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", store->path);
+    *out = (uint64_t)found.st_size;
+    return TWIN_OK;
+}
+
+twin_status twin__store_fail_damaged(twin_error *error, const twin__store *store, const char *what)
+{
+    return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: %s", store->path, what);
+}
+
+static twin_status check_process(const twin__store *store, twin_error *error)
+{
+    return store->environment->process == getpid()
+               ? TWIN_OK
+               : twin__fail(error, TWIN_EINVAL, "%s: was opened by the parent process; open it again", store->path);
+}
+
+/* ---- the map ---- */
+
+/* 0: as large as other processes have made it. False while this process reads. The caller holds `writing`. */
+static bool resize_map(struct twin__environment *e, size_t bytes)
+{
+    MDB_envinfo info;
+    pthread_mutex_lock(&e->lock);
+    bool good = e->readers == 0 && mdb_env_set_mapsize(e->env, bytes) == MDB_SUCCESS;
+    if (good && mdb_env_info(e->env, &info) == MDB_SUCCESS)
+        e->map_bytes = info.me_mapsize;
+    pthread_mutex_unlock(&e->lock);
+    return good;
+}
+
+size_t twin__store_map(const twin__store *store)
+{
+    struct twin__environment *e = store->environment;
+    pthread_mutex_lock(&e->lock);
+    size_t bytes = e->map_bytes;
+    pthread_mutex_unlock(&e->lock);
+    return bytes;
+}
+
+bool twin__store_set_map(twin__store *store, size_t bytes)
+{
+    pthread_mutex_lock(&store->environment->writing);
+    bool good = resize_map(store->environment, bytes);
+    pthread_mutex_unlock(&store->environment->writing);
+    return good;
+}
+
+/* ---- answers of LMDB ---- */
+
+/* LMDB says EIO when less was written than it asked for, which mostly means that the disk is full. */
+static int reason_of(int code, const char *path)
+{
+    enum { ALL_BUT_FULL = 1 << 20 };
+    struct statvfs disk;
+    bool full = code == EIO && statvfs(path, &disk) == 0 && disk.f_bavail * disk.f_frsize < ALL_BUT_FULL;
+    return full ? ENOSPC : code;
+}
+
+twin_status twin__store_answer(twin__store_txn *txn, int code, twin_error *error)
+{
+    if (code == MDB_SUCCESS)
+        return TWIN_OK;
+    const twin__store *store = txn->store;
+    txn->code = code;
+    if (txn->writes && (code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO))
+        return twin__fail(error, TWIN_EIO, "%s: could not be written: %s; it is as it was before", store->path,
+                          strerror(reason_of(code, store->path)));
+    return twin__store_fail_code(error, store->path, store->environment->schema, code);
+}
+
+/* ---- writing ---- */
+
+static twin_status write_once(twin__store_txn *txn, twin__store_write *write, void *context, twin_error *error)
+{
+    *txn = (twin__store_txn){ .store = txn->store, .writes = true };
+    int code = mdb_txn_begin(txn->store->environment->env, NULL, 0, &txn->txn);
+    if (code != MDB_SUCCESS)
+        return twin__store_answer(txn, code, error);
+    twin_status status = write(txn, context, error);
+    if (status == TWIN_OK)
+        return twin__store_answer(txn, twin__store_commit(txn), error);
+    mdb_txn_abort(txn->txn);
+    return status;
+}
+
+static twin_status write_and_grow(twin__store *store, twin__store_write *write, void *context, twin_error *error)
+{
+    struct twin__environment *e = store->environment;
+    twin__store_txn txn = { .store = store };
+    for (;;) {
+        twin_status status = write_once(&txn, write, context, error);
+        bool full = txn.code == MDB_MAP_FULL, resized = txn.code == MDB_MAP_RESIZED;
+        if (status == TWIN_OK || !(full || resized) || !resize_map(e, full ? 2 * e->map_bytes : 0))
+            return status;
+    }
+}
+
+twin_status twin__store_transact(twin__store *store, twin__store_write *write, void *context, twin_error *error)
+{
+    if (!store->writable)
+        return twin__fail(error, TWIN_EINVAL, "%s: was opened for reading only", store->path);
+    twin_status status = check_process(store, error);
+    if (status != TWIN_OK)
+        return status;
+    pthread_mutex_lock(&store->environment->writing);
+    status = write_and_grow(store, write, context, error);
+    pthread_mutex_unlock(&store->environment->writing);
+    return status;
+}
+
+void twin__store_expect(twin__store_txn *txn, size_t bytes)
+{
+    txn->expected = bytes;
+}
+
+/* ---- reading ---- */
+
+static int begin_read(MDB_txn **out, struct twin__environment *e)
+{
+    pthread_mutex_lock(&e->lock);
+    int code = twin__environment_begin_read(out, e);
+    e->readers += code == MDB_SUCCESS;
+    pthread_mutex_unlock(&e->lock);
+    return code;
+}
+
+twin_status twin__store_begin_read(twin__store_txn **out, twin__store *store, twin_error *error)
+{
+    *out = NULL;
+    twin_status status = check_process(store, error);
+    if (status != TWIN_OK)
+        return status;
+    twin__store_txn *txn = malloc(sizeof *txn);
+    if (!txn)
+        return twin__fail_memory(error);
+    *txn = (twin__store_txn){ .store = store };
+    int code = begin_read(&txn->txn, store->environment);
+    if (code == MDB_MAP_RESIZED) {
+        twin__store_set_map(store, 0);
+        code = begin_read(&txn->txn, store->environment);
+    }
+    status = twin__store_answer(txn, code, error);
+    if (status == TWIN_OK)
+        *out = txn;
+    else
+        free(txn);
+    return status;
+}
+
+void twin__store_end_read(twin__store_txn *txn)
+{
+    if (!txn)
+        return;
+    struct twin__environment *e = txn->store->environment;
+    if (e->process == getpid()) {
+        pthread_mutex_lock(&e->lock);
+        mdb_txn_abort(txn->txn);
+        e->readers--;
+        pthread_mutex_unlock(&e->lock);
+    }
+    free(txn);
+}
+
+uint64_t twin__store_number(const twin__store_txn *txn)
+{
+    return mdb_txn_id(txn->txn);
+}

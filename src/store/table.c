@@ -1,0 +1,188 @@
+/* table.c — records: get, put, delete, and cursors. Each call is one of LMDB's, with its keys made and its answer put in
+ * words. */
+#include <lmdb.h>
+
+#include "store/transaction.h"
+
+static MDB_val key_of(const uint64_t *number)
+{
+    return (MDB_val){ sizeof *number, (void *)number };
+}
+
+static MDB_val name_of(const char *name)
+{
+    return (MDB_val){ strlen(name), (void *)name };
+}
+
+static MDB_val value_of(struct twin__bytes bytes)
+{
+    return (MDB_val){ bytes.length, (void *)bytes.at };
+}
+
+static struct twin__bytes bytes_of(MDB_val value)
+{
+    return (struct twin__bytes){ value.mv_data, value.mv_size };
+}
+
+/* ---- single records ---- */
+
+static twin_status get(struct twin__bytes *out, twin__store_txn *txn, unsigned table, MDB_val key, twin_error *error)
+{
+    MDB_val value;
+    int code = mdb_get(txn->txn, twin__store_table_of(txn, table), &key, &value);
+    *out = code == MDB_SUCCESS ? bytes_of(value) : (struct twin__bytes){ 0 };
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__store_answer(txn, code, error);
+}
+
+twin_status twin__store_get(struct twin__bytes *out, twin__store_txn *txn, unsigned table, uint64_t key,
+                            twin_error *error)
+{
+    return get(out, txn, table, key_of(&key), error);
+}
+
+twin_status twin__store_get_named(struct twin__bytes *out, twin__store_txn *txn, unsigned table, const char *name,
+                                  twin_error *error)
+{
+    return get(out, txn, table, name_of(name), error);
+}
+
+static unsigned flags_of(enum twin__store_put how)
+{
+    static const unsigned flags[] = {
+        [TWIN__STORE_SET] = 0,
+        [TWIN__STORE_APPEND] = MDB_APPEND,
+        [TWIN__STORE_ADD] = MDB_NODUPDATA,
+    };
+    return flags[how];
+}
+
+twin_status twin__store_put(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
+                            enum twin__store_put how, twin_error *error)
+{
+    MDB_val k = key_of(&key), v = value_of(value);
+    int code = mdb_put(txn->txn, twin__store_table_of(txn, table), &k, &v, flags_of(how));
+    return twin__store_answer(txn, code, error);
+}
+
+twin_status twin__store_put_named(twin__store_txn *txn, unsigned table, const char *name, struct twin__bytes value,
+                                  twin_error *error)
+{
+    MDB_val k = name_of(name), v = value_of(value);
+    return twin__store_answer(txn, mdb_put(txn->txn, twin__store_table_of(txn, table), &k, &v, 0), error);
+}
+
+twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table, uint64_t key, size_t length,
+                                enum twin__store_put how, twin_error *error)
+{
+    MDB_val k = key_of(&key), v = { length, NULL };
+    int code = mdb_put(txn->txn, twin__store_table_of(txn, table), &k, &v, MDB_RESERVE | flags_of(how));
+    *out = v.mv_data;
+    return twin__store_answer(txn, code, error);
+}
+
+static twin_status remove_value(twin__store_txn *txn, unsigned table, uint64_t key, MDB_val *value, twin_error *error)
+{
+    MDB_val k = key_of(&key);
+    int code = mdb_del(txn->txn, twin__store_table_of(txn, table), &k, value);
+    return code == MDB_NOTFOUND
+               ? twin__store_fail_damaged(error, txn->store, "a record that is to be removed is missing")
+               : twin__store_answer(txn, code, error);
+}
+
+twin_status twin__store_delete(twin__store_txn *txn, unsigned table, uint64_t key, twin_error *error)
+{
+    return remove_value(txn, table, key, NULL, error);
+}
+
+twin_status twin__store_delete_value(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
+                                     twin_error *error)
+{
+    MDB_val v = value_of(value);
+    return remove_value(txn, table, key, &v, error);
+}
+
+uint64_t twin__store_records(twin__store_txn *txn, unsigned table)
+{
+    MDB_stat found;
+    return mdb_stat(txn->txn, twin__store_table_of(txn, table), &found) == MDB_SUCCESS ? found.ms_entries : 0;
+}
+
+uint64_t twin__store_table_bytes(twin__store_txn *txn, unsigned table)
+{
+    MDB_stat found;
+    if (mdb_stat(txn->txn, twin__store_table_of(txn, table), &found) != MDB_SUCCESS)
+        return 0;
+    return (found.ms_branch_pages + found.ms_leaf_pages + found.ms_overflow_pages) * (uint64_t)found.ms_psize;
+}
+
+/* ---- cursors ---- */
+
+twin_status twin__store_cursor_open(struct twin__store_cursor *out, twin__store_txn *txn, unsigned table,
+                                    twin_error *error)
+{
+    *out = (struct twin__store_cursor){ .txn = txn };
+    return twin__store_answer(txn, mdb_cursor_open(txn->txn, twin__store_table_of(txn, table), &out->handle), error);
+}
+
+void twin__store_cursor_close(struct twin__store_cursor *cursor)
+{
+    if (cursor->handle)
+        mdb_cursor_close(cursor->handle);
+    cursor->handle = NULL;
+}
+
+/* Makes a record of where the cursor went. */
+static twin_status arrive(struct twin__store_record *out, const struct twin__store_cursor *cursor, int code,
+                          MDB_val key, MDB_val value, twin_error *error)
+{
+    *out = (struct twin__store_record){ 0 };
+    if (code == MDB_NOTFOUND)
+        return TWIN_OK;
+    if (code != MDB_SUCCESS)
+        return twin__store_answer(cursor->txn, code, error);
+    if (key.mv_size != sizeof out->key)
+        return twin__store_fail_damaged(error, cursor->txn->store, "a key is not a number");
+    *out = (struct twin__store_record){ twin__get8(key.mv_data), bytes_of(value) };
+    return TWIN_OK;
+}
+
+twin_status twin__store_move(struct twin__store_record *out, struct twin__store_cursor *cursor,
+                             enum twin__store_move move, twin_error *error)
+{
+    static const MDB_cursor_op steps[] = {
+        [TWIN__STORE_FIRST] = MDB_FIRST,
+        [TWIN__STORE_NEXT] = MDB_NEXT,
+        [TWIN__STORE_NEXT_IN_LIST] = MDB_NEXT_DUP,
+    };
+    MDB_val key = { 0 }, value = { 0 };
+    int code = mdb_cursor_get(cursor->handle, &key, &value, steps[move]);
+    return arrive(out, cursor, code, key, value, error);
+}
+
+twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
+                             enum twin__store_seek where, twin_error *error)
+{
+    MDB_val key = key_of(&number), value = { 0 };
+    int code = mdb_cursor_get(cursor->handle, &key, &value, where == TWIN__STORE_AT ? MDB_SET_KEY : MDB_SET_RANGE);
+    if (where == TWIN__STORE_AT_OR_BEFORE) {
+        if (code == MDB_NOTFOUND)
+            code = mdb_cursor_get(cursor->handle, &key, &value, MDB_LAST);
+        else if (code == MDB_SUCCESS && key.mv_size == sizeof number && twin__get8(key.mv_data) > number)
+            code = mdb_cursor_get(cursor->handle, &key, &value, MDB_PREV);
+    }
+    return arrive(out, cursor, code, key, value, error);
+}
+
+twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
+                                   struct twin__bytes least, twin_error *error)
+{
+    MDB_val key = key_of(&number), value = value_of(least);
+    int code = mdb_cursor_get(cursor->handle, &key, &value, MDB_GET_BOTH_RANGE);
+    return arrive(out, cursor, code, key, value, error);
+}
+
+uint64_t twin__store_list_length(struct twin__store_cursor *cursor)
+{
+    size_t count = 0;
+    return mdb_cursor_count(cursor->handle, &count) == MDB_SUCCESS ? count : 0;
+}
