@@ -13,22 +13,14 @@ static twin_status print_pairs(const char *path, twin_error *error)
     twin_input *input = NULL;
     twin_collection *collection = NULL;
     twin_similar *similar = NULL;
-    twin_exec exec;
-    twin_plan plan = { .bands = 25, .rows = 5 };
-    twin_collection_options reading = {
-        .scheme.shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = twin_hash_member(TWIN_HASH_XXH3, 1) },
-        .scheme.minhash = { .slots = 128, .seed = 1 },
-    };
-    twin_status status = twin_exec_make(&exec, TWIN_EXEC_PTHREADS, 0);
-    reading.exec = exec;
+    twin_collection_options options = { .scheme = twin_scheme_default() };
+    twin_status status = twin_exec_make(&options.exec, TWIN_EXEC_PTHREADS, 0);
     if (status == TWIN_OK)
         status = twin_input_open(&input, &path, 1, (twin_input_options){ 0 }, error);
     if (status == TWIN_OK)
-        status = twin_collection_read(&collection, input, reading, error);
+        status = twin_collection_read(&collection, input, options, error);
     if (status == TWIN_OK)
-        status = twin_similar_find(
-            &similar, collection, (twin_similar_options){ .threshold = 0.8, .bands = { .plan = plan }, .exec = exec },
-            error);
+        status = twin_similar_find(&similar, collection, (twin_similar_options){ .exec = options.exec }, error);
     if (status == TWIN_OK)
         status = twin_similar_each(similar, TWIN_COPIES_FIRST, print, collection);
     twin_similar_free(similar);

@@ -15,8 +15,8 @@ extern "C" {
 typedef struct twin_audit_options {
     size_t documents; /* how many to draw; all when there are no more */
     uint64_t seed;
+    double threshold; /* 0: the threshold and the measure of the search; else these two are used instead */
     twin_measure measure;
-    double threshold;
     size_t top; /* 0: of the drawn documents every similar pair counts; else of each only its so many most similar */
     twin_exec exec;
     twin_progress progress; /* reports stage "auditing" */

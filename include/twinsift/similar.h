@@ -40,13 +40,14 @@ typedef enum twin_copies {
     TWIN_COPIES_NONE,  /* only pairs of different sets, between firsts */
 } twin_copies;
 
+/* All zeros: exact answers by the collection's own scheme. */
 typedef struct twin_similar_options {
-    twin_measure measure; /* containment goes quicker if the collection was read with sizes */
+    double threshold; /* 0: threshold, measure and plan are those of the collection's scheme; else in (0, 1], and */
+    twin_measure measure; /* these three are used instead, over the same signatures. Containment is faster if the */
+    twin_band_options bands; /* collection was read with sizes. No bands: planned as twin_scheme_complete() does. */
     twin_verify verify;
-    double threshold; /* in (0, 1] */
     twin_method method;
-    size_t top; /* FOREST: a pair stays when one is among the so many most similar of the other; at least 1 */
-    twin_band_options bands;
+    size_t top; /* FOREST: a pair stays when one is among the `top` most similar of the other; 0: 10 */
     twin_exec exec;
     twin_progress progress; /* reports stages "pairing" and "verifying" */
 } twin_similar_options;

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "join/audit_private.h"
+#include "join/similar_private.h"
 
 /* A document B with J(A, B) >= t holds at least t·|A| items of A, hence at least one of any |A| - ceil(t·|A|) + 1 of
  * them. So of each drawn set A only that many items are listed, its rarest, and one pass over the collection meets
@@ -332,6 +333,10 @@ static void free_auditors(struct audit *audit)
 twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                            twin_audit_options options, twin_error *error)
 {
+    if (options.threshold == 0) {
+        options.threshold = similar->threshold;
+        options.measure = similar->measure;
+    }
     struct audit audit = { .base = { .collection = collection,
                                      .exec = options.exec,
                                      .progress = options.progress,

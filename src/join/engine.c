@@ -14,13 +14,17 @@
 #include "join/similar_private.h"
 #include "join/verify.h"
 
-bool twin__engine_accepts(const twin_similar_options *options)
+twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error)
 {
-    if (!(options->threshold > 0 && options->threshold <= 1))
-        return false;
-    if (options->method == TWIN_METHOD_FOREST && (options->measure != TWIN_JACCARD || options->top == 0))
-        return false;
-    return options->verify == TWIN_VERIFY_EXACT || options->measure == TWIN_JACCARD;
+    if ((unsigned)options->method > TWIN_METHOD_FOREST || (unsigned)options->verify > TWIN_VERIFY_NONE)
+        return twin__fail(error, TWIN_EINVAL, "unknown method or way to verify");
+    if (options->measure == TWIN_JACCARD)
+        return TWIN_OK;
+    if (options->method == TWIN_METHOD_FOREST)
+        return twin__fail(error, TWIN_EINVAL, "a forest finds documents by their Jaccard similarity only");
+    if (options->verify != TWIN_VERIFY_EXACT)
+        return twin__fail(error, TWIN_EINVAL, "signatures estimate the Jaccard similarity only; verify exactly");
+    return TWIN_OK;
 }
 
 /* ---- candidates ---- */

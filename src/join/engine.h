@@ -15,8 +15,8 @@ static inline double twin__seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Whether the options make sense together. */
-bool twin__engine_accepts(const twin_similar_options *options);
+/* TWIN_EINVAL and a sentence when the options, complete, do not go together. */
+twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error);
 
 /* Adds the similar pairs among the documents of the provider to `out`, sorted by a, then b; `out` is empty before. The
  * same pairs whatever the executor is. A failure also fills `error`. */

@@ -11,21 +11,45 @@
 #include "join/similar_private.h"
 #include "join/verify.h"
 
+enum { DEFAULT_TOP = 10 };
+
+/* Takes from the scheme what the options leave to it, and checks that all of it goes together. */
+static twin_status complete(twin_similar_options *options, const twin_scheme *own, twin_error *error)
+{
+    twin_scheme scheme = *own;
+    if (options->threshold != 0) {
+        scheme.threshold = options->threshold;
+        scheme.measure = options->measure;
+        scheme.plan = options->bands.plan;
+        twin_status status = twin_scheme_complete(&scheme, error);
+        if (status != TWIN_OK)
+            return status;
+    }
+    options->threshold = scheme.threshold;
+    options->measure = scheme.measure;
+    options->bands.plan = scheme.plan;
+    if (options->top == 0)
+        options->top = DEFAULT_TOP;
+    return twin__engine_accepts(options, error);
+}
+
 twin_status twin_similar_find(twin_similar **out, const twin_collection *collection, twin_similar_options options,
                               twin_error *error)
 {
     *out = NULL;
-    if (!twin__engine_accepts(&options))
-        return twin__fail_status(error, TWIN_EINVAL);
+    twin_status status = complete(&options, twin_collection_scheme(collection), error);
+    if (status != TWIN_OK)
+        return status;
     twin_similar *similar = calloc(1, sizeof *similar);
     struct twin__provider provider = { 0 };
-    twin_status status =
-        similar ? twin__collection_provider(&provider, collection, options.exec.workers) : TWIN_ENOMEM;
+    status = similar ? twin__collection_provider(&provider, collection, options.exec.workers) : TWIN_ENOMEM;
     if (status != TWIN_OK) {
         free(similar);
         return twin__fail_memory(error);
     }
     similar->collection = collection;
+    similar->measure = options.measure;
+    similar->threshold = options.threshold;
     status = twin__engine_find(&similar->matches, &similar->counts, &provider, &options, error);
     twin__collection_provider_clear(&provider);
     if (status != TWIN_OK) {
@@ -113,10 +137,9 @@ twin_status twin_similar_to(twin_matches *out, const twin_collection *collection
                             twin_similar_query query, twin_scratch *scratch, twin_error *error)
 {
     out->count = 0;
-    if (!twin__engine_accepts(&options))
-        return twin__fail_status(error, TWIN_EINVAL);
-    if (query.set.count == 0)
-        return TWIN_OK;
+    twin_status status = complete(&options, twin_collection_scheme(collection), error);
+    if (status != TWIN_OK || query.set.count == 0)
+        return status;
     size_t slots = twin_collection_slots(collection);
     struct twin__gate gate = twin__gate_make(options.measure, options.threshold, options.verify, slots);
     struct query_run run = { .out = out,

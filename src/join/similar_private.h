@@ -17,6 +17,8 @@
 
 struct twin_similar {
     const twin_collection *collection;
+    twin_measure measure; /* by which they are similar, */
+    double threshold;     /* and how much at least; not for edits */
     twin_matches matches; /* of distinct documents, sorted by a, then b */
     twin_similar_counts counts;
 };

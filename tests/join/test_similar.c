@@ -480,6 +480,29 @@ static void a_document_that_changed_fails_the_search(void **state)
     corpus_end(&corpus);
 }
 
+/* Options that are all zero search by the scheme of the collection; its parts, given one by one, do the same. */
+static void the_scheme_of_the_collection_is_the_default(void **state)
+{
+    (void)state;
+    struct world world;
+    world_draw(&world, 200, serial, 60);
+    const twin_scheme *scheme = twin_collection_scheme(world.collection);
+    twin_similar_options given = { .threshold = scheme->threshold,
+                                   .bands = { .plan = scheme->plan },
+                                   .exec = serial };
+    twin_similar *own = find(world.collection, (twin_similar_options){ .exec = serial });
+    twin_similar *same = find(world.collection, given);
+    const twin_match *a, *b;
+    size_t count = twin_similar_matches(&a, own);
+    assert_true(count > 0);
+    assert_int_equal(twin_similar_matches(&b, same), count);
+    assert_memory_equal(a, b, count * sizeof *a);
+    assert_true(scheme->threshold == .8);
+    twin_similar_free(own);
+    twin_similar_free(same);
+    world_end(&world);
+}
+
 static void wrong_options_are_refused(void **state)
 {
     (void)state;
@@ -489,7 +512,7 @@ static void wrong_options_are_refused(void **state)
     twin_similar_options bad[7];
     for (size_t i = 0; i < COUNT(bad); i++)
         bad[i] = good;
-    bad[0].threshold = 0;
+    bad[0].threshold = -0.5;
     bad[1].threshold = 1.0001;
     bad[2].threshold = NAN;
     bad[3].bands.plan.bands = SLOTS + 1;
@@ -520,6 +543,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_copies_are_no_candidates),
         cmocka_unit_test(asking_finds_what_is_similar),
         cmocka_unit_test(a_document_that_changed_fails_the_search),
+        cmocka_unit_test(the_scheme_of_the_collection_is_the_default),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
