@@ -37,7 +37,7 @@ figures()
 # private_functions HEADER...: functions named twin__… that they declare.
 private_functions()
 {
-    sed -nE 's/^[a-z].*[ *](twin__[a-z0-9_]+)\(.*/\1/p' "$@" | sort -u
+    sed -nE '/^typedef/d; s/^[a-z].*[ *](twin__[a-z0-9_]+)\(.*/\1/p' "$@" | sort -u
 }
 
 echo '| part | files | lines | comment/code | functions | median | 90 % | longest |'
