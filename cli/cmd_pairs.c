@@ -1,45 +1,125 @@
-/* cmd_pairs.c — twinsift pairs: find all similar documents, or sets, in a collection. */
-#include "cli.h"
+/* cmd_pairs.c — twinsift pairs: find all similar documents, or sets, in a collection.
+ *
+ * The command reads a collection, lets the library find the similar pairs, by sets (twin_similar_find) or by edits
+ * (twin_edit_join_find), and prints them. --audit and --stats follow after the pairs. */
+#include "commands.h"
+#include "support/inputs.h"
+#include "support/messages.h"
+#include "support/progress.h"
+#include "support/record.h"
+#include "support/search_options.h"
+#include "support/size.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-static const char help_begin[] =
-    "twinsift pairs finds all similar documents, or sets, in a collection, and checks each pair exactly.\n"
-    "\n"
-    "usage: twinsift pairs [OPTION]... INPUT...\n"
-    "\n"
-    "An INPUT is a folder (each file below it is a document), a file .jsonl, .jsonl.gz or .jsonl.zst\n"
-    "with one object a line (\"id\" and \"text\"), or - for such lines on standard input. Each pair is a\n"
-    "line: the first id, the second, and their similarity, parted by tabs, in the order of the input.\n"
-    "\n";
-static const char help_end[] =
-    "\n"
-    "Exit status: 0 when done, whether or not there are pairs; 2 in trouble. A bad document is named on\n"
-    "standard error and skipped.\n"
-    "\n"
-    "examples:\n"
-    "  twinsift pairs articles/\n"
-    "  twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
-    "  twinsift pairs --audit 1000 corpus.jsonl > pairs.tsv\n"
-    "  twinsift pairs --measure edit --threshold 0.95 articles/\n"
-    "  twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"
-    "  twinsift pairs --sets --threshold 0.6 u.data\n"
-    "  zcat dump.gz | twinsift pairs --json --text-field body -\n";
+/* ---- options */
 
-/* A run and what it leaves behind. */
+/* --measure: the measures of sets, and one of texts. */
+enum measure { MEASURE_JACCARD, MEASURE_CONTAINMENT, MEASURE_EDIT };
+
+struct request {
+    struct shared_options shared;
+    enum measure measure;
+    size_t max_edits; /* TWIN_EDIT_FAR: not given */
+    twin_verify verify;
+    uint64_t top; /* 0: not given */
+    twin_copies copies;
+    twin_method method;
+    size_t buckets; /* 0: one per band hash */
+    uint64_t audit; /* documents to compare with all others; 0: none */
+    bool stats;
+};
+
+/* The most documents that --top may ask for, and how many without it. */
+enum { MOST_TOP = 1000000, DEFAULT_TOP = 10 };
+
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "measure", 0, OPTIONS_MATCHING, "M",
+      "jaccard; containment, of the smaller set in the larger; or edit, the share of characters that both texts have "
+      "in "
+      "the same order",
+      &option_choice, AT(measure), .choices = "jaccard containment edit" },
+    { "max-edits", 0, OPTIONS_MATCHING, "N",
+      "with --measure edit: at most N characters inserted, deleted or replaced", &option_size, AT(max_edits),
+      .most = TWIN_EDIT_MAX_LENGTH },
+    { "verify", 0, OPTIONS_MATCHING, "HOW", "exact, estimate or none", &option_choice, AT(verify),
+      .choices = "exact estimate none" },
+    { "top", 0, OPTIONS_MATCHING, "M", "with --method forest: of each document only the M most similar (default: 10)",
+      &option_count, AT(top), .least = 1, .most = MOST_TOP },
+    { "copies", 0, OPTIONS_MATCHING, "WHICH", "of documents with equal sets print pairs with the first, all, or none",
+      &option_choice, AT(copies), .choices = "first all none" },
+    { "method", 0, OPTIONS_SEARCH, "HOW", "bands, for all pairs, or forest, for the most similar of each document",
+      &option_choice, AT(method), .choices = "bands forest" },
+    { "buckets", 0, OPTIONS_SEARCH, "N", "hash each band into N buckets, so that different bands may collide",
+      &option_size, AT(buckets), .least = 1, .most = UINT32_MAX },
+    { "audit", 0, OPTIONS_OUTPUT, "N", "measure recall: compare N documents, chosen at random, with all others",
+      &option_count, AT(audit), .least = 1, .most = UINT32_MAX },
+    { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts, times and memory at the end", &option_flag, AT(stats) },
+    { 0 },
+};
+
+/* The first contradiction with --measure edit as a sentence; NULL when there is none. Texts are compared character by
+ * character, and found through a forest. */
+static const char *edit_contradiction(const struct request *request)
+{
+    const struct shared_options *shared = &request->shared;
+    const twin_scheme *scheme = &shared->scheme;
+    bool bands = option_given(&shared->base, "method") && request->method == TWIN_METHOD_BANDS;
+    if (request->measure != MEASURE_EDIT)
+        return request->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
+    if (shared->input.format == TWIN_INPUT_SETS)
+        return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (request->verify != TWIN_VERIFY_EXACT)
+        return "--measure edit needs --verify exact: signatures estimate Jaccard similarity only";
+    if (request->top || bands)
+        return "--measure edit finds all pairs, through a forest: --method bands and --top cannot be used";
+    if (scheme->plan.bands || scheme->plan.rows || request->buckets)
+        return "--measure edit searches a forest, so --bands, --rows and --buckets do not apply";
+    if (option_given(&shared->base, "shingle") && scheme->shingle.kind != TWIN_SHINGLE_CHAR)
+        return "--measure edit counts characters, so --shingle must be char:N";
+    return NULL;
+}
+
+static const char *forest_contradiction(const struct request *request)
+{
+    bool forest = request->method == TWIN_METHOD_FOREST;
+    if (request->measure == MEASURE_EDIT)
+        return NULL;
+    if (request->top && !forest)
+        return "--top needs --method forest: bands find all pairs";
+    if (forest && request->measure != MEASURE_JACCARD)
+        return "--method forest needs --measure jaccard: a forest finds those with the most equal slots";
+    if (forest && request->buckets)
+        return "--method forest has no buckets, so --buckets does not apply";
+    return NULL;
+}
+
+static const char *contradiction(const struct request *request)
+{
+    const char *sentence = edit_contradiction(request);
+    if (request->measure == MEASURE_CONTAINMENT && request->verify != TWIN_VERIFY_EXACT)
+        return "--measure containment needs --verify exact: signatures estimate Jaccard similarity only";
+    if (request->audit && request->verify == TWIN_VERIFY_NONE)
+        return "--audit needs to know which pairs reach the threshold, so --verify none cannot be used";
+    return sentence ? sentence : forest_contradiction(request);
+}
+
+/* ---- a run and its results */
+
 struct run {
-    struct common_options options;
-    twin_plan plan;
+    const struct request *request;
+    twin_scheme scheme;
+    twin_exec exec;
     twin_input *input;
     twin_collection *collection;
     twin_similar *similar;
-    struct word_list stop_words;
-    double started, opened, read, found, written, audited;
+    double started, opened, read, found, written, audited; /* seconds */
     uint64_t lines;
     twin_audit audit;
 };
@@ -56,139 +136,121 @@ static void run_clear(struct run *run)
     twin_similar_free(run->similar);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
-    word_list_clear(&run->stop_words);
 }
 
-/* ---- the plan ---- */
-
-/* Recall wanted of a pair that just reaches the threshold. */
-static const double RECALL = 0.999;
-
-/* Containment has no Jaccard similarity of its own: a small set may lie in a large one. One row a band finds the
- * lowest similarity that the slots can find. */
-static bool choose_plan(struct run *run)
+static bool by_edits(const struct run *run)
 {
-    const struct common_options *options = &run->options;
-    run->plan = (twin_plan){ options->bands, options->rows };
-    if (options->bands || options->edit)
+    return run->request->measure == MEASURE_EDIT;
+}
+
+/* Plans bands and rows, unless they are given. Texts are found without them. */
+static bool complete_scheme(struct run *run)
+{
+    const struct request *request = run->request;
+    twin_error error = { 0 };
+    run->scheme = request->shared.scheme;
+    if (by_edits(run))
         return true;
-    if (options->measure == TWIN_CONTAINMENT) {
-        run->plan = (twin_plan){ options->minhash.slots, 1 };
-        return true;
-    }
-    twin_plan_point accept = { options->threshold < 1 ? options->threshold : 0.9999, RECALL };
-    if (twin_plan_from_slots(&run->plan, accept, options->minhash.slots) != TWIN_OK) {
-        fail("no bands and rows could be planned for the threshold %g", options->threshold);
+    run->scheme.measure = (twin_measure)request->measure;
+    twin_status status = twin_scheme_complete(&run->scheme, &error);
+    if (status != TWIN_OK) {
+        fail_status("the options", status, &error);
         return false;
     }
-    double reached = twin_plan_probability(run->plan, options->threshold);
-    if (reached < RECALL && !options->quiet)
-        warn("%zu hashes find a pair at the threshold with probability %.4f only; --hashes with more would raise it",
-             options->minhash.slots, reached);
+    double recall = twin_scheme_recall(&run->scheme);
+    bool low = request->measure == MEASURE_JACCARD && recall < TWIN_SCHEME_RECALL;
+    if (low && !request->shared.quiet && option_given(&request->shared.base, "bands"))
+        warn("%zu bands of %zu rows find a pair at the threshold with probability %.4f only", run->scheme.plan.bands,
+             run->scheme.plan.rows, recall);
+    else if (low && !request->shared.quiet)
+        warn("%zu hash%s a pair at the threshold with probability %.4f only; more --hashes would raise it",
+             run->scheme.minhash.slots, run->scheme.minhash.slots == 1 ? " finds" : "es find", recall);
     return true;
 }
 
-/* ---- opening and reading ---- */
+/* ---- reading and searching */
 
-static bool load_stop_words(struct run *run)
+static void report_problems(const struct run *run)
 {
-    const char *path = run->options.stop_words;
-    if (!path)
-        return true;
-    struct common_options *options = &run->options;
-    if (!word_list_read(&run->stop_words, path))
-        return false;
-    options->shingle.stop_words = run->stop_words.words;
-    options->shingle.stop_word_count = run->stop_words.count;
-    return true;
+    const twin_problem *all;
+    size_t count = twin_collection_problems(&all, run->collection);
+    struct problems problems = { run->input, 0 };
+    for (size_t i = 0; i < count; i++)
+        problems_add(&problems, &all[i]);
+    problems_end(&problems);
 }
 
-/* Bad documents are named, but a file of another kind must not fill the screen. */
-enum { MOST_NAMED = 20 };
-
-static void tell_problems(const struct run *run)
-{
-    const twin_problem *problems;
-    size_t count = twin_collection_problems(&problems, run->collection);
-    for (size_t i = 0; i < count && i < MOST_NAMED; i++)
-        warn_problem(run->input, &problems[i]);
-    if (count > MOST_NAMED)
-        warn("%zu more were skipped", count - MOST_NAMED);
-}
-
-/* What is no trouble, but may not be what was meant. */
-static void tell_remarks(const struct run *run)
+/* Reports what is no error, but may not be what was meant. */
+static void report_remarks(const struct run *run)
 {
     twin_collection_counts counts = twin_collection_count(run->collection);
-    if (run->options.quiet)
+    if (run->request->shared.quiet)
         return;
     if (counts.replaced)
-        warn("%" PRIu64 " stretches of bytes that are not UTF-8 were replaced by U+FFFD", counts.replaced);
+        warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", counts.replaced,
+             counts.replaced == 1 ? " was" : "s were");
     if (counts.documents == 0)
         warn("there are no documents in the input, so there is nothing to compare");
     else if (counts.too_short > counts.documents / 2)
-        warn("%" PRIu64 " of %" PRIu64 " documents are shorter than one shingle, and so similar to none",
-             counts.too_short, counts.documents);
+        warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar to none",
+             counts.too_short, counts.documents, plural(counts.documents), counts.too_short == 1 ? "is" : "are");
 }
 
-static bool read_collection(struct run *run, const char *const *paths, size_t count, twin_progress progress)
+static bool read_collection(struct run *run, twin_progress progress)
 {
-    struct common_options *options = &run->options;
+    const struct request *request = run->request;
     twin_error error = { 0 };
-    options->input.temp_folder = temp_folder();
-    options->input.progress = progress;
-    twin_status status = twin_input_open(&run->input, paths, count, options->input, &error);
+    run->input = open_inputs(&request->shared, 0, progress);
     run->opened = seconds();
-    if (status == TWIN_OK)
-        status = twin_collection_read(&run->collection, run->input,
-                                      (twin_collection_options){ .scheme.normal = options->normal,
-                                                                 .texts = options->edit,
-                                                                 .scheme.shingle = options->shingle,
-                                                                 .scheme.minhash = options->minhash,
-                                                                 .sizes = options->measure == TWIN_CONTAINMENT,
-                                                                 .exec = options->exec,
-                                                                 .strict = options->strict,
-                                                                 .progress = progress },
-                                      &error);
+    if (!run->input)
+        return false;
+    twin_collection_options wanted = { .scheme = run->scheme,
+                                       .texts = by_edits(run),
+                                       .sizes = request->measure == MEASURE_CONTAINMENT,
+                                       .exec = run->exec,
+                                       .strict = request->shared.strict,
+                                       .progress = progress };
+    twin_status status = twin_collection_read(&run->collection, run->input, wanted, &error);
     run->read = seconds();
     progress_clear();
     if (status != TWIN_OK) {
         fail_status("the input", status, &error);
         return false;
     }
-    tell_problems(run);
+    report_problems(run);
     twin_collection_counts counts = twin_collection_count(run->collection);
     if (counts.documents == 0 && counts.problems) {
-        fail("%s could be read", options->input.format == TWIN_INPUT_SETS ? "no row" : "no document");
+        fail_unreadable(run->input);
         return false;
     }
-    tell_remarks(run);
+    report_remarks(run);
     return true;
 }
 
 static twin_similar_options similar_options(const struct run *run, twin_progress progress)
 {
-    const struct common_options *options = &run->options;
-    return (twin_similar_options){ .measure = options->measure,
-                                   .verify = options->verify,
-                                   .threshold = options->threshold,
-                                   .method = options->method,
-                                   .top = options->top,
-                                   .bands = { run->plan, options->buckets },
-                                   .exec = options->exec,
+    const struct request *request = run->request;
+    return (twin_similar_options){ .measure = run->scheme.measure,
+                                   .verify = request->verify,
+                                   .threshold = run->scheme.threshold,
+                                   .method = request->method,
+                                   .top = request->top,
+                                   .bands = { run->scheme.plan, (uint32_t)request->buckets },
+                                   .exec = run->exec,
                                    .progress = progress };
 }
 
-/* --max-edits alone asks for no ratio. */
-static twin_edit_join_options near_options(const struct run *run, twin_progress progress)
+/* With --max-edits the threshold applies only if it is given too. */
+static twin_edit_join_options edit_options(const struct run *run, twin_progress progress)
 {
-    const struct common_options *options = &run->options;
-    bool by_ratio = options->threshold_given || options->max_edits == TWIN_EDIT_FAR;
-    return (twin_edit_join_options){ .ratio = by_ratio ? options->threshold : 0,
-                                     .edits = options->max_edits,
-                                     .grams = options->shingle_given ? options->shingle.width : 0,
-                                     .minhash = options->minhash,
-                                     .exec = options->exec,
+    const struct request *request = run->request;
+    const struct request_base *base = &request->shared.base;
+    bool by_ratio = option_given(base, "threshold") || request->max_edits == TWIN_EDIT_FAR;
+    return (twin_edit_join_options){ .ratio = by_ratio ? run->scheme.threshold : 0,
+                                     .edits = request->max_edits,
+                                     .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
+                                     .minhash = run->scheme.minhash,
+                                     .exec = run->exec,
                                      .progress = progress };
 }
 
@@ -196,83 +258,66 @@ static bool find_similar(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
     twin_status status =
-        run->options.edit ? twin_edit_join_find(&run->similar, run->collection, near_options(run, progress), &error)
-                          : twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
+        by_edits(run) ? twin_edit_join_find(&run->similar, run->collection, edit_options(run, progress), &error)
+                      : twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
     run->found = seconds();
     progress_clear();
     if (status != TWIN_OK)
-        fail_status("searching", status, &error);
+        fail_status("the search", status, &error);
     return status == TWIN_OK;
 }
 
-/* ---- what is told ---- */
+/* ---- results */
 
-static void print_json_id(const struct run *run, uint32_t document)
+static void record_document(struct record *record, const char *name, const struct run *run, uint32_t document)
 {
     bool is_number;
     twin_text id = twin_collection_id(&is_number, run->collection, document);
-    if (is_number)
-        fwrite(id.bytes, 1, id.length, stdout);
-    else
-        escape_json(stdout, id.bytes, id.length);
+    record_id(record, name, id, is_number);
 }
 
-static bool print_json(void *context, twin_match match)
+static bool print_pair(void *context, twin_match match)
 {
     struct run *run = context;
-    fputs("{\"a\":", stdout);
-    print_json_id(run, match.a);
-    fputs(",\"b\":", stdout);
-    print_json_id(run, match.b);
-    printf(",\"similarity\":%.4f}\n", match.similarity);
+    struct record record = record_begin(stdout, run->request->shared.json);
+    record_document(&record, "a", run, match.a);
+    record_document(&record, "b", run, match.b);
+    record_fixed(&record, "similarity", match.similarity, 4);
+    record_end(&record);
     run->lines++;
     return output_is_good();
 }
 
-static bool print_line(void *context, twin_match match)
-{
-    struct run *run = context;
-    twin_text a = twin_collection_id(NULL, run->collection, match.a);
-    twin_text b = twin_collection_id(NULL, run->collection, match.b);
-    escape_tsv(stdout, a.bytes, a.length);
-    putchar('\t');
-    escape_tsv(stdout, b.bytes, b.length);
-    printf("\t%.4f\n", match.similarity);
-    run->lines++;
-    return output_is_good();
-}
-
-/* All pairs are out before an audit begins, which may take long and be interrupted. A write that failed is told by
+/* Prints all pairs before an audit begins, which may take long and be interrupted. A failed write is reported by
  * close_output(). */
 static bool print_pairs(struct run *run)
 {
-    twin_status status =
-        twin_similar_each(run->similar, run->options.copies, run->options.json ? print_json : print_line, run);
+    twin_status status = twin_similar_each(run->similar, run->request->copies, print_pair, run);
     (void)!fflush(stdout);
     run->written = run->audited = seconds();
     if (!output_is_good())
         return false;
     if (status != TWIN_OK)
-        fail_status("writing", status, NULL);
+        fail_status("the output", status, NULL);
     return status == TWIN_OK;
 }
 
 static bool audit_run(struct run *run, twin_progress progress)
 {
-    const struct common_options *options = &run->options;
+    const struct request *request = run->request;
+    uint64_t seed = request->shared.scheme.minhash.seed;
     twin_error error = { 0 };
-    twin_status status = options->edit
-                             ? twin_audit_edits(&run->audit, run->collection, run->similar,
-                                                near_options(run, progress), options->audit, options->seed, &error)
-                             : twin_audit_run(&run->audit, run->collection, run->similar,
-                                              (twin_audit_options){ .documents = options->audit,
-                                                                    .seed = options->seed,
-                                                                    .measure = options->measure,
-                                                                    .threshold = options->threshold,
-                                                                    .top = options->top,
-                                                                    .exec = options->exec,
-                                                                    .progress = progress },
-                                              &error);
+    twin_status status = by_edits(run) ? twin_audit_edits(&run->audit, run->collection, run->similar,
+                                                          edit_options(run, progress), request->audit, seed, &error)
+                                       : twin_audit_run(&run->audit, run->collection, run->similar,
+                                                        (twin_audit_options){ .documents = request->audit,
+                                                                              .seed = seed,
+                                                                              .measure = run->scheme.measure,
+                                                                              .threshold = run->scheme.threshold,
+                                                                              .top = request->top,
+                                                                              .exec = run->exec,
+                                                                              .progress = progress },
+                                                        &error);
     run->audited = seconds();
     progress_clear();
     if (status != TWIN_OK)
@@ -280,26 +325,41 @@ static bool audit_run(struct run *run, twin_progress progress)
     return status == TWIN_OK;
 }
 
+static void print_audit_json(const twin_audit *audit)
+{
+    struct record record = record_begin(stdout, true);
+    record_object(&record, "audit");
+    record_count(&record, "documents", audit->documents);
+    record_count(&record, "similar", audit->similar);
+    record_count(&record, "found", audit->found);
+    record_count(&record, "wrong", audit->wrong);
+    record_fixed(&record, "recall", audit->recall, 6);
+    record_fixed(&record, "low", audit->low, 6);
+    record_fixed(&record, "high", audit->high, 6);
+    record_object_end(&record);
+    record_end(&record);
+}
+
 static void print_audit(const struct run *run)
 {
-    twin_audit audit = run->audit;
-    if (audit.similar == 0)
-        fprintf(stderr,
-                "audit: %" PRIu64 " documents compared with all others, none has a lookalike: nothing can be said\n",
-                audit.documents);
+    const twin_audit *audit = &run->audit;
+    fprintf(stderr, "audit: %" PRIu64 " document%s compared with all others, ", audit->documents,
+            plural(audit->documents));
+    if (audit->similar == 0)
+        fputs("no similar pairs: recall cannot be estimated\n", stderr);
     else
         fprintf(stderr,
-                "audit: %" PRIu64 " documents compared with all others, %" PRIu64 " of %" PRIu64
-                " similar pairs found\n"
+                "%" PRIu64 " of %" PRIu64 " similar pair%s found\n"
                 "audit: recall %.4f, 95 %% interval %.4f to %.4f\n",
-                audit.documents, audit.found, audit.similar, audit.recall, audit.low, audit.high);
-    if (audit.wrong)
-        fprintf(stderr, "audit: %" PRIu64 " pairs were told that are not similar\n", audit.wrong);
-    if (run->options.json)
-        printf("{\"audit\":{\"documents\":%" PRIu64 ",\"similar\":%" PRIu64 ",\"found\":%" PRIu64
-               ",\"wrong\":%" PRIu64 ",\"recall\":%.6f,\"low\":%.6f,\"high\":%.6f}}\n",
-               audit.documents, audit.similar, audit.found, audit.wrong, audit.recall, audit.low, audit.high);
+                audit->found, audit->similar, plural(audit->similar), audit->recall, audit->low, audit->high);
+    if (audit->wrong)
+        fprintf(stderr, "audit: %" PRIu64 " reported pair%s not similar\n", audit->wrong,
+                audit->wrong == 1 ? " is" : "s are");
+    if (run->request->shared.json)
+        print_audit_json(audit);
 }
+
+/* ---- statistics */
 
 static uint64_t peak_bytes(void)
 {
@@ -307,32 +367,41 @@ static uint64_t peak_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
+static void record_times(struct record *record, const struct run *run)
+{
+    twin_similar_counts pairs = twin_similar_count(run->similar);
+    record_object(record, "seconds");
+    record_fixed(record, "opening", run->opened - run->started, 3);
+    record_fixed(record, "reading", run->read - run->opened, 3);
+    record_fixed(record, "pairing", pairs.pairing_seconds, 3);
+    record_fixed(record, "verifying", pairs.verifying_seconds, 3);
+    record_fixed(record, "writing", run->written - run->found, 3);
+    record_fixed(record, "auditing", run->audited - run->written, 3);
+    record_fixed(record, "total", seconds() - run->started, 3);
+    record_object_end(record);
+}
+
 static void print_stats_json(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
     twin_similar_counts pairs = twin_similar_count(run->similar);
-    fprintf(stderr,
-            "{\"stats\":{\"documents\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"too_short\":%" PRIu64
-            ",\"copies\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"bands\":%zu,\"rows\":%zu,\"candidates\":%" PRIu64
-            ",\"verified\":%" PRIu64 ",\"similar\":%" PRIu64 ",\"lines\":%" PRIu64
-            ",\"seconds\":{\"opening\":%.3f,\"reading\":%.3f,"
-            "\"pairing\":%.3f,\"verifying\":%.3f,\"writing\":%.3f,\"auditing\":%.3f,\"total\":%.3f},\"peak_bytes\":"
-            "%" PRIu64 "}}\n",
-            documents.documents, documents.bytes, documents.too_short, documents.copies, documents.problems,
-            run->plan.bands, run->plan.rows, pairs.candidates, pairs.verified, pairs.similar, run->lines,
-            run->opened - run->started, run->read - run->opened, pairs.pairing_seconds, pairs.verifying_seconds,
-            run->written - run->found, run->audited - run->written, seconds() - run->started, peak_bytes());
-}
-
-/* "37.1 KB", in powers of a thousand. */
-static const char *size_in_words(char out[24], double bytes)
-{
-    static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
-    size_t power = 0;
-    for (; bytes >= 1000 && power < 4; power++)
-        bytes /= 1000;
-    snprintf(out, 24, "%.*f %s", power ? 1 : 0, bytes, units[power]);
-    return out;
+    struct record record = record_begin(stderr, true);
+    record_object(&record, "stats");
+    record_count(&record, "documents", documents.documents);
+    record_count(&record, "bytes", documents.bytes);
+    record_count(&record, "too_short", documents.too_short);
+    record_count(&record, "copies", documents.copies);
+    record_count(&record, "skipped", documents.problems);
+    record_count(&record, "bands", run->scheme.plan.bands);
+    record_count(&record, "rows", run->scheme.plan.rows);
+    record_count(&record, "candidates", pairs.candidates);
+    record_count(&record, "verified", pairs.verified);
+    record_count(&record, "similar", pairs.similar);
+    record_count(&record, "lines", run->lines);
+    record_times(&record, run);
+    record_count(&record, "peak_bytes", peak_bytes());
+    record_object_end(&record);
+    record_end(&record);
 }
 
 static void print_count(const char *name, uint64_t count, const char *what)
@@ -344,35 +413,37 @@ static void print_counts(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
     twin_similar_counts pairs = twin_similar_count(run->similar);
-    bool rows = run->options.input.format == TWIN_INPUT_SETS, edit = run->options.edit;
-    char size[24], what[96];
-    snprintf(what, sizeof what, "%s of %s", size_in_words(size, (double)documents.bytes), rows ? "rows" : "text");
+    bool rows = run->request->shared.input.format == TWIN_INPUT_SETS, edit = by_edits(run);
+    char size[SIZE_ROOM], what[96];
+    snprintf(what, sizeof what, "%s of %s", write_decimal_size(size, (double)documents.bytes),
+             rows ? "rows" : "text");
     print_count(rows ? "sets" : "documents", documents.documents, what);
     print_count("  skipped", documents.problems, rows ? "rows that could not be read" : "could not be read");
     if (!edit)
         print_count("  too short", documents.too_short, "less than one shingle, similar to none");
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
-    snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->plan.bands, run->plan.rows);
-    if (run->options.method == TWIN_METHOD_FOREST)
-        snprintf(what, sizeof what, "pairs that came near each other in a forest");
-    print_count("candidates", pairs.candidates, edit ? "pairs that share a piece, or came near each other" : what);
+    snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->scheme.plan.bands,
+             run->scheme.plan.rows);
+    if (run->request->method == TWIN_METHOD_FOREST)
+        snprintf(what, sizeof what, "pairs near each other in a forest");
+    print_count("candidates", pairs.candidates,
+                edit ? "pairs that share a segment, or are near each other in a forest" : what);
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
-    print_count("  similar", pairs.similar,
-                edit ? "pairs of different texts that stay" : "pairs of different sets that stay");
+    print_count("  similar", pairs.similar, "distinct pairs at or above the threshold");
     print_count("lines", run->lines, "printed");
 }
 
 static void print_time(const char *name, double time, double bytes)
 {
-    char size[24];
+    char size[SIZE_ROOM];
     fprintf(stderr, "%-12s %12.3f", name, time);
     if (bytes > 0 && time > 0)
-        fprintf(stderr, "   %s/s", size_in_words(size, bytes / time));
+        fprintf(stderr, "   %s/s", write_decimal_size(size, bytes / time));
     fputc('\n', stderr);
 }
 
-/* Memory a document says something only once the documents outweigh the program. */
+/* Memory per document is meaningful only once the documents outweigh the program. */
 enum { MANY_DOCUMENTS = 10000 };
 
 static void print_stats(const struct run *run)
@@ -387,56 +458,79 @@ static void print_stats(const struct run *run)
     print_time("  pairing", pairs.pairing_seconds, 0);
     print_time("  verifying", pairs.verifying_seconds, 0);
     print_time("  writing", run->written - run->found, 0);
-    if (run->options.audit)
+    if (run->request->audit)
         print_time("  auditing", run->audited - run->written, 0);
     fprintf(stderr, "%-12s %12.1f   MB", "peak memory", peak / 1e6);
     if (documents.documents >= MANY_DOCUMENTS)
-        fprintf(stderr, ", %.0f bytes a document", peak / (double)documents.documents);
+        fprintf(stderr, ", %.0f bytes per document", peak / (double)documents.documents);
     fputc('\n', stderr);
 }
 
-static int run_pairs(struct run *run, const char *const *paths, size_t count)
+/* ---- the command */
+
+static bool find_and_print(struct run *run)
 {
-    twin_progress progress = progress_begin(run->options.quiet);
+    twin_progress progress = progress_begin(run->request->shared.quiet);
     run->started = seconds();
-    bool done = load_stop_words(run) && choose_plan(run) && read_collection(run, paths, count, progress) &&
-                find_similar(run, progress) && print_pairs(run) && (!run->options.audit || audit_run(run, progress));
+    bool done = read_collection(run, progress) && find_similar(run, progress) && print_pairs(run) &&
+                (!run->request->audit || audit_run(run, progress));
     progress_end();
-    if (!done)
-        return EXIT_ERROR;
-    if (run->options.audit)
+    return done;
+}
+
+static void print_reports(const struct run *run)
+{
+    if (run->request->audit)
         print_audit(run);
-    if (run->options.stats && run->options.json)
+    if (run->request->stats && run->request->shared.json)
         print_stats_json(run);
-    else if (run->options.stats)
+    else if (run->request->stats)
         print_stats(run);
-    return EXIT_DONE;
 }
 
-static int print_pairs_help(void)
+static int run_pairs(void *context)
 {
-    fputs(help_begin, stdout);
-    fputs(common_help, stdout);
-    return fputs(help_end, stdout), EXIT_DONE;
-}
-
-int cmd_pairs(int argc, char **argv)
-{
-    struct run run = { .options = common_defaults() };
-    for (int option; (option = next_option(argc, argv, common_table)) != -1;) {
-        if (option == OPTION_HELP)
-            return print_pairs_help();
-        if (!common_option(&run.options, option, optarg))
-            return EXIT_ERROR;
-    }
-    if (!common_finish(&run.options))
-        return EXIT_ERROR;
-    if (optind == argc)
-        return fail("no input; give a folder, a .jsonl file, or - for standard input");
-    for (int i = optind; i < argc; i++)
-        if (!*argv[i])
-            return fail("an input without a name; give a folder, a .jsonl file, or - for standard input");
-    int result = run_pairs(&run, (const char *const *)argv + optind, (size_t)(argc - optind));
+    struct request *request = context;
+    struct word_list stop_words = { 0 };
+    struct run run = { .request = request };
+    const char *sentence = contradiction(request);
+    if (sentence)
+        return fail("%s", sentence);
+    if (request->method == TWIN_METHOD_FOREST && request->measure != MEASURE_EDIT && request->top == 0)
+        request->top = DEFAULT_TOP;
+    bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
+                load_stop_words(&request->shared, &stop_words) && complete_scheme(&run) && find_and_print(&run);
+    if (done)
+        print_reports(&run);
     run_clear(&run);
-    return result;
+    word_list_clear(&stop_words);
+    return done ? EXIT_DONE : EXIT_ERROR;
 }
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8), .max_edits = TWIN_EDIT_FAR };
+
+const struct command command_pairs = {
+    .name = "twinsift pairs",
+    .summary = "find all similar pairs in a collection of documents or sets",
+    .usage = "[OPTION]... INPUT...",
+    .about =
+        "An INPUT is a folder (each file below it is a document), a file .jsonl, .jsonl.gz or .jsonl.zst with one "
+        "JSON object per line (\"id\" and \"text\"), or - for such lines on standard input.\n\n"
+        "Each line of the output is a pair: two ids and their similarity, tab-separated, in the order of the input. "
+        "Every pair has been verified by comparing the two sets.",
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " " TAKES_MANNERS,
+    .options = options,
+    .most = SIZE_MAX,
+    .status = "0  done, whether or not there are pairs\n"
+              "2  error; a document that cannot be read is reported and skipped",
+    .examples = "twinsift pairs articles/\n"
+                "twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
+                "twinsift pairs --audit 1000 corpus.jsonl > pairs.tsv\n"
+                "twinsift pairs --measure edit --threshold 0.95 articles/\n"
+                "twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"
+                "twinsift pairs --sets --threshold 0.6 u.data\n"
+                "zcat dump.gz | twinsift pairs --json --text-field body -",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_pairs,
+};

@@ -1,146 +1,125 @@
-/* cmd_plan.c — twinsift plan: parameters from the error you accept. */
-#include "cli.h"
+/* cmd_plan.c — twinsift plan: bands, rows and hashes from the error rates you accept. */
+#include "commands.h"
+#include "support/messages.h"
+#include "support/output_file.h"
+#include "support/plot.h"
+#include "support/record.h"
+#include "support/shared_options.h"
+#include "support/size.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "twinsift plan tells how many bands and rows to use, and how often similar pairs will be found.\n"
-    "\n"
-    "usage: twinsift plan --reject J:P --accept J:P        the fewest hashes that keep both promises\n"
-    "       twinsift plan --threshold T [--hashes K | --error E] [--recall R]\n"
-    "                                                      the best use of K hashes\n"
-    "       twinsift plan --bands B --rows R               the curve of a plan you have\n"
-    "       twinsift plan --bloom ITEMS:P                  the size of a Bloom filter\n"
-    "\n"
-    "With B bands of R rows, sets of Jaccard similarity J become candidates with probability\n"
-    "P(J) = 1 - (1 - J^R)^B, an S-curve.\n"
-    "\n"
-    "  --reject J:P        at similarity J, and below, a probability of at most P\n"
-    "  --accept J:P        at similarity J, and above, a probability of at least P\n"
-    "  --threshold T       the similarity that matters, 0 to 1\n"
-    "  --hashes K          the slots of a signature, 1 to 65536 (128)\n"
-    "  --error E           or the error of an estimate, for K = 1/E\302\262 slots\n"
-    "  --recall R          the probability wanted at the threshold (0.999)\n"
-    "  --bands B --rows R  a plan, B times R at most 65536\n"
-    "  --bloom ITEMS:P     items (K, M, G: thousand, million, thousand million) and false positives\n"
-    "  --curve             also print J and P(J) for J = 0, 0.05 ... 1\n"
-    "  --plot FILE.svg     also draw the curve; needs gnuplot\n"
-    "  --json              one JSON object instead\n"
-    "  -h, --help          this text\n"
-    "\n"
-    "Exit status: 0 planned; 1 the recall is out of reach, and the nearest plan is shown; 2 trouble.\n"
-    "\n"
-    "examples:\n"
-    "  twinsift plan --reject 0.6:0.01 --accept 0.9:0.99\n"
-    "  twinsift plan --threshold 0.8 --hashes 256 --curve\n"
-    "  twinsift plan --bands 20 --rows 5 --plot curve.svg\n"
-    "  twinsift plan --bloom 1G:0.01\n";
+/* ---- options */
 
-enum { REJECT = OPTION_OWN, ACCEPT, THRESHOLD, HASHES, ERROR, RECALL, BANDS, ROWS, BLOOM, CURVE, PLOT, JSON };
-
-static const struct option table[] = {
-    { "reject", required_argument, NULL, REJECT },       { "accept", required_argument, NULL, ACCEPT },
-    { "threshold", required_argument, NULL, THRESHOLD }, { "hashes", required_argument, NULL, HASHES },
-    { "error", required_argument, NULL, ERROR },         { "recall", required_argument, NULL, RECALL },
-    { "bands", required_argument, NULL, BANDS },         { "rows", required_argument, NULL, ROWS },
-    { "bloom", required_argument, NULL, BLOOM },         { "curve", no_argument, NULL, CURVE },
-    { "plot", required_argument, NULL, PLOT },           { "json", no_argument, NULL, JSON },
-    { "help", no_argument, NULL, OPTION_HELP },          { 0 },
+/* A Bloom filter to plan for. */
+struct bloom_goal {
+    uint64_t items;
+    double rate;
 };
 
-/* What is asked. `given` has a bit for each option. */
 struct request {
-    unsigned given;
-    twin_plan_point reject, accept; /* accept is also --threshold and --recall */
-    double error;
-    uint64_t hashes, bands, rows, items;
-    double false_positives;
+    struct shared_options shared;   /* --threshold, --hashes, --error, --bands, --rows */
+    twin_plan_point reject, accept; /* --threshold and --recall are an accept too */
+    double recall;
+    struct bloom_goal bloom;
+    bool curve;
     const char *plot;
 };
 
-static unsigned bit(int option)
+static bool read_bloom(void *value, const struct option_row *row, const char *text)
 {
-    return 1u << (option - OPTION_OWN);
-}
-
-static bool has(const struct request *request, int option)
-{
-    return request->given & bit(option);
-}
-
-static bool read_items(struct request *out, const char *value)
-{
+    struct bloom_goal *goal = value;
     char items[24];
-    const char *colon = strchr(value, ':');
-    if (!colon || (size_t)(colon - value) >= sizeof items) {
-        fail("--bloom: \"%s\" is not a number of items and a probability with a colon between, like 1M:0.01", value);
+    const char *colon = strchr(text, ':'), *end;
+    if (!colon || (size_t)(colon - text) >= sizeof items) {
+        fail("--%s: \"%s\" is not a number of items and a probability with a colon between, like 1M:0.01", row->name,
+             text);
         return false;
     }
-    snprintf(items, sizeof items, "%.*s", (int)(colon - value), value);
-    if (!read_count(&out->items, "--bloom", items, 1, UINT64_MAX) ||
-        !read_fraction(&out->false_positives, "--bloom", colon + 1))
+    snprintf(items, sizeof items, "%.*s", (int)(colon - text), text);
+    if (!scan_count(&goal->items, items) || goal->items == 0) {
+        fail_count("--bloom", items, 1, UINT64_MAX);
         return false;
-    if (out->false_positives > 0 && out->false_positives < 1)
+    }
+    if (scan_fraction(&goal->rate, colon + 1, &end) && *end == '\0' && goal->rate > 0 && goal->rate < 1)
         return true;
-    fail("--bloom: a probability of %s cannot be planned for, only one between 0 and 1", colon + 1);
+    fail("--%s: \"%s\" is not a probability between 0 and 1", row->name, colon + 1);
     return false;
 }
 
-static bool read_plot(const char **out, const char *value)
+static const struct option_kind bloom_goal = { read_bloom, NULL };
+
+static bool read_plot(void *value, const struct option_row *row, const char *text)
 {
-    size_t length = strlen(value);
-    *out = value;
-    if (length > 4 && strcmp(value + length - 4, ".svg") == 0)
+    size_t length = strlen(text);
+    *(const char **)value = text;
+    if (length > 4 && strcmp(text + length - 4, ".svg") == 0)
         return true;
-    fail("--plot: \"%s\" does not end in .svg, the only kind that is drawn", value);
+    fail("--%s: \"%s\" does not end in .svg, the only kind that is drawn", row->name, text);
     return false;
 }
 
-static bool read_option(struct request *out, int option, const char *value)
+static const struct option_kind plot_file = { read_plot, NULL };
+
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "reject", 0, OPTIONS_MATCHING, "J:P", "at similarity J, and below, a probability of at most P", &option_point,
+      AT(reject) },
+    { "accept", 0, OPTIONS_MATCHING, "J:P", "at similarity J, and above, a probability of at least P", &option_point,
+      AT(accept) },
+    { "recall", 0, OPTIONS_MATCHING, "R", "with --threshold: the probability wanted at the threshold",
+      &option_fraction, AT(recall) },
+    { "bloom", 0, OPTIONS_MATCHING, "ITEMS:P",
+      "the size of a Bloom filter for so many items (K, M, G: thousand, million, billion) and a rate P of false "
+      "positives",
+      &bloom_goal, AT(bloom) },
+    { "curve", 0, OPTIONS_OUTPUT, NULL, "also print J and P(J) for J = 0, 0.05 ... 1", &option_flag, AT(curve) },
+    { "plot", 0, OPTIONS_OUTPUT, "FILE.svg", "also draw the curve; needs gnuplot", &plot_file, AT(plot) },
+    { 0 },
+};
+
+static bool given(const struct request *request, const char *name)
 {
-    if (option >= OPTION_OWN)
-        out->given |= bit(option);
-    switch (option) {
-    case REJECT: return read_point(&out->reject, "--reject", value);
-    case ACCEPT: return read_point(&out->accept, "--accept", value);
-    case THRESHOLD: return read_fraction(&out->accept.similarity, "--threshold", value);
-    case RECALL: return read_fraction(&out->accept.probability, "--recall", value);
-    case HASHES: return read_count(&out->hashes, "--hashes", value, 1, TWIN_MINHASH_MAX_SLOTS);
-    case ERROR: return read_fraction(&out->error, "--error", value);
-    case BANDS: return read_count(&out->bands, "--bands", value, 1, TWIN_MINHASH_MAX_SLOTS);
-    case ROWS: return read_count(&out->rows, "--rows", value, 1, TWIN_MINHASH_MAX_SLOTS);
-    case BLOOM: return read_items(out, value);
-    case PLOT: return read_plot(&out->plot, value);
-    case CURVE:
-    case JSON: return true;
-    default: return false;
-    }
+    return option_given(&request->shared.base, name);
+}
+
+static bool shows_curve(const struct request *request)
+{
+    return request->curve || given(request, "bands");
+}
+
+static size_t slots_of(const struct shared_options *shared)
+{
+    return shared->error > 0 ? twin_plan_slots(shared->error) : shared->hashes ? (size_t)shared->hashes : 128;
 }
 
 /* What is wrong with the options taken together; NULL when nothing is. */
 static const char *contradiction(const struct request *request)
 {
-    unsigned given = request->given, errors = given & (bit(REJECT) | bit(ACCEPT)),
-             bands = given & (bit(BANDS) | bit(ROWS));
-    unsigned slots = given & (bit(THRESHOLD) | bit(HASHES) | bit(ERROR) | bit(RECALL)), bloom = given & bit(BLOOM);
-    int ways = (errors != 0) + (bands != 0) + (slots != 0) + (bloom != 0);
+    bool reject = given(request, "reject"), accept = given(request, "accept"), bands = given(request, "bands"),
+         rows = given(request, "rows"), threshold = given(request, "threshold"), hashes = given(request, "hashes"),
+         error = given(request, "error"), bloom = given(request, "bloom");
+    bool slots = threshold || hashes || error || given(request, "recall");
+    int ways = (reject || accept) + (bands || rows) + slots + bloom;
     if (ways == 0)
-        return "say what to plan for: --reject and --accept, or --threshold, or --bands and --rows, or --bloom";
+        return "nothing to plan for: give --reject and --accept, or --threshold, or --bands and --rows, or --bloom";
     if (ways > 1)
-        return "--reject and --accept, --threshold, --bands and --rows, and --bloom are four ways to ask; use one";
-    if (errors && errors != (bit(REJECT) | bit(ACCEPT)))
-        return has(request, REJECT) ? "--reject needs --accept" : "--accept needs --reject";
-    if (bands && bands != (bit(BANDS) | bit(ROWS)))
-        return has(request, BANDS) ? "--bands needs --rows" : "--rows needs --bands";
-    if (slots && !has(request, THRESHOLD))
+        return "--reject and --accept, --threshold, --bands and --rows, and --bloom exclude each other; use one";
+    if (reject != accept)
+        return reject ? "--reject needs --accept" : "--accept needs --reject";
+    if (bands != rows)
+        return bands ? "--bands needs --rows" : "--rows needs --bands";
+    if (slots && !threshold)
         return "--hashes, --error and --recall need --threshold";
-    if (has(request, HASHES) && has(request, ERROR))
-        return "--hashes and --error exclude each other, for either gives the other";
-    if (bloom && (has(request, CURVE) || request->plot))
+    if (hashes && error)
+        return "--hashes and --error exclude each other: each determines the other";
+    if (bloom && (request->curve || request->plot))
         return "--bloom has no curve to print or plot";
     return NULL;
 }
@@ -171,26 +150,20 @@ static bool plan_errors(twin_plan *out, const struct request *request)
     return status == TWIN_OK;
 }
 
-static bool plan_slots(struct answer *out, const struct request *request)
+static void plan_slots(struct answer *out, const struct request *request)
 {
-    out->hashes = has(request, ERROR) ? twin_plan_slots(request->error) : (size_t)request->hashes;
-    if (out->hashes == 0 || out->hashes > TWIN_MINHASH_MAX_SLOTS) {
-        fail("--error: %g would need more than %d hashes; the least error is 1/256", request->error,
-             (int)TWIN_MINHASH_MAX_SLOTS);
-        return false;
-    }
+    out->hashes = slots_of(&request->shared);
     twin_plan_from_slots(&out->plan, request->accept, out->hashes);
     out->reached = twin_plan_probability(out->plan, request->accept.similarity) >= request->accept.probability;
-    return true;
 }
 
 static bool make_plan(struct answer *out, const struct request *request)
 {
-    *out = (struct answer){ .plan = { (size_t)request->bands, (size_t)request->rows }, .reached = true };
-    if (has(request, REJECT) && !plan_errors(&out->plan, request))
+    *out = (struct answer){ .plan = request->shared.scheme.plan, .reached = true };
+    if (given(request, "reject") && !plan_errors(&out->plan, request))
         return false;
-    if (has(request, THRESHOLD) && !plan_slots(out, request))
-        return false;
+    if (given(request, "threshold"))
+        plan_slots(out, request);
     size_t banded = out->plan.bands * out->plan.rows;
     if (banded > TWIN_MINHASH_MAX_SLOTS) {
         fail("%zu bands of %zu rows need %zu hashes, but a signature has at most %d", out->plan.bands, out->plan.rows,
@@ -209,41 +182,53 @@ static void print_plan(const struct answer *answer, const struct request *reques
 {
     twin_plan plan = answer->plan;
     printf("rows %zu bands %zu hashes %zu\n", plan.rows, plan.bands, answer->hashes);
-    if (has(request, REJECT))
+    if (given(request, "reject"))
         printf("reject: P(%g) = %.6f, at most %g was asked\n", request->reject.similarity,
                twin_plan_probability(plan, request->reject.similarity), request->reject.probability);
-    if (has(request, ACCEPT) || has(request, THRESHOLD))
+    if (given(request, "accept") || given(request, "threshold"))
         printf("accept: P(%g) = %.6f, at least %g was asked\n", request->accept.similarity,
                twin_plan_probability(plan, request->accept.similarity), request->accept.probability);
     printf("half-way: P(%.4f) = 0.5\n", answer->half_way);
-    if (has(request, CURVE) || has(request, BANDS))
+    if (shows_curve(request))
         for (int i = 0; i <= STEPS; i++)
             printf("%.2f\t%.6f\n", (double)i / STEPS, twin_plan_probability(plan, (double)i / STEPS));
 }
 
-static void print_json_point(const char *name, twin_plan plan, twin_plan_point point)
+static void record_point(struct record *record, const char *name, twin_plan plan, twin_plan_point point)
 {
-    printf(",\"%s\":{\"similarity\":%.10g,\"asked\":%.10g,\"probability\":%.10g}", name, point.similarity,
-           point.probability, twin_plan_probability(plan, point.similarity));
+    record_object(record, name);
+    record_number(record, "similarity", point.similarity, 10);
+    record_number(record, "asked", point.probability, 10);
+    record_number(record, "probability", twin_plan_probability(plan, point.similarity), 10);
+    record_object_end(record);
+}
+
+static void record_curve(struct record *record, twin_plan plan)
+{
+    record_list(record, "curve");
+    for (int i = 0; i <= STEPS; i++) {
+        record_list(record, NULL);
+        record_number(record, NULL, (double)i / STEPS, 10);
+        record_number(record, NULL, twin_plan_probability(plan, (double)i / STEPS), 10);
+        record_list_end(record);
+    }
+    record_list_end(record);
 }
 
 static void print_plan_json(const struct answer *answer, const struct request *request)
 {
-    twin_plan plan = answer->plan;
-    printf("{\"rows\":%zu,\"bands\":%zu,\"hashes\":%zu,\"half_way\":%.10g", plan.rows, plan.bands, answer->hashes,
-           answer->half_way);
-    if (has(request, REJECT))
-        print_json_point("reject", plan, request->reject);
-    if (has(request, ACCEPT) || has(request, THRESHOLD))
-        print_json_point("accept", plan, request->accept);
-    if (has(request, CURVE) || has(request, BANDS)) {
-        printf(",\"curve\":[");
-        for (int i = 0; i <= STEPS; i++)
-            printf("%s[%.10g,%.10g]", i ? "," : "", (double)i / STEPS,
-                   twin_plan_probability(plan, (double)i / STEPS));
-        printf("]");
-    }
-    printf("}\n");
+    struct record record = record_begin(stdout, true);
+    record_count(&record, "rows", answer->plan.rows);
+    record_count(&record, "bands", answer->plan.bands);
+    record_count(&record, "hashes", answer->hashes);
+    record_number(&record, "half_way", answer->half_way, 10);
+    if (given(request, "reject"))
+        record_point(&record, "reject", answer->plan, request->reject);
+    if (given(request, "accept") || given(request, "threshold"))
+        record_point(&record, "accept", answer->plan, request->accept);
+    if (shows_curve(request))
+        record_curve(&record, answer->plan);
+    record_end(&record);
 }
 
 /* ---- the plot */
@@ -251,10 +236,10 @@ static void print_plan_json(const struct answer *answer, const struct request *r
 static void write_points(FILE *script, const struct answer *answer, const struct request *request)
 {
     fprintf(script, "$half << END\n%.6f 0.5\nEND\n", answer->half_way);
-    if (has(request, REJECT))
+    if (given(request, "reject"))
         fprintf(script, "$reject << END\n%.10g %.10g\nEND\n", request->reject.similarity,
                 request->reject.probability);
-    if (has(request, ACCEPT) || has(request, THRESHOLD))
+    if (given(request, "accept") || given(request, "threshold"))
         fprintf(script, "$accept << END\n%.10g %.10g\nEND\n", request->accept.similarity,
                 request->accept.probability);
 }
@@ -280,10 +265,10 @@ static void write_script(FILE *script, const struct answer *answer, const struct
     fprintf(script, "plot $curve with lines lw 2.5 lc rgb '#1f5fa8' title 'P(J) = 1 − (1 − J^%zu)^%zu'",
             answer->plan.rows, answer->plan.bands);
     fprintf(script, ", $half with points pt 7 ps 0.9 lc rgb '#1f5fa8' title 'half-way at %.3f'", answer->half_way);
-    if (has(request, REJECT))
+    if (given(request, "reject"))
         fprintf(script, ", $reject with points pt 11 ps 1.3 lc rgb '#b3261e' title 'reject: at most %g at %g'",
                 request->reject.probability, request->reject.similarity);
-    if (has(request, ACCEPT) || has(request, THRESHOLD))
+    if (given(request, "accept") || given(request, "threshold"))
         fprintf(script, ", $accept with points pt 9 ps 1.3 lc rgb '#2e7d32' title 'accept: at least %g at %g'",
                 request->accept.probability, request->accept.similarity);
     fprintf(script, "\n");
@@ -312,78 +297,115 @@ static bool draw_plot(const struct answer *answer, const struct request *request
 
 /* ---- the size of a Bloom filter */
 
-/* The plan is the textbook's; `twinsift bloom create` trades a little memory for one cache miss a question. */
-static void print_file_shape(const struct request *request)
+/* The plan is the textbook's; `twinsift bloom create` trades a little memory for one cache miss per query. */
+static bool plan_file(twin_bloom_shape *out, const struct bloom_goal *goal)
+{
+    return twin_bloom_plan(out, (twin_bloom_options){ .items = goal->items, .rate = goal->rate }) == TWIN_OK;
+}
+
+static void print_bloom_json(const struct bloom_goal *goal, const twin_plan_bloom *plan)
 {
     twin_bloom_shape shape;
-    twin_bloom_options options = { .items = request->items, .rate = request->false_positives };
-    bool json = has(request, JSON);
-    if (twin_bloom_plan(&shape, options) != TWIN_OK) {
-        printf(json ? ",\"file\":null" : "bloom create: makes no such filter\n");
-        return;
-    }
-    const char *layout = twin_bloom_layout_name(shape.layout);
-    double rate = twin_bloom_expected_rate(shape, (double)request->items);
-    if (json) {
-        printf(",\"file\":{\"layout\":\"%s\",\"cells\":%" PRIu64 ",\"functions\":%u,\"bytes\":%" PRIu64
-               ",\"probability\":%.10g}",
-               layout, shape.cells, shape.functions, twin_bloom_bytes(shape), rate);
-        return;
-    }
-    printf("bloom create: %s, cells %" PRIu64 " functions %u, ", layout, shape.cells, shape.functions);
-    print_size(twin_bloom_bytes(shape));
-    printf(", false positives %.4g\n", rate);
+    struct record record = record_begin(stdout, true);
+    record_count(&record, "items", goal->items);
+    record_number(&record, "asked", goal->rate, 10);
+    record_count(&record, "cells", plan->cells);
+    record_count(&record, "functions", plan->functions);
+    record_count(&record, "bytes", plan->bytes);
+    record_number(&record, "probability", plan->probability, 10);
+    if (plan_file(&shape, goal)) {
+        record_object(&record, "file");
+        record_string(&record, "layout", twin_bloom_layout_name(shape.layout));
+        record_count(&record, "cells", shape.cells);
+        record_count(&record, "functions", shape.functions);
+        record_count(&record, "bytes", twin_bloom_bytes(shape));
+        record_number(&record, "probability", twin_bloom_expected_rate(shape, (double)goal->items), 10);
+        record_object_end(&record);
+    } else
+        record_null(&record, "file");
+    record_end(&record);
+}
+
+static void print_bloom(const struct bloom_goal *goal, const twin_plan_bloom *plan)
+{
+    twin_bloom_shape shape;
+    char size[SIZE_ROOM];
+    printf("cells %" PRIu64 " functions %u bytes %" PRIu64 "\n", plan->cells, plan->functions, plan->bytes);
+    printf("size: %s, %.2f cells an item\n", write_size(size, plan->bytes),
+           (double)plan->cells / (double)goal->items);
+    printf("false positives: %.4g after %" PRIu64 " items, %g was asked\n", plan->probability, goal->items,
+           goal->rate);
+    if (plan_file(&shape, goal))
+        printf("bloom create: %s, cells %" PRIu64 " functions %u, %s, false positives %.4g\n",
+               twin_bloom_layout_name(shape.layout), shape.cells, shape.functions,
+               write_size(size, twin_bloom_bytes(shape)), twin_bloom_expected_rate(shape, (double)goal->items));
+    else
+        printf("bloom create: makes no such filter\n");
 }
 
 static int plan_bloom(const struct request *request)
 {
+    const struct bloom_goal *goal = &request->bloom;
     twin_plan_bloom plan;
-    if (twin_plan_for_bloom(&plan, request->items, request->false_positives) != TWIN_OK)
-        return fail("--bloom: %" PRIu64 " items take more cells than can be counted", request->items);
-    if (has(request, JSON)) {
-        printf("{\"items\":%" PRIu64 ",\"asked\":%.10g,\"cells\":%" PRIu64 ",\"functions\":%u,\"bytes\":%" PRIu64
-               ",\"probability\":%.10g",
-               request->items, request->false_positives, plan.cells, plan.functions, plan.bytes, plan.probability);
-        print_file_shape(request);
-        printf("}\n");
-        return EXIT_DONE;
-    }
-    printf("cells %" PRIu64 " functions %u bytes %" PRIu64 "\n", plan.cells, plan.functions, plan.bytes);
-    printf("size: ");
-    print_size(plan.bytes);
-    printf(", %.2f cells an item\n", (double)plan.cells / (double)request->items);
-    printf("false positives: %.4g after %" PRIu64 " items, %g was asked\n", plan.probability, request->items,
-           request->false_positives);
-    print_file_shape(request);
+    if (twin_plan_for_bloom(&plan, goal->items, goal->rate) != TWIN_OK)
+        return fail("--bloom: %" PRIu64 " items take more cells than can be counted", goal->items);
+    if (request->shared.json)
+        print_bloom_json(goal, &plan);
+    else
+        print_bloom(goal, &plan);
     return EXIT_DONE;
 }
 
-int cmd_plan(int argc, char **argv)
+/* ---- the command */
+
+static int run_plan(void *context)
 {
-    struct request request = { .hashes = 128, .accept = { .probability = 0.999 } };
-    for (int option; (option = next_option(argc, argv, table)) != -1;) {
-        if (option == OPTION_HELP)
-            return fputs(help, stdout), EXIT_DONE;
-        if (!read_option(&request, option, optarg))
-            return EXIT_ERROR;
-    }
-    if (optind < argc)
-        return fail("\"%s\" is not an option; plan reads no files", argv[optind]);
-    const char *sentence = contradiction(&request);
+    struct request *request = context;
+    const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
-    if (has(&request, BLOOM))
-        return plan_bloom(&request);
+    if (given(request, "bloom"))
+        return plan_bloom(request);
+    if (given(request, "threshold"))
+        request->accept = (twin_plan_point){ request->shared.scheme.threshold, request->recall };
 
     struct answer answer;
-    if (!make_plan(&answer, &request) || (request.plot && !draw_plot(&answer, &request)))
+    if (!make_plan(&answer, request) || (request->plot && !draw_plot(&answer, request)))
         return EXIT_ERROR;
-    if (has(&request, JSON))
-        print_plan_json(&answer, &request);
+    if (request->shared.json)
+        print_plan_json(&answer, request);
     else
-        print_plan(&answer, &request);
+        print_plan(&answer, request);
     if (!answer.reached)
-        warn("%zu hashes cannot reach %g at similarity %g; this plan comes nearest", answer.hashes,
-             request.accept.probability, request.accept.similarity);
-    return answer.reached ? EXIT_DONE : EXIT_NO;
+        warn("%zu hash%s cannot reach %g at similarity %g; this plan comes nearest", answer.hashes,
+             answer.hashes == 1 ? "" : "es", request->accept.probability, request->accept.similarity);
+    return answer.reached ? EXIT_YES : EXIT_NO;
 }
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0), .recall = 0.999 };
+
+const struct command command_plan = {
+    .name = "twinsift plan",
+    .summary = "derive bands, rows and hashes from the error rates you accept",
+    .usage = "--reject J:P --accept J:P [OPTION]...\n"
+             "--threshold T [--hashes K | --error E] [--recall R] [OPTION]...\n"
+             "--bands B --rows R [OPTION]...\n"
+             "--bloom ITEMS:P [OPTION]...",
+    .about =
+        "The first form finds the fewest hashes that satisfy both conditions, the second the best use of K hashes; "
+        "the third prints the curve of a plan, the fourth the size of a Bloom filter.\n\n"
+        "With B bands of R rows, sets of Jaccard similarity J become candidates with probability "
+        "P(J) = 1 - (1 - J^R)^B, an S-curve.",
+    .shared = "threshold hashes error bands rows json",
+    .options = options,
+    .status = "0  planned\n"
+              "1  the recall cannot be reached; the nearest plan is printed\n"
+              "2  error",
+    .examples = "twinsift plan --reject 0.6:0.01 --accept 0.9:0.99\n"
+                "twinsift plan --threshold 0.8 --hashes 256 --curve\n"
+                "twinsift plan --bands 20 --rows 5 --plot curve.svg\n"
+                "twinsift plan --bloom 1G:0.01",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_plan,
+};

@@ -1,67 +1,90 @@
 /* main.c — the table of commands. */
-#include "cli.h"
+#include "commands.h"
+#include "support/messages.h"
+#include "support/progress.h"
+#include "support/shared_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-static const struct command commands[] = {
-    { "pairs", cmd_pairs, "find all similar documents, or sets, in a collection" },
-    { "index", cmd_index, "keep an index on disk: create, add, remove, query, pairs, info, check, export, compact" },
-    { "bloom", cmd_bloom, "Bloom and counting filters in a file: create, add, has, count, remove, merge, info" },
-    { "plan", cmd_plan, "parameters from the error you accept, with the curve" },
+static const struct command *const commands[] = {
+    &command_pairs,         &command_plan,         &command_index_create, &command_index_add,   &command_index_remove,
+    &command_index_query,   &command_index_pairs,  &command_index_info,   &command_index_check, &command_index_export,
+    &command_index_compact, &command_bloom_create, &command_bloom_add,    &command_bloom_has,   &command_bloom_count,
+    &command_bloom_remove,  &command_bloom_merge,  &command_bloom_info,   &command_completion,  NULL,
 };
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static int help(void)
-{
-    printf("twinsift finds lookalikes: documents that are nearly the same, sets that overlap,\n"
-           "messages that have been seen before.\n"
-           "\n"
-           "usage: twinsift COMMAND [OPTION]... [ARGUMENT]...\n"
-           "\n");
-    for (size_t i = 0; i < COMMANDS; i++)
-        printf("  twinsift %-8s %s\n", commands[i].name, commands[i].summary);
-    printf("\n"
-           "twinsift COMMAND --help tells more, with examples; twinsift --version tells the version.\n"
-           "Exit status: 0 done or yes, 1 no, 2 trouble, with a sentence on standard error.\n"
-           "TWINSIFT_CPU=scalar|avx2|avx512 chooses the instructions; results do not depend on it.\n");
-    return EXIT_DONE;
-}
+static const struct command_group groups[] = {
+    { "index", "keep an index of documents in a file and query it for near-duplicates",
+      "Any number of processes may read an index while one writes. Documents are written in batches, each as a whole "
+      "or not at all; a run that is killed, or a full disk, leaves the batches before it. FILE-lock, next to the "
+      "index, "
+      "is shared by the processes that have it open.",
+      "0  done; query: a match was found\n"
+      "1  query: no match; remove: some ids were not in the index\n"
+      "2  error",
+      "twinsift index create news.twin --keep text\n"
+      "twinsift index add news.twin 2025.jsonl.zst 2026.jsonl.zst\n"
+      "twinsift index query news.twin --top 3 today.jsonl\n"
+      "echo '{\"text\":\"the text of an article\"}' | twinsift index query news.twin - && echo seen\n"
+      "twinsift index remove news.twin article-17 article-18" },
+    { "bloom", "Bloom and counting filters in a file",
+      "An item that was added is always found. One that was not is found with a small probability, the rate of false "
+      "positives, which is chosen when the filter is created.\n\n"
+      "Items are the lines of the inputs, or of standard input if no input, or -, is given. A filter of N items "
+      "takes "
+      "1.26 N bytes at a rate of 1 %, 1.80 N at 0.1 %; a counting filter 4, 8 or 16 times that. add, remove and "
+      "merge "
+      "replace the file as a whole: readers are not disturbed, and an interrupted run leaves it as it was. One "
+      "process "
+      "may change a file at a time.",
+      "0  done; has: every item may be in the filter\n"
+      "1  has: some item is not in it; remove: some item was not in it\n"
+      "2  error",
+      "twinsift bloom create trusted.bloom --items 100M --rate 0.01\n"
+      "twinsift bloom add trusted.bloom addresses.txt\n"
+      "echo ann@example.org | twinsift bloom has trusted.bloom && echo trusted\n"
+      "twinsift bloom add seen.bloom --print-new < urls > new-urls" },
+    { 0 },
+};
 
-static int missing(void)
+/* TWINSIFT_CPU is for measurements: results do not depend on it. */
+static bool choose_cpu(void)
 {
-    char names[128] = "";
-    for (size_t i = 0; i < COMMANDS; i++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s",
-                 i == 0             ? ""
-                 : i + 1 < COMMANDS ? ", "
-                                    : " or ",
-                 commands[i].name);
+    const char *name = getenv("TWINSIFT_CPU");
+    twin_cpu level;
+    if (!name || !*name)
+        return true;
+    if (twin_cpu_from_name(&level, name) != TWIN_OK) {
+        fail("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name);
+        return false;
     }
-    return fail("which command? %s; twinsift --help tells more", names);
+    if (twin_cpu_use(level) == TWIN_OK)
+        return true;
+    fail("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best()));
+    return false;
 }
 
-static int unknown(const char *name)
-{
-    const struct command *nearest = NULL;
-    size_t least = 3; /* more than two slips of the finger is another word */
-    for (size_t i = 0; i < COMMANDS; i++) {
-        size_t distance = spelling_distance(name, commands[i].name);
-        if (distance < least && distance < strlen(commands[i].name)) {
-            least = distance;
-            nearest = &commands[i];
-        }
-    }
-    if (nearest)
-        return fail("there is no command \"%s\"; did you mean \"%s\"?", name, nearest->name);
-    return fail("there is no command \"%s\"; twinsift --help lists them", name);
-}
+static const struct program program = {
+    .name = "twinsift",
+    .about =
+        "twinsift finds near-duplicate documents and overlapping sets with MinHash and locality-sensitive hashing "
+        "(LSH), and verifies every pair it reports.",
+    .commands = commands,
+    .groups = groups,
+    .shared = shared_option_rows,
+    .prepare = choose_cpu,
+    .notes =
+        "See 'twinsift COMMAND --help', or 'man twinsift'. 'twinsift completion bash', zsh or fish prints a "
+        "completion script.\n\n"
+        "Exit status: 0 done or yes, 1 no, 2 error (message on standard error).\n\n"
+        "Environment: TWINSIFT_THREADS is the default of --threads. TWINSIFT_CPU=scalar, avx2 or avx512 selects the "
+        "instruction set; results do not depend on it. TMPDIR is where compressed and piped input is unpacked. "
+        "NO_COLOR turns colours off.",
+};
 
 /* A file opened later must not become standard output because the caller closed that. Opened the wrong way round,
  * so that using one still fails. */
@@ -72,46 +95,12 @@ static void hold_standard_files(void)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static bool choose_cpu(void)
-{
-    const char *name = getenv("TWINSIFT_CPU");
-    if (!name || !*name)
-        return true;
-    twin_cpu level;
-    if (twin_cpu_from_name(&level, name) != TWIN_OK)
-        return fail("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name), false;
-    if (twin_cpu_use(level) != TWIN_OK)
-        return fail("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best())),
-               false;
-    return true;
-}
-
-static int run(int argc, char **argv)
-{
-    const char *name = argc > 1 ? argv[1] : NULL;
-    if (!name)
-        return missing();
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return help();
-    if (strcmp(name, "--version") == 0)
-        return printf("twinsift %s\n", twin_version()), EXIT_DONE;
-    if (name[0] == '-')
-        return fail("there is no option %s before a command; twinsift --help tells more", name);
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i].name) == 0) {
-            static char sender[32];
-            snprintf(sender, sizeof sender, "twinsift %s", name);
-            messages_from(sender);
-            return choose_cpu() ? commands[i].run(argc - 1, argv + 1) : EXIT_ERROR;
-        }
-    return unknown(name);
-}
-
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_DFL); /* a reader that leaves, as head does, ends us quietly */
+    signal(SIGPIPE, SIG_DFL); /* when a reader such as head leaves, end quietly */
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end */
     hold_standard_files();
-    int status = run(argc, argv);
+    int status = program_run(&program, argc, argv);
     progress_end();
     return close_output(status);
 }

@@ -1,4 +1,4 @@
-/* options.c — options and their values, with an answer for each wrong one. */
+/* options.c — the kinds of option values: how each is read, shown, and refused. */
 #include "options.h"
 
 #include "messages.h"
@@ -11,169 +11,250 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ":ho:q", from the rows whose value is a letter. */
-static void letters_of(char *out, const struct option *table)
-{
-    *out++ = ':'; /* a missing value is told apart from an unknown option */
-    for (; table->name; table++) {
-        if (table->val <= ' ' || table->val > '~')
-            continue;
-        *out++ = (char)table->val;
-        for (int colons = table->has_arg; colons > 0; colons--)
-            *out++ = ':';
-    }
-    *out = '\0';
-}
+/* ---- flags, texts */
 
-/* The option most like a wrong one; NULL when none is within two slips of the finger. */
-static const char *nearest_option(const struct option *table, const char *word, size_t length)
+static bool read_flag(void *value, const struct option_row *row, const char *text)
 {
-    char name[32];
-    const char *nearest = NULL;
-    size_t least = 3;
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    for (; table->name; table++) {
-        size_t distance = spelling_distance(name, table->name);
-        if (distance < least && distance < strlen(table->name) / 2) {
-            least = distance;
-            nearest = table->name;
-        }
-    }
-    return nearest;
-}
-
-static void tell_unknown_option(const struct option *table, const char *word, int length)
-{
-    const char *nearest = nearest_option(table, word + 2, (size_t)length - 2);
-    if (nearest)
-        fail("there is no option %.*s; did you mean --%s?", length, word, nearest);
-    else
-        fail("there is no option %.*s, or it is cut too short; --help lists them", length, word);
-}
-
-/* What is wrong with the option that getopt has just refused. */
-static void tell_wrong_option(int answer, char **argv, const struct option *table)
-{
-    const char *word = argv[optind - 1];
-    bool is_long = word && strncmp(word, "--", 2) == 0;
-    int length = is_long ? (int)strcspn(word, "=") : 0;
-    if (answer == ':' && is_long)
-        fail("%s needs a value", word);
-    else if (answer == ':')
-        fail("-%c needs a value", optopt);
-    else if (is_long && optopt)
-        fail("%.*s takes no value", length, word);
-    else if (is_long)
-        tell_unknown_option(table, word, length);
-    else
-        fail("there is no option -%c; --help lists them", optopt);
-}
-
-int next_option(int argc, char **argv, const struct option *table)
-{
-    char letters[3 * OPTION_TABLE_ROOM + 2];
-    letters_of(letters, table);
-    opterr = 0;
-    int option = getopt_long(argc, argv, letters, table, NULL);
-    if (option != '?' && option != ':')
-        return option;
-    tell_wrong_option(option, argv, table);
-    return '?';
-}
-
-/* A decimal number and nothing else: no blanks, no hexadecimals, no "inf". `end` is where it stopped. */
-static bool scan_number(double *out, const char *text, const char **end)
-{
-    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-        return false;
-    size_t length = strspn(text, "0123456789.eE+-");
-    char *stop;
-    *out = strtod(text, &stop);
-    *end = stop;
-    return stop > text && (size_t)(stop - text) <= length && isfinite(*out);
-}
-
-static bool scan_fraction(double *out, const char *text, const char **end)
-{
-    return scan_number(out, text, end) && *out <= 1;
-}
-
-bool read_fraction(double *out, const char *name, const char *value)
-{
-    const char *end;
-    if (scan_fraction(out, value, &end) && *end == '\0')
-        return true;
-    fail("%s: \"%s\" is not a number from 0 to 1", name, value);
-    return false;
-}
-
-bool read_point(twin_plan_point *out, const char *name, const char *value)
-{
-    const char *end;
-    if (scan_fraction(&out->similarity, value, &end) && *end == ':' &&
-        scan_fraction(&out->probability, end + 1, &end) && *end == '\0')
-        return true;
-    fail("%s: \"%s\" is not a similarity and a probability from 0 to 1 with a colon between, like 0.9:0.99", name,
-         value);
-    return false;
-}
-
-/* Digits and perhaps a suffix; false when it is anything else, UINT64_MAX when it is more than that. */
-static bool scan_count(uint64_t *out, const char *text)
-{
-    static const char suffixes[] = "KMG";
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    char *end;
-    uint64_t number = strtoull(text, &end, 10); /* ULLONG_MAX when it is larger */
-    const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
-    if (*end && (!suffix || end[1]))
-        return false;
-    for (const char *s = suffixes; suffix && s <= suffix; s++)
-        number = number > UINT64_MAX / 1000 ? UINT64_MAX : number * 1000;
-    *out = number;
+    (void)row, (void)text;
+    *(bool *)value = true;
     return true;
 }
 
-bool read_count(uint64_t *out, const char *name, const char *value, uint64_t least, uint64_t most)
+const struct option_kind option_flag = { read_flag, NULL };
+
+static bool read_text(void *value, const struct option_row *row, const char *text)
 {
-    if (scan_count(out, value) && *out >= least && *out <= most)
+    *(const char **)value = text;
+    if (*text)
         return true;
-    if (most == UINT64_MAX)
-        fail("%s: \"%s\" is not a whole number from %" PRIu64 " up", name, value, least);
-    else
-        fail("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, name, value, least, most);
+    fail("--%s: the value is empty", row->name);
     return false;
 }
 
-bool read_seed(uint64_t *out, const char *name, const char *value)
+static void show_text(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
+{
+    (void)row;
+    const char *text = *(const char *const *)value;
+    snprintf(out, OPTION_VALUE_ROOM, "%s", text ? text : "");
+}
+
+const struct option_kind option_text = { read_text, show_text };
+
+const struct option_kind option_help, option_version;
+
+/* ---- counts */
+
+/* The digits of a decimal number, with and without a point, as a whole number times a power of ten. Returns where
+ * they end. Digits that do not fit make it UINT64_MAX. */
+static const char *scan_digits(uint64_t *out, int *power, const char *text)
+{
+    bool point = false;
+    *out = 0;
+    *power = 0;
+    for (; isdigit((unsigned char)*text) || (*text == '.' && !point); text++) {
+        if (*text == '.') {
+            point = true;
+            continue;
+        }
+        unsigned digit = (unsigned)(*text - '0');
+        *out = *out > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *out * 10 + digit;
+        *power -= point;
+    }
+    return text;
+}
+
+/* "e6", "E+6", "M" after the digits; adds to the power. */
+static bool scan_scale(int *power, const char *text)
+{
+    static const char suffixes[] = "KMG";
+    if (*text == 'e' || *text == 'E') {
+        char *end;
+        if (!isdigit((unsigned char)text[1 + (text[1] == '+')]))
+            return false;
+        long exponent = strtol(text + 1, &end, 10);
+        *power += exponent < 100 ? (int)exponent : 100;
+        text = end;
+    }
+    const char *suffix = *text ? strchr(suffixes, toupper((unsigned char)*text)) : NULL;
+    if (suffix)
+        *power += 3 * (int)(suffix - suffixes + 1);
+    return suffix ? text[1] == '\0' : *text == '\0';
+}
+
+bool scan_count(uint64_t *out, const char *text)
+{
+    int power;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    const char *rest = scan_digits(out, &power, text);
+    if (!scan_scale(&power, rest))
+        return false;
+    for (; power > 0; power--)
+        *out = *out > UINT64_MAX / 10 ? UINT64_MAX : *out * 10;
+    for (; power < 0 && *out % 10 == 0; power++)
+        *out /= 10;
+    return power == 0; /* else a fraction is left */
+}
+
+void fail_count(const char *name, const char *text, uint64_t least, uint64_t most)
+{
+    if (most == UINT64_MAX)
+        fail("%s: \"%s\" is not a whole number of at least %" PRIu64, name, text, least);
+    else
+        fail("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, name, text, least, most);
+}
+
+static bool read_count(void *value, const struct option_row *row, const char *text)
+{
+    char name[OPTION_VALUE_ROOM];
+    uint64_t number, most = row->most ? row->most : UINT64_MAX;
+    bool good = scan_count(&number, text) && number >= row->least && number <= most;
+    snprintf(name, sizeof name, "--%s", row->name);
+    if (good)
+        *(uint64_t *)value = number;
+    else
+        fail_count(name, text, row->least, most);
+    return good;
+}
+
+static bool read_size(void *value, const struct option_row *row, const char *text)
+{
+    uint64_t number;
+    if (!read_count(&number, row, text))
+        return false;
+    *(size_t *)value = (size_t)number;
+    return true;
+}
+
+static void show_count(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
+{
+    (void)row;
+    uint64_t number = *(const uint64_t *)value;
+    snprintf(out, number ? OPTION_VALUE_ROOM : 1, "%" PRIu64, number);
+}
+
+const struct option_kind option_count = { read_count, show_count };
+const struct option_kind option_size = { read_size, NULL };
+
+static bool read_seed(void *value, const struct option_row *row, const char *text)
 {
     char *end = NULL;
     errno = 0;
-    if (isdigit((unsigned char)value[0])) {
-        bool hexadecimal = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
-        *out = strtoull(value, &end, hexadecimal ? 16 : 10);
+    if (isdigit((unsigned char)text[0])) {
+        bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+        *(uint64_t *)value = strtoull(text, &end, hexadecimal ? 16 : 10);
     }
     if (end && *end == '\0' && errno == 0)
         return true;
-    fail("%s: \"%s\" is not a whole number from 0 to %" PRIu64, name, value, UINT64_MAX);
+    fail("--%s: \"%s\" is not a whole number from 0 to %" PRIu64, row->name, text, UINT64_MAX);
     return false;
 }
 
-bool read_choice(size_t *out, const char *name, const char *value, const char *const *names, size_t count)
+static void show_seed(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
 {
-    char list[256] = "";
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            *out = i;
-            return true;
-        }
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
-    }
-    fail("%s: \"%s\" is not one of %s", name, value, list);
+    (void)row;
+    snprintf(out, OPTION_VALUE_ROOM, "%" PRIu64, *(const uint64_t *)value);
+}
+
+const struct option_kind option_seed = { read_seed, show_seed };
+
+/* ---- fractions */
+
+bool scan_fraction(double *out, const char *text, const char **end)
+{
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    size_t length = strspn(text, "0123456789.eE+-"); /* no blanks, no hexadecimal digits, no "inf" */
+    char *stop;
+    *out = strtod(text, &stop);
+    *end = stop;
+    return stop > text && (size_t)(stop - text) <= length && isfinite(*out) && *out <= 1;
+}
+
+static bool read_fraction(void *value, const struct option_row *row, const char *text)
+{
+    const char *end;
+    if (scan_fraction(value, text, &end) && *end == '\0')
+        return true;
+    fail("--%s: \"%s\" is not a number from 0 to 1", row->name, text);
     return false;
 }
+
+static void show_fraction(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
+{
+    (void)row;
+    double number = *(const double *)value;
+    snprintf(out, number > 0 ? OPTION_VALUE_ROOM : 1, "%g", number);
+}
+
+const struct option_kind option_fraction = { read_fraction, show_fraction };
+
+static bool read_point(void *value, const struct option_row *row, const char *text)
+{
+    twin_plan_point *out = value;
+    const char *end;
+    if (scan_fraction(&out->similarity, text, &end) && *end == ':' &&
+        scan_fraction(&out->probability, end + 1, &end) && *end == '\0')
+        return true;
+    fail("--%s: \"%s\" is not a similarity and a probability from 0 to 1 with a colon between, like 0.9:0.99",
+         row->name, text);
+    return false;
+}
+
+const struct option_kind option_point = { read_point, NULL };
+
+/* ---- choices */
+
+int word_number(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    int number = 0;
+    for (const char *at = words; *at; number++) {
+        size_t here = strcspn(at, " ");
+        if (here == length && memcmp(at, word, length) == 0)
+            return number;
+        at += here + (at[here] == ' ');
+    }
+    return -1;
+}
+
+bool word_at(char out[OPTION_VALUE_ROOM], const char *words, size_t number)
+{
+    const char *at = words;
+    for (; number > 0 && *at; number--) {
+        at += strcspn(at, " ");
+        at += *at == ' ';
+    }
+    snprintf(out, OPTION_VALUE_ROOM, "%.*s", (int)strcspn(at, " "), at);
+    return *at != '\0';
+}
+
+static bool read_choice(void *value, const struct option_row *row, const char *text)
+{
+    int number = word_number(row->choices, text);
+    if (number >= 0) {
+        memcpy(value, &(unsigned){ (unsigned)number }, sizeof(unsigned));
+        return true;
+    }
+    char list[256] = "", word[OPTION_VALUE_ROOM];
+    for (size_t i = 0; word_at(word, row->choices, i); i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", word);
+    }
+    fail("--%s: \"%s\" is not one of %s", row->name, text, list);
+    return false;
+}
+
+static void show_choice(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
+{
+    unsigned number;
+    memcpy(&number, value, sizeof number); /* enums of this program have the size of an unsigned */
+    word_at(out, row->choices, number);
+}
+
+const struct option_kind option_choice = { read_choice, show_choice };
+
+/* ---- spelling */
 
 static size_t smaller(size_t a, size_t b)
 {

@@ -1,33 +1,68 @@
-/* options.h — options and their values; on false the error has been reported. */
+/* options.h — options as table rows.
+ *
+ * An option is one row: its name, what it takes, where its value goes in the request of a command, and its help line.
+ * Reading, --help, "did you mean" and shell completion all work from the row. Options of several commands are rows in
+ * shared_options.c; a command names those it takes (command.h) and has rows of its own for the rest. */
 #ifndef TWIN_SUPPORT_OPTIONS_H
 #define TWIN_SUPPORT_OPTIONS_H
 
-#include <getopt.h>
 #include <twinsift/twinsift.h>
 
-/* Values of options without a letter of their own: the common ones, and a command's own. */
-enum { OPTION_TABLE_ROOM = 64 };
+struct option_row;
 
-enum { OPTION_COMMON = 256, OPTION_OWN = 512, OPTION_HELP = 'h' };
+/* How values of a kind are read and shown. On false the error has been reported. `show` writes the value for --help,
+ * nothing when there is none to speak of; a NULL `show` never does. */
+enum { OPTION_VALUE_ROOM = 64 };
+struct option_kind {
+    bool (*read)(void *value, const struct option_row *row, const char *text);
+    void (*show)(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row);
+};
 
-/* The next option of `table`, as getopt_long() returns it, with its value in optarg; -1 when there are no more.
- * A row whose value is a letter is also that short option. A wrong option is told and comes as '?'. */
-int next_option(int argc, char **argv, const struct option *table);
+/* The part of --help that lists an option. */
+enum option_group { OPTIONS_INPUT, OPTIONS_MATCHING, OPTIONS_SEARCH, OPTIONS_OUTPUT, OPTION_GROUPS };
 
-/* Each reads the value of the option called `name` ("--threshold"). */
-bool read_fraction(double *out, const char *name, const char *value);
+struct option_row {
+    const char *name; /* "threshold" */
+    char letter;      /* of the short form; 0: none */
+    enum option_group group;
+    const char *argument; /* "T"; NULL: takes no value; "[SEPARATOR]": the value may be left out */
+    const char *help;     /* lower case, no full stop; the default is added to it */
+    const struct option_kind *kind;
+    size_t offset;        /* of the value in the request */
+    uint64_t least, most; /* the range of a count; most 0: no limit */
+    const char *choices;  /* the names of an enum's values, in order, separated by blanks */
+    bool everywhere;      /* a shared option that every command takes */
+};
 
-/* "0.6:0.01": two fractions. */
-bool read_point(twin_plan_point *out, const char *name, const char *value);
+/* A row whose value is the member `field` of `request`, a struct type. */
+#define OPTION_AT(request, field) .offset = offsetof(request, field)
 
-/* A whole number from `least` to `most`; K, M and G behind it mean thousand, million, thousand million. */
-bool read_count(uint64_t *out, const char *name, const char *value, uint64_t least, uint64_t most);
+/* The kinds. A comment names the type of the value. */
+extern const struct option_kind option_flag;                 /* bool: becomes true */
+extern const struct option_kind option_count;                /* uint64_t from `least` to `most` */
+extern const struct option_kind option_size;                 /* size_t, likewise */
+extern const struct option_kind option_seed;                 /* uint64_t, also 0x…: any */
+extern const struct option_kind option_fraction;             /* double from 0 to 1 */
+extern const struct option_kind option_point;                /* twin_plan_point, "0.9:0.99" */
+extern const struct option_kind option_choice;               /* an enum that counts from 0: one of `choices` */
+extern const struct option_kind option_text;                 /* const char *, not empty; borrowed from argv */
+extern const struct option_kind option_help, option_version; /* no value: print and exit */
 
-/* Any 64-bit number, also 0x…: a seed. */
-bool read_seed(uint64_t *out, const char *name, const char *value);
+/* "1000", "1e6", "1.5M": a whole number with an optional suffix K, M or G (thousand, million, billion). False when it
+ * is anything else, UINT64_MAX when it is larger than that. */
+bool scan_count(uint64_t *out, const char *text);
 
-/* The place of `value` among the `count` names. */
-bool read_choice(size_t *out, const char *name, const char *value, const char *const *names, size_t count);
+/* A decimal number from 0 to 1. *end is where it ends. */
+bool scan_fraction(double *out, const char *text, const char **end);
+
+/* Reports that the value of an option (or variable) called `name` is not a whole number in the range. */
+void fail_count(const char *name, const char *text, uint64_t least, uint64_t most);
+
+/* The number of `word` among words separated by blanks; -1 when it is none of them. */
+int word_number(const char *words, const char *word);
+
+/* Copies word `number` to `out`; false when there are fewer. */
+bool word_at(char out[OPTION_VALUE_ROOM], const char *words, size_t number);
 
 /* The fewest insertions, deletions and replacements between two short names, for "did you mean". */
 size_t spelling_distance(const char *a, const char *b);

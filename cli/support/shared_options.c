@@ -1,455 +1,189 @@
-/* shared_options.c — the options that pairs, dedup and index share. */
+/* shared_options.c — the options that several commands take, one row each. */
 #include "shared_options.h"
 
 #include "messages.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    THREADS = OPTION_COMMON,
-    EXECUTOR,
-    SEED,
-    SHINGLE,
-    HASHES,
-    ERROR,
-    THRESHOLD,
-    BANDS,
-    ROWS,
-    BUCKETS,
-    METHOD,
-    TOP,
-    HASH,
-    MEASURE,
-    MAX_EDITS,
-    VERIFY,
-    SKETCH,
-    JSON,
-    STATS,
-    AUDIT,
-    COPIES,
-    ID_FIELD,
-    TEXT_FIELD,
-    SETS,
-    RAW,
-    STRICT,
-    STOP_WORDS,
-};
+/* ---- kinds of values that only one option has */
 
-const struct option common_table[] = {
-    { "threads", required_argument, NULL, THREADS },
-    { "executor", required_argument, NULL, EXECUTOR },
-    { "seed", required_argument, NULL, SEED },
-    { "shingle", required_argument, NULL, SHINGLE },
-    { "hashes", required_argument, NULL, HASHES },
-    { "error", required_argument, NULL, ERROR },
-    { "threshold", required_argument, NULL, THRESHOLD },
-    { "bands", required_argument, NULL, BANDS },
-    { "rows", required_argument, NULL, ROWS },
-    { "buckets", required_argument, NULL, BUCKETS },
-    { "method", required_argument, NULL, METHOD },
-    { "top", required_argument, NULL, TOP },
-    { "hash", required_argument, NULL, HASH },
-    { "measure", required_argument, NULL, MEASURE },
-    { "max-edits", required_argument, NULL, MAX_EDITS },
-    { "verify", required_argument, NULL, VERIFY },
-    { "sketch", required_argument, NULL, SKETCH },
-    { "json", no_argument, NULL, JSON },
-    { "quiet", no_argument, NULL, 'q' },
-    { "stats", no_argument, NULL, STATS },
-    { "audit", required_argument, NULL, AUDIT },
-    { "copies", required_argument, NULL, COPIES },
-    { "id-field", required_argument, NULL, ID_FIELD },
-    { "text-field", required_argument, NULL, TEXT_FIELD },
-    { "sets", optional_argument, NULL, SETS },
-    { "raw", no_argument, NULL, RAW },
-    { "strict", no_argument, NULL, STRICT },
-    { "stop-words", required_argument, NULL, STOP_WORDS },
-    { "help", no_argument, NULL, OPTION_HELP },
-    { 0 },
-};
-
-const char common_help[] =
-    "what a document is:\n"
-    "  --id-field F          the field of a JSON line that names the document (id)\n"
-    "  --text-field F        the field that holds its text (text)\n"
-    "  --sets[=SEPARATOR]    the input is lines of set, separator, element; a tab unless given\n"
-    "  --raw                 take text as it is: no folding of case, white space or Unicode forms\n"
-    "  --shingle RULE        char:N, word:N, stop:N or byte:N (char:9)\n"
-    "  --stop-words FILE     the words that stop:N starts at; a hundred English ones unless given\n"
-    "  --strict              end at the first bad document instead of skipping it\n"
-    "\n"
-    "what is similar:\n"
-    "  --threshold T         the least similarity, 0 to 1 (0.8)\n"
-    "  --measure M           jaccard; containment, of the smaller in the larger; or edit, the share of\n"
-    "                        characters that are in both in the same order (jaccard)\n"
-    "  --max-edits N         with --measure edit: at most N characters inserted, deleted or replaced\n"
-    "  --verify HOW          exact, estimate or none (exact)\n"
-    "  --top M               of each document only its M most similar; with --method forest (10)\n"
-    "  --copies WHICH        of documents with equal sets print first, all or none (first)\n"
-    "\n"
-    "how it is searched:\n"
-    "  --hashes K            the slots of a signature (128), or\n"
-    "  --error E             the error of an estimate, for K = 1/E\302\262 of them\n"
-    "  --method HOW          bands, for all pairs, or forest, for the best of each document (bands)\n"
-    "  --bands B --rows R    overrule the plan that follows from the threshold; one gives the other\n"
-    "  --buckets N           fold band hashes into so many buckets\n"
-    "  --hash FAMILY         xxh3, farm, jenkins or sip (xxh3)\n"
-    "  --sketch KIND         fast or classic (fast)\n"
-    "  --seed N              one seed gives one answer, on every machine (1)\n"
-    "  --threads N           workers (one for each processor)\n"
-    "  --executor WHO        serial, pthreads or openmp (pthreads)\n"
-    "\n"
-    "what is told:\n"
-    "  --json                one JSON object a line\n"
-    "  --audit N             compare N documents with all others and tell the recall of the run\n"
-    "  --stats               tell counts, seconds and memory at the end\n"
-    "  -q, --quiet           no progress and no remarks\n"
-    "  -h, --help            this text\n";
-
-void join_options(struct option out[OPTION_TABLE_ROOM], const struct option *own)
+static bool read_shingle(void *value, const struct option_row *row, const char *text)
 {
-    size_t count = 0;
-    for (; own->name && count < OPTION_TABLE_ROOM - 1; own++)
-        out[count++] = *own;
-    for (const struct option *row = common_table; row->name && count < OPTION_TABLE_ROOM - 1; row++)
-        out[count++] = *row;
-    out[count] = (struct option){ 0 };
-}
-
-struct common_options common_defaults(void)
-{
-    return (struct common_options){
-        .executor = TWIN_EXEC_PTHREADS,
-        .seed = 1,
-        .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },
-        .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128 },
-        .threshold = 0.8,
-        .max_edits = TWIN_EDIT_FAR,
-    };
-}
-
-/* The best there can be of one document; and how many when nobody says. */
-enum { MOST_TOP = 1000000, DEFAULT_TOP = 10 };
-
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
-static bool read_size(size_t *out, const char *name, const char *value, uint64_t most)
-{
-    uint64_t number;
-    if (!read_count(&number, name, value, 1, most))
-        return false;
-    *out = (size_t)number;
-    return true;
-}
-
-static bool read_buckets(uint32_t *out, const char *value)
-{
-    uint64_t number;
-    if (!read_count(&number, "--buckets", value, 1, UINT32_MAX))
-        return false;
-    *out = (uint32_t)number;
-    return true;
-}
-
-static bool read_threads(int *out, const char *value)
-{
-    uint64_t number;
-    if (!read_count(&number, "--threads", value, 1, TWIN_EXEC_MAX_WORKERS))
-        return false;
-    *out = (int)number;
-    return true;
-}
-
-static bool read_executor(twin_executor *out, const char *value)
-{
-    if (twin_executor_from_name(out, value) == TWIN_OK)
+    if (twin_shingle_parse(value, text) == TWIN_OK)
         return true;
-    fail("--executor: \"%s\" is not one of serial, pthreads, openmp", value);
-    return false;
-}
-
-static bool read_hash(twin_hash_family *out, const char *value)
-{
-    if (twin_hash_family_from_name(out, value) != TWIN_OK) {
-        fail("--hash: \"%s\" is not one of xxh3, farm, jenkins, sip", value);
-        return false;
-    }
-    twin_status status = twin_hash_available(*out);
-    if (status != TWIN_OK)
-        fail("--hash: %s", twin_error_last(status));
-    return status == TWIN_OK;
-}
-
-static bool read_sketch(twin_sketch *out, const char *value)
-{
-    if (twin_sketch_from_name(out, value) == TWIN_OK)
-        return true;
-    fail("--sketch: \"%s\" is not one of fast, classic", value);
-    return false;
-}
-
-static bool read_shingle(struct common_options *common, const char *value)
-{
-    common->shingle_given = true;
-    if (twin_shingle_parse(&common->shingle, value) == TWIN_OK)
-        return true;
-    fail("--shingle: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", value,
+    fail("--%s: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", row->name, text,
          (int)TWIN_SHINGLE_MAX_WIDTH);
     return false;
 }
 
-static bool read_verify(twin_verify *out, const char *value)
+static void show_shingle(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
 {
-    static const char *const names[] = {
-        [TWIN_VERIFY_EXACT] = "exact", [TWIN_VERIFY_ESTIMATE] = "estimate", [TWIN_VERIFY_NONE] = "none"
-    };
-    size_t choice;
-    if (!read_choice(&choice, "--verify", value, names, LENGTH(names)))
-        return false;
-    *out = (twin_verify)choice;
+    (void)row;
+    const twin_shingle_options *shingle = value;
+    snprintf(out, OPTION_VALUE_ROOM, "%s:%zu", twin_shingle_kind_name(shingle->kind), shingle->width);
+}
+
+static const struct option_kind shingle_rule = { read_shingle, show_shingle };
+
+static bool read_raw(void *value, const struct option_row *row, const char *text)
+{
+    (void)row, (void)text;
+    *(twin_normal *)value = TWIN_NORMAL_CHECK;
     return true;
 }
 
-static bool read_copies(twin_copies *out, const char *value)
+static const struct option_kind raw_text = { read_raw, NULL };
+
+static bool read_sets(void *value, const struct option_row *row, const char *text)
 {
-    static const char *const names[] = {
-        [TWIN_COPIES_FIRST] = "first", [TWIN_COPIES_ALL] = "all", [TWIN_COPIES_NONE] = "none"
-    };
-    size_t choice;
-    if (!read_choice(&choice, "--copies", value, names, LENGTH(names)))
-        return false;
-    *out = (twin_copies)choice;
-    return true;
+    twin_input_options *input = value;
+    input->format = TWIN_INPUT_SETS;
+    if (text && strcmp(text, "\\t") == 0)
+        text = "\t";
+    input->separator = text ? text[0] : '\t';
+    if (!text || (strlen(text) == 1 && text[0] != '\n'))
+        return true;
+    fail("--%s: \"%s\" is not a single byte that separates a set from its element", row->name, text);
+    return false;
 }
 
-static bool read_method(struct common_options *common, const char *value)
-{
-    static const char *const names[] = { [TWIN_METHOD_BANDS] = "bands", [TWIN_METHOD_FOREST] = "forest" };
-    size_t choice;
-    if (!read_choice(&choice, "--method", value, names, LENGTH(names)))
-        return false;
-    common->method = (twin_method)choice;
-    return common->method_given = true;
-}
+static const struct option_kind sets_input = { read_sets, NULL };
 
-static bool read_measure(struct common_options *common, const char *value)
+static bool read_error(void *value, const struct option_row *row, const char *text)
 {
-    static const char *const names[] = { [TWIN_JACCARD] = "jaccard", [TWIN_CONTAINMENT] = "containment", "edit" };
-    size_t choice;
-    if (!read_choice(&choice, "--measure", value, names, LENGTH(names)))
+    if (!option_fraction.read(value, row, text))
         return false;
-    common->edit = choice > TWIN_CONTAINMENT;
-    common->measure = common->edit ? TWIN_JACCARD : (twin_measure)choice;
-    return true;
-}
-
-static bool read_edits(size_t *out, const char *value)
-{
-    uint64_t number;
-    if (!read_count(&number, "--max-edits", value, 0, TWIN_EDIT_MAX_LENGTH))
-        return false;
-    *out = (size_t)number;
-    return true;
-}
-
-/* The error whose slots are the most there can be is 1/256. */
-static bool read_error(double *out, const char *value)
-{
-    if (!read_fraction(out, "--error", value))
-        return false;
-    size_t slots = twin_plan_slots(*out);
+    size_t slots = twin_plan_slots(*(double *)value);
     if (slots > 0 && slots <= TWIN_MINHASH_MAX_SLOTS)
         return true;
-    fail("--error: %s would need more than %d hashes; the least error is 1/256", value, (int)TWIN_MINHASH_MAX_SLOTS);
+    fail("--%s: %s would need more than %d hashes; the lowest error is 1/256", row->name, text,
+         (int)TWIN_MINHASH_MAX_SLOTS);
     return false;
 }
 
-static bool read_sets(twin_input_options *out, const char *value)
-{
-    out->format = TWIN_INPUT_SETS;
-    if (value && strcmp(value, "\\t") == 0)
-        value = "\t";
-    out->separator = value ? value[0] : '\t';
-    if (!value || (strlen(value) == 1 && value[0] != '\n'))
-        return true;
-    fail("--sets: \"%s\" is not a single byte to part a set from its element", value);
-    return false;
-}
+static const struct option_kind estimate_error = { read_error, NULL };
 
-/* The name of a `what`. */
-static bool read_name(const char **out, const char *name, const char *value, const char *what)
+/* A family may be left out of a build. */
+static bool read_hash(void *value, const struct option_row *row, const char *text)
 {
-    *out = value;
-    if (*value)
-        return true;
-    fail("%s: a %s needs a name", name, what);
-    return false;
-}
-
-bool common_option(struct common_options *common, int option, const char *value)
-{
-    switch (option) {
-    case THREADS: return read_threads(&common->threads, value);
-    case EXECUTOR: return read_executor(&common->executor, value);
-    case SEED: return read_seed(&common->seed, "--seed", value);
-    case SHINGLE: return read_shingle(common, value);
-    case HASHES: return read_count(&common->hashes, "--hashes", value, 1, TWIN_MINHASH_MAX_SLOTS);
-    case ERROR: return read_error(&common->error, value);
-    case THRESHOLD: common->threshold_given = true; return read_fraction(&common->threshold, "--threshold", value);
-    case BANDS: return read_size(&common->bands, "--bands", value, TWIN_MINHASH_MAX_SLOTS);
-    case ROWS: return read_size(&common->rows, "--rows", value, TWIN_MINHASH_MAX_SLOTS);
-    case BUCKETS: return read_buckets(&common->buckets, value);
-    case METHOD: return read_method(common, value);
-    case TOP: return read_count(&common->top, "--top", value, 1, MOST_TOP);
-    case HASH: return read_hash(&common->family, value);
-    case MAX_EDITS: return read_edits(&common->max_edits, value);
-    case MEASURE: return read_measure(common, value);
-    case VERIFY: return read_verify(&common->verify, value);
-    case SKETCH: return read_sketch(&common->minhash.sketch, value);
-    case JSON: return common->json = true;
-    case 'q': return common->quiet = true;
-    case STATS: return common->stats = true;
-    case AUDIT: return read_count(&common->audit, "--audit", value, 1, UINT32_MAX);
-    case COPIES: return read_copies(&common->copies, value);
-    case ID_FIELD: return read_name(&common->input.id_field, "--id-field", value, "field");
-    case TEXT_FIELD: return read_name(&common->input.text_field, "--text-field", value, "field");
-    case SETS: return read_sets(&common->input, value);
-    case RAW: common->normal = TWIN_NORMAL_CHECK; return true;
-    case STRICT: return common->strict = true;
-    case STOP_WORDS: return read_name(&common->stop_words, "--stop-words", value, "file");
-    default: return false; /* next_option() has told */
-    }
-}
-
-/* The same for edits, which are counted on texts and found through a forest. */
-static const char *edit_contradiction(const struct common_options *common)
-{
-    if (!common->edit)
-        return common->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
-    if (common->input.format == TWIN_INPUT_SETS)
-        return "--sets: edit distance needs texts, so --measure edit cannot be used";
-    if (common->verify != TWIN_VERIFY_EXACT)
-        return "--measure edit needs --verify exact, for signatures estimate Jaccard similarity only";
-    if (common->top || (common->method_given && common->method == TWIN_METHOD_BANDS))
-        return "--measure edit finds all pairs, through a forest: --method bands and --top cannot be used";
-    if (common->bands || common->rows || common->buckets)
-        return "--measure edit searches a forest, so --bands, --rows and --buckets have nothing to do";
-    if (common->shingle_given && common->shingle.kind != TWIN_SHINGLE_CHAR)
-        return "--measure edit counts characters, so --shingle must be char:N";
-    return NULL;
-}
-
-/* The same for a forest of sets. */
-static const char *forest_contradiction(const struct common_options *common)
-{
-    bool forest = common->method == TWIN_METHOD_FOREST;
-    if (common->edit)
-        return NULL;
-    if (common->top && !forest)
-        return "--top needs --method forest, for bands find all pairs";
-    if (forest && common->measure != TWIN_JACCARD)
-        return "--method forest needs --measure jaccard, for a forest finds those with the most equal slots";
-    if (forest && common->buckets)
-        return "--method forest has no buckets, so --buckets has nothing to do";
-    return NULL;
-}
-
-/* The first contradiction among the options as a sentence; NULL when there is none. */
-static const char *contradiction(const struct common_options *common)
-{
-    const char *sentence;
-    bool sets = common->input.format == TWIN_INPUT_SETS;
-    if (common->hashes && common->error > 0)
-        return "--hashes and --error exclude each other, for either gives the other";
-    if (sets && (common->shingle_given || common->stop_words))
-        return "--sets: the rows are sets already, so --shingle and --stop-words have nothing to do";
-    if (sets && (common->input.id_field || common->input.text_field))
-        return "--sets: rows have no fields, so --id-field and --text-field have nothing to do";
-    if (common->measure == TWIN_CONTAINMENT && common->verify != TWIN_VERIFY_EXACT)
-        return "--measure containment needs --verify exact, for signatures estimate Jaccard similarity only";
-    if (common->audit && common->verify == TWIN_VERIFY_NONE)
-        return "--audit asks which pairs reach the threshold, so --verify none cannot be used";
-    if (!(common->threshold > 0))
-        return "--threshold 0 would make every pair similar; give one above 0";
-    if (common->stop_words && common->shingle.kind != TWIN_SHINGLE_STOP)
-        return "--stop-words needs --shingle stop:N";
-    sentence = edit_contradiction(common);
-    return sentence ? sentence : forest_contradiction(common);
-}
-
-/* --hashes, or what --error asks, or what --bands and --rows need, or the default. One of --bands and --rows gives
- * the other, as far as the hashes go. */
-static bool choose_slots(struct common_options *common)
-{
-    size_t banded = common->bands * common->rows;
-    if (common->hashes)
-        common->minhash.slots = (size_t)common->hashes;
-    else if (common->error > 0)
-        common->minhash.slots = twin_plan_slots(common->error);
-    else if (banded > common->minhash.slots && banded <= TWIN_MINHASH_MAX_SLOTS)
-        common->minhash.slots = banded;
-    if (common->rows && !common->bands)
-        common->bands = common->minhash.slots / common->rows;
-    else if (common->bands && !common->rows)
-        common->rows = common->minhash.slots / common->bands;
-    if ((common->rows || common->bands) && !(common->rows && common->bands)) {
-        fail("%zu %s do not fit into %zu hashes", common->rows ? common->rows : common->bands,
-             common->rows ? "rows" : "bands", common->minhash.slots);
+    if (!option_choice.read(value, row, text))
         return false;
-    }
-    if (banded <= common->minhash.slots)
-        return true;
-    bool by_choice = common->hashes || common->error > 0;
-    fail("%zu bands of %zu rows need %zu hashes, but a signature has %s%zu", common->bands, common->rows, banded,
-         by_choice ? "" : "at most ", by_choice ? common->minhash.slots : (size_t)TWIN_MINHASH_MAX_SLOTS);
-    return false;
+    twin_status status = twin_hash_available(*(twin_hash_family *)value);
+    if (status != TWIN_OK)
+        fail("--%s: %s", row->name, twin_error_last(status));
+    return status == TWIN_OK;
 }
 
-bool common_finish(struct common_options *common)
+static void show_choice(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
 {
-    const char *sentence = contradiction(common);
-    if (sentence) {
-        fail("%s", sentence);
-        return false;
-    }
-    if (!choose_slots(common))
-        return false;
-    if (twin_exec_make(&common->exec, common->executor, common->threads) != TWIN_OK) {
-        fail("--executor: %s is not in this build", twin_executor_name(common->executor));
-        return false;
-    }
-    if (common->normal == TWIN_NORMAL_CHECK && common->shingle.kind == TWIN_SHINGLE_BYTE)
-        common->normal = TWIN_NORMAL_BYTES;
-    if (common->method == TWIN_METHOD_FOREST && !common->edit && common->top == 0)
-        common->top = DEFAULT_TOP;
-    common->minhash.seed = common->seed;
-    common->shingle.hash = twin_hash_member(common->family, common->seed);
+    option_choice.show(out, value, row);
+}
+
+static const struct option_kind hash_family = { read_hash, show_choice };
+
+static bool read_null(void *value, const struct option_row *row, const char *text)
+{
+    (void)row, (void)text;
+    *(char *)value = '\0';
     return true;
 }
 
-void print_size(uint64_t bytes)
+static const struct option_kind null_separator = { read_null, NULL };
+
+/* Holds from here on, also for messages about later options. */
+static bool read_color(void *value, const struct option_row *row, const char *text)
 {
-    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    double size = (double)bytes;
-    size_t power = 0;
-    for (; size >= 1024; power++)
-        size /= 1024;
-    printf("%.*f %s", power ? 2 : 0, size, units[power]);
+    if (!option_choice.read(value, row, text))
+        return false;
+    messages_color(*(enum color *)value);
+    return true;
 }
 
-const char *temp_folder(void)
+static const struct option_kind color_choice = { read_color, show_choice };
+
+/* ---- the table */
+
+#define AT(field) OPTION_AT(struct shared_options, field)
+
+const struct option_row shared_option_rows[] = {
+    { "id-field", 0, OPTIONS_INPUT, "F", "the field of a JSON line that holds the id (default: id)", &option_text,
+      AT(input.id_field) },
+    { "text-field", 0, OPTIONS_INPUT, "F", "the field of a JSON line that holds the text (default: text)",
+      &option_text, AT(input.text_field) },
+    { "sets", 0, OPTIONS_INPUT, "[SEPARATOR]",
+      "the inputs are lines of SET, SEPARATOR, ELEMENT; the separator is a tab unless given", &sets_input,
+      AT(input) },
+    { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,
+      AT(scheme.normal) },
+    { "shingle", 0, OPTIONS_INPUT, "RULE", "char:N, word:N, stop:N or byte:N", &shingle_rule, AT(scheme.shingle) },
+    { "stop-words", 0, OPTIONS_INPUT, "FILE",
+      "the stop words of stop:N, one per line (default: the hundred most common English words)", &option_text,
+      AT(stop_words) },
+    { "strict", 0, OPTIONS_INPUT, NULL, "stop at the first document that cannot be read instead of skipping it",
+      &option_flag, AT(strict) },
+    { "null", '0', OPTIONS_INPUT, NULL, "items end with a NUL byte instead of a line end, in input and output",
+      &null_separator, AT(separator) },
+    { "threshold", 0, OPTIONS_MATCHING, "T", "the lowest similarity, above 0 and at most 1", &option_fraction,
+      AT(scheme.threshold) },
+    { "keep", 0, OPTIONS_MATCHING, "WHAT",
+      "what to store for verification; sets: hashes, exact; text: exact, smaller, slower, can be shown; none: "
+      "similarities are estimates",
+      &option_choice, AT(keep), .choices = "sets text none" },
+    { "hashes", 0, OPTIONS_SEARCH, "K", "the number of slots of a signature, 1 to 65536 (default: 128)",
+      &option_count, AT(hashes), .least = 1, .most = TWIN_MINHASH_MAX_SLOTS },
+    { "error", 0, OPTIONS_SEARCH, "E", "the standard error of an estimate, instead of --hashes: K = 1/E\302\262",
+      &estimate_error, AT(error) },
+    { "bands", 0, OPTIONS_SEARCH, "B", "the number of bands (default: planned)", &option_size, AT(scheme.plan.bands),
+      .least = 1, .most = TWIN_MINHASH_MAX_SLOTS },
+    { "rows", 0, OPTIONS_SEARCH, "R", "the rows per band (default: planned)", &option_size, AT(scheme.plan.rows),
+      .least = 1, .most = TWIN_MINHASH_MAX_SLOTS },
+    { "hash", 0, OPTIONS_SEARCH, "FAMILY", "the hash function: xxh3, farm, jenkins, or sip, which is keyed",
+      &hash_family, AT(scheme.shingle.hash.family), .choices = "xxh3 farm jenkins sip" },
+    { "sketch", 0, OPTIONS_SEARCH, "KIND", "how signatures are computed: fast or classic", &option_choice,
+      AT(scheme.minhash.sketch), .choices = "fast classic" },
+    { "seed", 0, OPTIONS_SEARCH, "N", "the seed of the hash functions", &option_seed, AT(scheme.minhash.seed) },
+    { "key-file", 0, OPTIONS_SEARCH, "FILE",
+      "the secret key of a sip filter: 16 bytes, or 32 hexadecimal digits; not stored in the filter", &option_text,
+      AT(key_file) },
+    { "threads", 0, OPTIONS_SEARCH, "N",
+      "the number of worker threads (default: $TWINSIFT_THREADS, or one per processor)", &option_count, AT(threads),
+      .least = 1, .most = TWIN_EXEC_MAX_WORKERS },
+    { "executor", 0, OPTIONS_SEARCH, "HOW", "serial, pthreads or openmp", &option_choice, AT(executor),
+      .choices = "serial pthreads openmp" },
+    { "force", 0, OPTIONS_OUTPUT, NULL, "replace a file that exists", &option_flag, AT(force) },
+    { "json", 0, OPTIONS_OUTPUT, NULL, "print JSON, one object per line", &option_flag, AT(json) },
+    { "quiet", 'q', OPTIONS_OUTPUT, NULL, "no progress and no remarks", &option_flag, AT(quiet) },
+    { "color", 0, OPTIONS_OUTPUT, "WHEN", "colour messages: auto, always or never", &color_choice, AT(color),
+      .choices = "auto always never", .everywhere = true },
+    { "help", 'h', OPTIONS_OUTPUT, NULL, "print this text", &option_help, .everywhere = true },
+    { "version", 'V', OPTIONS_OUTPUT, NULL, "print the version", &option_version, .everywhere = true },
+    { 0 },
+};
+
+/* ---- executors */
+
+/* TWINSIFT_THREADS, if it is set and not empty. */
+static bool threads_from_environment(uint64_t *out)
 {
-    const char *folder = getenv("TMPDIR");
-    return folder && *folder ? folder : NULL;
+    const char *text = getenv("TWINSIFT_THREADS");
+    if (!text || !*text)
+        return true;
+    if (scan_count(out, text) && *out >= 1 && *out <= TWIN_EXEC_MAX_WORKERS)
+        return true;
+    fail_count("TWINSIFT_THREADS", text, 1, TWIN_EXEC_MAX_WORKERS);
+    return false;
 }
 
-void warn_problem(const twin_input *input, const twin_problem *problem)
+bool make_exec(twin_exec *out, const struct shared_options *shared)
 {
-    twin_buffer position = { 0 };
-    const char *what = twin_input_format_of(input) == TWIN_INPUT_SETS ? "row" : "document";
-    if (twin_input_describe(&position, input, problem->position, problem->column) == TWIN_OK)
-        warn("%s: %s; the %s is skipped", position.bytes, problem->message, what);
-    twin_buffer_clear(&position);
+    uint64_t threads = shared->threads;
+    if (threads == 0 && !threads_from_environment(&threads))
+        return false;
+    if (twin_exec_make(out, shared->executor, (int)threads) == TWIN_OK)
+        return true;
+    fail("--executor: %s is not available in this build", twin_executor_name(shared->executor));
+    return false;
 }

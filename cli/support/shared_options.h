@@ -1,84 +1,61 @@
-/* shared_options.h — the options of pairs and index. */
+/* shared_options.h — the options that several commands take, declared once.
+ *
+ * A request begins with a struct shared_options; a command names the options it takes in `shared` (command.h), with
+ * the sets below. To add an option to several commands: a row in shared_options.c, a member and a place in a set here,
+ * and the code that uses the value. */
 #ifndef TWIN_SUPPORT_SHARED_OPTIONS_H
 #define TWIN_SUPPORT_SHARED_OPTIONS_H
 
-#include "options.h"
+#include "command.h"
+#include "messages.h"
 
-/* What the common options say. Strings stay where they were, in argv. */
-struct common_options {
-    /* who works */
+/* Sets of options. */
+#define TAKES_INPUT "id-field text-field sets strict"                                  /* documents: see inputs.h */
+#define TAKES_SCHEME "shingle stop-words raw hashes error bands rows hash sketch seed" /* see search_options.h */
+#define TAKES_EXEC "threads executor"
+#define TAKES_MANNERS "json quiet"
+
+struct shared_options {
+    struct request_base base;
+    bool json, quiet;
+
+    /* --threads (0: all), --executor */
+    uint64_t threads;
     twin_executor executor;
-    int threads;    /* 0: all */
-    twin_exec exec; /* made of these two */
-    uint64_t seed;
 
     /* documents */
-    twin_input_options input;     /* --sets, --id-field, --text-field */
-    twin_shingle_options shingle; /* --shingle; its hash is the member of --hash numbered --seed */
-    twin_normal normal;           /* --raw: only checked, and with byte:N not even that */
-    const char *stop_words;       /* a file; NULL: the built-in list */
+    twin_input_options input; /* --sets, --id-field, --text-field */
     bool strict;
 
-    /* signatures, candidates */
-    twin_minhash_options minhash; /* --sketch, --hashes or --error, --seed */
-    double threshold;
-    size_t bands, rows; /* 0, 0: to be planned */
-    uint32_t buckets;   /* 0: a bucket for each band hash */
-    twin_method method;
-    uint64_t top; /* 0: not given */
+    /* --shingle, --raw, --hash, --sketch, --seed, --threshold, --bands, --rows: completed by search_options_finish() */
+    twin_scheme scheme;
+    const char *stop_words; /* a file; NULL: the built-in list */
+    uint64_t hashes;        /* 0: not given */
+    double error;           /* 0: not given */
 
-    /* similar */
-    twin_measure measure; /* when edit is false */
-    bool edit;            /* --measure edit */
-    size_t max_edits;     /* TWIN_EDIT_FAR: not given */
-    twin_verify verify;
-    twin_copies copies;
-    uint64_t audit; /* documents to compare with all others; 0: none */
+    /* files */
+    bool force;
+    twin_keep keep;       /* index */
+    const char *key_file; /* bloom */
+    char separator;       /* bloom: the end of an item */
 
-    /* manners */
-    bool json, quiet, stats;
-
-    /* which options were given, for what excludes what */
-    twin_hash_family family;
-    uint64_t hashes; /* 0: not given */
-    double error;    /* 0: not given */
-    bool shingle_given, threshold_given, method_given;
+    enum color color;
 };
 
-/* The rows of the common options, ended by zeros, and their part of a help text. */
-extern const struct option common_table[];
-extern const char common_help[];
+/* The defaults of a command that reads documents, and of one that does not: their threshold is 0, "not given". */
+#define SHARED_DEFAULTS(threshold_)                                                                                  \
+    {                                                                                                                \
+        .executor = TWIN_EXEC_PTHREADS, .separator = '\n', .scheme = {                                               \
+            .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },                                                    \
+            .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128, .seed = 1 },                                      \
+            .threshold = (threshold_)                                                                                \
+        }                                                                                                            \
+    }
 
-/* Fills `out` with `own` and then the common rows, both ended by zeros; of two rows of one name the first counts. */
-void join_options(struct option out[OPTION_TABLE_ROOM], const struct option *own);
+/* The rows of the shared options. */
+extern const struct option_row shared_option_rows[];
 
-/* The defaults; then each option that is not the command's own; then the checks across options, and what follows
- * from several: exec, shingle.hash, minhash.
- *
- *     struct common_options common = common_defaults();
- *     join_options(table, own);
- *     for (int option; (option = next_option(argc, argv, table)) != -1;)
- *         switch (option) {
- *         case OPTION_HELP: return fputs(help, stdout), EXIT_DONE;
- *         case 'o': output = optarg; break;
- *         default:
- *             if (!common_option(&common, option, optarg))
- *                 return EXIT_ERROR;
- *         }
- *     if (!common_finish(&common))
- *         return EXIT_ERROR;
- */
-struct common_options common_defaults(void);
-bool common_option(struct common_options *common, int option, const char *value);
-bool common_finish(struct common_options *common);
-
-/* Where inputs are unpacked: $TMPDIR, or NULL, the library's own choice, when that is unset or empty. */
-const char *temp_folder(void);
-
-/* Warns of a document that was left out, with its position. */
-void warn_problem(const twin_input *input, const twin_problem *problem);
-
-/* "16 bytes", "1.20 MiB" */
-void print_size(uint64_t bytes);
+/* The executor that --executor and --threads ask for, or else TWINSIFT_THREADS. On false the error has been reported. */
+bool make_exec(twin_exec *out, const struct shared_options *shared);
 
 #endif

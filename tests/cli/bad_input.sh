@@ -55,16 +55,16 @@ fields()
 # ---- options: each ends at once, with status 2
 
 refused=( # arguments | message
-    " | which command?"
+    " | missing command: "
     "pair | did you mean \"pairs\"?"
-    "frobnicate | there is no command \"frobnicate\""
-    "--frobnicate | there is no option --frobnicate before a command"
+    "frobnicate | unknown command \"frobnicate\""
+    "--frobnicate | unknown option --frobnicate before a command"
     "pairs | no input"
-    "pairs '' | an input without a name"
-    "pairs --frobnicate . | there is no option --frobnicate"
+    "pairs '' | the name of an input is empty"
+    "pairs --frobnicate . | unknown option --frobnicate; see 'twinsift pairs --help'"
     "pairs --treshold 0.5 . | did you mean --threshold?"
-    "pairs --s . | cut too short"
-    "pairs -x . | there is no option -x"
+    "pairs --s . | --s is ambiguous: --sets, "
+    "pairs -x . | unknown option -x"
     "pairs --json=yes . | --json takes no value"
     "pairs --threshold | --threshold needs a value"
     "pairs --threshold 1.5 . | --threshold: \"1.5\" is not a number from 0 to 1"
@@ -73,7 +73,7 @@ refused=( # arguments | message
     "pairs --threshold 0x1p-1 . | --threshold: \"0x1p-1\" is not"
     "pairs --threshold 0 . | --threshold 0 would make every pair similar"
     "pairs --hashes 0 . | --hashes: \"0\" is not a whole number from 1 to 65536"
-    "pairs --hashes 1e3 . | --hashes: \"1e3\" is not"
+    "pairs --hashes 1e-3 . | --hashes: \"1e-3\" is not"
     "pairs --error 0 . | --error: 0 would need more than 65536 hashes"
     "pairs --error 0.1 --hashes 100 . | --hashes and --error exclude each other"
     "pairs --bands 20 --rows 20 --hashes 10 . | 20 bands of 20 rows need 400 hashes, but a signature has 10"
@@ -93,30 +93,30 @@ refused=( # arguments | message
     "pairs --seed -1 . | --seed: \"-1\" is not"
     "pairs --seed 18446744073709551616 . | --seed: \"18446744073709551616\" is not"
     "pairs --audit 0 . | --audit: \"0\" is not"
-    "pairs --audit 3 --verify none . | --audit asks which pairs reach the threshold"
+    "pairs --audit 3 --verify none . | --audit needs to know which pairs reach the threshold"
     "pairs --measure containment --verify estimate . | --measure containment needs --verify exact"
     "pairs --sets=ab rows.tsv | --sets: \"ab\" is not a single byte"
     "pairs --sets= rows.tsv | --sets: \"\" is not a single byte"
-    "pairs --sets --shingle char:3 rows.tsv | the rows are sets already"
-    "pairs --sets --id-field a rows.tsv | rows have no fields"
-    "pairs --id-field '' . | --id-field: a field needs a name"
-    "pairs --text-field '' . | --text-field: a field needs a name"
-    "pairs --stop-words '' . | --stop-words: a file needs a name"
+    "pairs --sets --shingle char:3 rows.tsv | the input consists of sets already"
+    "pairs --sets --id-field a rows.tsv | lines of sets have no fields"
+    "pairs --id-field '' . | --id-field: the value is empty"
+    "pairs --text-field '' . | --text-field: the value is empty"
+    "pairs --stop-words '' . | --stop-words: the value is empty"
     "pairs --stop-words words . | --stop-words needs --shingle stop:N"
     "pairs --shingle stop:3 --stop-words missing . | missing: No such file or directory"
     "pairs --shingle stop:3 --stop-words empty . | empty: there are no words in it"
     "pairs --shingle stop:3 --stop-words folder . | folder: Is a directory"
-    "plan | say what to plan for"
-    "plan file | \"file\" is not an option; plan reads no files"
+    "plan | nothing to plan for"
+    "plan file | unexpected argument \"file\""
     "plan --bands 3 | --bands needs --rows"
     "plan --reject 0.5:0.1 | --reject needs --accept"
     "plan --accept 0.5 | --accept: \"0.5\" is not a similarity and a probability"
     "plan --reject 0.9:0.1 --accept 0.8:0.9 | no curve is at most 0.1 at 0.9"
     "plan --reject 0.899:0.0001 --accept 0.9:0.9999 | takes more than 65536 hashes"
-    "plan --threshold 0.8 --bands 3 --rows 3 | four ways to ask; use one"
+    "plan --threshold 0.8 --bands 3 --rows 3 | exclude each other; use one"
     "plan --hashes 100 | need --threshold"
     "plan --bloom 1M | --bloom: \"1M\" is not a number of items and a probability"
-    "plan --bloom 1M:0 | --bloom: a probability of 0 cannot be planned for"
+    "plan --bloom 1M:0 | --bloom: \"0\" is not a probability between 0 and 1"
     "plan --threshold 0.8 --plot curve.png | does not end in .svg"
     "plan --threshold 0.8 --plot missing/curve.svg | missing/curve.svg: cannot be written"
 )
@@ -190,7 +190,7 @@ borne=( # the second line, for printf %b | message, or nothing
     '{"text":"its line is its name"} | '
     '{"id":"","text":"an empty name is a name"} | '
     '{"id":"b","text":""} | '
-    '{"id":"b","text":"caf\xe9 \xff and bytes \xf0\x9f of no character"} | 3 stretches of bytes that are not UTF-8'
+    '{"id":"b","text":"caf\xe9 \xff and bytes \xf0\x9f of no character"} | 3 ill-formed UTF-8 sequences were replaced'
     '{"id":"b","text":"twice","text":"the last one counts"} | '
 )
 

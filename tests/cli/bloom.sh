@@ -55,7 +55,7 @@ printf 'last\0with\nline\0' | bloom has -0 a.bloom >out
 printf 'last\0with\nline\0' | cmp -s - out || fail "-0 does not go through"
 head -c 5000000 /dev/zero | tr '\0' x >long
 expect 0 bloom add a.bloom long
-says '1 items, '
+says '1 item, '
 (cat long; echo; cat long) >twice
 expect 0 bloom has a.bloom twice
 [ "$(wc -c <out)" = 10000002 ] || fail "a long line does not come back"
@@ -159,7 +159,7 @@ printf X | dd of=damaged.bloom bs=1 seek=5000 conv=notrunc status=none
 expect 2 bloom has damaged.bloom numbers
 says 'is damaged'
 expect 0 bloom --help
-grep -q '^examples:' out || fail "no examples in the help"
+grep -q '^Examples:' out || fail "no examples in the help"
 
 # one writer at a time; readers do not mind
 cp a.bloom before.bloom

@@ -82,7 +82,7 @@ echo '{"text":"nothing that was ever seen before, by anyone"}' | index 1 query s
 prints ''
 index 0 query text.twin --top 1 --show one.jsonl
 has 'w0 w977 w1954'
-wrong 'was made to keep no texts' query sets.twin --show one.jsonl
+wrong 'keeps no texts' query sets.twin --show one.jsonl
 index 0 query sets.twin --json --top 1 one.jsonl
 prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":0,"time":0}'
 
@@ -96,7 +96,7 @@ prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":3,"time":99}'
 index 0 query sets.twin --top 1 one.jsonl
 prints "f0-0${tab}f0-3${tab}1.0000"
 index 1 remove sets.twin f0-0 nobody
-says '"nobody" is not there'
+says '"nobody" is not in the index'
 says '1 removed'
 index 1 query sets.twin new.jsonl
 printf 'f1-0\nf1-1\n' | index 0 remove sets.twin -
@@ -142,7 +142,7 @@ index 0 query rows.twin rows.tsv && has "s1${tab}s2${tab}0.8182"
 printf '{"text":"a line without an id is called by its number"}\nbroken\n{"id":"x","text":""}\n' >odd.jsonl
 index 0 add folder.twin odd.jsonl
 says 'odd.jsonl:2:1: expected an object'
-says '1 documents are too short'
+says '1 document is too short'
 index 0 query folder.twin odd.jsonl
 prints "1${tab}1${tab}1.0000"
 index 2 add folder.twin --strict odd.jsonl
@@ -150,25 +150,46 @@ index 0 check folder.twin
 
 # ---- wrong uses
 
-wrong 'do what?'
-wrong 'there is no "ad"' ad sets.twin
-wrong 'which file?' create
+wrong 'missing verb: create, add, '
+wrong 'unknown verb "ad"; did you mean "add"?' ad sets.twin
+wrong 'missing argument; usage: twinsift index create [OPTION]... FILE' create
 wrong '--force replaces it' create sets.twin
 wrong 'no input' add sets.twin
 wrong 'missing.twin: could not be opened' query missing.twin one.jsonl
-wrong '--shingle does not fit' add sets.twin --shingle char:8 one.jsonl
-wrong '--hashes does not fit' query sets.twin --hashes 64 one.jsonl
-wrong '--keep does not fit' add sets.twin --keep text one.jsonl
-wrong '--sets does not fit' add sets.twin --sets rows.tsv
-wrong '--hash does not fit' query sets.twin --hash jenkins one.jsonl
-wrong '--audit has nothing to do here' query sets.twin --audit 3 one.jsonl
-wrong '--top has nothing to do here' add sets.twin --top 3 one.jsonl
+wrong '--shingle contradicts what was stored' add sets.twin --shingle char:8 one.jsonl
+wrong '--hashes contradicts what was stored' query sets.twin --hashes 64 one.jsonl
+wrong '--keep contradicts what was stored' add sets.twin --keep text one.jsonl
+wrong '--sets contradicts what was stored' add sets.twin --sets rows.tsv
+wrong '--hash contradicts what was stored' query sets.twin --hash jenkins one.jsonl
+wrong "--audit does not apply to 'index query'; see 'twinsift index query --help'" query sets.twin --audit 3 one.jsonl
+wrong "--top does not apply to 'index add'; see 'twinsift index add --help'" add sets.twin --top 3 one.jsonl
 wrong '--keep: "all" is not' create x.twin --keep all
 wrong 'sets have no text' create x.twin --sets --keep text
-wrong '--copies all' pairs sets.twin --copies all
-wrong 'is too much' info sets.twin text.twin
+wrong '--copies: "all" is not one of first, none' pairs sets.twin --copies all
+wrong 'unexpected argument "text.twin"' info sets.twin text.twin
 index 0 query sets.twin --shingle char:9 --hashes 128 one.jsonl
 [ ! -e x.twin ] || fail 'a refused index was left behind'
+
+# ---- inputs of which nothing can be read: an error, not "no match" or "done"
+
+echo 'plain text' >plain.jsonl
+index 2 query sets.twin plain.jsonl
+prints ''
+says 'no document could be read'
+index 2 add sets.twin plain.jsonl
+prints ''
+says 'no document could be read'
+index 2 add --json sets.twin plain.jsonl
+prints ''
+echo 'no tab' >plain.tsv
+index 2 query rows.twin plain.tsv
+says 'no row could be read'
+{ cat plain.jsonl && echo '{"text":"nothing that was ever seen before, by anyone"}'; } >half.jsonl
+index 1 query sets.twin half.jsonl
+index 0 add folder.twin -q half.jsonl
+: >nothing.jsonl
+index 1 query sets.twin nothing.jsonl
+index 0 add sets.twin nothing.jsonl
 
 # ---- files that are none
 
@@ -227,7 +248,7 @@ index 0 check golden.twin
 prints 'good: 4 documents, 3 different sets'
 
 index 0 --help
-grep -q '^usage: twinsift index create' out && grep -q '^examples:' out || fail "$asked: no usage or no examples"
+grep -q '^Usage: twinsift index VERB' out && grep -q '^Examples:' out || fail "$asked: no usage or no examples"
 
 [ -z "$(find . -name '*.new*')" ] || fail "files were left behind: $(find . -name '*.new*')"
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }

@@ -29,24 +29,86 @@ wrong() {
 run 0 --version
 grep -qxE 'twinsift [0-9]+\.[0-9]+\.[0-9]+' out || fail "$asked: $(cat out)"
 run 0 --help
-grep -q '^usage: twinsift COMMAND' out && grep -q '^  twinsift plan ' out || fail "$asked: $(cat out)"
+grep -q '^Usage: twinsift COMMAND' out && grep -q '^  plan ' out || fail "$asked: $(cat out)"
 [ ! -s err ] || fail "$asked: said $(cat err)"
 cp out help
 run 0 -h
 cmp -s out help || fail '-h is not --help'
-for command in $(sed -n 's/^  twinsift \([a-z]*\) .*/\1/p' help); do
+for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' help); do
+    [ "$command" != help ] || continue
     run 0 "$command" --help
-    grep -q "twinsift $command" out || fail "$asked: no usage"
+    grep -q "^Usage: twinsift $command" out || fail "$asked: no usage"
     awk 'length > 110 { exit 1 }' out || fail "$asked: has a very long line"
+    mv out help-1
+    run 0 help "$command"
+    cmp -s out help-1 || fail "$asked is not $command --help"
+    for verb in $(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' help-1); do
+        run 0 "$command" "$verb" --help
+        grep -q "^Usage: twinsift $command $verb " out && grep -q '^Exit status:' out || fail "$asked: no usage"
+        grep -q '^Verbs:' out && fail "$asked: shows other verbs"
+        awk 'length > 110 { exit 1 }' out || fail "$asked: has a very long line"
+        cp out help-2
+        run 0 help "$command" "$verb"
+        cmp -s out help-2 || fail "$asked is not $command $verb --help"
+        run 0 "$command" --help "$verb"
+        cmp -s out help-2 || fail "$asked: --help before the verb is not --help after it"
+        run 0 "$command" "$verb" --version
+        grep -qxE 'twinsift [0-9.]+' out || fail "$asked: $(cat out)"
+    done
 done
 
-wrong 'which command?'
-wrong 'there is no command "plam"; did you mean "plan"?' plam
-wrong 'there is no command "paln"; did you mean "plan"?' paln
-wrong 'there is no command "frobnicate"; twinsift --help' frobnicate
-wrong 'there is no command ""; twinsift --help' ''
-wrong "there is no command \"$(printf 'x%.0s' {1..500})\"" "$(printf 'x%.0s' {1..500})"
-wrong 'there is no option --frobnicate' --frobnicate
+run 0 help
+cmp -s out help || fail 'help is not --help'
+for arguments in -V 'pairs --version' 'pairs -V' 'index --version' 'bloom -V'; do
+    # shellcheck disable=SC2086 # several words on purpose
+    run 0 $arguments
+    grep -qxE 'twinsift [0-9.]+' out || fail "$asked: $(cat out)"
+done
+wrong 'unknown command "frobnicate"' help frobnicate
+wrong 'unknown verb "frobnicate"; expected create, add' help index frobnicate
+
+# What is shared is declared once: an option of another command is known as one.
+wrong "--audit does not apply to 'plan'; see 'twinsift plan --help'" plan --audit 3
+wrong "--items does not apply to 'bloom add'; see 'twinsift bloom add --help'" bloom add f --items 3
+wrong "-v does not apply to 'bloom add'" bloom add -v f
+wrong '--s is ambiguous: --sets, --shingle, ' pairs --s x
+wrong 'missing verb: create, add, has' bloom
+wrong 'missing verb: create, add, has' bloom --json
+wrong 'unknown verb "hash"; did you mean "has"?' bloom hash f
+wrong 'missing argument; usage: twinsift bloom info [OPTION]... FILE...' bloom info
+
+# Options may come before a verb too.
+run 0 bloom --items 10 create early.bloom
+run 0 bloom --json info early.bloom
+grep -q '"planned_items":10,' out || fail "$asked: $(cat out)"
+
+# Counts, and who works.
+for count in 1e6 1E+6 1.0e6 1000K 1m 1M 0.001G 1.000M; do
+    rm -f count.bloom
+    run 0 bloom create count.bloom --items "$count"
+    run 0 bloom info --json count.bloom
+    grep -q '"planned_items":1000000,' out || fail "--items $count: $(cat out)"
+done
+rm -f count.bloom
+run 0 bloom create count.bloom --items 1.5M
+run 0 bloom info --json count.bloom
+grep -q '"planned_items":1500000,' out || fail "--items 1.5M: $(cat out)"
+for count in 1.5 1e 1e-6 e6 1.2345K 1M5 1..5K .5M 1e6e6 -1 '' ' 1'; do
+    wrong "--items: \"$count\" is not a whole number" bloom create wrong.bloom --items "$count"
+done
+printf '%s\n' '{"id":1,"text":"a text of some length"}' >one.jsonl
+TWINSIFT_THREADS=2 run 0 pairs one.jsonl
+TWINSIFT_THREADS='' run 0 pairs one.jsonl
+TWINSIFT_THREADS=0 wrong 'TWINSIFT_THREADS: "0" is not a whole number from 1 to 1024' pairs one.jsonl
+TWINSIFT_THREADS=many run 0 pairs --threads 1 one.jsonl
+
+wrong 'missing command: '
+wrong 'unknown command "plam"; did you mean "plan"?' plam
+wrong 'unknown command "paln"; did you mean "plan"?' paln
+wrong 'unknown command "frobnicate"; see '"'twinsift --help'" frobnicate
+wrong 'unknown command ""; see '"'twinsift --help'" ''
+wrong "unknown command \"$(printf 'x%.0s' {1..500})\"" "$(printf 'x%.0s' {1..500})"
+wrong 'unknown option --frobnicate' --frobnicate
 
 TWINSIFT_CPU=pentium wrong '"pentium" is not one of scalar, avx2, avx512' plan --threshold 0.8
 TWINSIFT_CPU=scalar run 0 plan --threshold 0.8
@@ -87,6 +149,24 @@ else
     grep -q $'\033' err || fail "no colour on a terminal: $(cat err)"
     TERM=xterm NO_COLOR=1 script -qec "'$TWINSIFT' plan --threshold x" /dev/null </dev/null >err 2>&1
     grep -q $'\033' err && fail 'colour with NO_COLOR'
+    TERM=xterm script -qec "'$TWINSIFT' plan --color never --threshold x" /dev/null </dev/null >err 2>&1
+    grep -q $'\033' err && fail 'colour with --color never'
 fi
+"$TWINSIFT" plan --color always --threshold x 2>err
+grep -q $'\033' err || fail 'no colour with --color always'
+wrong '--color: "blue" is not one of auto, always, never' plan --color blue
+
+# Ids and names from strangers: a message has no raw control characters and stays one line; a field can be restored.
+printf '%s\n' '{"id":"a\u001b]0;x\u0007\u009b\u202e\\\nb","text":"hello world, hello again"}' >hostile.jsonl
+cat hostile.jsonl hostile.jsonl | "$TWINSIFT" pairs - >out 2>err
+LC_ALL=C grep -q '[^ -~]' err && fail "raw bytes in a message: $(cat -v err)"
+grep -qF 'a\x1B]0;x\x07\xC2\x9B\xE2\x80\xAE\' err && [ "$(wc -l <err)" = 1 ] || fail "a hostile id in a message: $(cat -v err)"
+run 2 pairs $'no\nsuch\033[31mfile'
+[ "$(wc -l <err)" = 1 ] && grep -qF 'no\x0Asuch\x1B[31mfile' err || fail "a hostile file name: $(cat -v err)"
+{ cat hostile.jsonl && sed 's/"a/"c/' hostile.jsonl; } | "$TWINSIFT" pairs - >out 2>err
+printf '%s\t%s\t1.0000\n' 'a\x1B]0;x\x07\xC2\x9B\xE2\x80\xAE\x5C\x0Ab' 'c\x1B]0;x\x07\xC2\x9B\xE2\x80\xAE\x5C\x0Ab' |
+    cmp -s - out || fail "a hostile id as a field: $(cat -v out)"
+[ "$(cut -f 1 out | sed 's/\\x/\\\\x/g' | xargs printf '%b' | od -An -tx1 | tr -d ' \n')" = 611b5d303b7807c29be280ae5c0a62 ] ||
+    fail "the field cannot be restored: $(cut -f 1 out)"
 
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }

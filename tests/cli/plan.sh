@@ -101,8 +101,8 @@ prints '{"items":1000000000,"asked":0.01,"cells":9585058378,"functions":7,"bytes
 
 # ---- wrong uses
 
-wrong 'say what to plan for'
-wrong 'say what to plan for' --curve
+wrong 'nothing to plan for'
+wrong 'nothing to plan for' --curve
 wrong '--accept' --reject 0.6:0.01
 wrong '--reject' --accept 0.9:0.99
 wrong '--rows' --bands 20
@@ -145,22 +145,22 @@ wrong 'between 0 and 1' --bloom 10:1
 wrong 'more cells than can be counted' --bloom 9000000000G:0.01
 wrong 'needs a value' --threshold
 wrong 'takes no value' --threshold 0.8 --curve=yes
-wrong 'there is no option --treshold' --treshold 0.8
-wrong 'there is no option -x' -x
-wrong '"file" is not an option' --threshold 0.8 file
+wrong 'unknown option --treshold' --treshold 0.8
+wrong 'unknown option -x' -x
+wrong 'unexpected argument "file"' --threshold 0.8 file
 wrong 'does not end in .svg' --threshold 0.8 --plot curve.png
 wrong 'nowhere/curve.svg: cannot be written' --threshold 0.8 --plot nowhere/curve.svg
 
 # ---- help and plots
 
 plan 0 --help
-grep -q '^usage: twinsift plan' out && grep -q '^examples:' out || fail "$asked: no usage or no examples"
+grep -q '^Usage: twinsift plan' out && grep -q '^Examples:' out || fail "$asked: no usage or no examples"
 silent
 while read -r _ _ arguments; do
     case $arguments in *--plot*) continue ;; esac
     # shellcheck disable=SC2086 # the examples have no quotes
     plan 0 $arguments
-done < <("$TWINSIFT" plan --help | sed -n '/^examples:/,$p' | grep '^  twinsift')
+done < <("$TWINSIFT" plan --help | sed -n '/^Examples:/,$p' | grep '^  twinsift')
 
 echo old >kept.svg
 PATH=/nonexistent "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err

@@ -1,0 +1,109 @@
+/* cmd_bloom_create.c — twinsift bloom create: an empty filter. */
+#include "bloom_file.h"
+#include "commands.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+struct request {
+    struct shared_options shared;
+    uint64_t items;
+    double rate;
+    enum { CELLS_1, CELLS_4, CELLS_8, CELLS_16 } cells; /* bits per cell */
+    twin_bloom_layout layout;
+};
+
+/* "4", "8" or "16"; 1 is what a filter has that does not count. */
+static bool read_cells(void *value, const struct option_row *row, const char *text)
+{
+    unsigned number;
+    if (!option_choice.read(&number, row, text))
+        return false;
+    *(unsigned *)value = number + CELLS_4;
+    return true;
+}
+
+static const struct option_kind counter_bits = { read_cells, NULL };
+
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "items", 0, OPTIONS_SEARCH, "N",
+      "the number of distinct items to plan for (K, M, G: thousand, million, billion)", &option_count, AT(items),
+      .least = 1 },
+    { "rate", 0, OPTIONS_SEARCH, "P", "the rate of false positives when it holds them, 1e-12 to 0.5",
+      &option_fraction, AT(rate) },
+    { "counting", 0, OPTIONS_SEARCH, "BITS", "create a counting filter with counters of 4, 8 or 16 bits",
+      &counter_bits, AT(cells), .choices = "4 8 16" },
+    { "layout", 0, OPTIONS_SEARCH, "NAME",
+      "blocks (one cache line per item), classic (smaller below a rate of 0.3 %) or auto, the smaller of the two",
+      &option_choice, AT(layout), .choices = "auto blocks classic" },
+    { 0 },
+};
+
+/* The first contradiction among the options as a sentence; NULL when there is none. */
+static const char *contradiction(const struct request *request)
+{
+    const struct shared_options *shared = &request->shared;
+    bool sip = shared->scheme.shingle.hash.family == TWIN_HASH_SIP;
+    if (request->items == 0)
+        return "missing --items N: how many items shall the filter hold?";
+    if (sip && (!shared->key_file || option_given(&shared->base, "seed")))
+        return "--hash sip needs --key-file, and takes no --seed";
+    if (!sip && shared->key_file)
+        return "--key-file needs --hash sip";
+    return NULL;
+}
+
+static int run(void *context)
+{
+    static const unsigned bits[] = { [CELLS_1] = 0, [CELLS_4] = 4, [CELLS_8] = 8, [CELLS_16] = 16 };
+    const struct request *request = context;
+    const struct shared_options *shared = &request->shared;
+    const char *sentence = contradiction(request);
+    if (sentence)
+        return fail("%s", sentence);
+    twin_bloom_options wanted = { .items = request->items,
+                                  .rate = request->rate,
+                                  .cell_bits = bits[request->cells],
+                                  .layout = request->layout,
+                                  .hash = { .family = shared->scheme.shingle.hash.family,
+                                            .seed = shared->scheme.minhash.seed } };
+    if (shared->key_file && !read_key(wanted.hash.key, shared->key_file))
+        return EXIT_ERROR;
+
+    twin_bloom *bloom = NULL;
+    twin_error error = { 0 };
+    twin_status status = twin_bloom_create(&bloom, wanted);
+    if (status == TWIN_EINVAL)
+        return fail("--rate: %g cannot be planned for, only 1e-12 to 0.5", wanted.rate);
+    if (status == TWIN_ELIMIT)
+        return fail("--items: %" PRIu64 " items at a rate of %g are more than a filter can hold", wanted.items,
+                    wanted.rate);
+    if (status == TWIN_OK)
+        status = twin_bloom_save(bloom, bloom_path(shared), shared->force, &error);
+    twin_bloom_free(bloom);
+    if (status == TWIN_EINVAL)
+        return fail("%s; --force replaces it", error.message);
+    return status == TWIN_OK ? EXIT_DONE : fail_status(bloom_path(shared), status, &error);
+}
+
+static const struct request defaults = { .shared = BLOOM_DEFAULTS, .rate = 0.01 };
+
+const struct command command_bloom_create = {
+    .name = "twinsift bloom create",
+    .summary = "create an empty filter",
+    .usage = "[OPTION]... --items N FILE",
+    .shared = "hash seed force " BLOOM_TAKES,
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .status = "0  done\n2  error",
+    .examples = "twinsift bloom create trusted.bloom --items 100M --rate 0.01\n"
+                "twinsift bloom create senders.bloom --items 1M --counting 8\n"
+                "head -c 16 /dev/urandom > key\n"
+                "twinsift bloom create s.bloom --items 1M --hash sip --key-file key",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+};

@@ -1,0 +1,95 @@
+/* cmd_index_add.c — twinsift index add: add documents, or replace them. */
+#include "commands.h"
+#include "index_file.h"
+#include "support/progress.h"
+
+#include <stddef.h>
+
+struct request {
+    struct shared_options shared;
+    uint64_t batch, label, time;
+};
+
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "label", 0, OPTIONS_INPUT, "N", "a number stored with each document (default: 0)", &option_count, AT(label),
+      .most = UINT32_MAX },
+    { "time", 0, OPTIONS_INPUT, "N", "a number stored with each document, such as a time in seconds (default: 0)",
+      &option_count, AT(time) },
+    { "batch", 0, OPTIONS_SEARCH, "N", "the most documents in one transaction (default: 20K)", &option_count,
+      AT(batch), .least = 1, .most = UINT32_MAX },
+    { 0 },
+};
+
+static void report_problem(void *context, const twin_problem *problem)
+{
+    problems_add(context, problem);
+}
+
+static int add_input(struct request *request, twin_index *index, twin_input *input, twin_exec exec,
+                     twin_progress progress)
+{
+    struct problems problems = { input, 0 };
+    twin_index_change change = { 0 };
+    twin_error error = { 0 };
+    twin_index_add_options wanted = { .exec = exec,
+                                      .batch_documents = request->batch,
+                                      .label = (uint32_t)request->label,
+                                      .time = request->time,
+                                      .strict = request->shared.strict,
+                                      .problem = report_problem,
+                                      .context = &problems,
+                                      .progress = progress };
+    twin_status status = twin_index_add_input(&change, index, input, wanted, &error);
+    progress_end();
+    problems_end(&problems);
+    if (status != TWIN_OK)
+        fail_status(index_path(&request->shared), status, &error);
+    if (status == TWIN_OK && problems.count && change.added + change.replaced == 0)
+        return fail_unreadable(input);
+    if (status == TWIN_OK || change.batches)
+        print_change(&request->shared, &change);
+    return status == TWIN_OK ? EXIT_DONE : EXIT_ERROR;
+}
+
+static int run(void *context)
+{
+    struct request *request = context;
+    twin_exec exec;
+    int status = EXIT_ERROR;
+    if (!make_exec(&exec, &request->shared))
+        return EXIT_ERROR;
+    twin_index *index = index_open(&request->shared, TWIN_INDEX_WRITE);
+    if (!index)
+        return EXIT_ERROR;
+    twin_progress progress = progress_begin(request->shared.quiet);
+    twin_input *input = index_inputs(&request->shared, index, progress);
+    if (input)
+        status = add_input(request, index, input, exec, progress);
+    progress_end();
+    twin_input_free(input);
+    twin_index_close(index);
+    return status;
+}
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
+
+const struct command command_index_add = {
+    .name = "twinsift index add",
+    .summary = "add documents; an id that exists is replaced",
+    .usage = "[OPTION]... FILE INPUT...",
+    .about = "An INPUT is a folder, a file .jsonl, .jsonl.gz or .jsonl.zst, or - for JSON lines on standard input. "
+             "Documents are written in batches, each as a whole or not at all.",
+    .shared = TAKES_INPUT " " INDEX_TAKES,
+    .checked = INDEX_STORES,
+    .options = options,
+    .least = 1,
+    .most = SIZE_MAX,
+    .status = "0  done\n2  error; batches written before it remain",
+    .examples = "twinsift index add news.twin 2025.jsonl.zst 2026.jsonl.zst\n"
+                "twinsift index add news.twin --label 3 wire/",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+};

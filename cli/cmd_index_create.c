@@ -1,0 +1,59 @@
+/* cmd_index_create.c — twinsift index create: an empty index. */
+#include "commands.h"
+#include "index_file.h"
+#include "support/search_options.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Without a seed the key of sip is secret. */
+static bool draw_key(struct shared_options *shared)
+{
+    twin_hash *hash = &shared->scheme.shingle.hash;
+    if (hash->family != TWIN_HASH_SIP || option_given(&shared->base, "seed"))
+        return true;
+    if (getrandom(hash->key, sizeof hash->key, 0) == (ssize_t)sizeof hash->key)
+        return true;
+    fail("a random key could not be drawn: %s", strerror(errno));
+    return false;
+}
+
+static int create(const struct shared_options *shared)
+{
+    twin_index_options options = { .format = shared->input.format, .scheme = shared->scheme, .keep = shared->keep };
+    twin_error error = { 0 };
+    twin_status status = twin_index_create(index_path(shared), options, shared->force, &error);
+    if (status == TWIN_EINVAL && !shared->force && strstr(error.message, "exists already"))
+        return fail("%s; --force replaces it", error.message);
+    return status == TWIN_OK ? EXIT_DONE : fail_status(index_path(shared), status, &error);
+}
+
+static int run(void *context)
+{
+    struct shared_options *shared = context;
+    struct word_list stop_words = { 0 };
+    int status = EXIT_ERROR;
+    if (search_options_finish(shared) && load_stop_words(shared, &stop_words) && draw_key(shared))
+        status = create(shared);
+    word_list_clear(&stop_words);
+    return status;
+}
+
+static const struct shared_options defaults = SHARED_DEFAULTS(0.8);
+
+const struct command command_index_create = {
+    .name = "twinsift index create",
+    .summary = "create an empty index",
+    .usage = "[OPTION]... FILE",
+    .about = "The options for input, matching and search are stored in the file and cannot be changed later.",
+    .shared = INDEX_STORES " threshold force " INDEX_TAKES,
+    .least = 1,
+    .most = 1,
+    .status = "0  done\n2  error",
+    .examples = "twinsift index create news.twin --keep text\n"
+                "twinsift index create names.twin --shingle char:3 --threshold 0.6",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+};

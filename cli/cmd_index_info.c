@@ -1,0 +1,160 @@
+/* cmd_index_info.c — twinsift index info: parameters, recall and sizes of an index. */
+#include "commands.h"
+#include "index_file.h"
+#include "support/size.h"
+
+#include <inttypes.h>
+
+static void record_scheme(struct record *record, const twin_index_options *stored)
+{
+    const twin_scheme *scheme = &stored->scheme;
+    bool sets = stored->format == TWIN_INPUT_SETS;
+    char rule[64];
+    snprintf(rule, sizeof rule, "%s:%zu", twin_shingle_kind_name(scheme->shingle.kind), scheme->shingle.width);
+    if (!sets) {
+        record_string(record, "shingle", rule);
+        record_string(record, "normal", twin_normal_name(scheme->normal));
+    }
+    record_flag(record, "rows_input", sets);
+    record_string(record, "hash", twin_hash_family_name(scheme->shingle.hash.family));
+    if (scheme->shingle.hash.family != TWIN_HASH_SIP) /* whose key is secret */
+        record_count(record, "hash_seed", scheme->shingle.hash.seed);
+    record_string(record, "sketch", twin_sketch_name(scheme->minhash.sketch));
+    record_count(record, "hashes", scheme->minhash.slots);
+    record_count(record, "seed", scheme->minhash.seed);
+    record_number(record, "threshold", scheme->threshold, 9);
+    record_count(record, "bands", scheme->plan.bands);
+    record_count(record, "rows", scheme->plan.rows);
+    record_string(record, "keep", twin_keep_name(stored->keep));
+}
+
+static void record_sizes(struct record *record, const twin_index_info *info)
+{
+    record_object(record, "bytes");
+    record_count(record, "file", info->bytes);
+    record_count(record, "documents", info->document_bytes);
+    record_count(record, "signatures", info->signature_bytes);
+    record_count(record, "bands", info->band_bytes);
+    record_count(record, "kept", info->kept_bytes);
+    record_count(record, "free", info->free_bytes);
+    record_object_end(record);
+}
+
+static void record_recall(struct record *record, twin_plan plan)
+{
+    record_list(record, "recall");
+    for (int i = 0; i <= 20; i++) {
+        record_list(record, NULL);
+        record_fixed(record, NULL, i / 20.0, 2);
+        record_fixed(record, NULL, twin_plan_probability(plan, i / 20.0), 6);
+        record_list_end(record);
+    }
+    record_list_end(record);
+}
+
+static void print_info_json(const char *path, const twin_index_options *stored, const twin_index_info *info)
+{
+    struct record record = record_begin(stdout, true);
+    record_string(&record, "file", path);
+    record_count(&record, "documents", info->documents);
+    record_count(&record, "sets", info->sets);
+    record_count(&record, "too_short", info->too_short);
+    record_scheme(&record, stored);
+    record_sizes(&record, info);
+    record_count(&record, "runs", info->runs);
+    record_count(&record, "removed_sets", info->removed_sets);
+    record_count(&record, "buckets", info->buckets);
+    record_count(&record, "largest_bucket", info->largest_bucket);
+    record_number(&record, "mean_bucket", info->mean_bucket, 6);
+    record_recall(&record, stored->scheme.plan);
+    record_end(&record);
+}
+
+static void print_sizes(const twin_index_info *info)
+{
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } rows[] = { { "file", info->bytes },
+                 { "  documents", info->document_bytes },
+                 { "  signatures", info->signature_bytes },
+                 { "  bands", info->band_bytes },
+                 { "  kept", info->kept_bytes },
+                 { "  free", info->free_bytes } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char size[SIZE_ROOM];
+        printf("  %-15s  %s", rows[i].name, write_size(size, rows[i].bytes));
+        if (info->documents)
+            printf(", %.0f bytes a document", (double)rows[i].bytes / (double)info->documents);
+        printf("\n");
+    }
+}
+
+static void print_info(const char *path, const twin_index_options *stored, const twin_index_info *info)
+{
+    printf("%s\n", path);
+    printf("  documents        %" PRIu64 ", of which %" PRIu64 " are too short to be similar\n", info->documents,
+           info->too_short);
+    printf("  different sets   %" PRIu64 "\n", info->sets);
+    if (stored->format == TWIN_INPUT_SETS)
+        printf("  made of          rows\n");
+    else
+        printf("  made of          %s:%zu%s, normalised: %s\n", twin_shingle_kind_name(stored->scheme.shingle.kind),
+               stored->scheme.shingle.width, stored->scheme.shingle.stop_words ? " with its own stop words" : "",
+               twin_normal_name(stored->scheme.normal));
+    if (stored->scheme.shingle.hash.family == TWIN_HASH_SIP)
+        printf("  hash             sip, keyed\n");
+    else
+        printf("  hash             %s, seed %" PRIu64 "\n", twin_hash_family_name(stored->scheme.shingle.hash.family),
+               stored->scheme.shingle.hash.seed);
+    printf("  signature        %zu hashes, %s, seed %" PRIu64 "\n", stored->scheme.minhash.slots,
+           twin_sketch_name(stored->scheme.minhash.sketch), stored->scheme.minhash.seed);
+    printf("  threshold        %g, %zu bands of %zu rows\n", stored->scheme.threshold, stored->scheme.plan.bands,
+           stored->scheme.plan.rows);
+    printf("  kept             %s\n", twin_keep_name(stored->keep));
+    print_sizes(info);
+    printf("  buckets          %" PRIu64 ", the largest of %" PRIu64 " sets, on average %.3f\n", info->buckets,
+           info->largest_bucket, info->mean_bucket);
+    printf("  runs             %" PRIu64 ", with %" PRIu64 " removed sets\n", info->runs, info->removed_sets);
+    printf("  recall          ");
+    for (int i = 4; i <= 10; i++)
+        printf(" %.4f at %.1f%s", twin_plan_probability(stored->scheme.plan, i / 10.0), i / 10.0,
+               i < 10 ? "," : "\n");
+}
+
+static twin_status show(struct shared_options *shared, const twin_index *index, twin_index_view *view,
+                        twin_error *error)
+{
+    twin_index_info info;
+    twin_status status = twin_index_describe(&info, view, error);
+    if (status != TWIN_OK)
+        return status;
+    twin_index_options stored = twin_index_options_of(index);
+    if (shared->json)
+        print_info_json(index_path(shared), &stored, &info);
+    else
+        print_info(index_path(shared), &stored, &info);
+    return TWIN_OK;
+}
+
+static int run(void *context)
+{
+    return with_view(context, show);
+}
+
+static const struct shared_options defaults = SHARED_DEFAULTS(0);
+
+const struct command command_index_info = {
+    .name = "twinsift index info",
+    .summary = "print parameters, counts, sizes and recall",
+    .usage = "[OPTION]... FILE",
+    .shared = INDEX_TAKES,
+    .checked = INDEX_STORES,
+    .least = 1,
+    .most = 1,
+    .status = "0  done\n2  error",
+    .examples = "twinsift index info news.twin",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+};

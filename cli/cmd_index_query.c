@@ -1,0 +1,163 @@
+/* cmd_index_query.c — twinsift index query: the documents of an index that are similar to given ones. */
+#include "commands.h"
+#include "index_file.h"
+#include "support/progress.h"
+
+#include <stddef.h>
+
+struct request {
+    struct shared_options shared;
+    uint64_t top;
+    bool per_label, show;
+};
+
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "top", 0, OPTIONS_MATCHING, "N", "only the N most similar documents (default: all)", &option_count, AT(top),
+      .least = 1, .most = UINT32_MAX },
+    { "per-label", 0, OPTIONS_MATCHING, NULL,
+      "the most similar document of each label; with --top, the N most similar of each", &option_flag,
+      AT(per_label) },
+    { "show", 0, OPTIONS_OUTPUT, NULL, "also print the text of each match; needs an index with --keep text",
+      &option_flag, AT(show) },
+    { 0 },
+};
+
+struct querying {
+    const struct request *request;
+    struct problems problems;
+    twin_index_view *view; /* where texts to show come from; NULL: none are shown */
+    uint64_t queries, matches;
+    bool failed;
+};
+
+static bool record_match_text(struct record *record, struct querying *querying, const twin_index_entry *entry)
+{
+    twin_text text;
+    twin_error error = { 0 };
+    twin_status status = twin_index_text(&text, querying->view, *entry, &error);
+    if (status != TWIN_OK) {
+        fail_status(index_path(&querying->request->shared), status, &error);
+        querying->failed = true;
+        return false;
+    }
+    record_text(record, "text", text);
+    return true;
+}
+
+static bool print_match(struct querying *querying, twin_text id, bool is_number, const twin_index_entry *entry,
+                        bool estimated)
+{
+    struct record record = record_begin(stdout, querying->request->shared.json);
+    record_id(&record, "query", id, is_number);
+    record_id(&record, "id", entry->id, entry->id_is_number);
+    record_fixed(&record, "similarity", entry->similarity, 4);
+    if (record.json) {
+        record_count(&record, "label", entry->label);
+        record_count(&record, "time", entry->time);
+    }
+    if (record.json && estimated)
+        record_flag(&record, "estimated", true);
+    if (querying->view && !record_match_text(&record, querying, entry))
+        return false;
+    record_end(&record);
+    return true;
+}
+
+static bool print_answer(void *context, twin_text id, bool is_number, const twin_index_answer *answer)
+{
+    struct querying *querying = context;
+    querying->queries++;
+    querying->matches += answer->count;
+    for (size_t i = 0; i < answer->count; i++)
+        if (!print_match(querying, id, is_number, &answer->entries[i], answer->estimated))
+            return false;
+    return !ferror(stdout);
+}
+
+static void report_problem(void *context, const twin_problem *problem)
+{
+    struct querying *querying = context;
+    problems_add(&querying->problems, problem);
+}
+
+static int query_input(struct querying *querying, twin_index *index, const twin_input *input, twin_exec exec,
+                       twin_progress progress)
+{
+    const struct request *request = querying->request;
+    twin_error error = { 0 };
+    twin_index_query_input_options wanted = { .question = { .threshold = threshold_of(&request->shared),
+                                                            .top = request->top,
+                                                            .per_label = request->per_label },
+                                              .exec = exec,
+                                              .strict = request->shared.strict,
+                                              .answer = print_answer,
+                                              .problem = report_problem,
+                                              .context = querying,
+                                              .progress = progress };
+    twin_status status = TWIN_OK;
+    if (request->show)
+        status = twin_index_view_create(&querying->view, index, &error);
+    if (status == TWIN_OK)
+        status = twin_index_query_input(index, input, wanted, &error);
+    progress_end();
+    twin_index_view_free(querying->view);
+    problems_end(&querying->problems);
+    if (status == TWIN_ESTOPPED) /* lost output is reported by close_output() */
+        return querying->failed ? EXIT_ERROR : EXIT_YES;
+    if (status != TWIN_OK)
+        return fail_status(index_path(&request->shared), status, &error);
+    if (querying->queries == 0 && querying->problems.count)
+        return fail_unreadable(input);
+    return querying->matches ? EXIT_YES : EXIT_NO;
+}
+
+static int run(void *context)
+{
+    struct request *request = context;
+    twin_exec exec;
+    int status = EXIT_ERROR;
+    if (!make_exec(&exec, &request->shared))
+        return EXIT_ERROR;
+    twin_index *index = index_open(&request->shared, TWIN_INDEX_READ);
+    if (!index)
+        return EXIT_ERROR;
+    twin_progress progress = progress_begin(request->shared.quiet);
+    twin_input *input = index_inputs(&request->shared, index, progress);
+    struct querying querying = { .request = request, .problems = { input, 0 } };
+    if (input && request->show && twin_index_options_of(index).keep != TWIN_KEEP_TEXT) {
+        fail("%s: keeps no texts, so --show has nothing to show", index_path(&request->shared));
+    } else if (input) {
+        warn_estimates(&request->shared, index);
+        status = query_input(&querying, index, input, exec, progress);
+    }
+    progress_end();
+    twin_input_free(input);
+    twin_index_close(index);
+    return status;
+}
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
+
+const struct command command_index_query = {
+    .name = "twinsift index query",
+    .summary = "print the documents of the index that are similar to given ones",
+    .usage = "[OPTION]... FILE INPUT...",
+    .about =
+        "An INPUT is a folder, a file .jsonl, .jsonl.gz or .jsonl.zst, or - for JSON lines on standard input.\n\n"
+        "Each line of the output is a match: the id of the query, the id of the match and their similarity, "
+        "tab-separated, the most similar first. Without --threshold that of 'index create' holds; below it matches "
+        "may be missed.",
+    .shared = TAKES_INPUT " threshold " INDEX_TAKES,
+    .checked = INDEX_STORES,
+    .options = options,
+    .least = 1,
+    .most = SIZE_MAX,
+    .status = "0  at least one match was found\n1  no match was found\n2  error",
+    .examples = "twinsift index query news.twin --top 3 today.jsonl\n"
+                "echo '{\"text\":\"the text of an article\"}' | twinsift index query news.twin - && echo seen",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+};

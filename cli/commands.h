@@ -1,0 +1,13 @@
+/* commands.h — the commands, each in the file of its name; main.c holds the table. */
+#ifndef TWIN_COMMANDS_H
+#define TWIN_COMMANDS_H
+
+#include "support/command.h"
+
+extern const struct command command_pairs, command_plan, command_completion;
+extern const struct command command_index_create, command_index_add, command_index_remove, command_index_query,
+    command_index_pairs, command_index_info, command_index_check, command_index_export, command_index_compact;
+extern const struct command command_bloom_create, command_bloom_add, command_bloom_has, command_bloom_count,
+    command_bloom_remove, command_bloom_merge, command_bloom_info;
+
+#endif

@@ -1,0 +1,124 @@
+/* index_file.c — what the verbs of twinsift index share. */
+#include "index_file.h"
+
+#include "support/progress.h"
+#include "support/search_options.h"
+
+#include <inttypes.h>
+
+const char *index_path(const struct shared_options *shared)
+{
+    return shared->base.arguments[0];
+}
+
+double threshold_of(const struct shared_options *shared)
+{
+    return option_given(&shared->base, "threshold") ? shared->scheme.threshold : 0;
+}
+
+/* The first option that contradicts what the file stores; NULL when none does. */
+static const char *contradiction(const struct shared_options *shared, const twin_index_options *stored)
+{
+    const twin_scheme *asked = &shared->scheme, *scheme = &stored->scheme;
+    const struct {
+        const char *name;
+        bool fits;
+    } rules[] = {
+        { "shingle", asked->shingle.kind == scheme->shingle.kind && asked->shingle.width == scheme->shingle.width },
+        { "raw", asked->normal == scheme->normal },
+        { "hash", asked->shingle.hash.family == scheme->shingle.hash.family },
+        { "seed", asked->minhash.seed == scheme->minhash.seed },
+        { "sketch", asked->minhash.sketch == scheme->minhash.sketch },
+        { "hashes", asked->minhash.slots == scheme->minhash.slots },
+        { "error", asked->minhash.slots == scheme->minhash.slots },
+        { "bands", asked->plan.bands == scheme->plan.bands },
+        { "rows", asked->plan.rows == scheme->plan.rows },
+        { "keep", shared->keep == stored->keep },
+        { "sets", stored->format == TWIN_INPUT_SETS },
+        { "stop-words", false },
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (!rules[i].fits && option_given(&shared->base, rules[i].name))
+            return rules[i].name;
+    return NULL;
+}
+
+twin_index *index_open(struct shared_options *shared, twin_index_access access)
+{
+    twin_index *index = NULL;
+    twin_error error = { 0 };
+    if (!search_options_finish(shared))
+        return NULL;
+    twin_status status = twin_index_open(&index, index_path(shared), access, &error);
+    if (status != TWIN_OK) {
+        fail_status(index_path(shared), status, &error);
+        return NULL;
+    }
+    twin_index_options stored = twin_index_options_of(index);
+    const char *name = contradiction(shared, &stored);
+    if (!name)
+        return index;
+    fail("%s: --%s contradicts what was stored when the index was created; see 'twinsift index info'",
+         index_path(shared), name);
+    twin_index_close(index);
+    return NULL;
+}
+
+twin_input *index_inputs(struct shared_options *shared, const twin_index *index, twin_progress progress)
+{
+    shared->input.format = twin_index_options_of(index).format;
+    return open_inputs(shared, 1, progress);
+}
+
+void warn_estimates(const struct shared_options *shared, const twin_index *index)
+{
+    twin_index_options stored = twin_index_options_of(index);
+    size_t slots = stored.scheme.minhash.slots;
+    if (stored.keep == TWIN_KEEP_NONE && !shared->quiet)
+        warn("%s: keeps no sets, so similarities are estimates from %zu hash%s", index_path(shared), slots,
+             slots == 1 ? "" : "es");
+}
+
+static void print_change_json(const twin_index_change *change)
+{
+    struct record record = record_begin(stdout, true);
+    record_count(&record, "added", change->added);
+    record_count(&record, "replaced", change->replaced);
+    record_count(&record, "removed", change->removed);
+    record_count(&record, "too_short", change->too_short);
+    record_count(&record, "skipped", change->problems);
+    record_count(&record, "batches", change->batches);
+    record_count(&record, "bytes", change->bytes);
+    record_end(&record);
+}
+
+void print_change(const struct shared_options *shared, const twin_index_change *change)
+{
+    if (shared->json)
+        print_change_json(change);
+    else if (!shared->quiet)
+        fprintf(stderr, "%" PRIu64 " added, %" PRIu64 " replaced, %" PRIu64 " removed\n", change->added,
+                change->replaced, change->removed);
+    if (change->too_short && !shared->quiet)
+        warn("%" PRIu64 " document%s too short for a shingle and will never be similar", change->too_short,
+             change->too_short == 1 ? " is" : "s are");
+    if (change->repaired && !shared->quiet)
+        warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", change->repaired,
+             change->repaired == 1 ? " was" : "s were");
+}
+
+int with_view(struct shared_options *shared, index_read *read)
+{
+    twin_index *index = index_open(shared, TWIN_INDEX_READ);
+    twin_index_view *view = NULL;
+    twin_error error = { 0 };
+    if (!index)
+        return EXIT_ERROR;
+    twin_status status = twin_index_view_create(&view, index, &error);
+    if (status == TWIN_OK)
+        status = read(shared, index, view, &error);
+    progress_end();
+    twin_index_view_free(view);
+    twin_index_close(index);
+    return status == TWIN_OK || status == TWIN_ESTOPPED ? EXIT_DONE : fail_status(index_path(shared), status, &error);
+}

@@ -1,0 +1,39 @@
+/* index_file.h — what the verbs of twinsift index share. */
+#ifndef TWIN_INDEX_FILE_H
+#define TWIN_INDEX_FILE_H
+
+#include "support/inputs.h"
+#include "support/messages.h"
+#include "support/record.h"
+
+#include <stdio.h>
+
+/* The options that an index stores: those of create. The other verbs only check them. */
+#define INDEX_STORES "keep sets " TAKES_SCHEME
+#define INDEX_TAKES TAKES_EXEC " " TAKES_MANNERS
+
+/* The index is the first argument. */
+const char *index_path(const struct shared_options *shared);
+
+/* Completes the options and opens the index; checks that options it stores have the values it has. NULL: the error has
+ * been reported. */
+twin_index *index_open(struct shared_options *shared, twin_index_access access);
+
+/* Opens the arguments after the index as inputs of the kind it has. NULL: the error has been reported. */
+twin_input *index_inputs(struct shared_options *shared, const twin_index *index, twin_progress progress);
+
+/* Prints what a change did. */
+void print_change(const struct shared_options *shared, const twin_index_change *change);
+
+/* Warns that similarities are estimates, if they are. */
+void warn_estimates(const struct shared_options *shared, const twin_index *index);
+
+/* --threshold, or 0, the index's own. */
+double threshold_of(const struct shared_options *shared);
+
+/* Opens the index and a view of it, and calls `read`: the frame of verbs that only read. Returns the exit status. */
+typedef twin_status index_read(struct shared_options *shared, const twin_index *index, twin_index_view *view,
+                               twin_error *error);
+int with_view(struct shared_options *shared, index_read *read);
+
+#endif

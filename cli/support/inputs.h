@@ -1,0 +1,25 @@
+/* inputs.h — inputs of documents, as the arguments of a command name them, and what cannot be read of them. */
+#ifndef TWIN_SUPPORT_INPUTS_H
+#define TWIN_SUPPORT_INPUTS_H
+
+#include "shared_options.h"
+
+/* Opens the arguments from number `first` on, according to --sets, --id-field and --text-field, unpacking into
+ * $TMPDIR; release with twin_input_free(). NULL: the error has been reported. */
+twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress);
+
+/* Documents that could not be read. The first twenty are reported and the others counted: a file of another kind must
+ * not fill the screen. Begin with the input and 0. */
+struct problems {
+    const twin_input *input;
+    uint64_t count;
+};
+void problems_add(struct problems *problems, const twin_problem *problem);
+
+/* Reports how many more there were. */
+void problems_end(const struct problems *problems);
+
+/* Reports that the input had documents and none could be read, and returns EXIT_ERROR. */
+int fail_unreadable(const twin_input *input);
+
+#endif
