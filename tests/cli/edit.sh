@@ -63,7 +63,7 @@ diff - out.txt << 'END' || fail "--json --audit: another answer"
 {"a":"kitten","b":"again","similarity":1.0000}
 {"audit":{"documents":5,"similar":1,"found":1,"wrong":0,"recall":1.000000,"low":0.206549,"high":1.000000}}
 END
-grep -q "audit: 5 documents compared with all others, 1 of 1 similar pairs found" err.txt || fail "--audit: $(cat err.txt)"
+grep -q "audit: 5 documents compared with all others, 1 of 1 similar pair found" err.txt || fail "--audit: $(cat err.txt)"
 "$TWINSIFT" pairs --measure edit --stats words.jsonl > out.txt 2> err.txt
 grep -q "same text as an earlier one" err.txt || fail "--stats does not speak of texts: $(cat err.txt)"
 "$TWINSIFT" pairs --measure edit --stats --json words.jsonl > out.txt 2> err.txt
@@ -71,7 +71,7 @@ grep -q '"copies":1,.*"similar":1,"lines":2' err.txt || fail "--stats --json: $(
 
 wrong "needs --measure edit" --max-edits 3 words.jsonl
 wrong "--verify exact" --measure edit --verify estimate words.jsonl
-wrong "nothing to do" --measure edit --bands 3 words.jsonl
+wrong "do not apply" --measure edit --bands 3 words.jsonl
 wrong "char:N" --measure edit --shingle word:3 words.jsonl
 wrong "needs texts" --measure edit --sets words.jsonl
 wrong "cannot be used" --measure edit --top 3 words.jsonl
