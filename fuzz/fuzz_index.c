@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "index/index_private.h"
+#include "index/handle.h"
 #include "store/pages.h"
 
 static void require(bool truth)
@@ -23,9 +23,9 @@ static void try_format(struct twin__bytes record)
     twin_index_options options = { 0 };
     const char *reason;
     twin_buffer again = { 0 };
-    if (twin__format_decode(&options, &reason, record) != TWIN_OK)
+    if (twin__index_format_decode(&options, &reason, record) != TWIN_OK)
         return;
-    require(twin__format_encode(&again, &options) == TWIN_OK);
+    require(twin__index_format_encode(&again, &options) == TWIN_OK);
     require(again.length == record.length && memcmp(again.bytes, record.at, 8) == 0);
     twin_buffer_clear(&again);
     free((void *)options.scheme.shingle.stop_words);
@@ -33,20 +33,20 @@ static void try_format(struct twin__bytes record)
 
 static void try_document(struct twin__bytes record)
 {
-    struct twin__document document;
+    struct twin__index_document_record document;
     twin_buffer again = { 0 };
-    if (!twin__document_decode(&document, record))
+    if (!twin__index_document_decode(&document, record))
         return;
-    require(twin__document_encode(&again, &document) == TWIN_OK);
+    require(twin__index_document_encode(&again, &document) == TWIN_OK);
     require(again.length == record.length && memcmp(again.bytes, record.at, again.length) == 0);
     twin_buffer_clear(&again);
 }
 
 static void try_set(struct twin__bytes record)
 {
-    struct twin__set set;
+    struct twin__index_set_record set;
     uint32_t signature[16];
-    if (twin__set_decode(&set, signature, 16, record))
+    if (twin__index_set_decode(&set, signature, 16, record))
         require(record.length == 48 + sizeof signature);
 }
 
@@ -56,11 +56,11 @@ static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
     twin_items items = { 0 };
     twin_buffer again = { 0 };
     twin_digest digest;
-    if (twin__items_decode(&items, count, bits, record) == TWIN_OK) {
+    if (twin__index_items_decode(&items, count, bits, record) == TWIN_OK) {
         require(items.count == count);
         for (size_t i = 1; i < items.count; i++)
             require(items.items[i] > items.items[i - 1] || (bits < 64 && items.items[i] == items.items[i - 1]));
-        require(twin__items_encode(&again, &digest, (twin_set){ items.items, items.count }, bits) == TWIN_OK);
+        require(twin__index_items_encode(&again, &digest, (twin_set){ items.items, items.count }, bits) == TWIN_OK);
         require(again.length == record.length);
     }
     twin_buffer_clear(&again);
@@ -70,21 +70,21 @@ static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
 static void try_text(struct twin__bytes record)
 {
     twin_buffer text = { 0 };
-    if (twin__text_decode(&text, 1 << 20, record) == TWIN_OK)
+    if (twin__index_text_decode(&text, 1 << 20, record) == TWIN_OK)
         require(text.length <= 1 << 20);
     twin_buffer_clear(&text);
 }
 
 static void try_block(uint64_t set, struct twin__bytes record)
 {
-    struct twin__block block;
-    struct twin__kept kept;
-    if (!twin__block_decode(&block, 0, record))
+    struct twin__index_block block;
+    struct twin__index_kept kept;
+    if (!twin__index_block_decode(&block, 0, record))
         return;
-    size_t place = twin__block_find(&block, set);
+    size_t place = twin__index_block_find(&block, set);
     require(place <= block.count);
     for (size_t i = 0; i < block.count; i++)
-        if (twin__block_get(&kept, &block, i))
+        if (twin__index_block_get(&kept, &block, i))
             require((const char *)kept.bytes.at + kept.bytes.length <= (const char *)record.at + record.length);
 }
 
@@ -102,12 +102,12 @@ static void try_file(struct twin__bytes record)
 static void mend(uint8_t *record, size_t length, unsigned kind)
 {
     uint64_t check;
-    if (kind == 0 && length >= TWIN__FORMAT_BYTES) {
-        check =
-            XXH3_64bits_withSeed(record + TWIN__FORMAT_BYTES, length - TWIN__FORMAT_BYTES, XXH3_64bits(record, 120));
+    if (kind == 0 && length >= TWIN__INDEX_FORMAT_BYTES) {
+        check = XXH3_64bits_withSeed(record + TWIN__INDEX_FORMAT_BYTES, length - TWIN__INDEX_FORMAT_BYTES,
+                                     XXH3_64bits(record, 120));
         memcpy(record + 120, &check, 8);
     } else if (kind == 4 && length >= 4) {
-        check = twin__kept_digest((struct twin__bytes){ record, length }).low;
+        check = twin__index_kept_digest((struct twin__bytes){ record, length }).low;
         memcpy(record, &check, 4);
     } else if (kind >= 2 && kind <= 5 && length >= 4) {
         check = XXH3_64bits(record + 4, length - 4);
@@ -122,16 +122,16 @@ static void mend(uint8_t *record, size_t length, unsigned kind)
 
 static void try(unsigned kind, uint64_t count, struct twin__bytes record)
 {
-    struct twin__counts counts;
-    struct twin__run run;
+    struct twin__index_counts counts;
+    struct twin__index_run run;
     switch (kind) {
     case 0: try_format(record); break;
-    case 1: twin__counts_decode(&counts, record); break;
+    case 1: twin__index_counts_decode(&counts, record); break;
     case 2: try_document(record); break;
     case 3: try_set(record); break;
     case 4: try_items(count, count % 2 ? 35 : 64, record); break;
     case 5: try_text(record); break;
-    case 6: twin__run_decode(&run, count, record); break;
+    case 6: twin__index_run_decode(&run, count, record); break;
     case 7: try_block(count, record); break;
     default: try_file(record); break;
     }

@@ -1,13 +1,13 @@
-/* blocks.c — where what is kept of sets lies: many in one value of the file.
+/* blocks.c — what is kept of sets is stored in blocks, many sets in one value of the file.
  *
- * A value of more than half a page has pages to itself, so each set alone would waste half a page; and one put is quicker
- * than ten. Sets are numbered as they come, so a block holds a stretch of numbers and is found by the first. What is
- * kept of a removed set stays until half of its block is gone: then the block is written anew without them. */
+ * A value of more than half a page has pages to itself, so each set alone would waste half a page; and one put is faster than
+ * ten. Sets are numbered as they come, so a block holds a range of numbers and is found by the first. What is kept of a
+ * removed set stays until half of its block is removed: then the block is written again without them. */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "index/index_private.h"
+#include "index/blocks.h"
 
 /* A block ends before it would be larger; a larger set has one of its own. */
 enum { BLOCK_BYTES = 1 << 16 };
@@ -24,48 +24,49 @@ static twin_status find_block(struct twin__store_record *out, const twin_index *
 {
     twin_status status = twin__store_seek(out, cursor, set, TWIN__STORE_AT_OR_BEFORE, error);
     return status == TWIN_OK && !out->value.at
-               ? twin__fail_damaged(error, index, "what should be kept of a set is missing")
+               ? twin__index_fail_damaged(error, index, "what should be kept of a set is missing")
                : status;
 }
 
-twin_status twin__kept_get(struct twin__bytes *out, const twin_index *index, struct twin__store_cursor *cursor,
-                           uint64_t set, twin_error *error)
+twin_status twin__index_kept_get(struct twin__bytes *out, const twin_index *index, struct twin__store_cursor *cursor,
+                                 uint64_t set, twin_error *error)
 {
-    struct twin__block block;
-    struct twin__kept kept;
+    struct twin__index_block block;
+    struct twin__index_kept kept;
     struct twin__store_record record;
     twin_status status = find_block(&record, index, cursor, set, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__block_decode(&block, record.key, record.value))
-        return twin__fail_damaged(error, index, "a block of kept sets does not fit its checksum");
-    size_t place = twin__block_find(&block, set);
-    if (place == block.count || !twin__block_get(&kept, &block, place))
-        return twin__fail_damaged(error, index, "what should be kept of a set is missing");
+    if (!twin__index_block_decode(&block, record.key, record.value))
+        return twin__index_fail_damaged(error, index, "a block of kept sets does not fit its checksum");
+    size_t place = twin__index_block_find(&block, set);
+    if (place == block.count || !twin__index_block_get(&kept, &block, place))
+        return twin__index_fail_damaged(error, index, "what should be kept of a set is missing");
     *out = kept.bytes;
     return TWIN_OK;
 }
 
 /* ---- writing ---- */
 
-void twin__unwritten_clear(struct twin__unwritten *unwritten)
+void twin__index_unwritten_clear(struct twin__index_unwritten *unwritten)
 {
     free(unwritten->list);
-    *unwritten = (struct twin__unwritten){ 0 };
+    *unwritten = (struct twin__index_unwritten){ 0 };
 }
 
-static twin_status put_block(struct twin__writing *writing, uint64_t first, const struct twin__kept *kept,
+static twin_status put_block(struct twin__index_writing *writing, uint64_t first, const struct twin__index_kept *kept,
                              size_t count)
 {
     void *room;
-    twin_status status = twin__store_reserve(&room, writing->txn, TWIN__KEPT, first, twin__block_bytes(kept, count),
-                                             TWIN__STORE_APPEND, writing->error);
+    twin_status status =
+        twin__store_reserve(&room, writing->txn, TWIN__INDEX_KEPT, first, twin__index_block_bytes(kept, count),
+                            TWIN__STORE_APPEND, writing->error);
     if (status == TWIN_OK)
-        twin__block_encode(room, first, kept, count);
+        twin__index_block_encode(room, first, kept, count);
     return status;
 }
 
-twin_status twin__blocks_finish(struct twin__writing *writing, struct twin__unwritten *unwritten)
+twin_status twin__index_blocks_finish(struct twin__index_writing *writing, struct twin__index_unwritten *unwritten)
 {
     if (unwritten->count == 0)
         return TWIN_OK;
@@ -74,11 +75,12 @@ twin_status twin__blocks_finish(struct twin__writing *writing, struct twin__unwr
     return status;
 }
 
-twin_status twin__blocks_add(struct twin__writing *writing, struct twin__unwritten *unwritten, struct twin__kept kept)
+twin_status twin__index_blocks_add(struct twin__index_writing *writing, struct twin__index_unwritten *unwritten,
+                                   struct twin__index_kept kept)
 {
     twin_status status = TWIN_OK;
     if (unwritten->bytes + kept.bytes.length > BLOCK_BYTES)
-        status = twin__blocks_finish(writing, unwritten);
+        status = twin__index_blocks_finish(writing, unwritten);
     if (status != TWIN_OK)
         return status;
     if (!twin__array_grow(&unwritten->list, &unwritten->capacity, unwritten->count, 1, sizeof *unwritten->list))
@@ -91,15 +93,16 @@ twin_status twin__blocks_add(struct twin__writing *writing, struct twin__unwritt
 /* ---- removing ---- */
 
 /* Those of a block whose sets are still there; `out` has room for all. */
-static twin_status list_living(struct twin__kept *out, size_t *count, struct twin__writing *writing,
-                               const struct twin__block *block)
+static twin_status list_live(struct twin__index_kept *out, size_t *count, struct twin__index_writing *writing,
+                             const struct twin__index_block *block)
 {
     *count = 0;
     for (size_t i = 0; i < block->count; i++) {
-        if (!twin__block_get(&out[*count], block, i))
-            return twin__fail_damaged(writing->error, writing->index, "a block of kept sets is out of order");
+        if (!twin__index_block_get(&out[*count], block, i))
+            return twin__index_fail_damaged(writing->error, writing->index, "a block of kept sets is out of order");
         struct twin__bytes record;
-        twin_status status = twin__store_get(&record, writing->txn, TWIN__SETS, out[*count].set, writing->error);
+        twin_status status =
+            twin__store_get(&record, writing->txn, TWIN__INDEX_SETS, out[*count].set, writing->error);
         if (status != TWIN_OK)
             return status;
         *count += record.at != NULL;
@@ -107,69 +110,72 @@ static twin_status list_living(struct twin__kept *out, size_t *count, struct twi
     return TWIN_OK;
 }
 
-/* The living lie in the block that they replace, so the new one is made aside. */
-static twin_status replace_block(struct twin__writing *writing, uint64_t first, const struct twin__kept *living,
-                                 size_t count)
+/* The new block is made in memory, because what it holds is read from the one it replaces. */
+static twin_status replace_block(struct twin__index_writing *writing, uint64_t first,
+                                 const struct twin__index_kept *live, size_t count)
 {
     if (count == 0)
-        return twin__store_delete(writing->txn, TWIN__KEPT, first, writing->error);
-    size_t length = twin__block_bytes(living, count);
+        return twin__store_delete(writing->txn, TWIN__INDEX_KEPT, first, writing->error);
+    size_t length = twin__index_block_bytes(live, count);
     void *record = malloc(length);
     if (!record)
         return twin__fail_memory(writing->error);
-    twin__block_encode(record, first, living, count);
-    twin_status status = twin__store_put(writing->txn, TWIN__KEPT, first, (struct twin__bytes){ record, length },
-                                         TWIN__STORE_SET, writing->error);
+    twin__index_block_encode(record, first, live, count);
+    twin_status status = twin__store_put(writing->txn, TWIN__INDEX_KEPT, first,
+                                         (struct twin__bytes){ record, length }, TWIN__STORE_SET, writing->error);
     free(record);
     return status;
 }
 
-/* Writes a block anew when no more than `most_living` in a hundred of it are still there, and not all. */
-static twin_status tidy_block(struct twin__writing *writing, struct twin__store_record record, size_t most_living)
+/* Writes a block again when no more than `most_live` in a hundred of it are still there, and not all. */
+static twin_status compact_block(struct twin__index_writing *writing, struct twin__store_record record,
+                                 size_t most_live)
 {
-    struct twin__block block;
+    struct twin__index_block block;
     size_t count;
-    if (!twin__block_decode(&block, record.key, record.value))
-        return twin__fail_damaged(writing->error, writing->index, "a block of kept sets does not fit its checksum");
-    struct twin__kept *living = malloc(block.count * sizeof *living);
-    if (!living)
+    if (!twin__index_block_decode(&block, record.key, record.value))
+        return twin__index_fail_damaged(writing->error, writing->index,
+                                        "a block of kept sets does not fit its checksum");
+    struct twin__index_kept *live = malloc(block.count * sizeof *live);
+    if (!live)
         return twin__fail_memory(writing->error);
-    twin_status status = list_living(living, &count, writing, &block);
-    if (status == TWIN_OK && count < block.count && 100 * count <= most_living * block.count)
-        status = replace_block(writing, record.key, living, count);
-    free(living);
+    twin_status status = list_live(live, &count, writing, &block);
+    if (status == TWIN_OK && count < block.count && 100 * count <= most_live * block.count)
+        status = replace_block(writing, record.key, live, count);
+    free(live);
     return status;
 }
 
-twin_status twin__blocks_remove(struct twin__writing *writing, struct twin__unwritten *unwritten, uint64_t set)
+twin_status twin__index_blocks_remove(struct twin__index_writing *writing, struct twin__index_unwritten *unwritten,
+                                      uint64_t set)
 {
     struct twin__store_cursor cursor = { 0 };
     struct twin__store_record record;
     twin_status status = TWIN_OK;
     if (unwritten->count && set >= unwritten->list[0].set)
-        status = twin__blocks_finish(writing, unwritten);
+        status = twin__index_blocks_finish(writing, unwritten);
     if (status == TWIN_OK)
-        status = twin__store_cursor_open(&cursor, writing->txn, TWIN__KEPT, writing->error);
+        status = twin__store_cursor_open(&cursor, writing->txn, TWIN__INDEX_KEPT, writing->error);
     if (status == TWIN_OK)
         status = find_block(&record, writing->index, &cursor, set, writing->error);
     if (status == TWIN_OK)
-        status = tidy_block(writing, record, HALF);
+        status = compact_block(writing, record, HALF);
     twin__store_cursor_close(&cursor);
     return status;
 }
 
 /* Goes from number to number, because a block that is written again moves. */
-twin_status twin__blocks_tidy(struct twin__writing *writing)
+twin_status twin__index_blocks_compact(struct twin__index_writing *writing)
 {
     struct twin__store_cursor cursor;
-    twin_status status = twin__store_cursor_open(&cursor, writing->txn, TWIN__KEPT, writing->error);
+    twin_status status = twin__store_cursor_open(&cursor, writing->txn, TWIN__INDEX_KEPT, writing->error);
     for (uint64_t next = 0; status == TWIN_OK;) {
         struct twin__store_record record;
         status = twin__store_seek(&record, &cursor, next, TWIN__STORE_AT_OR_AFTER, writing->error);
         if (status != TWIN_OK || !record.value.at)
             break;
         next = record.key + 1;
-        status = tidy_block(writing, record, ALL);
+        status = compact_block(writing, record, ALL);
     }
     twin__store_cursor_close(&cursor);
     return status;

@@ -1,15 +1,21 @@
-/* check.c — tells what an index is like, and checks that its parts agree. */
+/* check.c — describes an index, and checks that its parts agree.
+ *
+ * A check reads every record once, in the order of the tables, verifies its checksum and follows its references; then each
+ * entry of each posting list must lead to a set or document with that hash, or to a removed one. Counts found on the way
+ * must be those that the index keeps. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/stages.h"
-#include "index/index_private.h"
+#include "index/blocks.h"
+#include "index/draft.h"
+#include "index/view.h"
 #include "kernels/sort.h"
 
-/* ---- what it is like ---- */
+/* ---- description ---- */
 
-static uint64_t table_bytes(const twin_index_view *view, enum twin__table table)
+static uint64_t table_bytes(const twin_index_view *view, enum twin__index_table table)
 {
     return twin__store_table_bytes(view->txn, table);
 }
@@ -19,7 +25,7 @@ static size_t sort_band(uint64_t *entries, uint64_t *spare, const twin_index_vie
 {
     size_t count = 0;
     for (size_t run = 0; run < view->bands.run_count; run++) {
-        struct twin__band from = view->bands.lists[run * view->bands.stride + band];
+        struct twin__index_list from = view->bands.lists[run * view->bands.stride + band];
         memcpy(entries + count, from.entries, from.count * sizeof *entries);
         count += from.count;
     }
@@ -53,17 +59,17 @@ static twin_status count_buckets(twin_index_info *out, const twin_index_view *vi
 
 twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error)
 {
-    const struct twin__counts *counts = &view->counts;
+    const struct twin__index_counts *counts = &view->counts;
     *out = (twin_index_info){ .documents = counts->documents,
                               .sets = counts->sets,
                               .too_short = counts->too_short,
                               .removed_sets = counts->dead,
                               .runs = view->bands.run_count };
-    out->document_bytes = table_bytes(view, TWIN__DOCUMENTS) + table_bytes(view, TWIN__IDS) +
-                          table_bytes(view, TWIN__ID_RUNS) + table_bytes(view, TWIN__MEMBERS);
-    out->signature_bytes = table_bytes(view, TWIN__SETS);
-    out->band_bytes = table_bytes(view, TWIN__BANDS) + table_bytes(view, TWIN__RUNS);
-    out->kept_bytes = table_bytes(view, TWIN__KEPT);
+    out->document_bytes = table_bytes(view, TWIN__INDEX_DOCUMENTS) + table_bytes(view, TWIN__INDEX_IDS) +
+                          table_bytes(view, TWIN__INDEX_ID_RUNS) + table_bytes(view, TWIN__INDEX_MEMBERS);
+    out->signature_bytes = table_bytes(view, TWIN__INDEX_SETS);
+    out->band_bytes = table_bytes(view, TWIN__INDEX_BANDS) + table_bytes(view, TWIN__INDEX_RUNS);
+    out->kept_bytes = table_bytes(view, TWIN__INDEX_KEPT);
     twin_status status = twin__store_bytes(&out->bytes, view->index->store, error);
     if (status != TWIN_OK)
         return status;
@@ -76,21 +82,21 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
 
 struct checking {
     twin_index_view *view;
-    uint32_t *signature, *worked_out;
+    uint32_t *signature, *recomputed;
     uint64_t *entries, *spare; /* of one list of a run */
     uint64_t documents, too_short, sets, members, filled, dead, done, total;
-    uint64_t next_kept, kept; /* past the last set in the blocks so far; those that live */
-    uint64_t listed[2];       /* of each heap: what lives in its runs */
+    uint64_t next_kept, kept; /* past the last set in the blocks so far; those that are live */
+    uint64_t listed[2];       /* of each kind: live entries of its runs */
     twin_progress progress;
     twin_error *error;
 };
 
 static twin_status wrong(const struct checking *checking, const char *what)
 {
-    return twin__fail_damaged(checking->error, checking->view->index, what);
+    return twin__index_fail_damaged(checking->error, checking->view->index, what);
 }
 
-static void tell_progress(struct checking *checking)
+static void report_progress(struct checking *checking)
 {
     if (checking->progress.report && ++checking->done % 1024 == 0)
         checking->progress.report(checking->progress.context, &twin__stage_checking, checking->done, checking->total);
@@ -99,7 +105,7 @@ static void tell_progress(struct checking *checking)
 /* Visits every record of a table. */
 typedef twin_status record_visit(struct checking *checking, uint64_t key, struct twin__bytes value);
 
-static twin_status each_record(struct checking *checking, enum twin__table table, record_visit *visit)
+static twin_status each_record(struct checking *checking, enum twin__index_table table, record_visit *visit)
 {
     struct twin__store_cursor cursor;
     struct twin__store_record record = { 0 };
@@ -109,7 +115,7 @@ static twin_status each_record(struct checking *checking, enum twin__table table
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
     while (status == TWIN_OK && record.value.at) {
         status = visit(checking, record.key, record.value);
-        tell_progress(checking);
+        report_progress(checking);
         if (status == TWIN_OK)
             status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }
@@ -120,11 +126,11 @@ static twin_status each_record(struct checking *checking, enum twin__table table
 static twin_status find_member(bool *found, const struct checking *checking, uint64_t set, uint32_t label,
                                uint64_t document)
 {
-    unsigned char member[TWIN__MEMBER_BYTES];
+    unsigned char member[TWIN__INDEX_MEMBER_BYTES];
     struct twin__store_cursor cursor;
     struct twin__store_record record = { 0 };
-    twin__member_encode(member, label, document);
-    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__MEMBERS, checking->error);
+    twin__index_member_encode(member, label, document);
+    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__INDEX_MEMBERS, checking->error);
     if (status == TWIN_OK)
         status = twin__store_seek_value(&record, &cursor, set, (struct twin__bytes){ member, sizeof member },
                                         checking->error);
@@ -136,10 +142,10 @@ static twin_status find_member(bool *found, const struct checking *checking, uin
 
 static twin_status check_document(struct checking *checking, uint64_t number, struct twin__bytes value)
 {
-    struct twin__document document;
-    struct twin__set set;
+    struct twin__index_document_record document;
+    struct twin__index_set_record set;
     bool found;
-    if (!twin__document_decode(&document, value))
+    if (!twin__index_document_decode(&document, value))
         return wrong(checking, "a document does not fit its checksum");
     if (number >= checking->view->counts.next_document)
         return wrong(checking, "a document has a number that was never given");
@@ -147,7 +153,7 @@ static twin_status check_document(struct checking *checking, uint64_t number, st
     if (status == TWIN_OK && !found)
         status = wrong(checking, "a document is not among the members of its set");
     if (status == TWIN_OK)
-        status = twin__view_set(&set, &found, NULL, checking->view, document.set, checking->error);
+        status = twin__index_view_set(&set, &found, NULL, checking->view, document.set, checking->error);
     if (status != TWIN_OK || !found)
         return status == TWIN_OK ? wrong(checking, "a document has a set that is not there") : status;
     if (set.first > number)
@@ -159,12 +165,12 @@ static twin_status check_document(struct checking *checking, uint64_t number, st
 
 static twin_status check_member(struct checking *checking, uint64_t set, struct twin__bytes value)
 {
-    struct twin__document document;
+    struct twin__index_document_record document;
     uint64_t number;
     uint32_t label;
-    if (!twin__member_decode(&label, &number, value))
+    if (!twin__index_member_decode(&label, &number, value))
         return wrong(checking, "a member of a set is not what it should be");
-    twin_status status = twin__view_document(&document, NULL, checking->view, number, checking->error);
+    twin_status status = twin__index_view_document(&document, NULL, checking->view, number, checking->error);
     if (status == TWIN_OK && (document.set != set || document.label != label))
         return wrong(checking, "a set has a member that belongs to another");
     checking->members++;
@@ -172,12 +178,12 @@ static twin_status check_member(struct checking *checking, uint64_t set, struct 
 }
 
 /* The members of a set: how many, and whether its first is one of them. */
-static twin_status check_members(struct checking *checking, uint64_t number, const struct twin__set *set)
+static twin_status check_members(struct checking *checking, uint64_t number, const struct twin__index_set_record *set)
 {
     struct twin__store_cursor cursor;
     struct twin__store_record record;
-    struct twin__document first;
-    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__MEMBERS, checking->error);
+    struct twin__index_document_record first;
+    twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__INDEX_MEMBERS, checking->error);
     if (status == TWIN_OK)
         status = twin__store_seek(&record, &cursor, number, TWIN__STORE_AT, checking->error);
     uint64_t count = status == TWIN_OK && record.value.at ? twin__store_list_length(&cursor) : 0;
@@ -185,8 +191,8 @@ static twin_status check_members(struct checking *checking, uint64_t number, con
     if (status != TWIN_OK)
         return status;
     if (count == 0 || count != set->members)
-        return wrong(checking, "a set has not as many documents as it says");
-    status = twin__view_document(&first, NULL, checking->view, set->first, checking->error);
+        return wrong(checking, "a set has another number of documents than it says");
+    status = twin__index_view_document(&first, NULL, checking->view, set->first, checking->error);
     return status == TWIN_OK && first.set != number ? wrong(checking, "the first document of a set has another set")
                                                     : status;
 }
@@ -197,30 +203,30 @@ static twin_status digest_again(twin_digest *out, struct checking *checking, uin
     twin_index_view *view = checking->view;
     struct twin__bytes kept;
     if (view->index->options.keep == TWIN_KEEP_TEXT) {
-        *out = twin__text_digest((twin_text){ view->text.bytes, view->text.length });
+        *out = twin__index_text_digest((twin_text){ view->text.bytes, view->text.length });
         return TWIN_OK;
     }
-    twin_status status = twin__kept_get(&kept, view->index, &view->kept, number, checking->error);
+    twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, number, checking->error);
     if (status == TWIN_OK)
-        *out = twin__kept_digest(kept);
+        *out = twin__index_kept_digest(kept);
     return status;
 }
 
 /* What is kept must give the size, the digest and the signature again. */
-static twin_status check_kept(struct checking *checking, uint64_t number, const struct twin__set *set)
+static twin_status check_kept(struct checking *checking, uint64_t number, const struct twin__index_set_record *set)
 {
     const twin_index *index = checking->view->index;
     twin_set items;
     twin_digest digest;
-    twin_status status = twin__view_items(&items, checking->view, number, set->size, checking->error);
+    twin_status status = twin__index_view_items(&items, checking->view, number, set->size, checking->error);
     if (status == TWIN_OK)
         status = digest_again(&digest, checking, number);
     if (status != TWIN_OK)
         return status;
     if (items.count != set->size || digest.low != set->digest.low || digest.high != set->digest.high)
         return wrong(checking, "what is kept of a set is not that set");
-    twin_signer_sign(checking->worked_out, index->signer, items.items, items.count);
-    if (memcmp(checking->worked_out, checking->signature,
+    twin_signer_sign(checking->recomputed, index->signer, items.items, items.count);
+    if (memcmp(checking->recomputed, checking->signature,
                index->options.scheme.minhash.slots * sizeof *checking->signature) != 0)
         return wrong(checking, "a signature is not that of its set");
     return TWIN_OK;
@@ -229,8 +235,8 @@ static twin_status check_kept(struct checking *checking, uint64_t number, const 
 static twin_status check_set(struct checking *checking, uint64_t number, struct twin__bytes value)
 {
     const twin_index *index = checking->view->index;
-    struct twin__set set;
-    if (!twin__set_decode(&set, checking->signature, index->options.scheme.minhash.slots, value))
+    struct twin__index_set_record set;
+    if (!twin__index_set_decode(&set, checking->signature, index->options.scheme.minhash.slots, value))
         return wrong(checking, "a signature does not fit its checksum");
     if (number >= checking->view->counts.next_set)
         return wrong(checking, "a set has a number that was never given");
@@ -246,66 +252,67 @@ static twin_status check_set(struct checking *checking, uint64_t number, struct 
 
 /* ---- blocks ---- */
 
-/* Each block begins behind the one before, and more than half of it lives. */
+/* Each block begins after the one before, and more than half of it is live. */
 static twin_status check_block(struct checking *checking, uint64_t first, struct twin__bytes value)
 {
-    struct twin__block block;
-    struct twin__kept kept = { 0 };
-    size_t living = 0;
-    if (!twin__block_decode(&block, first, value))
+    struct twin__index_block block;
+    struct twin__index_kept kept = { 0 };
+    size_t live = 0;
+    if (!twin__index_block_decode(&block, first, value))
         return wrong(checking, "a block of kept sets does not fit its checksum");
     for (size_t i = 0; i < block.count; i++) {
-        struct twin__set set;
+        struct twin__index_set_record set;
         bool found;
-        if (!twin__block_get(&kept, &block, i) || kept.set < checking->next_kept)
+        if (!twin__index_block_get(&kept, &block, i) || kept.set < checking->next_kept)
             return wrong(checking, "a block of kept sets is out of order");
         checking->next_kept = kept.set + 1;
-        twin_status status = twin__view_set(&set, &found, NULL, checking->view, kept.set, checking->error);
+        twin_status status = twin__index_view_set(&set, &found, NULL, checking->view, kept.set, checking->error);
         if (status != TWIN_OK)
             return status;
-        living += found;
+        live += found;
     }
-    if (2 * living <= block.count && living < block.count)
+    if (2 * live <= block.count && live < block.count)
         return wrong(checking, "a block keeps more of removed sets than it should");
-    checking->kept += living;
+    checking->kept += live;
     return TWIN_OK;
 }
 
 /* ---- lists ---- */
 
-/* Turns the entries round, so that sorting puts them by number. */
-static uint64_t turned(uint64_t entry)
+/* Swaps the halves, so that sorting orders entries by number. */
+static uint64_t swapped(uint64_t entry)
 {
     return entry << 32 | entry >> 32;
 }
 
-/* The hash under which a set must stand in a list; `found` false: it is gone. */
+/* The hash of a set in a list; `found` false: the set was removed. */
 static twin_status hash_of_set(uint32_t *out, bool *found, struct checking *checking, uint64_t number, size_t list)
 {
     const twin_index_options *options = &checking->view->index->options;
-    struct twin__set set;
-    twin_status status = twin__view_set(&set, found, checking->signature, checking->view, number, checking->error);
+    struct twin__index_set_record set;
+    twin_status status =
+        twin__index_view_set(&set, found, checking->signature, checking->view, number, checking->error);
     if (status != TWIN_OK || !*found)
         return status;
     if (set.size == 0)
-        return wrong(checking, "an empty set stands in a run");
-    *out = list < options->scheme.plan.bands ? twin__band_hash(options, checking->signature, list)
+        return wrong(checking, "an empty set is in a run");
+    *out = list < options->scheme.plan.bands ? twin__index_band_hash(options, checking->signature, list)
                                              : twin__index_digest_hash(set.digest);
     return TWIN_OK;
 }
 
 static twin_status hash_of_id(uint32_t *out, bool *found, struct checking *checking, uint64_t number)
 {
-    struct twin__document document;
-    twin_status status = twin__view_document(&document, found, checking->view, number, checking->error);
+    struct twin__index_document_record document;
+    twin_status status = twin__index_view_document(&document, found, checking->view, number, checking->error);
     if (status == TWIN_OK && *found)
         *out = twin__index_id_hash(checking->view->index, document.id);
     return status;
 }
 
-/* What lives of the run stands in the list once, under its hash; the rest is gone. */
-static twin_status check_entries(struct checking *checking, enum twin__postings heap, struct twin__run run,
-                                 size_t list, uint64_t *live)
+/* Each live number of the run is in the list once, with its hash; the others were removed. */
+static twin_status check_entries(struct checking *checking, enum twin__index_postings kind,
+                                 struct twin__index_run run, size_t list, uint64_t *live)
 {
     for (size_t i = 0; i < run.entries; i++) {
         uint64_t number = run.first + (checking->entries[i] >> 32);
@@ -314,80 +321,80 @@ static twin_status check_entries(struct checking *checking, enum twin__postings 
         if (number >= run.end)
             return wrong(checking, "a list names a number outside its run");
         if (i && checking->entries[i] >> 32 == checking->entries[i - 1] >> 32)
-            return wrong(checking, "a number stands twice in a list");
-        twin_status status = heap == TWIN__POSTINGS_SETS ? hash_of_set(&hash, &found, checking, number, list)
-                                                         : hash_of_id(&hash, &found, checking, number);
+            return wrong(checking, "a number is in a list twice");
+        twin_status status = kind == TWIN__INDEX_POSTINGS_OF_SETS ? hash_of_set(&hash, &found, checking, number, list)
+                                                                  : hash_of_id(&hash, &found, checking, number);
         if (status != TWIN_OK)
             return status;
         if (found && (uint32_t)checking->entries[i] != hash)
-            return wrong(checking, "a number stands in a list under another hash");
+            return wrong(checking, "a number is in a list with another hash");
         *live += found;
-        tell_progress(checking);
+        report_progress(checking);
     }
     return TWIN_OK;
 }
 
-static twin_status check_list(struct checking *checking, enum twin__postings heap, struct twin__run run, size_t list,
-                              uint64_t *live)
+static twin_status check_list(struct checking *checking, enum twin__index_postings kind, struct twin__index_run run,
+                              size_t list, uint64_t *live)
 {
     const twin_index_view *view = checking->view;
-    struct twin__band from;
-    twin_status status = twin__list_get(&from, view->index, view->txn, heap, run, list, checking->error);
+    struct twin__index_list from;
+    twin_status status = twin__index_list_get(&from, view->index, view->txn, kind, run, list, checking->error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__band_check_fits(from))
+    if (!twin__index_list_is_whole(from))
         return wrong(checking, "a list does not fit its checksum");
     for (size_t i = 0; i < from.count; i++) {
-        uint64_t entry = twin__entry_at(from, i);
-        if (i && entry >> 32 < twin__entry_at(from, i - 1) >> 32)
+        uint64_t entry = twin__index_list_entry(from, i);
+        if (i && entry >> 32 < twin__index_list_entry(from, i - 1) >> 32)
             return wrong(checking, "a list is out of order");
-        checking->entries[i] = turned(entry);
+        checking->entries[i] = swapped(entry);
     }
     twin__sort(checking->entries, checking->spare, from.count);
-    return check_entries(checking, heap, run, list, live);
+    return check_entries(checking, kind, run, list, live);
 }
 
-static twin_status check_run(struct checking *checking, enum twin__postings heap, struct twin__run run)
+static twin_status check_run(struct checking *checking, enum twin__index_postings kind, struct twin__index_run run)
 {
-    size_t lists = twin__postings_lists(&checking->view->index->options, heap);
+    size_t lists = twin__index_list_count(&checking->view->index->options, kind);
     checking->entries = malloc((run.entries + 1) * sizeof *checking->entries);
     checking->spare = malloc((run.entries + 1) * sizeof *checking->spare);
     bool room = checking->entries && checking->spare;
     twin_status status = room ? TWIN_OK : twin__fail_memory(checking->error);
     for (size_t list = 0; room && list < lists && status == TWIN_OK; list++) {
         uint64_t live = 0;
-        status = check_list(checking, heap, run, list, &live);
+        status = check_list(checking, kind, run, list, &live);
         if (status == TWIN_OK && live + run.dead != run.entries)
-            status = wrong(checking, "a run has not as many removed numbers as it says");
+            status = wrong(checking, "a run has another number of removed entries than it says");
     }
     free(checking->entries);
     free(checking->spare);
-    checking->listed[heap] += run.entries - run.dead;
-    if (heap == TWIN__POSTINGS_SETS)
+    checking->listed[kind] += run.entries - run.dead;
+    if (kind == TWIN__INDEX_POSTINGS_OF_SETS)
         checking->dead += run.dead;
     return status;
 }
 
-static uint64_t records_in(const struct checking *checking, enum twin__table table)
+static uint64_t records_in(const struct checking *checking, enum twin__index_table table)
 {
     return twin__store_records(checking->view->txn, table);
 }
 
-/* Every living set was met once in each list of its run, and every living document, so when the numbers agree none is
+/* Every live set was found once in each list of its run, and every live document, so if the numbers agree none is
  * missing. */
 static twin_status check_counts(const struct checking *checking)
 {
     const twin_index_view *view = checking->view;
-    const struct twin__counts *counts = &view->counts;
-    if (checking->filled != checking->listed[TWIN__POSTINGS_SETS] || checking->dead != counts->dead)
-        return wrong(checking, "its bands hold not as many sets as there are");
-    if (checking->documents != checking->listed[TWIN__POSTINGS_IDS])
-        return wrong(checking, "it has not as many ids as documents");
+    const struct twin__index_counts *counts = &view->counts;
+    if (checking->filled != checking->listed[TWIN__INDEX_POSTINGS_OF_SETS] || checking->dead != counts->dead)
+        return wrong(checking, "its bands hold another number of sets than there are");
+    if (checking->documents != checking->listed[TWIN__INDEX_POSTINGS_OF_IDS])
+        return wrong(checking, "it has another number of ids than documents");
     if (checking->documents != counts->documents || checking->too_short != counts->too_short ||
         checking->sets != counts->sets || checking->members != counts->documents ||
         checking->sets != checking->filled + (counts->empty_set > 0) ||
-        records_in(checking, TWIN__IDS) != view->ids.run_count ||
-        records_in(checking, TWIN__BANDS) != view->bands.run_count * (view->bands.stride + 1))
+        records_in(checking, TWIN__INDEX_IDS) != view->ids.run_count ||
+        records_in(checking, TWIN__INDEX_BANDS) != view->bands.run_count * (view->bands.stride + 1))
         return wrong(checking, "its counts are not what they should be");
     if (checking->kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
         return wrong(checking, "it keeps what belongs to no set");
@@ -397,20 +404,20 @@ static twin_status check_counts(const struct checking *checking)
 static twin_status check_all(struct checking *checking)
 {
     static const struct {
-        enum twin__table table;
+        enum twin__index_table table;
         record_visit *visit;
-    } parts[] = { { TWIN__DOCUMENTS, check_document },
-                  { TWIN__MEMBERS, check_member },
-                  { TWIN__SETS, check_set },
-                  { TWIN__KEPT, check_block } };
+    } parts[] = { { TWIN__INDEX_DOCUMENTS, check_document },
+                  { TWIN__INDEX_MEMBERS, check_member },
+                  { TWIN__INDEX_SETS, check_set },
+                  { TWIN__INDEX_KEPT, check_block } };
     twin_index_view *view = checking->view;
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
         status = each_record(checking, parts[i].table, parts[i].visit);
     for (size_t i = 0; i < view->bands.run_count && status == TWIN_OK; i++)
-        status = check_run(checking, TWIN__POSTINGS_SETS, view->bands.runs[i]);
+        status = check_run(checking, TWIN__INDEX_POSTINGS_OF_SETS, view->bands.runs[i]);
     for (size_t i = 0; i < view->ids.run_count && status == TWIN_OK; i++)
-        status = check_run(checking, TWIN__POSTINGS_IDS, view->ids.runs[i]);
+        status = check_run(checking, TWIN__INDEX_POSTINGS_OF_IDS, view->ids.runs[i]);
     return status == TWIN_OK ? check_counts(checking) : status;
 }
 
@@ -419,11 +426,11 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
     size_t slots = view->index->options.scheme.minhash.slots;
     struct checking checking = { .view = view, .progress = progress, .error = error };
     checking.signature = malloc(slots * sizeof *checking.signature);
-    checking.worked_out = malloc(slots * sizeof *checking.worked_out);
+    checking.recomputed = malloc(slots * sizeof *checking.recomputed);
     checking.total = 3 * view->counts.documents + (2 + view->index->options.scheme.plan.bands) * view->counts.sets +
-                     records_in(&checking, TWIN__KEPT);
-    twin_status status = checking.signature && checking.worked_out ? check_all(&checking) : twin__fail_memory(error);
+                     records_in(&checking, TWIN__INDEX_KEPT);
+    twin_status status = checking.signature && checking.recomputed ? check_all(&checking) : twin__fail_memory(error);
     free(checking.signature);
-    free(checking.worked_out);
+    free(checking.recomputed);
     return status;
 }

@@ -5,24 +5,24 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "index/index_private.h"
+#include "index/draft.h"
 
-void twin__draft_empty(struct twin__draft *draft)
+void twin__index_draft_empty(struct twin__index_draft *draft)
 {
     draft->begin = draft->count = draft->bytes.length = 0;
     draft->repaired = draft->text_bytes = 0;
 }
 
-void twin__draft_clear(struct twin__draft *draft)
+void twin__index_draft_clear(struct twin__index_draft *draft)
 {
     free(draft->entries);
     free(draft->signatures);
     twin_buffer_clear(&draft->bytes);
-    twin__packer_free(draft->packer);
-    *draft = (struct twin__draft){ 0 };
+    twin__index_packer_free(draft->packer);
+    *draft = (struct twin__index_draft){ 0 };
 }
 
-static bool room_for(struct twin__draft *draft, size_t more, size_t slots)
+static bool room_for(struct twin__index_draft *draft, size_t more, size_t slots)
 {
     return twin__array_grow(&draft->entries, &draft->entry_capacity, draft->count, more, sizeof *draft->entries) &&
            twin__array_grow(&draft->signatures, &draft->signature_capacity, draft->count * slots, more * slots,
@@ -51,7 +51,7 @@ static twin_text text_of(const twin_scratch *scratch)
  * fifths alike, 222 of each have no partner, and two of these agree in 35 bits in one of 700,000 pairs (222² / 2^35);
  * then the similarity is off by one part in 1,200. In a set of its own, items that agree there stay two, so its size
  * is exact. With 40 bits it would be one pair in 22 million, for a fifth more to be written. */
-unsigned twin__item_bits(const twin_index_options *options)
+unsigned twin__index_item_bits(const twin_index_options *options)
 {
     return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_SETS ? 35 : 64;
 }
@@ -68,7 +68,7 @@ static twin_status find_items(const twin_index *index, twin_scratch *scratch, ui
 /* The set of scratch->sign.items, cut to the bits that are kept after repeats were dropped. */
 static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch *scratch)
 {
-    uint64_t *items, mask = UINT64_MAX << (64 - twin__item_bits(&index->options));
+    uint64_t *items, mask = UINT64_MAX << (64 - twin__index_item_bits(&index->options));
     twin_status status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
     if (status != TWIN_OK)
         return status;
@@ -78,8 +78,8 @@ static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch
     return TWIN_OK;
 }
 
-twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
-                           const twin_index_document *document)
+twin_status twin__index_sketch(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
+                               const twin_index_document *document)
 {
     twin_status status = find_items(index, scratch, NULL, document);
     if (status == TWIN_OK)
@@ -89,20 +89,20 @@ twin_status twin__work_out(twin_set *set, uint32_t *signature, const twin_index 
     return status;
 }
 
-bool twin__shares_by_set(const twin_index_options *options)
+bool twin__index_shares_by_set(const twin_index_options *options)
 {
     return options->format == TWIN_INPUT_SETS || options->keep == TWIN_KEEP_SETS;
 }
 
-twin_digest twin__text_digest(twin_text text)
+twin_digest twin__index_text_digest(twin_text text)
 {
     return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, text.bytes, text.length);
 }
 
 /* ---- one document ---- */
 
-static twin_status keep_set(struct twin__draft_entry *entry, uint32_t *signature, struct twin__draft *draft,
-                            const twin_index *index, twin_scratch *scratch)
+static twin_status keep_set(struct twin__index_draft_entry *entry, uint32_t *signature,
+                            struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch)
 {
     twin_set set;
     twin_status status = make_set(&set, index, scratch);
@@ -111,26 +111,26 @@ static twin_status keep_set(struct twin__draft_entry *entry, uint32_t *signature
     twin_signer_sign(signature, index->signer, set.items, set.count);
     entry->set_size = set.count;
     if (index->options.keep == TWIN_KEEP_SETS)
-        return twin__items_encode(&draft->bytes, &entry->digest, set, twin__item_bits(&index->options));
+        return twin__index_items_encode(&draft->bytes, &entry->digest, set, twin__index_item_bits(&index->options));
     entry->digest = twin_set_digest(set);
     return TWIN_OK;
 }
 
 /* Sorting is half the work of a document, so where the set itself is not kept its size is only counted. */
-static twin_status keep_text(struct twin__draft_entry *entry, uint32_t *signature, struct twin__draft *draft,
-                             const twin_index *index, twin_scratch *scratch)
+static twin_status keep_text(struct twin__index_draft_entry *entry, uint32_t *signature,
+                             struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch)
 {
     twin_text text = text_of(scratch);
     twin_signer_sign(signature, index->signer, scratch->sign.items.items, scratch->sign.items.count);
-    entry->digest = twin__text_digest(text);
+    entry->digest = twin__index_text_digest(text);
     twin_status status = twin_items_distinct(&entry->set_size, &scratch->sign.items, &scratch->sign.spare);
     if (status == TWIN_OK && index->options.keep == TWIN_KEEP_TEXT)
-        status = twin__text_encode(&draft->bytes, &draft->packer, text);
+        status = twin__index_text_encode(&draft->bytes, &draft->packer, text);
     return status;
 }
 
-twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, twin_scratch *scratch,
-                            const twin_index_document *document)
+twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
+                                  const twin_index_document *document)
 {
     size_t slots = index->options.scheme.minhash.slots;
     if (!room_for(draft, 1, slots))
@@ -138,15 +138,15 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
     twin_status status = find_items(index, scratch, &draft->repaired, document);
     if (status != TWIN_OK)
         return status;
-    struct twin__draft_entry entry = { .id = draft->bytes.length,
-                                       .id_length = (uint32_t)document->id.length,
-                                       .id_is_number = document->id_is_number,
-                                       .label = document->label,
-                                       .time = document->time };
+    struct twin__index_draft_entry entry = { .id = draft->bytes.length,
+                                             .id_length = (uint32_t)document->id.length,
+                                             .id_is_number = document->id_is_number,
+                                             .label = document->label,
+                                             .time = document->time };
     uint32_t *signature = draft->signatures + draft->count * slots;
     status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
     entry.kept = draft->bytes.length;
-    if (status == TWIN_OK && (twin__shares_by_set(&index->options) || scratch->sign.items.count == 0))
+    if (status == TWIN_OK && (twin__index_shares_by_set(&index->options) || scratch->sign.items.count == 0))
         status = keep_set(&entry, signature, draft, index, scratch);
     else if (status == TWIN_OK)
         status = keep_text(&entry, signature, draft, index, scratch);
@@ -161,14 +161,14 @@ twin_status twin__draft_add(struct twin__draft *draft, const twin_index *index, 
 /* ---- batches ---- */
 
 /* What a batch counts as the bytes of a draft: in proportion to the entries that are left. */
-static size_t bytes_left(const struct twin__draft *draft)
+static size_t bytes_left(const struct twin__index_draft *draft)
 {
     return draft->count
                ? (size_t)((double)draft->bytes.length * (double)(draft->count - draft->begin) / (double)draft->count)
                : 0;
 }
 
-bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
+bool twin__index_batch_take(struct twin__index_batch *batch, struct twin__index_draft *draft)
 {
     if (!twin__array_grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts) ||
         !twin__array_grow(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1,
@@ -177,16 +177,16 @@ bool twin__batch_take(struct twin__batch *batch, struct twin__draft *draft)
     batch->count += draft->count - draft->begin;
     batch->bytes += bytes_left(draft);
     batch->drafts[batch->draft_count++] = *draft;
-    *draft = batch->spare_count ? batch->spare[--batch->spare_count] : (struct twin__draft){ 0 };
+    *draft = batch->spare_count ? batch->spare[--batch->spare_count] : (struct twin__index_draft){ 0 };
     return true;
 }
 
 /* Lends the next `count` entries of a draft to the batch; the others are left, as if they had come alone. */
-static bool lend(struct twin__batch *batch, struct twin__draft *draft, size_t count)
+static bool lend(struct twin__index_batch *batch, struct twin__index_draft *draft, size_t count)
 {
     if (!twin__array_grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts))
         return false;
-    struct twin__draft *lent = &batch->drafts[batch->draft_count++];
+    struct twin__index_draft *lent = &batch->drafts[batch->draft_count++];
     size_t before = bytes_left(draft);
     *lent = *draft;
     lent->count = draft->begin + count;
@@ -198,11 +198,11 @@ static bool lend(struct twin__batch *batch, struct twin__draft *draft, size_t co
     return true;
 }
 
-bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_t count)
+bool twin__index_batch_move(struct twin__index_batch *batch, struct twin__index_batch *from, size_t count)
 {
     size_t moved = 0;
     while (moved < from->draft_count && batch->count < count) {
-        struct twin__draft *draft = &from->drafts[moved];
+        struct twin__index_draft *draft = &from->drafts[moved];
         size_t entries = draft->count - draft->begin, wanted = count - batch->count, before = bytes_left(draft);
         if (entries > wanted) {
             if (!lend(batch, draft, wanted))
@@ -211,7 +211,7 @@ bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_
             from->bytes -= before - bytes_left(draft);
             break;
         }
-        if (!twin__batch_take(batch, draft))
+        if (!twin__index_batch_take(batch, draft))
             return false;
         from->count -= entries;
         from->bytes -= before;
@@ -223,25 +223,25 @@ bool twin__batch_move(struct twin__batch *batch, struct twin__batch *from, size_
     return true;
 }
 
-void twin__batch_empty(struct twin__batch *batch)
+void twin__index_batch_empty(struct twin__index_batch *batch)
 {
     for (size_t i = 0; i < batch->draft_count; i++) {
         if (batch->drafts[i].lent)
             continue;
-        twin__draft_empty(&batch->drafts[i]);
+        twin__index_draft_empty(&batch->drafts[i]);
         batch->spare[batch->spare_count++] = batch->drafts[i];
     }
     batch->draft_count = batch->count = batch->bytes = 0;
 }
 
-void twin__batch_clear(struct twin__batch *batch)
+void twin__index_batch_clear(struct twin__index_batch *batch)
 {
     for (size_t i = 0; i < batch->draft_count; i++)
         if (!batch->drafts[i].lent)
-            twin__draft_clear(&batch->drafts[i]);
+            twin__index_draft_clear(&batch->drafts[i]);
     for (size_t i = 0; i < batch->spare_count; i++)
-        twin__draft_clear(&batch->spare[i]);
+        twin__index_draft_clear(&batch->spare[i]);
     free(batch->drafts);
     free(batch->spare);
-    *batch = (struct twin__batch){ 0 };
+    *batch = (struct twin__index_batch){ 0 };
 }

@@ -10,16 +10,21 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
-#include "index/index_private.h"
+#include "index/blocks.h"
+#include "index/postings.h"
 
-static const struct twin__store_table tables[TWIN__TABLES] = {
-    [TWIN__META] = { "meta", TWIN__STORE_NAMES },         [TWIN__DOCUMENTS] = { "documents", TWIN__STORE_NUMBERS },
-    [TWIN__ID_RUNS] = { "id-runs", TWIN__STORE_NUMBERS }, [TWIN__IDS] = { "ids", TWIN__STORE_NUMBERS },
-    [TWIN__SETS] = { "sets", TWIN__STORE_NUMBERS },       [TWIN__MEMBERS] = { "members", TWIN__STORE_LISTS },
-    [TWIN__KEPT] = { "kept", TWIN__STORE_NUMBERS },       [TWIN__RUNS] = { "runs", TWIN__STORE_NUMBERS },
-    [TWIN__BANDS] = { "bands", TWIN__STORE_NUMBERS },
+static const struct twin__store_table tables[TWIN__INDEX_TABLES] = {
+    [TWIN__INDEX_META] = { "meta", TWIN__STORE_NAMES },
+    [TWIN__INDEX_DOCUMENTS] = { "documents", TWIN__STORE_NUMBERS },
+    [TWIN__INDEX_ID_RUNS] = { "id-runs", TWIN__STORE_NUMBERS },
+    [TWIN__INDEX_IDS] = { "ids", TWIN__STORE_NUMBERS },
+    [TWIN__INDEX_SETS] = { "sets", TWIN__STORE_NUMBERS },
+    [TWIN__INDEX_MEMBERS] = { "members", TWIN__STORE_LISTS },
+    [TWIN__INDEX_KEPT] = { "kept", TWIN__STORE_NUMBERS },
+    [TWIN__INDEX_RUNS] = { "runs", TWIN__STORE_NUMBERS },
+    [TWIN__INDEX_BANDS] = { "bands", TWIN__STORE_NUMBERS },
 };
-const struct twin__store_schema twin__index_schema = { "an index", tables, TWIN__TABLES };
+const struct twin__store_schema twin__index_schema = { "an index", tables, TWIN__INDEX_TABLES };
 
 /* The records of "meta". */
 static const char FORMAT[] = "format", COUNTS[] = "counts";
@@ -45,7 +50,7 @@ twin_status twin_keep_from_name(twin_keep *out, const char *name)
     return TWIN_OK;
 }
 
-twin_status twin__fail_damaged(twin_error *error, const twin_index *index, const char *what)
+twin_status twin__index_fail_damaged(twin_error *error, const twin_index *index, const char *what)
 {
     return twin__store_fail_damaged(error, index->store, what);
 }
@@ -62,43 +67,43 @@ uint32_t twin__index_digest_hash(twin_digest digest)
 
 /* ---- transactions ---- */
 
-twin_status twin__get_counts(struct twin__counts *out, const twin_index *index, twin__store_txn *txn,
-                             twin_error *error)
+twin_status twin__index_get_counts(struct twin__index_counts *out, const twin_index *index, twin__store_txn *txn,
+                                   twin_error *error)
 {
     struct twin__bytes record;
-    twin_status status = twin__store_get_named(&record, txn, TWIN__META, COUNTS, error);
+    twin_status status = twin__store_get_named(&record, txn, TWIN__INDEX_META, COUNTS, error);
     if (status != TWIN_OK)
         return status;
-    if (!record.at || !twin__counts_decode(out, record))
-        return twin__fail_damaged(error, index, "its counts do not fit their checksum");
+    if (!record.at || !twin__index_counts_decode(out, record))
+        return twin__index_fail_damaged(error, index, "its counts do not fit their checksum");
     return TWIN_OK;
 }
 
-static twin_status put_counts(twin__store_txn *txn, struct twin__counts counts, twin_error *error)
+static twin_status put_counts(twin__store_txn *txn, struct twin__index_counts counts, twin_error *error)
 {
-    unsigned char record[TWIN__COUNTS_BYTES];
+    unsigned char record[TWIN__INDEX_COUNTS_BYTES];
     counts.transaction = twin__store_number(txn);
-    twin__counts_encode(record, &counts);
-    return twin__store_put_named(txn, TWIN__META, COUNTS, (struct twin__bytes){ record, sizeof record }, error);
+    twin__index_counts_encode(record, &counts);
+    return twin__store_put_named(txn, TWIN__INDEX_META, COUNTS, (struct twin__bytes){ record, sizeof record }, error);
 }
 
 struct change {
     twin_index *index;
-    twin__write *write;
+    twin__index_write *write;
     void *context;
 };
 
 static twin_status write_change(twin__store_txn *txn, void *context, twin_error *error)
 {
     const struct change *change = context;
-    struct twin__writing writing = { .index = change->index, .txn = txn, .error = error };
-    twin_status status = twin__get_counts(&writing.counts, change->index, txn, error);
+    struct twin__index_writing writing = { .index = change->index, .txn = txn, .error = error };
+    twin_status status = twin__index_get_counts(&writing.counts, change->index, txn, error);
     if (status == TWIN_OK)
         status = change->write(&writing, change->context);
     return status == TWIN_OK ? put_counts(txn, writing.counts, error) : status;
 }
 
-twin_status twin__transact(twin_index *index, twin__write *write, void *context, twin_error *error)
+twin_status twin__index_transact(twin_index *index, twin__index_write *write, void *context, twin_error *error)
 {
     struct change change = { index, write, context };
     return twin__store_transact(index->store, write_change, &change, error);
@@ -109,21 +114,21 @@ twin_status twin__transact(twin_index *index, twin__write *write, void *context,
 static twin_status read_format(twin_index *index, twin__store_txn *txn, twin_error *error)
 {
     struct twin__bytes record;
-    twin_status status = twin__store_get_named(&record, txn, TWIN__META, FORMAT, error);
+    twin_status status = twin__store_get_named(&record, txn, TWIN__INDEX_META, FORMAT, error);
     if (status != TWIN_OK)
         return status;
     const char *reason = "is not an index of twinsift";
-    status = record.at ? twin__format_decode(&index->options, &reason, record) : TWIN_EFORMAT;
+    status = record.at ? twin__index_format_decode(&index->options, &reason, record) : TWIN_EFORMAT;
     index->stop_words = index->options.scheme.shingle.stop_words;
     if (status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED)
         return twin__fail(error, status, "%s: %s", index->path, reason);
-    struct twin__counts counts = { 0 };
+    struct twin__index_counts counts = { 0 };
     if (status == TWIN_OK)
-        status = twin__get_counts(&counts, index, txn, error);
+        status = twin__index_get_counts(&counts, index, txn, error);
     /* A writer may have committed two transactions between LMDB's look at the number and at the page: then what is read
      * is newer, and as whole. */
     if (status == TWIN_OK && counts.transaction < twin__store_number(txn))
-        return twin__fail_damaged(error, index, "its counts are older than its last transaction");
+        return twin__index_fail_damaged(error, index, "its counts are older than its last transaction");
     return status;
 }
 
@@ -201,9 +206,9 @@ static twin_status complete(twin_index_options *options, twin_error *error)
 static twin_status write_empty(twin__store_txn *txn, void *context, twin_error *error)
 {
     const twin_buffer *format = context;
-    twin_status status =
-        twin__store_put_named(txn, TWIN__META, FORMAT, (struct twin__bytes){ format->bytes, format->length }, error);
-    return status == TWIN_OK ? put_counts(txn, (struct twin__counts){ 0 }, error) : status;
+    twin_status status = twin__store_put_named(txn, TWIN__INDEX_META, FORMAT,
+                                               (struct twin__bytes){ format->bytes, format->length }, error);
+    return status == TWIN_OK ? put_counts(txn, (struct twin__index_counts){ 0 }, error) : status;
 }
 
 /* What cannot be used is refused before there is a file. */
@@ -223,7 +228,7 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
         status = try_options(path, options, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__format_encode(&format, &options);
+    status = twin__index_format_encode(&format, &options);
     bool secret = options.scheme.shingle.hash.family == TWIN_HASH_SIP; /* its key is in the file */
     status = status == TWIN_OK
                  ? twin__store_create(path, &twin__index_schema,
@@ -236,20 +241,20 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
 
 /* ---- compacting ---- */
 
-static twin_status tidy(struct twin__writing *writing, void *context)
+static twin_status clear_removed(struct twin__index_writing *writing, void *context)
 {
     (void)context;
-    twin_status status = twin__runs_merge_all(writing, TWIN__POSTINGS_SETS);
+    twin_status status = twin__index_runs_merge_all(writing, TWIN__INDEX_POSTINGS_OF_SETS);
     if (status == TWIN_OK)
-        status = twin__runs_merge_all(writing, TWIN__POSTINGS_IDS);
-    return status == TWIN_OK ? twin__blocks_tidy(writing) : status;
+        status = twin__index_runs_merge_all(writing, TWIN__INDEX_POSTINGS_OF_IDS);
+    return status == TWIN_OK ? twin__index_blocks_compact(writing) : status;
 }
 
 /* The copy numbers its transactions anew, and so must its counts. */
 static twin_status restart_counts(twin__store_txn *txn, void *context, twin_error *error)
 {
-    struct twin__counts counts = { 0 };
-    twin_status status = twin__get_counts(&counts, context, txn, error);
+    struct twin__index_counts counts = { 0 };
+    twin_status status = twin__index_get_counts(&counts, context, txn, error);
     return status == TWIN_OK ? put_counts(txn, counts, error) : status;
 }
 
@@ -258,7 +263,7 @@ twin_status twin_index_compact(const char *path, twin_error *error)
     twin_index *index;
     twin_status status = open_index(&index, path, TWIN__STORE_ALONE, error);
     if (status == TWIN_OK)
-        status = twin__transact(index, tidy, NULL, error);
+        status = twin__index_transact(index, clear_removed, NULL, error);
     if (status == TWIN_OK)
         status = twin__store_compact(index->store, restart_counts, index, error);
     twin_index_close(index);

@@ -8,7 +8,8 @@
 #include "base/background.h"
 #include "base/error.h"
 #include "base/stages.h"
-#include "index/index_private.h"
+#include "index/ingest.h"
+#include "index/write.h"
 #include "input/reader.h"
 
 struct reader {
@@ -23,7 +24,7 @@ struct reader {
 };
 
 struct feeder {
-    const struct twin__ingest_options *feeding;
+    const struct twin__index_ingest_options *feeding;
     struct reader *readers;
     atomic_bool stop;
     uint64_t line_base, problems, done, total;
@@ -35,7 +36,7 @@ struct feeder {
 static bool visit_document(void *context, const twin_document *document)
 {
     struct reader *reader = context;
-    const struct twin__ingest_options *feeding = reader->feeder->feeding;
+    const struct twin__index_ingest_options *feeding = reader->feeder->feeding;
     twin_index_document given = { .id = document->id,
                                   .id_is_number = document->id_is_number,
                                   .text = document->text };
@@ -117,7 +118,7 @@ static twin_status take_over(struct feeder *feeder, struct reader *reader)
 static void collect_chunk(void *context, size_t piece, int worker)
 {
     struct feeder *feeder = context;
-    const struct twin__ingest_options *feeding = feeder->feeding;
+    const struct twin__index_ingest_options *feeding = feeder->feeding;
     if (feeder->status != TWIN_OK)
         return;
     if (twin_input_chunk_source(feeding->input, piece) != feeder->source)
@@ -133,7 +134,7 @@ static void collect_chunk(void *context, size_t piece, int worker)
 
 static twin_status feed_documents(struct feeder *feeder)
 {
-    const struct twin__ingest_options *feeding = feeder->feeding;
+    const struct twin__index_ingest_options *feeding = feeder->feeding;
     int workers = feeding->exec.workers;
     feeder->readers = calloc((size_t)workers, sizeof *feeder->readers);
     if (!feeder->readers)
@@ -159,7 +160,7 @@ static twin_status feed_documents(struct feeder *feeder)
 static twin_status feed_set(struct feeder *feeder, const twin_collection *collection, twin_scratch *scratch,
                             uint32_t number)
 {
-    const struct twin__ingest_options *feeding = feeder->feeding;
+    const struct twin__index_ingest_options *feeding = feeder->feeding;
     twin_set set;
     twin_status status = twin_collection_set(&set, collection, scratch, number, feeder->error);
     if (status != TWIN_OK)
@@ -175,7 +176,7 @@ static twin_status feed_set(struct feeder *feeder, const twin_collection *collec
 
 static twin_status feed_rows(struct feeder *feeder)
 {
-    const struct twin__ingest_options *feeding = feeder->feeding;
+    const struct twin__index_ingest_options *feeding = feeder->feeding;
     const twin_index_options *options = &feeding->index->options;
     twin_collection *collection;
     twin_scratch scratch = { 0 };
@@ -199,7 +200,8 @@ static twin_status feed_rows(struct feeder *feeder)
     return status;
 }
 
-twin_status twin__ingest(uint64_t *problems, const struct twin__ingest_options *feeding, twin_error *error)
+twin_status twin__index_ingest(uint64_t *problems, const struct twin__index_ingest_options *feeding,
+                               twin_error *error)
 {
     struct feeder feeder = { .feeding = feeding, .error = error };
     bool rows = twin_input_format_of(feeding->input) == TWIN_INPUT_SETS;
@@ -222,10 +224,10 @@ struct adding {
     twin_index_add_options feed;
     twin_index_change *change;
     struct adder {
-        struct twin__draft draft;
+        struct twin__index_draft draft;
         twin_scratch scratch;
     } * adders;
-    struct twin__batch filling, writing;
+    struct twin__index_batch filling, writing;
     struct twin__background beside; /* writes while others work the next documents out */
     twin_status status;             /* of what it wrote */
     twin_error error;
@@ -235,7 +237,7 @@ struct adding {
 static void restart_adder(void *context, int worker)
 {
     struct adding *adding = context;
-    twin__draft_empty(&adding->adders[worker].draft);
+    twin__index_draft_empty(&adding->adders[worker].draft);
 }
 
 static twin_status draft_document(void *context, int worker, const twin_index_document *given, twin_position position)
@@ -245,17 +247,17 @@ static twin_status draft_document(void *context, int worker, const twin_index_do
     twin_index_document document = *given;
     document.label = adding->feed.label;
     document.time = adding->feed.time;
-    twin_status status = twin__draft_add(&adder->draft, adding->index, &adder->scratch, &document);
+    twin_status status = twin__index_draft_add(&adder->draft, adding->index, &adder->scratch, &document);
     if (status == TWIN_OK)
         adder->draft.entries[adder->draft.count - 1].position = position;
     return status;
 }
 
 /* A document without an id, or with an empty one, is called by its line. */
-static twin_status name_entries(struct adding *adding, struct twin__draft *draft, uint64_t line_base)
+static twin_status name_entries(struct adding *adding, struct twin__index_draft *draft, uint64_t line_base)
 {
     for (size_t i = 0; i < draft->count; i++) {
-        struct twin__draft_entry *entry = &draft->entries[i];
+        struct twin__index_draft_entry *entry = &draft->entries[i];
         if (entry->id_length)
             continue;
         twin_text name;
@@ -273,7 +275,7 @@ static twin_status name_entries(struct adding *adding, struct twin__draft *draft
 static void write_batch(void *context)
 {
     struct adding *adding = context;
-    adding->status = twin__batch_write(adding->change, adding->index, &adding->writing, &adding->error);
+    adding->status = twin__index_batch_write(adding->change, adding->index, &adding->writing, &adding->error);
 }
 
 /* Waits for what is being written. */
@@ -291,7 +293,7 @@ static twin_status start_writing(struct adding *adding, twin_error *error)
     twin_status status = settle(adding, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents))
+    if (!twin__index_batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents))
         return twin__fail_memory(error);
     twin__background_start(&adding->beside, adding->feed.exec, write_batch, adding);
     return TWIN_OK;
@@ -299,7 +301,7 @@ static twin_status start_writing(struct adding *adding, twin_error *error)
 
 static bool is_full(const struct adding *adding)
 {
-    const struct twin__batch *filling = &adding->filling;
+    const struct twin__index_batch *filling = &adding->filling;
     return filling->count > 0 &&
            (filling->count >= adding->feed.batch_documents || filling->bytes >= adding->feed.batch_bytes);
 }
@@ -307,9 +309,9 @@ static bool is_full(const struct adding *adding)
 static twin_status hand_in_drafts(void *context, int worker, uint64_t line_base, twin_error *error)
 {
     struct adding *adding = context;
-    struct twin__draft *draft = &adding->adders[worker].draft;
+    struct twin__index_draft *draft = &adding->adders[worker].draft;
     twin_status status = name_entries(adding, draft, line_base);
-    if (status != TWIN_OK || !twin__batch_take(&adding->filling, draft))
+    if (status != TWIN_OK || !twin__index_batch_take(&adding->filling, draft))
         return twin__fail_memory(error);
     while (status == TWIN_OK && is_full(adding))
         status = start_writing(adding, error);
@@ -329,12 +331,12 @@ static twin_status finish_writing(struct adding *adding, twin_status status, twi
 static void clear_adding(struct adding *adding)
 {
     for (int i = 0; i < adding->feed.exec.workers; i++) {
-        twin__draft_clear(&adding->adders[i].draft);
+        twin__index_draft_clear(&adding->adders[i].draft);
         twin_scratch_clear(&adding->adders[i].scratch);
     }
     free(adding->adders);
-    twin__batch_clear(&adding->filling);
-    twin__batch_clear(&adding->writing);
+    twin__index_batch_clear(&adding->filling);
+    twin__index_batch_clear(&adding->writing);
     twin_buffer_clear(&adding->name);
 }
 
@@ -348,19 +350,19 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
     adding.adders = calloc((size_t)feed.exec.workers, sizeof *adding.adders);
     if (!adding.adders)
         return twin__fail_memory(error);
-    struct twin__ingest_options feeding = { .index = index,
-                                            .input = input,
-                                            .exec = feed.exec,
-                                            .strict = feed.strict,
-                                            .work = draft_document,
-                                            .restart = restart_adder,
-                                            .hand_in = hand_in_drafts,
-                                            .problem = feed.problem,
-                                            .context = &adding,
-                                            .problem_context = feed.context,
-                                            .stage = &twin__stage_adding,
-                                            .progress = feed.progress };
-    twin_status status = twin__ingest(&adding.change->problems, &feeding, error);
+    struct twin__index_ingest_options feeding = { .index = index,
+                                                  .input = input,
+                                                  .exec = feed.exec,
+                                                  .strict = feed.strict,
+                                                  .work = draft_document,
+                                                  .restart = restart_adder,
+                                                  .hand_in = hand_in_drafts,
+                                                  .problem = feed.problem,
+                                                  .context = &adding,
+                                                  .problem_context = feed.context,
+                                                  .stage = &twin__stage_adding,
+                                                  .progress = feed.progress };
+    twin_status status = twin__index_ingest(&adding.change->problems, &feeding, error);
     status = finish_writing(&adding, status, error);
     clear_adding(&adding);
     return status;

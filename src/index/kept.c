@@ -74,17 +74,17 @@ static void put_field(unsigned char *out, twin_set set, struct parts parts)
         put_bit(out, set, parts, i);
 }
 
-twin_digest twin__kept_digest(struct twin__bytes record)
+twin_digest twin__index_kept_digest(struct twin__bytes record)
 {
     size_t head = record.length ? KEPT_HEAD : 0;
     return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, (const char *)record.at + head,
                             record.length - head);
 }
 
-twin_status twin__items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits)
+twin_status twin__index_items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits)
 {
     struct parts parts;
-    *digest = twin__kept_digest((struct twin__bytes){ "", 0 });
+    *digest = twin__index_kept_digest((struct twin__bytes){ "", 0 });
     if (set.count == 0)
         return TWIN_OK;
     if (!parts_of(&parts, set.count, bits))
@@ -97,7 +97,7 @@ twin_status twin__items_encode(twin_buffer *out, twin_digest *digest, twin_set s
     put_rests(rests, set, parts);
     put_field(rests + parts.rests, set, parts);
     out->length += KEPT_HEAD + parts.total;
-    *digest = twin__kept_digest((struct twin__bytes){ out->bytes + start, KEPT_HEAD + parts.total });
+    *digest = twin__index_kept_digest((struct twin__bytes){ out->bytes + start, KEPT_HEAD + parts.total });
     twin__put4(out->bytes + start, (uint32_t)digest->low);
     return TWIN_OK;
 }
@@ -130,12 +130,12 @@ static bool has_repeats(const twin_items *items)
     return false;
 }
 
-twin_status twin__items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record)
+twin_status twin__index_items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record)
 {
     struct parts parts;
     out->count = 0;
     if (!parts_of(&parts, count, bits) || record.length != KEPT_HEAD + parts.total ||
-        twin__get4(record.at) != (uint32_t)twin__kept_digest(record).low)
+        twin__get4(record.at) != (uint32_t)twin__index_kept_digest(record).low)
         return TWIN_EFORMAT;
     twin_status status = twin_items_reserve(out, count);
     if (status != TWIN_OK)
@@ -164,7 +164,7 @@ static ZSTD_CCtx *make_packer(void)
     return packer;
 }
 
-twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text)
+twin_status twin__index_text_encode(twin_buffer *out, void **packer, twin_text text)
 {
     if (!*packer)
         *packer = make_packer();
@@ -175,19 +175,19 @@ twin_status twin__text_encode(twin_buffer *out, void **packer, twin_text text)
     if (ZSTD_isError(length))
         return TWIN_ENOMEM;
     out->length += KEPT_HEAD + length;
-    twin__put4(out->bytes + start, twin__check_of(out->bytes + start, KEPT_HEAD + length));
+    twin__put4(out->bytes + start, twin__index_check_of(out->bytes + start, KEPT_HEAD + length));
     return TWIN_OK;
 }
 
-void twin__packer_free(void *packer)
+void twin__index_packer_free(void *packer)
 {
     ZSTD_freeCCtx(packer);
 }
 
-twin_status twin__text_decode(twin_buffer *out, size_t most, struct twin__bytes record)
+twin_status twin__index_text_decode(twin_buffer *out, size_t most, struct twin__bytes record)
 {
     out->length = 0;
-    if (!twin__check_fits(record, KEPT_HEAD))
+    if (!twin__index_check_fits(record, KEPT_HEAD))
         return TWIN_EFORMAT;
     const char *frame = (const char *)record.at + KEPT_HEAD;
     unsigned long long length = ZSTD_getFrameContentSize(frame, record.length - KEPT_HEAD);
@@ -209,7 +209,7 @@ static size_t head_bytes(size_t count)
     return BLOCK_HEAD + BLOCK_ENTRY * count;
 }
 
-size_t twin__block_bytes(const struct twin__kept *kept, size_t count)
+size_t twin__index_block_bytes(const struct twin__index_kept *kept, size_t count)
 {
     size_t total = head_bytes(count);
     for (size_t i = 0; i < count; i++)
@@ -217,7 +217,7 @@ size_t twin__block_bytes(const struct twin__kept *kept, size_t count)
     return total;
 }
 
-void twin__block_encode(void *out, uint64_t first, const struct twin__kept *kept, size_t count)
+void twin__index_block_encode(void *out, uint64_t first, const struct twin__index_kept *kept, size_t count)
 {
     unsigned char *head = out, *bytes = head + head_bytes(count);
     size_t end = 0;
@@ -228,26 +228,26 @@ void twin__block_encode(void *out, uint64_t first, const struct twin__kept *kept
         twin__put4(head + head_bytes(i), (uint32_t)(kept[i].set - first));
         twin__put4(head + head_bytes(i) + 4, (uint32_t)end);
     }
-    twin__put4(head, twin__check_of(head, head_bytes(count)));
+    twin__put4(head, twin__index_check_of(head, head_bytes(count)));
 }
 
-bool twin__block_decode(struct twin__block *out, uint64_t first, struct twin__bytes record)
+bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, struct twin__bytes record)
 {
     if (record.length < BLOCK_HEAD)
         return false;
     size_t count = twin__get4((const char *)record.at + 4);
     if (count == 0 || count > (record.length - BLOCK_HEAD) / BLOCK_ENTRY)
         return false;
-    *out = (struct twin__block){ first, count, record };
-    return twin__check_fits((struct twin__bytes){ record.at, head_bytes(count) }, BLOCK_HEAD);
+    *out = (struct twin__index_block){ first, count, record };
+    return twin__index_check_fits((struct twin__bytes){ record.at, head_bytes(count) }, BLOCK_HEAD);
 }
 
-static uint64_t set_at(const struct twin__block *block, size_t place)
+static uint64_t set_at(const struct twin__index_block *block, size_t place)
 {
     return block->first + twin__get4((const char *)block->record.at + head_bytes(place));
 }
 
-size_t twin__block_find(const struct twin__block *block, uint64_t set)
+size_t twin__index_block_find(const struct twin__index_block *block, uint64_t set)
 {
     size_t begin = 0, end = block->count;
     while (begin < end) {
@@ -260,13 +260,14 @@ size_t twin__block_find(const struct twin__block *block, uint64_t set)
     return begin < block->count && set_at(block, begin) == set ? begin : block->count;
 }
 
-bool twin__block_get(struct twin__kept *out, const struct twin__block *block, size_t place)
+bool twin__index_block_get(struct twin__index_kept *out, const struct twin__index_block *block, size_t place)
 {
     const char *head = block->record.at;
     size_t begin = place ? twin__get4(head + head_bytes(place - 1) + 4) : 0;
     size_t end = twin__get4(head + head_bytes(place) + 4), most = block->record.length - head_bytes(block->count);
     if (begin > end || end > most)
         return false;
-    *out = (struct twin__kept){ set_at(block, place), { head + head_bytes(block->count) + begin, end - begin } };
+    *out =
+        (struct twin__index_kept){ set_at(block, place), { head + head_bytes(block->count) + begin, end - begin } };
     return true;
 }

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "index/index_private.h"
+#include "index/view_provider.h"
 #include "join/engine.h"
 
 /* A pair of documents by their numbers, a < b. */
@@ -44,8 +44,8 @@ static twin_similar_options engine_options(const twin_index *index, const twin_i
                                    .progress = options->progress };
 }
 
-static twin_status add_similar(struct pair_list *out, const struct twin__view_provider *sets, const twin_index *index,
-                               const twin_index_pairs_options *options, twin_error *error)
+static twin_status add_similar(struct pair_list *out, const struct twin__index_provider *sets,
+                               const twin_index *index, const twin_index_pairs_options *options, twin_error *error)
 {
     twin_similar_options join = engine_options(index, options);
     twin_matches matches = { 0 };
@@ -62,15 +62,15 @@ static twin_status add_similar(struct pair_list *out, const struct twin__view_pr
 /* ---- equal sets ---- */
 
 static twin_status add_copies_of(struct pair_list *out, const twin_index *index, struct twin__store_cursor *cursor,
-                                 const struct twin__provided_set *set, twin_error *error)
+                                 const struct twin__index_provided_set *set, twin_error *error)
 {
     struct twin__store_record member;
     twin_status status = twin__store_seek(&member, cursor, set->number, TWIN__STORE_AT, error);
     while (status == TWIN_OK && member.value.at) {
         uint32_t label;
         uint64_t document;
-        if (!twin__member_decode(&label, &document, member.value))
-            return twin__fail_damaged(error, index, "a member of a set is not what it should be");
+        if (!twin__index_member_decode(&label, &document, member.value))
+            return twin__index_fail_damaged(error, index, "a member of a set is not what it should be");
         if (document != set->first)
             status = add_pair(out, set->first, document, 1, error);
         if (status == TWIN_OK)
@@ -79,11 +79,11 @@ static twin_status add_copies_of(struct pair_list *out, const twin_index *index,
     return status;
 }
 
-static twin_status add_copies(struct pair_list *out, const struct twin__view_provider *sets, twin_error *error)
+static twin_status add_copies(struct pair_list *out, const struct twin__index_provider *sets, twin_error *error)
 {
-    const twin_index_view *view = sets->seats[0].view;
+    const twin_index_view *view = sets->views[0];
     struct twin__store_cursor cursor;
-    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__MEMBERS, error);
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_MEMBERS, error);
     for (size_t i = 0; i < sets->count && status == TWIN_OK; i++)
         status = add_copies_of(out, view->index, &cursor, &sets->sets[i], error);
     twin__store_cursor_close(&cursor);
@@ -107,47 +107,47 @@ static twin_status report(struct pair_list *pairs, twin_index_view *view, twin_i
         qsort(pairs->items, pairs->count, sizeof *pairs->items, by_documents);
     for (size_t i = 0; i < pairs->count; i++) {
         struct document_pair pair = pairs->items[i];
-        struct twin__document a, b;
-        twin_status status = twin__view_document(&a, NULL, view, pair.a, error);
+        struct twin__index_document_record a, b;
+        twin_status status = twin__index_view_document(&a, NULL, view, pair.a, error);
         if (status == TWIN_OK)
-            status = twin__view_document(&b, NULL, view, pair.b, error);
+            status = twin__index_view_document(&b, NULL, view, pair.b, error);
         if (status != TWIN_OK)
             return status;
-        twin_index_entry first = twin__entry_of(pair.a, &a, 0), second = twin__entry_of(pair.b, &b, 0);
+        twin_index_entry first = twin__index_entry_of(pair.a, &a, 0), second = twin__index_entry_of(pair.b, &b, 0);
         if (!visit(context, &first, &second, pair.similarity))
             return TWIN_ESTOPPED;
     }
     return TWIN_OK;
 }
 
-static twin_status find_pairs(struct pair_list *out, struct twin__seat *seats,
-                              const twin_index_pairs_options *options, twin_error *error)
+static twin_status find_pairs(struct pair_list *out, twin_index_view **views, const twin_index_pairs_options *options,
+                              twin_error *error)
 {
-    struct twin__view_provider sets;
-    twin_status status = twin__view_provider_init(&sets, seats, error);
+    struct twin__index_provider sets;
+    twin_status status = twin__index_provider_init(&sets, views, error);
     if (status != TWIN_OK)
         return status;
-    status = add_similar(out, &sets, seats[0].view->index, options, error);
+    status = add_similar(out, &sets, views[0]->index, options, error);
     if (status == TWIN_OK && options->copies != TWIN_COPIES_NONE)
         status = add_copies(out, &sets, error);
-    twin__view_provider_clear(&sets);
+    twin__index_provider_clear(&sets);
     return status;
 }
 
 twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options, twin_index_pair_visit *visit,
                              void *context, twin_error *error)
 {
-    struct twin__seat *seats;
+    twin_index_view **views;
     struct pair_list pairs = { 0 };
     if (!(options.threshold >= 0 && options.threshold <= 1) || options.copies == TWIN_COPIES_ALL)
         return twin__fail_status(error, TWIN_EINVAL);
-    twin_status status = twin__seats_create(&seats, options.exec.workers, index, error);
+    twin_status status = twin__index_views_create(&views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
-    status = find_pairs(&pairs, seats, &options, error);
+    status = find_pairs(&pairs, views, &options, error);
     if (status == TWIN_OK)
-        status = report(&pairs, seats[0].view, visit, context, error);
-    twin__seats_free(seats, options.exec.workers);
+        status = report(&pairs, views[0], visit, context, error);
+    twin__index_views_free(views, options.exec.workers);
     free(pairs.items);
     return status;
 }

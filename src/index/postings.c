@@ -1,12 +1,12 @@
-/* postings.c — what is looked up by hash: sorted runs, merged as they grow.
+/* postings.c — what is looked up by hash: posting lists in sorted runs, merged as they grow.
  *
- * A hash belongs anywhere, so a tree would rewrite a page for every band of every document. Instead each batch is
- * written as a run: a list for each band, and one for what tells copies, of eight-byte entries, the hash above and
- * the set's number (less the run's first) below, sorted. A run takes in the runs before it that are not twice its
- * size, so n sets lie in about log2(n / batch) runs, each entry has been copied that often, in order, and a question
- * looks into each run once a list. Runs follow each other by the numbers of their sets. The entry of a removed set
- * stays until its run is written again: a set that is not there any more is passed over. The ids of documents lie
- * in runs of their own, of one list each. */
+ * A hash belongs anywhere, so a tree would rewrite a page for every band of every document. Instead each batch is written
+ * as a run: a list for each band, and one for the digests by which copies are found, of eight-byte entries, the hash in
+ * the high half and the set's number (less the run's first) in the low, sorted. A run absorbs the runs before it that are
+ * not twice its size, so n sets are in about log2(n / batch) runs, each entry has been copied that often, in order, and a
+ * query searches each list of each run once. Runs follow each other by the numbers of their sets. The entry of a removed
+ * set stays until its run is written again: a set that no longer exists is skipped. The ids of documents are in runs of
+ * their own, of one list each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,27 +15,27 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "index/index_private.h"
+#include "index/postings.h"
 #include "kernels/sort.h"
 #include "lsh/band_key.h"
 
-/* Keys of lists: the run's first number above, the list in the low 17 bits. */
+/* Keys of lists: the list in the low 17 bits, the run's first number above them. */
 enum { LIST_BITS = 17 };
 static const uint64_t MOST_NUMBERS = (uint64_t)1 << (64 - LIST_BITS);
 
 static const struct {
-    enum twin__table runs, lists, records;
-} heaps[] = {
-    [TWIN__POSTINGS_SETS] = { TWIN__RUNS, TWIN__BANDS, TWIN__SETS },
-    [TWIN__POSTINGS_IDS] = { TWIN__ID_RUNS, TWIN__IDS, TWIN__DOCUMENTS },
+    enum twin__index_table runs, lists, records;
+} kinds[] = {
+    [TWIN__INDEX_POSTINGS_OF_SETS] = { TWIN__INDEX_RUNS, TWIN__INDEX_BANDS, TWIN__INDEX_SETS },
+    [TWIN__INDEX_POSTINGS_OF_IDS] = { TWIN__INDEX_ID_RUNS, TWIN__INDEX_IDS, TWIN__INDEX_DOCUMENTS },
 };
 
-size_t twin__postings_lists(const twin_index_options *options, enum twin__postings heap)
+size_t twin__index_list_count(const twin_index_options *options, enum twin__index_postings kind)
 {
-    return heap == TWIN__POSTINGS_SETS ? options->scheme.plan.bands + 1 : 1;
+    return kind == TWIN__INDEX_POSTINGS_OF_SETS ? options->scheme.plan.bands + 1 : 1;
 }
 
-uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
+uint32_t twin__index_band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
 {
     size_t rows = options->scheme.plan.rows;
     return (uint32_t)(twin__band_key(signature + band * rows, rows, 0) >> 32);
@@ -43,16 +43,17 @@ uint32_t twin__band_hash(const twin_index_options *options, const uint32_t *sign
 
 /* ---- reading ---- */
 
-twin_status twin__list_get(struct twin__band *out, const twin_index *index, twin__store_txn *txn,
-                           enum twin__postings heap, struct twin__run run, size_t list, twin_error *error)
+twin_status twin__index_list_get(struct twin__index_list *out, const twin_index *index, twin__store_txn *txn,
+                                 enum twin__index_postings kind, struct twin__index_run run, size_t list,
+                                 twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = twin__store_get(&value, txn, heaps[heap].lists, run.first << LIST_BITS | list, error);
+    twin_status status = twin__store_get(&value, txn, kinds[kind].lists, run.first << LIST_BITS | list, error);
     if (status != TWIN_OK)
         return status;
     if (!value.at || value.length != (run.entries + 1) * sizeof(uint64_t))
-        return twin__fail_damaged(error, index, "a list of a run is missing or has the wrong length");
-    *out = (struct twin__band){ value.at, run.entries };
+        return twin__index_fail_damaged(error, index, "a list of a run is missing or has the wrong length");
+    *out = (struct twin__index_list){ value.at, run.entries };
     return TWIN_OK;
 }
 
@@ -61,12 +62,12 @@ static uint64_t check_of(const void *entries, size_t count)
     return XXH3_64bits(entries, count * sizeof(uint64_t));
 }
 
-bool twin__band_check_fits(struct twin__band band)
+bool twin__index_list_is_whole(struct twin__index_list band)
 {
-    return twin__entry_at(band, band.count) == check_of(band.entries, band.count);
+    return twin__index_list_entry(band, band.count) == check_of(band.entries, band.count);
 }
 
-static twin_status list_runs(struct twin__run **list, size_t *count, const twin_index *index,
+static twin_status list_runs(struct twin__index_run **list, size_t *count, const twin_index *index,
                              struct twin__store_cursor *cursor, twin_error *error)
 {
     size_t capacity = 0;
@@ -76,22 +77,22 @@ static twin_status list_runs(struct twin__run **list, size_t *count, const twin_
          status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error)) {
         if (!twin__array_grow(list, &capacity, *count, 1, sizeof **list))
             return twin__fail_memory(error);
-        struct twin__run *run = &(*list)[*count];
-        if (!twin__run_decode(run, record.key, record.value) || (*count && run->first < run[-1].end) ||
+        struct twin__index_run *run = &(*list)[*count];
+        if (!twin__index_run_decode(run, record.key, record.value) || (*count && run->first < run[-1].end) ||
             run->end > MOST_NUMBERS)
-            return twin__fail_damaged(error, index, "its list of runs is not what it should be");
+            return twin__index_fail_damaged(error, index, "its list of runs is not what it should be");
         ++*count;
     }
     return status;
 }
 
-twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_index *index, twin__store_txn *txn,
-                            enum twin__postings heap, twin_error *error)
+twin_status twin__index_runs_read(struct twin__index_run **out, size_t *count, const twin_index *index,
+                                  twin__store_txn *txn, enum twin__index_postings kind, twin_error *error)
 {
     struct twin__store_cursor cursor;
     *out = NULL;
     *count = 0;
-    twin_status status = twin__store_cursor_open(&cursor, txn, heaps[heap].runs, error);
+    twin_status status = twin__store_cursor_open(&cursor, txn, kinds[kind].runs, error);
     if (status == TWIN_OK)
         status = list_runs(out, count, index, &cursor, error);
     twin__store_cursor_close(&cursor);
@@ -102,33 +103,34 @@ twin_status twin__runs_list(struct twin__run **out, size_t *count, const twin_in
     return status;
 }
 
-void twin__lists_clear(struct twin__lists *lists)
+void twin__index_lists_clear(struct twin__index_lists *lists)
 {
     free(lists->runs);
     free(lists->lists);
-    *lists = (struct twin__lists){ 0 };
+    *lists = (struct twin__index_lists){ 0 };
 }
 
-twin_status twin__lists_get(struct twin__lists *out, const twin_index *index, twin__store_txn *txn,
-                            enum twin__postings heap, size_t first, size_t count, twin_error *error)
+twin_status twin__index_lists_get(struct twin__index_lists *out, const twin_index *index, twin__store_txn *txn,
+                                  enum twin__index_postings kind, size_t first, size_t count, twin_error *error)
 {
-    *out = (struct twin__lists){ .stride = count };
-    twin_status status = twin__runs_list(&out->runs, &out->run_count, index, txn, heap, error);
+    *out = (struct twin__index_lists){ .stride = count };
+    twin_status status = twin__index_runs_read(&out->runs, &out->run_count, index, txn, kind, error);
     if (status != TWIN_OK)
         return status;
     out->lists = malloc((out->run_count * count + 1) * sizeof *out->lists);
     if (!out->lists)
         return twin__fail_memory(error);
     for (size_t i = 0; i < out->run_count * count && status == TWIN_OK; i++)
-        status = twin__list_get(&out->lists[i], index, txn, heap, out->runs[i / count], first + i % count, error);
+        status =
+            twin__index_list_get(&out->lists[i], index, txn, kind, out->runs[i / count], first + i % count, error);
     return status;
 }
 
-static size_t lower_bound(struct twin__band band, size_t low, size_t high, uint32_t hash)
+static size_t lower_bound(struct twin__index_list band, size_t low, size_t high, uint32_t hash)
 {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (twin__entry_at(band, middle) >> 32 < hash)
+        if (twin__index_list_entry(band, middle) >> 32 < hash)
             low = middle + 1;
         else
             high = middle;
@@ -136,24 +138,24 @@ static size_t lower_bound(struct twin__band band, size_t low, size_t high, uint3
     return low;
 }
 
-/* Hashes are spread evenly, so the place is near hash/2^32 of the way: n entries put it off by at most half a root of n on
- * average, and eight times that all but never. Where it is not, all of the band is searched. */
-size_t twin__band_find(struct twin__band band, uint32_t hash)
+/* Hashes are spread evenly, so the position is near n·hash/2^32: off by at most half a root of n on average, and by eight
+ * times that almost never. Where it is not near, the whole list is searched. */
+size_t twin__index_list_find(struct twin__index_list band, uint32_t hash)
 {
     size_t n = band.count, near = 4, place = (size_t)((uint64_t)hash * n >> 32);
     while (near * near < 16 * n)
         near *= 2;
     size_t low = place > near ? place - near : 0, high = n - place > near ? place + near : n;
-    bool inside = (low == 0 || twin__entry_at(band, low - 1) >> 32 < hash) &&
-                  (high == n || twin__entry_at(band, high) >> 32 >= hash);
+    bool inside = (low == 0 || twin__index_list_entry(band, low - 1) >> 32 < hash) &&
+                  (high == n || twin__index_list_entry(band, high) >> 32 >= hash);
     return inside ? lower_bound(band, low, high, hash) : lower_bound(band, 0, n, hash);
 }
 
-/* In steps that double until they have gone too far: many hashes in order are looked for in one walk. */
-size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash)
+/* In steps that double until one goes too far: many sorted hashes are found in one walk. */
+size_t twin__index_list_find_from(struct twin__index_list band, size_t from, uint32_t hash)
 {
     size_t low = from, step = 8;
-    while (step < band.count - low && twin__entry_at(band, low + step) >> 32 < hash) {
+    while (step < band.count - low && twin__index_list_entry(band, low + step) >> 32 < hash) {
         low += step;
         step *= 2;
     }
@@ -162,14 +164,14 @@ size_t twin__band_find_from(struct twin__band band, size_t from, uint32_t hash)
 
 /* ---- merging ---- */
 
-/* Runs, and newcomers behind them, that become one. */
+/* Runs, and new postings after them, that become one. */
 struct merge {
-    enum twin__postings heap;
-    const struct twin__run *runs;
+    enum twin__index_postings kind;
+    const struct twin__index_run *runs;
     size_t run_count;
-    const struct twin__new_posting *newcomers;
-    size_t newcomer_count;
-    struct twin__run out;
+    const struct twin__index_new_posting *postings;
+    size_t posting_count;
+    struct twin__index_run out;
     bool clears;         /* some entries are dead */
     unsigned char *live; /* then a bit for each number of the runs: whether it is there */
     uint64_t *entries, *spare;
@@ -181,12 +183,12 @@ static bool is_live(const struct merge *merge, uint64_t number)
     return !merge->clears || merge->live[number / 8] >> number % 8 & 1;
 }
 
-static twin_status mark_live(struct merge *merge, struct twin__writing *writing)
+static twin_status mark_live(struct merge *merge, struct twin__index_writing *writing)
 {
     struct twin__store_cursor cursor;
     struct twin__store_record record = { 0 };
     twin_error *error = writing->error;
-    twin_status status = twin__store_cursor_open(&cursor, writing->txn, heaps[merge->heap].records, error);
+    twin_status status = twin__store_cursor_open(&cursor, writing->txn, kinds[merge->kind].records, error);
     if (status == TWIN_OK)
         status = twin__store_seek(&record, &cursor, merge->out.first, TWIN__STORE_AT_OR_AFTER, error);
     while (status == TWIN_OK && record.value.at && record.key < merge->out.end) {
@@ -198,46 +200,47 @@ static twin_status mark_live(struct merge *merge, struct twin__writing *writing)
     return status;
 }
 
-static uint32_t hash_in(const twin_index_options *options, const struct twin__new_posting *newcomer, size_t list)
+static uint32_t hash_in(const twin_index_options *options, const struct twin__index_new_posting *posting, size_t list)
 {
-    return newcomer->signature && list < options->scheme.plan.bands
-               ? twin__band_hash(options, newcomer->signature, list)
-               : newcomer->hash;
+    return posting->signature && list < options->scheme.plan.bands
+               ? twin__index_band_hash(options, posting->signature, list)
+               : posting->hash;
 }
 
-/* Copies the entries of a list out of the runs: what is written to a transaction moves what was read from it. */
-static twin_status gather(struct merge *merge, struct twin__writing *writing, size_t list)
+/* Copies the entries of a list out of the runs: writing to a transaction moves what was read from it. */
+static twin_status gather(struct merge *merge, struct twin__index_writing *writing, size_t list)
 {
     merge->count = 0;
     for (size_t i = 0; i < merge->run_count; i++) {
-        struct twin__band from = { 0 };
+        struct twin__index_list from = { 0 };
         uint64_t shift = merge->runs[i].first - merge->out.first;
-        twin_status status =
-            twin__list_get(&from, writing->index, writing->txn, merge->heap, merge->runs[i], list, writing->error);
+        twin_status status = twin__index_list_get(&from, writing->index, writing->txn, merge->kind, merge->runs[i],
+                                                  list, writing->error);
         if (status != TWIN_OK)
             return status;
         for (size_t j = 0; j < from.count; j++) {
-            uint64_t entry = twin__entry_at(from, j);
+            uint64_t entry = twin__index_list_entry(from, j);
             if ((entry & UINT32_MAX) >= merge->runs[i].end - merge->runs[i].first)
-                return twin__fail_damaged(writing->error, writing->index, "a list names a number outside its run");
+                return twin__index_fail_damaged(writing->error, writing->index,
+                                                "a list names a number outside its run");
             if (is_live(merge, (entry & UINT32_MAX) + shift))
                 merge->entries[merge->count++] = entry + shift;
         }
     }
-    for (size_t i = 0; i < merge->newcomer_count; i++) {
-        const struct twin__new_posting *newcomer = &merge->newcomers[i];
+    for (size_t i = 0; i < merge->posting_count; i++) {
+        const struct twin__index_new_posting *posting = &merge->postings[i];
         merge->entries[merge->count++] =
-            (uint64_t)hash_in(&writing->index->options, newcomer, list) << 32 | (newcomer->number - merge->out.first);
+            (uint64_t)hash_in(&writing->index->options, posting, list) << 32 | (posting->number - merge->out.first);
     }
     return TWIN_OK;
 }
 
-static twin_status put_list(const struct merge *merge, struct twin__writing *writing, size_t list)
+static twin_status put_list(const struct merge *merge, struct twin__index_writing *writing, size_t list)
 {
     uint64_t key = merge->out.first << LIST_BITS | list, check = check_of(merge->entries, merge->count);
     size_t length = merge->count * sizeof(uint64_t);
     void *room;
-    twin_status status = twin__store_reserve(&room, writing->txn, heaps[merge->heap].lists, key,
+    twin_status status = twin__store_reserve(&room, writing->txn, kinds[merge->kind].lists, key,
                                              length + sizeof check, TWIN__STORE_SET, writing->error);
     if (status == TWIN_OK) {
         memcpy(room, merge->entries, length);
@@ -246,11 +249,11 @@ static twin_status put_list(const struct merge *merge, struct twin__writing *wri
     return status;
 }
 
-static twin_status merge_list(struct merge *merge, struct twin__writing *writing, size_t list)
+static twin_status merge_list(struct merge *merge, struct twin__index_writing *writing, size_t list)
 {
     twin_status status = gather(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++)
-        status = twin__store_delete(writing->txn, heaps[merge->heap].lists, merge->runs[i].first << LIST_BITS | list,
+        status = twin__store_delete(writing->txn, kinds[merge->kind].lists, merge->runs[i].first << LIST_BITS | list,
                                     writing->error);
     if (status != TWIN_OK || merge->count == 0)
         return status;
@@ -258,42 +261,44 @@ static twin_status merge_list(struct merge *merge, struct twin__writing *writing
     return put_list(merge, writing, list);
 }
 
-static twin_status put_run(struct twin__writing *writing, enum twin__postings heap, const struct twin__run *run)
+static twin_status put_run(struct twin__index_writing *writing, enum twin__index_postings kind,
+                           const struct twin__index_run *run)
 {
-    unsigned char record[TWIN__RUN_BYTES];
-    twin__run_encode(record, run);
-    return twin__store_put(writing->txn, heaps[heap].runs, run->first, (struct twin__bytes){ record, sizeof record },
+    unsigned char record[TWIN__INDEX_RUN_BYTES];
+    twin__index_run_encode(record, run);
+    return twin__store_put(writing->txn, kinds[kind].runs, run->first, (struct twin__bytes){ record, sizeof record },
                            TWIN__STORE_SET, writing->error);
 }
 
-static twin_status merge_lists(struct merge *merge, struct twin__writing *writing)
+static twin_status merge_lists(struct merge *merge, struct twin__index_writing *writing)
 {
-    size_t lists = twin__postings_lists(&writing->index->options, merge->heap);
+    size_t lists = twin__index_list_count(&writing->index->options, merge->kind);
     twin_status status = merge->clears ? mark_live(merge, writing) : TWIN_OK;
     for (size_t list = 0; list < lists && status == TWIN_OK; list++)
         status = merge_list(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++) {
-        status = twin__store_delete(writing->txn, heaps[merge->heap].runs, merge->runs[i].first, writing->error);
-        if (merge->heap == TWIN__POSTINGS_SETS)
+        status = twin__store_delete(writing->txn, kinds[merge->kind].runs, merge->runs[i].first, writing->error);
+        if (merge->kind == TWIN__INDEX_POSTINGS_OF_SETS)
             writing->counts.dead -= merge->runs[i].dead;
     }
     merge->out.entries = merge->count;
-    return status == TWIN_OK && merge->count ? put_run(writing, merge->heap, &merge->out) : status;
+    return status == TWIN_OK && merge->count ? put_run(writing, merge->kind, &merge->out) : status;
 }
 
-static twin_status merge_runs(struct twin__writing *writing, enum twin__postings heap, const struct twin__run *runs,
-                              size_t run_count, const struct twin__new_posting *newcomers, size_t newcomer_count)
+static twin_status merge_runs(struct twin__index_writing *writing, enum twin__index_postings kind,
+                              const struct twin__index_run *runs, size_t run_count,
+                              const struct twin__index_new_posting *postings, size_t posting_count)
 {
     struct merge merge = {
-        .heap = heap, .runs = runs, .run_count = run_count, .newcomers = newcomers, .newcomer_count = newcomer_count
+        .kind = kind, .runs = runs, .run_count = run_count, .postings = postings, .posting_count = posting_count
     };
-    size_t room = newcomer_count;
+    size_t room = posting_count;
     for (size_t i = 0; i < run_count; i++) {
         room += runs[i].entries;
         merge.clears |= runs[i].dead > 0;
     }
-    merge.out.first = run_count ? runs[0].first : newcomers[0].number;
-    merge.out.end = newcomer_count ? newcomers[newcomer_count - 1].number + 1 : runs[run_count - 1].end;
+    merge.out.first = run_count ? runs[0].first : postings[0].number;
+    merge.out.end = posting_count ? postings[posting_count - 1].number + 1 : runs[run_count - 1].end;
     merge.entries = malloc((room + 1) * sizeof(uint64_t));
     merge.spare = malloc((room + 1) * sizeof(uint64_t));
     merge.live = merge.clears ? calloc((merge.out.end - merge.out.first) / 8 + 1, 1) : NULL;
@@ -313,18 +318,18 @@ static bool fits(uint64_t first, uint64_t end)
     return end - first <= (uint64_t)UINT32_MAX + 1;
 }
 
-twin_status twin__runs_append(struct twin__writing *writing, enum twin__postings heap,
-                              const struct twin__new_posting *newcomers, size_t count)
+twin_status twin__index_runs_append(struct twin__index_writing *writing, enum twin__index_postings kind,
+                                    const struct twin__index_new_posting *postings, size_t count)
 {
-    struct twin__run *runs;
+    struct twin__index_run *runs;
     size_t run_count;
     if (count == 0)
         return TWIN_OK;
-    uint64_t end = newcomers[count - 1].number + 1;
-    if (end > MOST_NUMBERS || !fits(newcomers[0].number, end))
+    uint64_t end = postings[count - 1].number + 1;
+    if (end > MOST_NUMBERS || !fits(postings[0].number, end))
         return twin__fail(writing->error, TWIN_ELIMIT, "%s: more documents than an index can hold",
                           writing->index->path);
-    twin_status status = twin__runs_list(&runs, &run_count, writing->index, writing->txn, heap, writing->error);
+    twin_status status = twin__index_runs_read(&runs, &run_count, writing->index, writing->txn, kind, writing->error);
     if (status != TWIN_OK)
         return status;
     size_t first = run_count, total = count;
@@ -332,47 +337,48 @@ twin_status twin__runs_append(struct twin__writing *writing, enum twin__postings
          first > 0 && runs[first - 1].entries - runs[first - 1].dead < 2 * total && fits(runs[first - 1].first, end);
          first--)
         total += runs[first - 1].entries - runs[first - 1].dead;
-    status = merge_runs(writing, heap, run_count ? runs + first : NULL, run_count - first, newcomers, count);
+    status = merge_runs(writing, kind, run_count ? runs + first : NULL, run_count - first, postings, count);
     free(runs);
     return status;
 }
 
-static twin_status find_run(struct twin__run *out, struct twin__writing *writing, enum twin__postings heap,
-                            uint64_t number)
+static twin_status find_run(struct twin__index_run *out, struct twin__index_writing *writing,
+                            enum twin__index_postings kind, uint64_t number)
 {
     struct twin__store_cursor cursor;
     struct twin__store_record record;
-    twin_status status = twin__store_cursor_open(&cursor, writing->txn, heaps[heap].runs, writing->error);
+    twin_status status = twin__store_cursor_open(&cursor, writing->txn, kinds[kind].runs, writing->error);
     if (status == TWIN_OK)
         status = twin__store_seek(&record, &cursor, number, TWIN__STORE_AT_OR_BEFORE, writing->error);
-    bool good = status == TWIN_OK && record.value.at && twin__run_decode(out, record.key, record.value) &&
+    bool good = status == TWIN_OK && record.value.at && twin__index_run_decode(out, record.key, record.value) &&
                 number < out->end && out->dead < out->entries;
     twin__store_cursor_close(&cursor);
     return good || status != TWIN_OK
                ? status
-               : twin__fail_damaged(writing->error, writing->index, "a set or an id stands in no run");
+               : twin__index_fail_damaged(writing->error, writing->index, "a set or an id is in no run");
 }
 
-twin_status twin__runs_mark_removed(struct twin__writing *writing, enum twin__postings heap, uint64_t number)
+twin_status twin__index_runs_mark_removed(struct twin__index_writing *writing, enum twin__index_postings kind,
+                                          uint64_t number)
 {
-    struct twin__run run = { 0 };
-    twin_status status = find_run(&run, writing, heap, number);
+    struct twin__index_run run = { 0 };
+    twin_status status = find_run(&run, writing, kind, number);
     if (status != TWIN_OK)
         return status;
     run.dead++;
-    writing->counts.dead += heap == TWIN__POSTINGS_SETS;
-    return 2 * run.dead > run.entries ? merge_runs(writing, heap, &run, 1, NULL, 0) : put_run(writing, heap, &run);
+    writing->counts.dead += kind == TWIN__INDEX_POSTINGS_OF_SETS;
+    return 2 * run.dead > run.entries ? merge_runs(writing, kind, &run, 1, NULL, 0) : put_run(writing, kind, &run);
 }
 
-/* Runs too far apart for one stay apart. */
-twin_status twin__runs_merge_all(struct twin__writing *writing, enum twin__postings heap)
+/* Runs whose numbers do not fit into one stay separate. */
+twin_status twin__index_runs_merge_all(struct twin__index_writing *writing, enum twin__index_postings kind)
 {
-    struct twin__run *runs;
+    struct twin__index_run *runs;
     size_t count, first = 0;
-    twin_status status = twin__runs_list(&runs, &count, writing->index, writing->txn, heap, writing->error);
+    twin_status status = twin__index_runs_read(&runs, &count, writing->index, writing->txn, kind, writing->error);
     for (size_t i = 1; i <= count && status == TWIN_OK; i++)
         if (i == count || !fits(runs[first].first, runs[i].end)) {
-            status = merge_runs(writing, heap, runs + first, i - first, NULL, 0);
+            status = merge_runs(writing, kind, runs + first, i - first, NULL, 0);
             first = i;
         }
     free(runs);

@@ -8,7 +8,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/stages.h"
-#include "index/index_private.h"
+#include "index/draft.h"
+#include "index/ingest.h"
+#include "index/view.h"
 #include "input/reader.h"
 #include "join/gate.h"
 
@@ -29,10 +31,11 @@ static size_t least_equal(const twin_index_options *options, double threshold)
 
 /* ---- candidates ---- */
 
-static twin_status gather_band(twin_index_view *view, struct twin__run run, struct twin__band band, uint32_t hash)
+static twin_status gather_band(twin_index_view *view, struct twin__index_run run, struct twin__index_list band,
+                               uint32_t hash)
 {
-    for (size_t i = twin__band_find(band, hash); i < band.count; i++) {
-        uint64_t entry = twin__entry_at(band, i);
+    for (size_t i = twin__index_list_find(band, hash); i < band.count; i++) {
+        uint64_t entry = twin__index_list_entry(band, i);
         if (entry >> 32 != hash)
             break;
         if (twin_items_reserve(&view->candidates, 1) != TWIN_OK)
@@ -50,7 +53,7 @@ static twin_status gather(twin_index_view *view)
     view->candidates.count = 0;
     twin_status status = TWIN_OK;
     for (size_t band = 0; band < bands && status == TWIN_OK; band++) {
-        uint32_t hash = twin__band_hash(options, view->asked, band);
+        uint32_t hash = twin__index_band_hash(options, view->asked, band);
         for (size_t run = 0; run < view->bands.run_count && status == TWIN_OK; run++)
             status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash);
     }
@@ -64,9 +67,10 @@ static twin_status promise(twin_index_view *view, size_t least, twin_error *erro
     size_t slots = view->index->options.scheme.minhash.slots;
     view->hit_count = 0;
     for (size_t i = 0; i < view->candidates.count; i++) {
-        struct twin__set set;
+        struct twin__index_set_record set;
         bool found;
-        twin_status status = twin__view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
+        twin_status status =
+            twin__index_view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
         if (status != TWIN_OK)
             return status;
         size_t equal = found ? twin_minhash_agreement(view->asked, view->signature, slots) : 0;
@@ -75,7 +79,7 @@ static twin_status promise(twin_index_view *view, size_t least, twin_error *erro
         if (!twin__array_grow(&view->hits, &view->hit_capacity, view->hit_count, 1, sizeof *view->hits))
             return twin__fail_memory(error);
         view->hits[view->hit_count++] =
-            (struct twin__hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
+            (struct twin__index_hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
     }
     return TWIN_OK;
 }
@@ -84,14 +88,14 @@ static twin_status promise(twin_index_view *view, size_t least, twin_error *erro
 
 static int by_similarity(const void *a, const void *b)
 {
-    const struct twin__hit *x = a, *y = b;
+    const struct twin__index_hit *x = a, *y = b;
     if (x->similarity != y->similarity)
         return x->similarity > y->similarity ? -1 : 1;
     return (x->set > y->set) - (x->set < y->set);
 }
 
 /* Puts a hit where it belongs among the best so far, of which at most `most` stay. */
-static size_t insert(struct twin__hit *best, size_t count, size_t most, struct twin__hit hit)
+static size_t insert(struct twin__index_hit *best, size_t count, size_t most, struct twin__index_hit hit)
 {
     size_t position = count < most ? count : most - 1;
     if (count == most && by_similarity(&hit, &best[position]) >= 0)
@@ -106,14 +110,14 @@ static size_t insert(struct twin__hit *best, size_t count, size_t most, struct t
 static twin_status compare(twin_index_view *view, double threshold, size_t most, twin_set asked, twin_error *error)
 {
     const twin_index_options *options = &view->index->options;
-    struct twin__hit *hits = view->hits;
+    struct twin__index_hit *hits = view->hits;
     size_t best = 0, least = 0;
     for (size_t i = 0; i < view->hit_count; i++) {
-        struct twin__hit hit = hits[i];
+        struct twin__index_hit hit = hits[i];
         if (hit.equal < least)
             break; /* they come by their equal slots */
         twin_set set;
-        twin_status status = twin__view_items(&set, view, hit.set, hit.size, error);
+        twin_status status = twin__index_view_items(&set, view, hit.set, hit.size, error);
         if (status != TWIN_OK)
             return status;
         hit.similarity = twin_set_similarity_at_least(asked, set, TWIN_JACCARD, threshold);
@@ -156,18 +160,18 @@ static size_t *tally_of(struct told *told, uint32_t label)
 }
 
 /* Ids move as more come, so until the answer is whole an id is its place. */
-static twin_status tell(twin_index_answer *out, twin_index_view *view, const struct twin__hit *hit, uint64_t number,
-                        twin_error *error)
+static twin_status tell(twin_index_answer *out, twin_index_view *view, const struct twin__index_hit *hit,
+                        uint64_t number, twin_error *error)
 {
-    struct twin__document document;
-    twin_status status = twin__view_document(&document, NULL, view, number, error);
+    struct twin__index_document_record document;
+    twin_status status = twin__index_view_document(&document, NULL, view, number, error);
     if (status != TWIN_OK)
         return status;
     if (!twin__array_grow(&out->entries, &out->capacity, out->count, 1, sizeof *out->entries) ||
         twin_buffer_append(&out->ids, document.id.bytes, document.id.length) != TWIN_OK)
         return twin__fail_memory(error);
     twin_index_entry *entry = &out->entries[out->count++];
-    *entry = twin__entry_of(number, &document, hit->size);
+    *entry = twin__index_entry_of(number, &document, hit->size);
     entry->id.bytes = NULL;
     entry->similarity = hit->similarity;
     return TWIN_OK;
@@ -182,7 +186,7 @@ struct telling {
 };
 
 /* Tells the members of a set as long as more are wanted; labels of which there are enough are passed over whole. */
-static twin_status tell_members(struct telling *telling, const struct twin__hit *hit, twin_error *error)
+static twin_status tell_members(struct telling *telling, const struct twin__index_hit *hit, twin_error *error)
 {
     twin_index_view *view = telling->view;
     size_t top = telling->question.top;
@@ -192,16 +196,16 @@ static twin_status tell_members(struct telling *telling, const struct twin__hit 
     while (status == TWIN_OK && member.value.at && (per_label || !top || telling->out->count < top)) {
         uint32_t label;
         uint64_t number;
-        if (!twin__member_decode(&label, &number, member.value))
-            return twin__fail_damaged(error, view->index, "a member of a set is not what it should be");
+        if (!twin__index_member_decode(&label, &number, member.value))
+            return twin__index_fail_damaged(error, view->index, "a member of a set is not what it should be");
         size_t *tally = per_label ? tally_of(&telling->told, label) : NULL;
         if (per_label && !tally)
             return twin__fail_memory(error);
         if (tally && *tally >= (top ? top : 1)) {
-            unsigned char next[TWIN__MEMBER_BYTES];
+            unsigned char next[TWIN__INDEX_MEMBER_BYTES];
             if (label == UINT32_MAX)
                 return TWIN_OK;
-            twin__member_encode(next, label + 1, 0);
+            twin__index_member_encode(next, label + 1, 0);
             status = twin__store_seek_value(&member, &telling->members, hit->set,
                                             (struct twin__bytes){ next, sizeof next }, error);
             continue;
@@ -220,7 +224,7 @@ static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin
                              twin_error *error)
 {
     struct telling telling = { .out = out, .view = view, .question = question };
-    twin_status status = twin__store_cursor_open(&telling.members, view->txn, TWIN__MEMBERS, error);
+    twin_status status = twin__store_cursor_open(&telling.members, view->txn, TWIN__INDEX_MEMBERS, error);
     for (size_t i = 0; i < view->hit_count && status == TWIN_OK; i++)
         status = tell_members(&telling, &view->hits[i], error);
     twin__store_cursor_close(&telling.members);
@@ -243,7 +247,7 @@ static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index
     out->estimated = options->keep == TWIN_KEEP_NONE;
     if (!view->txn || !(question.threshold >= 0 && question.threshold <= 1))
         return twin__fail_status(error, TWIN_EINVAL);
-    twin_status status = twin__work_out(&set, view->asked, view->index, &view->scratch, document);
+    twin_status status = twin__index_sketch(&set, view->asked, view->index, &view->scratch, document);
     if (status == TWIN_OK && set.count == 0)
         return TWIN_OK;
     if (status == TWIN_OK)
@@ -284,7 +288,7 @@ struct questions {
     twin_index_answer *out;
     twin_index_query_options question;
     const twin_text *texts;
-    struct twin__seat *seats;
+    twin_index_view **views;
     struct twin__first_failure failure;
 };
 
@@ -293,8 +297,8 @@ static void ask_some(void *context, size_t begin, size_t end, int worker)
     struct questions *questions = context;
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
-        if (twin_index_query(&questions->out[i], questions->seats[worker].view, questions->question,
-                             questions->texts[i], &error) != TWIN_OK)
+        if (twin_index_query(&questions->out[i], questions->views[worker], questions->question, questions->texts[i],
+                             &error) != TWIN_OK)
             twin__keep_first_failure(&questions->failure, i, &error);
     }
 }
@@ -303,11 +307,11 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
                                   const twin_text *texts, size_t count, twin_exec exec, twin_error *error)
 {
     struct questions questions = { .out = out, .question = question, .texts = texts, .failure = TWIN__NO_FAILURE };
-    twin_status status = twin__seats_create(&questions.seats, exec.workers, index, error);
+    twin_status status = twin__index_views_create(&questions.views, exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
     twin_exec_for(exec, count, 1, ask_some, &questions);
-    twin__seats_free(questions.seats, exec.workers);
+    twin__index_views_free(questions.views, exec.workers);
     return twin__first_failure(error, &questions.failure);
 }
 
@@ -335,7 +339,7 @@ struct asking {
     const twin_input *input;
     twin_index_query_input_options wanted;
     struct asker *askers;
-    struct twin__seat *seats;
+    twin_index_view **views;
     twin_buffer name;
 };
 
@@ -373,8 +377,7 @@ static twin_status ask_document(void *context, int worker, const twin_index_docu
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
-    twin_status status =
-        ask(&asker->answer, asking->seats[worker].view, asking->wanted.question, given, &asker->error);
+    twin_status status = ask(&asker->answer, asking->views[worker], asking->wanted.question, given, &asker->error);
     return status == TWIN_OK ? keep_answer(asker, given, position) : status;
 }
 
@@ -431,24 +434,24 @@ twin_status twin_index_query_input(twin_index *index, const twin_input *input, t
     struct asking asking = { .input = input, .wanted = wanted };
     size_t workers = (size_t)wanted.exec.workers;
     asking.askers = calloc(workers, sizeof *asking.askers);
-    struct twin__ingest_options feeding = { .index = index,
-                                            .input = input,
-                                            .exec = wanted.exec,
-                                            .strict = wanted.strict,
-                                            .work = ask_document,
-                                            .restart = restart_asker,
-                                            .hand_in = hand_in_answers,
-                                            .problem = wanted.problem,
-                                            .context = &asking,
-                                            .problem_context = wanted.context,
-                                            .stage = &twin__stage_querying,
-                                            .progress = wanted.progress };
-    twin_status status = asking.askers ? twin__seats_create(&asking.seats, wanted.exec.workers, index, error)
+    struct twin__index_ingest_options feeding = { .index = index,
+                                                  .input = input,
+                                                  .exec = wanted.exec,
+                                                  .strict = wanted.strict,
+                                                  .work = ask_document,
+                                                  .restart = restart_asker,
+                                                  .hand_in = hand_in_answers,
+                                                  .problem = wanted.problem,
+                                                  .context = &asking,
+                                                  .problem_context = wanted.context,
+                                                  .stage = &twin__stage_querying,
+                                                  .progress = wanted.progress };
+    twin_status status = asking.askers ? twin__index_views_create(&asking.views, wanted.exec.workers, index, error)
                                        : twin__fail_memory(error);
     if (status == TWIN_OK) {
-        status = twin__ingest(NULL, &feeding, error);
+        status = twin__index_ingest(NULL, &feeding, error);
         take_sentence(&asking, status, error);
-        twin__seats_free(asking.seats, wanted.exec.workers);
+        twin__index_views_free(asking.views, wanted.exec.workers);
     }
     clear_asking(&asking);
     return status;

@@ -21,7 +21,7 @@
  *    120  8  XXH3 of the 120 bytes before, and with it as the seed, of the words
  *    128     the stop words, each ended by a zero
  *
- * Counts, under "counts": seven numbers of 8 bytes in the order of struct twin__counts, and their XXH3.
+ * Counts, under "counts": seven numbers of 8 bytes in the order of struct twin__index_counts, and their XXH3.
  * A document:  0 4 check   4 4 label   8 8 time   16 8 set   24 1 flags: 1 the id is a number   25 the id
  * A set:       0 4 check   4 4 zero    8 8 size   16 16 digest   32 8 members   40 8 first   48 4·k signature
  * A run:       0 8 end     8 8 entries 16 8 dead  24 8 XXH3 of the 24 bytes before, seeded with its first
@@ -37,14 +37,14 @@
 static const char MAGIC[8] = "TWINDEX\n";
 static const char HASH_CHECK[] = "twinsift index: is this the same hash?";
 
-uint32_t twin__check_of(const void *record, size_t length)
+uint32_t twin__index_check_of(const void *record, size_t length)
 {
     return (uint32_t)XXH3_64bits((const char *)record + 4, length - 4);
 }
 
-bool twin__check_fits(struct twin__bytes record, size_t least)
+bool twin__index_check_fits(struct twin__bytes record, size_t least)
 {
-    return record.length >= least && twin__get4(record.at) == twin__check_of(record.at, record.length);
+    return record.length >= least && twin__get4(record.at) == twin__index_check_of(record.at, record.length);
 }
 
 /* ---- the format ---- */
@@ -70,12 +70,13 @@ static uint64_t hash_check(twin_hash hash)
 
 static uint64_t format_check(const unsigned char *record, size_t length)
 {
-    return XXH3_64bits_withSeed(record + TWIN__FORMAT_BYTES, length - TWIN__FORMAT_BYTES, XXH3_64bits(record, 120));
+    return XXH3_64bits_withSeed(record + TWIN__INDEX_FORMAT_BYTES, length - TWIN__INDEX_FORMAT_BYTES,
+                                XXH3_64bits(record, 120));
 }
 
-twin_status twin__format_encode(twin_buffer *out, const twin_index_options *options)
+twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options *options)
 {
-    unsigned char head[TWIN__FORMAT_BYTES] = { 0 };
+    unsigned char head[TWIN__INDEX_FORMAT_BYTES] = { 0 };
     const twin_shingle_options *shingle = &options->scheme.shingle;
     memcpy(head, MAGIC, sizeof MAGIC);
     twin__put4(head + 8, TWIN__INDEX_VERSION);
@@ -177,9 +178,9 @@ static void read_head(twin_index_options *out, const unsigned char *head)
     memcpy(&out->scheme.threshold, &threshold, sizeof threshold);
 }
 
-twin_status twin__format_decode(twin_index_options *out, const char **reason, struct twin__bytes record)
+twin_status twin__index_format_decode(twin_index_options *out, const char **reason, struct twin__bytes record)
 {
-    unsigned char head[TWIN__FORMAT_BYTES];
+    unsigned char head[TWIN__INDEX_FORMAT_BYTES];
     const unsigned char *bytes = record.at;
     *reason = "is not an index of twinsift";
     if (record.length < sizeof head || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
@@ -210,7 +211,7 @@ twin_status twin__format_decode(twin_index_options *out, const char **reason, st
 
 /* ---- counts, runs ---- */
 
-void twin__counts_encode(unsigned char out[TWIN__COUNTS_BYTES], const struct twin__counts *counts)
+void twin__index_counts_encode(unsigned char out[TWIN__INDEX_COUNTS_BYTES], const struct twin__index_counts *counts)
 {
     const uint64_t numbers[] = { counts->transaction, counts->next_document, counts->next_set, counts->documents,
                                  counts->sets,        counts->too_short,     counts->dead,     counts->empty_set };
@@ -218,31 +219,31 @@ void twin__counts_encode(unsigned char out[TWIN__COUNTS_BYTES], const struct twi
     twin__put8(out + sizeof numbers, XXH3_64bits(numbers, sizeof numbers));
 }
 
-bool twin__counts_decode(struct twin__counts *out, struct twin__bytes record)
+bool twin__index_counts_decode(struct twin__index_counts *out, struct twin__bytes record)
 {
     uint64_t numbers[9];
     if (record.length != sizeof numbers)
         return false;
     memcpy(numbers, record.at, sizeof numbers);
-    *out = (struct twin__counts){ numbers[0], numbers[1], numbers[2], numbers[3],
-                                  numbers[4], numbers[5], numbers[6], numbers[7] };
+    *out = (struct twin__index_counts){ numbers[0], numbers[1], numbers[2], numbers[3],
+                                        numbers[4], numbers[5], numbers[6], numbers[7] };
     return numbers[8] == XXH3_64bits(numbers, 8 * sizeof numbers[0]);
 }
 
-void twin__run_encode(unsigned char out[TWIN__RUN_BYTES], const struct twin__run *run)
+void twin__index_run_encode(unsigned char out[TWIN__INDEX_RUN_BYTES], const struct twin__index_run *run)
 {
     const uint64_t numbers[] = { run->end, run->entries, run->dead };
     memcpy(out, numbers, sizeof numbers);
     twin__put8(out + sizeof numbers, XXH3_64bits_withSeed(numbers, sizeof numbers, run->first));
 }
 
-bool twin__run_decode(struct twin__run *out, uint64_t first, struct twin__bytes record)
+bool twin__index_run_decode(struct twin__index_run *out, uint64_t first, struct twin__bytes record)
 {
     uint64_t numbers[4];
     if (record.length != sizeof numbers)
         return false;
     memcpy(numbers, record.at, sizeof numbers);
-    *out = (struct twin__run){ first, numbers[0], numbers[1], numbers[2] };
+    *out = (struct twin__index_run){ first, numbers[0], numbers[1], numbers[2] };
     return numbers[3] == XXH3_64bits_withSeed(numbers, 3 * sizeof numbers[0], first) && out->first < out->end &&
            out->end - out->first <= (uint64_t)UINT32_MAX + 1 && out->entries >= 1 &&
            out->entries <= out->end - out->first && out->dead <= out->entries;
@@ -252,7 +253,7 @@ bool twin__run_decode(struct twin__run *out, uint64_t first, struct twin__bytes 
 
 enum { DOCUMENT_HEAD = 25, SET_HEAD = 48 };
 
-twin_status twin__document_encode(twin_buffer *out, const struct twin__document *document)
+twin_status twin__index_document_encode(twin_buffer *out, const struct twin__index_document_record *document)
 {
     out->length = 0;
     twin_status status = twin_buffer_reserve(out, DOCUMENT_HEAD + document->id.length);
@@ -265,24 +266,25 @@ twin_status twin__document_encode(twin_buffer *out, const struct twin__document 
     record[24] = document->id_is_number;
     memcpy(record + DOCUMENT_HEAD, document->id.bytes, document->id.length);
     out->length = DOCUMENT_HEAD + document->id.length;
-    twin__put4(record, twin__check_of(record, out->length));
+    twin__put4(record, twin__index_check_of(record, out->length));
     return TWIN_OK;
 }
 
-bool twin__document_decode(struct twin__document *out, struct twin__bytes record)
+bool twin__index_document_decode(struct twin__index_document_record *out, struct twin__bytes record)
 {
     const char *bytes = record.at;
-    if (!twin__check_fits(record, DOCUMENT_HEAD) || bytes[24] & ~1)
+    if (!twin__index_check_fits(record, DOCUMENT_HEAD) || bytes[24] & ~1)
         return false;
-    *out = (struct twin__document){ .set = twin__get8(bytes + 16),
-                                    .time = twin__get8(bytes + 8),
-                                    .label = twin__get4(bytes + 4),
-                                    .id_is_number = bytes[24],
-                                    .id = { bytes + DOCUMENT_HEAD, record.length - DOCUMENT_HEAD } };
+    *out = (struct twin__index_document_record){ .set = twin__get8(bytes + 16),
+                                                 .time = twin__get8(bytes + 8),
+                                                 .label = twin__get4(bytes + 4),
+                                                 .id_is_number = bytes[24],
+                                                 .id = { bytes + DOCUMENT_HEAD, record.length - DOCUMENT_HEAD } };
     return true;
 }
 
-twin_status twin__set_encode(twin_buffer *out, const struct twin__set *set, const uint32_t *signature, size_t slots)
+twin_status twin__index_set_encode(twin_buffer *out, const struct twin__index_set_record *set,
+                                   const uint32_t *signature, size_t slots)
 {
     size_t length = SET_HEAD + slots * sizeof *signature;
     out->length = 0;
@@ -294,20 +296,52 @@ twin_status twin__set_encode(twin_buffer *out, const struct twin__set *set, cons
     memcpy(out->bytes + 8, numbers, sizeof numbers);
     memcpy(out->bytes + SET_HEAD, signature, slots * sizeof *signature);
     out->length = length;
-    twin__put4(out->bytes, twin__check_of(out->bytes, length));
+    twin__put4(out->bytes, twin__index_check_of(out->bytes, length));
     return TWIN_OK;
 }
 
-bool twin__set_decode(struct twin__set *out, uint32_t *signature, size_t slots, struct twin__bytes record)
+bool twin__index_set_decode(struct twin__index_set_record *out, uint32_t *signature, size_t slots,
+                            struct twin__bytes record)
 {
     const char *bytes = record.at;
-    if (record.length != SET_HEAD + slots * sizeof *signature || !twin__check_fits(record, SET_HEAD))
+    if (record.length != SET_HEAD + slots * sizeof *signature || !twin__index_check_fits(record, SET_HEAD))
         return false;
-    *out = (struct twin__set){ .size = twin__get8(bytes + 8),
-                               .members = twin__get8(bytes + 32),
-                               .first = twin__get8(bytes + 40),
-                               .digest = { twin__get8(bytes + 16), twin__get8(bytes + 24) } };
+    *out = (struct twin__index_set_record){ .size = twin__get8(bytes + 8),
+                                            .members = twin__get8(bytes + 32),
+                                            .first = twin__get8(bytes + 40),
+                                            .digest = { twin__get8(bytes + 16), twin__get8(bytes + 24) } };
     if (signature)
         memcpy(signature, bytes + SET_HEAD, slots * sizeof *signature);
+    return true;
+}
+
+/* ---- members ---- */
+
+static void put_high_first(unsigned char *out, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        out[i] = (unsigned char)(value >> 8 * (bytes - 1 - i));
+}
+
+static uint64_t get_high_first(const unsigned char *at, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+void twin__index_member_encode(unsigned char out[TWIN__INDEX_MEMBER_BYTES], uint32_t label, uint64_t document)
+{
+    put_high_first(out, label, 4);
+    put_high_first(out + 4, document, 8);
+}
+
+bool twin__index_member_decode(uint32_t *label, uint64_t *document, struct twin__bytes value)
+{
+    if (value.length != TWIN__INDEX_MEMBER_BYTES)
+        return false;
+    *label = (uint32_t)get_high_first(value.at, 4);
+    *document = get_high_first((const unsigned char *)value.at + 4, 8);
     return true;
 }

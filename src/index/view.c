@@ -1,68 +1,42 @@
-/* view.c — views: what an index held at one instant. */
+/* view.c — views: what an index held at one instant.
+ *
+ * A view is a transaction that reads, with the posting lists looked up once, since they stay in place as long as it lasts. It
+ * also has the buffers that a query needs, so a thread that keeps its view allocates nothing per query. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "index/index_private.h"
-
-/* ---- members ---- */
-
-static void put_high_first(unsigned char *out, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        out[i] = (unsigned char)(value >> 8 * (bytes - 1 - i));
-}
-
-static uint64_t get_high_first(const unsigned char *at, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
-void twin__member_encode(unsigned char out[TWIN__MEMBER_BYTES], uint32_t label, uint64_t document)
-{
-    put_high_first(out, label, 4);
-    put_high_first(out + 4, document, 8);
-}
-
-bool twin__member_decode(uint32_t *label, uint64_t *document, struct twin__bytes value)
-{
-    if (value.length != TWIN__MEMBER_BYTES)
-        return false;
-    *label = (uint32_t)get_high_first(value.at, 4);
-    *document = get_high_first((const unsigned char *)value.at + 4, 8);
-    return true;
-}
+#include "index/blocks.h"
+#include "index/draft.h"
+#include "index/view.h"
 
 /* ---- opening ---- */
 
-/* What lies in the file stays where it is as long as the transaction, so the lists are looked up once. */
 static twin_status find_lists(twin_index_view *view, twin_error *error)
 {
     const twin_index *index = view->index;
-    twin_status status = twin__lists_get(&view->bands, index, view->txn, TWIN__POSTINGS_SETS, 0,
-                                         index->options.scheme.plan.bands, error);
-    return status == TWIN_OK ? twin__lists_get(&view->ids, index, view->txn, TWIN__POSTINGS_IDS, 0, 1, error)
-                             : status;
+    twin_status status = twin__index_lists_get(&view->bands, index, view->txn, TWIN__INDEX_POSTINGS_OF_SETS, 0,
+                                               index->options.scheme.plan.bands, error);
+    return status == TWIN_OK
+               ? twin__index_lists_get(&view->ids, index, view->txn, TWIN__INDEX_POSTINGS_OF_IDS, 0, 1, error)
+               : status;
 }
 
-static twin_status look(twin_index_view *view, twin_error *error)
+static twin_status begin_read(twin_index_view *view, twin_error *error)
 {
     twin_status status = twin__store_begin_read(&view->txn, view->index->store, error);
     if (status == TWIN_OK)
-        status = twin__get_counts(&view->counts, view->index, view->txn, error);
+        status = twin__index_get_counts(&view->counts, view->index, view->txn, error);
     if (status == TWIN_OK)
         status = find_lists(view, error);
-    return status == TWIN_OK ? twin__store_cursor_open(&view->kept, view->txn, TWIN__KEPT, error) : status;
+    return status == TWIN_OK ? twin__store_cursor_open(&view->kept, view->txn, TWIN__INDEX_KEPT, error) : status;
 }
 
-static void look_away(twin_index_view *view)
+static void end_read(twin_index_view *view)
 {
-    twin__lists_clear(&view->bands);
-    twin__lists_clear(&view->ids);
+    twin__index_lists_clear(&view->bands);
+    twin__index_lists_clear(&view->ids);
     twin__store_cursor_close(&view->kept);
     twin__store_end_read(view->txn);
     view->txn = NULL;
@@ -78,7 +52,7 @@ twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twi
     view->index = index;
     view->asked = malloc(slots * sizeof *view->asked);
     view->signature = malloc(slots * sizeof *view->signature);
-    twin_status status = view->asked && view->signature ? look(view, error) : twin__fail_memory(error);
+    twin_status status = view->asked && view->signature ? begin_read(view, error) : twin__fail_memory(error);
     if (status != TWIN_OK) {
         twin_index_view_free(view);
         return status;
@@ -89,15 +63,15 @@ twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twi
 
 twin_status twin_index_view_renew(twin_index_view *view, twin_error *error)
 {
-    look_away(view);
-    return look(view, error);
+    end_read(view);
+    return begin_read(view, error);
 }
 
 void twin_index_view_free(twin_index_view *view)
 {
     if (!view)
         return;
-    look_away(view);
+    end_read(view);
     twin_scratch_clear(&view->scratch);
     twin_scratch_clear(&view->again);
     twin_items_clear(&view->items);
@@ -110,27 +84,27 @@ void twin_index_view_free(twin_index_view *view)
     free(view);
 }
 
-void twin__seats_free(struct twin__seat *seats, int count)
+void twin__index_views_free(twin_index_view **views, int count)
 {
-    for (int i = 0; seats && i < count; i++)
-        twin_index_view_free(seats[i].view);
-    free(seats);
+    for (int i = 0; views && i < count; i++)
+        twin_index_view_free(views[i]);
+    free(views);
 }
 
-/* A transaction that ends between two views makes them differ; then the older ones look again, until all agree. */
-static twin_status agree(struct twin__seat *seats, int count, twin_error *error)
+/* A transaction committed between two views makes them differ; then the older ones are renewed, until all agree. */
+static twin_status agree(twin_index_view **views, int count, twin_error *error)
 {
     uint64_t latest = 0;
     for (int i = 0; i < count; i++) {
-        assert(seats[i].view);
-        uint64_t seen = seats[i].view->counts.transaction;
+        assert(views[i]);
+        uint64_t seen = views[i]->counts.transaction;
         if (seen == latest)
             continue;
         if (seen < latest) {
-            twin_status status = twin_index_view_renew(seats[i].view, error);
+            twin_status status = twin_index_view_renew(views[i], error);
             if (status != TWIN_OK)
                 return status;
-            seen = seats[i].view->counts.transaction;
+            seen = views[i]->counts.transaction;
         }
         if (seen > latest) { /* those before are older now */
             latest = seen;
@@ -140,59 +114,59 @@ static twin_status agree(struct twin__seat *seats, int count, twin_error *error)
     return TWIN_OK;
 }
 
-twin_status twin__seats_create(struct twin__seat **out, int count, twin_index *index, twin_error *error)
+twin_status twin__index_views_create(twin_index_view ***out, int count, twin_index *index, twin_error *error)
 {
-    struct twin__seat *seats = calloc((size_t)count, sizeof *seats);
+    twin_index_view **views = calloc((size_t)count, sizeof *views);
     *out = NULL;
-    if (!seats)
+    if (!views)
         return twin__fail_memory(error);
     twin_status status = TWIN_OK;
     for (int i = 0; i < count && status == TWIN_OK; i++)
-        status = twin_index_view_create(&seats[i].view, index, error);
+        status = twin_index_view_create(&views[i], index, error);
     if (status == TWIN_OK)
-        status = agree(seats, count, error);
+        status = agree(views, count, error);
     if (status != TWIN_OK) {
-        twin__seats_free(seats, count);
+        twin__index_views_free(views, count);
         return status;
     }
-    *out = seats;
+    *out = views;
     return TWIN_OK;
 }
 
 /* ---- records ---- */
 
-static twin_status get(struct twin__bytes *out, bool *found, twin_index_view *view, enum twin__table table,
+static twin_status get(struct twin__bytes *out, bool *found, twin_index_view *view, enum twin__index_table table,
                        uint64_t number, twin_error *error)
 {
     twin_status status = twin__store_get(out, view->txn, table, number, error);
     if (found)
         *found = out->at != NULL;
     return status == TWIN_OK && !out->at && !found
-               ? twin__fail_damaged(error, view->index, "a record that is referred to is missing")
+               ? twin__index_fail_damaged(error, view->index, "a record that is referred to is missing")
                : status;
 }
 
-twin_status twin__view_set(struct twin__set *out, bool *found, uint32_t *signature, twin_index_view *view,
-                           uint64_t set, twin_error *error)
+twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found, uint32_t *signature,
+                                 twin_index_view *view, uint64_t set, twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = get(&value, found, view, TWIN__SETS, set, error);
+    twin_status status = get(&value, found, view, TWIN__INDEX_SETS, set, error);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    if (!twin__set_decode(out, signature, view->index->options.scheme.minhash.slots, value))
-        return twin__fail_damaged(error, view->index, "a signature does not fit its checksum");
+    if (!twin__index_set_decode(out, signature, view->index->options.scheme.minhash.slots, value))
+        return twin__index_fail_damaged(error, view->index, "a signature does not fit its checksum");
     return TWIN_OK;
 }
 
-twin_status twin__view_document(struct twin__document *out, bool *found, twin_index_view *view, uint64_t document,
-                                twin_error *error)
+twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,
+                                      uint64_t document, twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = get(&value, found, view, TWIN__DOCUMENTS, document, error);
+    twin_status status = get(&value, found, view, TWIN__INDEX_DOCUMENTS, document, error);
     if (status != TWIN_OK || (found && !*found))
         return status;
-    if (!twin__document_decode(out, value))
-        return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
+    if (!twin__index_document_decode(out, value))
+        return twin__index_fail_damaged(error, view->index, "a document does not fit its checksum");
     return TWIN_OK;
 }
 
@@ -200,11 +174,11 @@ twin_status twin__view_document(struct twin__document *out, bool *found, twin_in
 static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *error)
 {
     struct twin__bytes kept;
-    twin_status status = twin__kept_get(&kept, view->index, &view->kept, set, error);
+    twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__text_decode(&view->text, SIZE_MAX, kept);
-    return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a text does not fit its checksum")
+    status = twin__index_text_decode(&view->text, SIZE_MAX, kept);
+    return status == TWIN_EFORMAT ? twin__index_fail_damaged(error, view->index, "a text does not fit its checksum")
            : status == TWIN_OK    ? TWIN_OK
                                   : twin__fail_memory(error);
 }
@@ -222,7 +196,8 @@ static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t 
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size, twin_error *error)
+twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size,
+                                   twin_error *error)
 {
     *out = (twin_set){ 0 };
     if (size == 0)
@@ -230,18 +205,20 @@ twin_status twin__view_items(twin_set *out, twin_index_view *view, uint64_t set,
     if (view->index->options.keep == TWIN_KEEP_TEXT)
         return shingle_again(out, view, set, error);
     struct twin__bytes kept;
-    twin_status status = twin__kept_get(&kept, view->index, &view->kept, set, error);
+    twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__items_decode(&view->items, size, twin__item_bits(&view->index->options), kept);
+    status = twin__index_items_decode(&view->items, size, twin__index_item_bits(&view->index->options), kept);
     if (status != TWIN_OK)
-        return status == TWIN_EFORMAT ? twin__fail_damaged(error, view->index, "a set does not fit its checksum")
-                                      : twin__fail_memory(error);
+        return status == TWIN_EFORMAT
+                   ? twin__index_fail_damaged(error, view->index, "a set does not fit its checksum")
+                   : twin__fail_memory(error);
     *out = (twin_set){ view->items.items, view->items.count };
     return TWIN_OK;
 }
 
-twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *document, uint64_t set_size)
+twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_document_record *document,
+                                      uint64_t set_size)
 {
     return (twin_index_entry){ .document = number,
                                .id = document->id,
@@ -252,31 +229,31 @@ twin_index_entry twin__entry_of(uint64_t number, const struct twin__document *do
                                .set_size = set_size };
 }
 
-/* ---- what users ask for ---- */
+/* ---- public ---- */
 
 static twin_status entry_of(twin_index_entry *out, twin_index_view *view, uint64_t number,
-                            const struct twin__document *document, twin_error *error)
+                            const struct twin__index_document_record *document, twin_error *error)
 {
-    struct twin__set set;
-    twin_status status = twin__view_set(&set, NULL, NULL, view, document->set, error);
+    struct twin__index_set_record set;
+    twin_status status = twin__index_view_set(&set, NULL, NULL, view, document->set, error);
     if (status == TWIN_OK)
-        *out = twin__entry_of(number, document, set.size);
+        *out = twin__index_entry_of(number, document, set.size);
     return status;
 }
 
-/* Finds the document with the id among the entries of a list; what a list names may be gone. */
+/* Finds the document with the id among the entries of a list; a list may name removed ones. */
 static twin_status find_in_run(twin_index_entry *out, bool *found, twin_index_view *view, size_t run, twin_text id,
                                twin_error *error)
 {
     uint32_t hash = twin__index_id_hash(view->index, id);
-    struct twin__band list = view->ids.lists[run];
-    for (size_t i = twin__band_find(list, hash); i < list.count; i++) {
-        uint64_t entry = twin__entry_at(list, i), number = view->ids.runs[run].first + (uint32_t)entry;
-        struct twin__document document;
+    struct twin__index_list list = view->ids.lists[run];
+    for (size_t i = twin__index_list_find(list, hash); i < list.count; i++) {
+        uint64_t entry = twin__index_list_entry(list, i), number = view->ids.runs[run].first + (uint32_t)entry;
+        struct twin__index_document_record document;
         bool there;
         if (entry >> 32 != hash)
             break;
-        twin_status status = twin__view_document(&document, &there, view, number, error);
+        twin_status status = twin__index_view_document(&document, &there, view, number, error);
         if (status != TWIN_OK)
             return status;
         if (!there)
@@ -301,16 +278,16 @@ twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view 
 twin_status twin_index_signature(const uint32_t **out, twin_index_view *view, twin_index_entry entry,
                                  twin_error *error)
 {
-    struct twin__set set;
+    struct twin__index_set_record set;
     *out = view->signature;
-    return twin__view_set(&set, NULL, view->signature, view, entry.set, error);
+    return twin__index_view_set(&set, NULL, view->signature, view, entry.set, error);
 }
 
 twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
 {
     if (view->index->options.keep == TWIN_KEEP_NONE)
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no sets", view->index->path);
-    return twin__view_items(out, view, entry.set, entry.set_size, error);
+    return twin__index_view_items(out, view, entry.set, entry.set_size, error);
 }
 
 twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
@@ -332,10 +309,10 @@ static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor
     twin_status status = twin__store_move(&record, cursor, TWIN__STORE_FIRST, error);
     for (; status == TWIN_OK && record.value.at;
          status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error)) {
-        struct twin__document document;
+        struct twin__index_document_record document;
         twin_index_entry entry;
-        if (!twin__document_decode(&document, record.value))
-            return twin__fail_damaged(error, view->index, "a document does not fit its checksum");
+        if (!twin__index_document_decode(&document, record.value))
+            return twin__index_fail_damaged(error, view->index, "a document does not fit its checksum");
         status = entry_of(&entry, view, record.key, &document, error);
         if (status != TWIN_OK)
             return status;
@@ -348,7 +325,7 @@ static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor
 twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context, twin_error *error)
 {
     struct twin__store_cursor cursor;
-    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__DOCUMENTS, error);
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_DOCUMENTS, error);
     if (status == TWIN_OK)
         status = each(view, &cursor, visit, context, error);
     twin__store_cursor_close(&cursor);

@@ -7,56 +7,56 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "index/index_private.h"
+#include "index/view_provider.h"
 
 static uint64_t size_of(const struct twin__provider *provider, uint32_t i)
 {
-    const struct twin__view_provider *sets = provider->context;
+    const struct twin__index_provider *sets = provider->context;
     return sets->sets[i].size;
 }
 
 static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t i, int worker,
                          twin_error *error)
 {
-    const struct twin__view_provider *sets = provider->context;
+    const struct twin__index_provider *sets = provider->context;
     twin_set set;
     twin_status status =
-        twin__view_items(&set, sets->seats[worker].view, sets->sets[i].number, sets->sets[i].size, error);
+        twin__index_view_items(&set, sets->views[worker], sets->sets[i].number, sets->sets[i].size, error);
     if (status == TWIN_OK)
         *out = (struct twin__content){ set.items, set.count * sizeof *set.items };
     return status;
 }
 
-static bool has_room(struct twin__view_provider *sets, size_t slots)
+static bool has_room(struct twin__index_provider *sets, size_t slots)
 {
     return twin__array_grow(&sets->sets, &sets->capacity, sets->count, 1, sizeof *sets->sets) &&
            twin__array_grow(&sets->signatures, &sets->signature_capacity, sets->count * slots, slots,
                             sizeof *sets->signatures);
 }
 
-static twin_status load_set(struct twin__view_provider *sets, struct twin__store_record record, twin_error *error)
+static twin_status load_set(struct twin__index_provider *sets, struct twin__store_record record, twin_error *error)
 {
-    const twin_index *index = sets->seats[0].view->index;
+    const twin_index *index = sets->views[0]->index;
     size_t slots = index->options.scheme.minhash.slots;
-    struct twin__set set;
+    struct twin__index_set_record set;
     if (!has_room(sets, slots))
         return twin__fail_memory(error);
-    if (!twin__set_decode(&set, sets->signatures + sets->count * slots, slots, record.value))
-        return twin__fail_damaged(error, index, "a signature does not fit its checksum");
+    if (!twin__index_set_decode(&set, sets->signatures + sets->count * slots, slots, record.value))
+        return twin__index_fail_damaged(error, index, "a signature does not fit its checksum");
     if (set.size == 0)
         return TWIN_OK;
     if (sets->count == UINT32_MAX)
         return twin__fail(error, TWIN_ELIMIT, "%s: has more sets than can be paired", index->path);
-    sets->sets[sets->count++] = (struct twin__provided_set){ record.key, set.size, set.first };
+    sets->sets[sets->count++] = (struct twin__index_provided_set){ record.key, set.size, set.first };
     return TWIN_OK;
 }
 
-static twin_status load_sets(struct twin__view_provider *sets, twin_error *error)
+static twin_status load_sets(struct twin__index_provider *sets, twin_error *error)
 {
-    twin_index_view *view = sets->seats[0].view;
+    twin_index_view *view = sets->views[0];
     struct twin__store_cursor cursor;
     struct twin__store_record record = { 0 };
-    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__SETS, error);
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_SETS, error);
     if (status == TWIN_OK)
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
     while (status == TWIN_OK && record.value.at) {
@@ -69,7 +69,7 @@ static twin_status load_sets(struct twin__view_provider *sets, twin_error *error
 }
 
 /* Bands take a list of the documents that take part: here it is all of them. */
-static twin_status list_documents(struct twin__view_provider *sets, twin_error *error)
+static twin_status list_documents(struct twin__index_provider *sets, twin_error *error)
 {
     sets->documents = malloc((sets->count + 1) * sizeof *sets->documents);
     if (!sets->documents)
@@ -79,17 +79,17 @@ static twin_status list_documents(struct twin__view_provider *sets, twin_error *
     return TWIN_OK;
 }
 
-twin_status twin__view_provider_init(struct twin__view_provider *out, struct twin__seat *seats, twin_error *error)
+twin_status twin__index_provider_init(struct twin__index_provider *out, twin_index_view **views, twin_error *error)
 {
-    *out = (struct twin__view_provider){ .seats = seats };
+    *out = (struct twin__index_provider){ .views = views };
     twin_status status = load_sets(out, error);
     if (status == TWIN_OK)
         status = list_documents(out, error);
     if (status != TWIN_OK) {
-        twin__view_provider_clear(out);
+        twin__index_provider_clear(out);
         return status;
     }
-    size_t slots = seats[0].view->index->options.scheme.minhash.slots;
+    size_t slots = views[0]->index->options.scheme.minhash.slots;
     out->provider = (struct twin__provider){ .count = out->count,
                                              .signatures = { out->signatures, slots, out->documents, out->count },
                                              .size = size_of,
@@ -98,10 +98,10 @@ twin_status twin__view_provider_init(struct twin__view_provider *out, struct twi
     return TWIN_OK;
 }
 
-void twin__view_provider_clear(struct twin__view_provider *sets)
+void twin__index_provider_clear(struct twin__index_provider *sets)
 {
     free(sets->sets);
     free(sets->signatures);
     free(sets->documents);
-    *sets = (struct twin__view_provider){ 0 };
+    *sets = (struct twin__index_provider){ 0 };
 }

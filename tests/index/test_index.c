@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "index/index_private.h"
+#include "index/view.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOW 1
@@ -440,14 +440,16 @@ static void sets_of_all_sizes_come_back(void **state_unused)
                 items.items[i] &= UINT64_MAX << (64 - bits);
             record.length = 0;
             twin_digest digest;
-            assert_int_equal(twin__items_encode(&record, &digest, set, bits), TWIN_OK);
-            assert_int_equal(twin__items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
-                             TWIN_OK);
+            assert_int_equal(twin__index_items_encode(&record, &digest, set, bits), TWIN_OK);
+            assert_int_equal(
+                twin__index_items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
+                TWIN_OK);
             assert_int_equal(back.count, n);
             assert_memory_equal(back.items, set.items, n * sizeof *set.items);
             record.bytes[twin__random_below(&state, record.length)] ^= 1;
-            assert_int_equal(twin__items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
-                             TWIN_EFORMAT);
+            assert_int_equal(
+                twin__index_items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
+                TWIN_EFORMAT);
         }
     twin_items_clear(&items);
     twin_items_clear(&spare);
@@ -460,34 +462,34 @@ static void blocks_give_back_what_lies_in_them(void **state_unused)
     (void)state_unused;
     enum { MANY = 300 };
     static char bytes[MANY * MANY];
-    struct twin__kept kept[MANY], back;
-    struct twin__block block;
+    struct twin__index_kept kept[MANY], back;
+    struct twin__index_block block;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)(i * 31 >> 3);
     for (size_t count = 1; count <= MANY; count += count < 5 ? 1 : 59) {
         for (size_t i = 0; i < count; i++) /* every third number is missing */
-            kept[i] = (struct twin__kept){ 1000 + i * 3 / 2, { bytes + i * MANY, i * 7 % MANY } };
-        size_t length = twin__block_bytes(kept, count);
+            kept[i] = (struct twin__index_kept){ 1000 + i * 3 / 2, { bytes + i * MANY, i * 7 % MANY } };
+        size_t length = twin__index_block_bytes(kept, count);
         char *record = malloc(length);
         assert_non_null(record);
-        twin__block_encode(record, 990, kept, count);
-        assert_true(twin__block_decode(&block, 990, (struct twin__bytes){ record, length }));
+        twin__index_block_encode(record, 990, kept, count);
+        assert_true(twin__index_block_decode(&block, 990, (struct twin__bytes){ record, length }));
         assert_int_equal(block.count, count);
         for (size_t i = 0; i < count; i++) {
-            assert_int_equal(twin__block_find(&block, kept[i].set), i);
-            assert_true(twin__block_get(&back, &block, i));
+            assert_int_equal(twin__index_block_find(&block, kept[i].set), i);
+            assert_true(twin__index_block_get(&back, &block, i));
             assert_int_equal(back.set, kept[i].set);
             assert_int_equal(back.bytes.length, kept[i].bytes.length);
             assert_memory_equal(back.bytes.at, kept[i].bytes.at, back.bytes.length);
         }
-        assert_int_equal(twin__block_find(&block, 999), count);
-        assert_int_equal(twin__block_find(&block, 1002), count);
-        assert_int_equal(twin__block_find(&block, UINT64_MAX), count);
+        assert_int_equal(twin__index_block_find(&block, 999), count);
+        assert_int_equal(twin__index_block_find(&block, 1002), count);
+        assert_int_equal(twin__index_block_find(&block, UINT64_MAX), count);
         for (size_t cut = 0; cut < length; cut++) /* cut short: refused, or what is missing is noticed */
-            if (twin__block_decode(&block, 990, (struct twin__bytes){ record, cut }))
-                assert_false(twin__block_get(&back, &block, count - 1) && kept[count - 1].bytes.length);
+            if (twin__index_block_decode(&block, 990, (struct twin__bytes){ record, cut }))
+                assert_false(twin__index_block_get(&back, &block, count - 1) && kept[count - 1].bytes.length);
         record[5] ^= 1;
-        assert_false(twin__block_decode(&block, 990, (struct twin__bytes){ record, length }));
+        assert_false(twin__index_block_decode(&block, 990, (struct twin__bytes){ record, length }));
         free(record);
     }
 }
@@ -518,9 +520,10 @@ static void a_band_is_searched_right_wherever_its_hashes_lie(void **state_unused
                 size_t place = 0;
                 while (place < n && entries[place] >> 32 < hash)
                     place++;
-                assert_int_equal(twin__band_find((struct twin__band){ entries, n }, hash), place);
+                assert_int_equal(twin__index_list_find((struct twin__index_list){ entries, n }, hash), place);
                 size_t from = place ? twin__random_below(&state, place + 1) : 0;
-                assert_int_equal(twin__band_find_from((struct twin__band){ entries, n }, from, hash), place);
+                assert_int_equal(twin__index_list_find_from((struct twin__index_list){ entries, n }, from, hash),
+                                 place);
             }
         }
 }
@@ -1444,7 +1447,8 @@ static void flip_value(char *bytes, size_t size, const char *value, size_t lengt
 static void a_bit_flipped_in_a_record_is_found(void **state)
 {
     (void)state;
-    const enum twin__table tables[] = { TWIN__DOCUMENTS, TWIN__SETS, TWIN__KEPT, TWIN__BANDS };
+    const enum twin__index_table tables[] = { TWIN__INDEX_DOCUMENTS, TWIN__INDEX_SETS, TWIN__INDEX_KEPT,
+                                              TWIN__INDEX_BANDS };
     for (size_t i = 0; i < 4; i++) {
         size_t size;
         char *bytes = make_example(&size);
@@ -1480,11 +1484,11 @@ static twin_status write_format(twin__store_txn *txn, void *context, twin_error 
     const struct format_change *change = context;
     struct twin__bytes old;
     char record[256];
-    assert_int_equal(twin__store_get_named(&old, txn, TWIN__META, "format", error), TWIN_OK);
+    assert_int_equal(twin__store_get_named(&old, txn, TWIN__INDEX_META, "format", error), TWIN_OK);
     assert_true(old.at && old.length <= sizeof record);
     memcpy(record, old.at, old.length);
     record[change->at] = change->value;
-    return twin__store_put_named(txn, TWIN__META, "format", (struct twin__bytes){ record, old.length }, error);
+    return twin__store_put_named(txn, TWIN__INDEX_META, "format", (struct twin__bytes){ record, old.length }, error);
 }
 
 static void change_format(size_t at, char value)

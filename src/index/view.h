@@ -1,0 +1,41 @@
+/* view.h — what an index held at one instant. */
+#ifndef TWIN_INDEX_VIEW_H
+#define TWIN_INDEX_VIEW_H
+
+#include "index/postings.h"
+
+struct twin_index_view {
+    twin_index *index;
+    twin__store_txn *txn;
+    struct twin__store_cursor kept;
+    struct twin__index_counts counts;
+    struct twin__index_lists bands, ids;
+    twin_scratch scratch; /* of the query */
+    twin_items items;     /* a set of the index */
+    twin_buffer text;     /* a text of the index */
+    twin_scratch again;   /* to make a set of it */
+    uint32_t *asked, *signature;
+    struct twin__index_hit {
+        uint64_t set, size;
+        size_t equal; /* slots */
+        double similarity;
+    } * hits;
+    size_t hit_count, hit_capacity;
+    twin_items candidates, spare;
+};
+
+/* A record of the view. `found` false: there is none; NULL: then it is damage. */
+twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found, uint32_t *signature,
+                                 twin_index_view *view, uint64_t set, twin_error *error);
+twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,
+                                      uint64_t document, twin_error *error);
+twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size,
+                                   twin_error *error);
+twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_document_record *document,
+                                      uint64_t set_size);
+
+/* Views of one instant, one per worker. */
+twin_status twin__index_views_create(twin_index_view ***out, int count, twin_index *index, twin_error *error);
+void twin__index_views_free(twin_index_view **views, int count);
+
+#endif
