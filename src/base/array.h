@@ -1,4 +1,4 @@
-/* array.h — arrays that grow. */
+/* array.h — growing arrays. */
 #ifndef TWIN_BASE_ARRAY_H
 #define TWIN_BASE_ARRAY_H
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for `more` elements of `size` bytes past `count` in the array whose pointer lies at `array`, doubling
- * as it goes. False when memory runs out; the array is then as it was. */
+/* Makes room for `more` elements of `size` bytes past `count` in the array whose pointer is at `array`, doubling
+ * its capacity. False when out of memory; the array is then unchanged. */
 static inline bool twin__array_grow(void *array, size_t *capacity, size_t count, size_t more, size_t size)
 {
     if (more <= *capacity - count)

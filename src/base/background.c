@@ -1,4 +1,4 @@
-/* background.c — one task beside the caller's own. */
+/* background.c — one task on a thread of its own. */
 #include "base/background.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* background.h — one task beside the caller's own: what is written while the next is worked out. */
+/* background.h — one task on a thread of its own, such as writing a batch while the next one is prepared. */
 #ifndef TWIN_BASE_BACKGROUND_H
 #define TWIN_BASE_BACKGROUND_H
 
@@ -14,15 +14,15 @@ struct twin__background {
     bool running;
 };
 
-/* Starts the task on a thread of its own; before it returns, the task is done, when there is to be one worker or the
- * system refuses a thread. The one before must have been waited for. */
+/* Starts the task on a thread of its own. With one worker, or if a thread cannot be created, runs it before returning.
+ * The caller must have waited for the previous task. */
 void twin__background_start(struct twin__background *beside, twin_exec exec, void (*task)(void *context),
                             void *context);
 
-/* The same, but false, with nothing done, when the system refuses a thread. */
+/* The same, but returns false, with nothing done, if a thread cannot be created. */
 bool twin__background_try(struct twin__background *beside, void (*task)(void *context), void *context);
 
-/* Returns when no task is at work any more. */
+/* Waits for the task, if there is one. */
 void twin__background_wait(struct twin__background *beside);
 
 #endif

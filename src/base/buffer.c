@@ -1,4 +1,4 @@
-/* buffer.c — a run of bytes that grows. */
+/* buffer.c — a growing array of bytes. */
 #include <twinsift/buffer.h>
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* error.c — a failure and its sentence. */
+/* error.c — error messages. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void fail(twin_error *error, twin_status status, uint64_t offset, const c
 
 const char *twin_error_last(twin_status status)
 {
-    /* Memory and stopping say it all, and are often reported without a sentence: an older one must not stand for it. */
+    /* Out of memory and stopping are often reported without a sentence; an older one must not be taken for theirs. */
     bool plain = status == TWIN_OK || status == TWIN_ENOMEM || status == TWIN_ESTOPPED;
     return last.status == status && !plain ? last.message : twin_status_text(status);
 }
@@ -75,7 +75,8 @@ twin_status twin__first_failure(twin_error *out, const struct twin__first_failur
     const twin_error *error = &failure->error;
     if (error->status == TWIN_OK)
         return TWIN_OK;
-    twin__fail(NULL, error->status, "%s", error->message); /* a worker met it, but the caller's thread reports it */
+    twin__fail(NULL, error->status, "%s",
+               error->message); /* it occurred in a worker, but the caller's thread reports it */
     if (out)
         *out = *error;
     return error->status;

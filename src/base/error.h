@@ -1,26 +1,26 @@
-/* error.h — a failure and its sentence. */
+/* error.h — error messages. */
 #ifndef TWIN_BASE_ERROR_H
 #define TWIN_BASE_ERROR_H
 
 #include <pthread.h>
 #include <twinsift/status.h>
 
-/* Fills `error`, unless it is NULL, and what twin_error_last() returns; returns `status`. The format knows %m: the text
+/* Fills `error`, unless it is NULL, and what twin_error_last() returns; returns `status`. The format accepts %m, the text
  * of errno. An argument may be the message of `error` or of twin_error_last(). */
 twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, with the offset at which a file is not what it should be. */
+/* The same, with the offset at which a file is malformed. */
 twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same for a call below that returned `status`: with the sentence it left, else that of the status alone. And for
- * out of memory. */
+/* The same after an inner call that returned `status`: keeps the sentence it left, or else uses the text of the status.
+ * And for out of memory. */
 twin_status twin__fail_status(twin_error *error, twin_status status);
 twin_status twin__fail_memory(twin_error *error);
 
-/* Of the failures of a loop's items the one that comes first in order, whoever met it: many workers fail as one
- * would. Begin with TWIN__NO_FAILURE. */
+/* Of the failures of a loop's items keeps the first in item order, so that many workers report what one would. Begin
+ * with TWIN__NO_FAILURE. */
 struct twin__first_failure {
     pthread_mutex_t lock;
     size_t item;

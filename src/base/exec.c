@@ -1,4 +1,7 @@
-/* exec.c — loops on threads; beside.c has the only other thread. */
+/* exec.c — parallel loops on one thread, POSIX threads or OpenMP.
+ *
+ * Workers take pieces from a shared counter until none is left. The calling thread is one of the workers, and threads
+ * live for one loop only. The only other thread of the library is in background.c. */
 #include <twinsift/exec.h>
 
 #include <assert.h>
@@ -20,8 +23,8 @@ struct loop {
     twin_exec_body *body;
     void *context;
     size_t n, piece;
-    atomic_size_t next;  /* the first item that nobody has taken */
-    atomic_int arrivals; /* each worker's number is how many came before it */
+    atomic_size_t next;  /* the first item not taken yet */
+    atomic_int arrivals; /* workers started so far; gives each its number */
 };
 
 const char *twin_executor_name(twin_executor kind)
@@ -105,7 +108,7 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
 
     struct loop loop = { .body = body, .context = context, .n = n, .piece = piece };
     size_t pieces = (n - 1) / piece + 1;
-    /* Never more workers than pieces, so that `next` cannot wrap around, however large a piece was asked. */
+    /* Never more workers than pieces, so that `next` cannot wrap around for any piece size. */
     int workers = pieces < (size_t)exec.workers ? (int)pieces : exec.workers;
     switch (exec.kind) {
     case TWIN_EXEC_SERIAL: take_pieces(&loop); break;
@@ -128,8 +131,8 @@ struct queue {
     size_t next; /* the item whose turn it is */
 };
 
-/* Items are taken in increasing order, so the one whose turn it is has always been taken and nobody waits for
- * work that no one does. */
+/* Items are taken in increasing order, so the item whose turn it is has always been taken, and no worker waits for
+ * an item that nobody processes. */
 static void work_and_queue(void *context, size_t begin, size_t end, int worker)
 {
     struct queue *queue = context;

@@ -1,11 +1,11 @@
-/* random.h — the splitmix64 stream: every seeded choice of the library draws from one of these. */
+/* random.h — splitmix64 streams, the source of all seeded choices of the library. */
 #ifndef TWIN_BASE_RANDOM_H
 #define TWIN_BASE_RANDOM_H
 
 #include <stdint.h>
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood 2014): one to one, and every input bit moves about half
- * the output bits. */
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014): a bijection in which every input bit changes about half
+ * of the output bits. */
 static inline uint64_t twin__mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;

@@ -1,4 +1,4 @@
-/* status.c — a few words for each status. */
+/* status.c — a description of each status. */
 #include <twinsift/status.h>
 
 const char *twin_status_text(twin_status status)

@@ -1,10 +1,10 @@
-/* union_find.h — groups that merge: parent[i] starts as i, and the root of a group is its least member. */
+/* union_find.h — disjoint sets: parent[i] starts as i, and the root of a group is its least member. */
 #ifndef TWIN_BASE_UNION_FIND_H
 #define TWIN_BASE_UNION_FIND_H
 
 #include <stdint.h>
 
-/* Path halving (Tarjan and van Leeuwen 1984): each step also shortens the path for those who come after. */
+/* Path halving (Tarjan and van Leeuwen 1984): each step also shortens the path for later searches. */
 static inline uint32_t twin__union_root(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {

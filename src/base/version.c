@@ -1,4 +1,4 @@
-/* version.c — the version that is running. */
+/* version.c — the version of the library. */
 #include <twinsift/version.h>
 
 #define TEXT_OF(x) #x

@@ -1,4 +1,8 @@
-/* bloom.c — Bloom and counting filters. */
+/* bloom.c — Bloom and counting filters in memory.
+ *
+ * An item is hashed once to 64 bits, from which all its cells are derived. Bit filters in blocks go through a kernel;
+ * the classic layout and counters share one path that computes the cells of an item first. Calls on many items hash a
+ * batch ahead and prefetch its cells. What a filter reports about itself is computed from its cells. */
 #include "bloom/bloom_private.h"
 
 #include <assert.h>
@@ -31,8 +35,8 @@ twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
     if (!bloom)
         return TWIN_ENOMEM;
 
-    /* Straight from the system: zeroed, not touched before it is used, and of whole huge pages, which save 10 to
-     * 25 % of a look-up in a filter of gigabytes. A refused hint is no error. */
+    /* Mapped from the system: zeroed, not touched before use, and in huge pages, which save 10 to 25 % of a look-up in a
+     * filter of gigabytes. A refused hint is not an error. */
     size_t page = bytes < HUGE_PAGE ? 4096 : HUGE_PAGE, room = (bytes + page - 1) / page * page + page;
     char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
@@ -103,11 +107,11 @@ twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom)
     return bloom->shape;
 }
 
-/* ---- where an item stands ---- */
+/* ---- the cells of an item ---- */
 
-/* The 64 bits that place an item. XXH3 is twin_hash_bytes() written out: a call, and a twin_hash copied for it, cost
- * a quarter of a look-up in the cache. Short code counts twice here: the fewer instructions a question takes, the
- * more of the questions that follow it the processor has begun while it waits for memory. */
+/* The 64 bits that determine an item's cells. XXH3 is twin_hash_bytes() inlined: a call, and a twin_hash copied for it,
+ * cost a quarter of a look-up in the cache. Short code pays twice here: the fewer instructions a query takes, the more
+ * of the following queries the processor can start while it waits for memory. */
 static inline uint64_t hash_of(const twin_hash *hash, const void *bytes, size_t length)
 {
     if (hash->family == TWIN_HASH_XXH3)
@@ -127,7 +131,7 @@ static inline uint64_t reduce(uint64_t x, uint64_t n)
     return (uint64_t)(((unsigned __int128)x * n) >> 64);
 }
 
-/* A multiplier of Steele and Vigna (2021). */
+/* A multiplier of Steele and Vigna 2021. */
 static const uint64_t SPREAD = 0xD1342543DE82EF95u;
 
 /* The block comes from the leading bits of the hash, the lanes from the leading bits of a product: they depend
@@ -138,9 +142,9 @@ static inline struct bloom_probe probe_of(const twin_bloom *bloom, const void *b
     return (struct bloom_probe){ .block = reduce(hash, bloom->blocks), .lanes = hash * SPREAD >> 16 };
 }
 
-/* The cells of an item, k of them. The classic ones come from a linear congruential stream that begins with
- * the hash and steps by what is mixed from it. Plain double hashing (a + i·b) costs one multiplication less each,
- * but two items that meet in two cells then meet in all, which shows in small filters. */
+/* The cells of an item, k of them. The classic ones come from a linear congruential stream that starts with the
+ * hash and whose increment is derived from it. Plain double hashing (a + i·b) costs one multiplication less each, but
+ * two items that share two cells then share all, which is noticeable in small filters. */
 static inline void find_cells(uint64_t *cells, const twin_bloom *bloom, const void *bytes, size_t length)
 {
     if (bloom->shape.layout == TWIN_BLOOM_BLOCKS) {
@@ -157,8 +161,8 @@ static inline void find_cells(uint64_t *cells, const twin_bloom *bloom, const vo
     }
 }
 
-/* Drops repeats from the cells of an item and returns how many are left. A counter that two functions of an
- * item share counts the item once, on every add and every remove, so that what is put in comes out. */
+/* Drops repeats from the cells of an item and returns how many are left. A counter that two functions of an item share
+ * counts the item once, on every add and every remove, so that removing undoes adding. */
 static unsigned drop_repeats(uint64_t *cells, const twin_bloom *bloom)
 {
     if (bloom->shape.layout == TWIN_BLOOM_BLOCKS)
@@ -191,7 +195,7 @@ static inline uint32_t full(const twin_bloom *bloom)
     return (1u << bloom->shape.cell_bits) - 1;
 }
 
-/* Atomic, for another thread may be adding; that costs nothing. */
+/* Atomic, since another thread may be adding; that costs nothing. */
 static inline uint32_t cell_value(const twin_bloom *bloom, struct place place)
 {
     return (uint32_t)(__atomic_load_n(place.word, __ATOMIC_RELAXED) >> place.shift) & full(bloom);
@@ -268,7 +272,7 @@ static bool test_cells(const twin_bloom *bloom, const uint64_t *cells)
     return true;
 }
 
-/* Apart, so that the short way below sets up no room for cells. */
+/* A separate function, so that the fast path below needs no array of cells. */
 static __attribute__((noinline)) bool test_one(const twin_bloom *bloom, const void *bytes, size_t length)
 {
     uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
@@ -308,7 +312,7 @@ bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length)
 
     for (unsigned i = 0; i < count; i++) {
         struct place place = place_of(bloom, cells[i]);
-        /* A full counter may stand for more than it says: lowered, it could reach zero too soon. */
+        /* A saturated counter may stand for more than its value: decremented, it could reach zero too early. */
         if (cell_value(bloom, place) < full(bloom))
             *place.word -= (uint64_t)1 << place.shift;
     }
@@ -318,7 +322,7 @@ bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length)
 
 /* ---- many items ---- */
 
-/* Hashes a batch and asks for its cache lines. */
+/* Hashes a batch and prefetches its cache lines. */
 static void probe_batch(struct bloom_probe *probes, const twin_bloom *bloom, const twin_text *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -327,7 +331,7 @@ static void probe_batch(struct bloom_probe *probes, const twin_bloom *bloom, con
     }
 }
 
-/* Finds the cells of a batch, a row of `functions` for each item, and asks for their cache lines. */
+/* Computes the cells of a batch, `functions` per item, and prefetches their cache lines. */
 static void prefetch_cells(uint64_t *cells, const twin_bloom *bloom, const twin_text *items, size_t n)
 {
     unsigned functions = bloom->shape.functions;
@@ -449,7 +453,7 @@ static bool same_kind(const twin_bloom *a, const twin_bloom *b)
            a->shape.functions == b->shape.functions && a->shape.cells == b->shape.cells;
 }
 
-/* The counters of two words: added, but no higher than full; or the smaller of each two. */
+/* The counters of two words: added with saturation, or the smaller of each two. */
 static uint64_t merge_counters(uint64_t a, uint64_t b, unsigned cell_bits, bool unite)
 {
     uint64_t most = ((uint64_t)1 << cell_bits) - 1, merged = 0;
@@ -500,11 +504,11 @@ twin_status twin_bloom_intersect(double *rate, twin_bloom *into, const twin_bloo
     return merge(rate, into, other, false);
 }
 
-/* ---- what it tells of itself ---- */
+/* ---- description ---- */
 
 struct tally {
     uint64_t marked, saturated;
-    double rates; /* summed over blocks: the chance that an item of that block finds all its cells marked */
+    double rates; /* summed over blocks: the probability that an item of that block finds all its cells marked */
 };
 
 /* The lowest bit of every cell of a word. */
@@ -513,7 +517,7 @@ static uint64_t lowest_bits(unsigned cell_bits)
     return UINT64_MAX / ((cell_bits == 1 ? 1 : ((uint64_t)1 << cell_bits) - 1));
 }
 
-/* Counts the cells of a word that are not zero, and those that are full, by folding each onto its lowest bit. */
+/* Counts the cells of a word that are not zero, and those that are saturated, by folding each onto its lowest bit. */
 static unsigned tally_word(uint64_t *saturated, uint64_t word, unsigned cell_bits)
 {
     uint64_t any = word, all = word, lowest = lowest_bits(cell_bits);
@@ -568,6 +572,6 @@ void twin_bloom_describe(twin_bloom_info *out, const twin_bloom *bloom)
         .items = items > 0 ? items : 0, /* not -0 */
         .rate = shape.layout == TWIN_BLOOM_BLOCKS ? tally.rates / (double)bloom->blocks : pow(fill, shape.functions),
     };
-    /* Both: the tally is exact but counts again what was removed or merged, the estimate wavers. */
+    /* Both conditions: the tally is exact but counts removed and merged items again, the estimate fluctuates. */
     out->past_plan = out->fresh > out->planned_items && out->items > (double)out->planned_items;
 }

@@ -1,27 +1,29 @@
 /* bloom_file.c — filters in files.
  *
+ * A reader maps the file; a writer works on a copy in memory and replaces the file atomically, under a lock.
+ *
  *      0  8  magic "TWBLOOM\n"
  *      8  4  version, 1
  *     12  1  layout: 1 blocks, 2 classic
- *     13  1  bits a cell: 1, 4, 8, 16
+ *     13  1  bits per cell: 1, 4, 8, 16
  *     14  1  functions, 1 .. 64; 8 for blocks
  *     15  1  hash family: 1 xxh3, 2 farm, 3 jenkins, 4 sip
  *     16  8  seed of the hash; 0 for sip
  *     24  8  check value of the hash
- *     32  8  items planned
- *     40  8  rate planned, an IEEE double
+ *     32  8  planned items
+ *     40  8  planned rate, an IEEE double
  *     48  8  cells, a multiple of 512
  *     56  8  calls to add
- *     64  8  of which found the item new
+ *     64  8  of these, calls that found the item new
  *     72  8  calls to remove
  *     80 32  zero
- *    112  8  XXH3 of the table behind the cells
+ *    112  8  XXH3 of the table after the cells
  *    120  8  XXH3 of the 120 bytes before
  *    128     the cells
  *            a table: XXH3 of every MiB of cells, 8 bytes each
  *
- * All numbers are little-endian. The header vouches for the table and the table for the cells, so a filter can
- * be opened without reading it, and damage has a place. */
+ * All numbers are little-endian. The header's checksum covers the table and the table covers the cells, so a
+ * filter can be opened without reading it, and damage can be located. */
 #include "bloom/bloom_private.h"
 
 #include <assert.h>
@@ -133,7 +135,7 @@ static twin_status check_header(const uint8_t *header, size_t size, const char *
     return TWIN_OK;
 }
 
-/* Past the checksum only a forger, or a later version that forgot to say so, gets here. */
+/* The checksum matches, so the file is forged, or of a later version without a new version number. */
 static twin_status check_fields(const twin_bloom *bloom, const uint8_t *header, const char *name, twin_error *error)
 {
     static const uint8_t zero[TABLE_CHECK_AT - 80];
@@ -309,8 +311,8 @@ static twin_status copy_out(twin_bloom **bloom, const char *path, twin_error *er
     return TWIN_OK;
 }
 
-/* Opens the file at `path`, called `name` in messages, and locks it as its writer. A writer puts a new file under the name, so the lock
- * counts only if the name still leads to the file that was locked. */
+/* Opens the file at `path`, called `name` in messages, and locks it as its writer. A writer replaces the file, so the
+ * lock counts only if the name still refers to the file that was locked. */
 static twin_status open_locked(int *out, const char *path, const char *name, twin_error *error)
 {
     for (;;) {
@@ -339,7 +341,7 @@ static twin_status open_to_write(twin_bloom **out, const char *path, twin_bloom_
 {
     int lock = -1;
     twin_bloom *bloom = NULL;
-    char *target = realpath(path, NULL); /* so that a link is followed, not replaced */
+    char *target = realpath(path, NULL); /* so that a symbolic link is followed, not replaced */
     if (!target)
         return fail_system(error, path, "opened");
     twin_status status = open_locked(&lock, target, path, error);
@@ -363,7 +365,7 @@ static twin_status open_to_write(twin_bloom **out, const char *path, twin_bloom_
 static twin_status open_to_read(twin_bloom **out, const char *path, twin_bloom_open_options options, bool keyless,
                                 twin_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not to wait for a pipe's other end */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* avoids waiting for the other end of a pipe */
     if (file < 0)
         return fail_system(error, path, "opened");
     twin_status status = open_mapped(out, file, path, options, keyless, error);
@@ -390,8 +392,8 @@ twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, twin_erro
 
 /* ---- writing ---- */
 
-/* A file that has no name until it is whole, so that a killed writer leaves nothing behind. Where the file
- * system cannot do that, it has a name from the start: `aside`. */
+/* A file that has no name until it is complete, so that a killed writer leaves nothing behind. Where the file system
+ * does not support that, it has a name from the start: `aside`. */
 struct aside {
     int file;
     bool named;
@@ -484,7 +486,7 @@ static twin_status give_name(struct aside *aside, const char *path, bool replace
     return TWIN_OK;
 }
 
-/* A new name is safe once its folder is on the disk; not every file system lets a folder be synced. */
+/* A new name is durable once its folder is on the disk; not every file system allows syncing a folder. */
 static void sync_folder(const char *path)
 {
     char *copy = strdup(path);
@@ -496,8 +498,8 @@ static void sync_folder(const char *path)
     free(copy);
 }
 
-/* Writes the filter and puts it under the name. `lock`, unless NULL, becomes a descriptor of the new file,
- * locked before it had its name: between two commits no other writer can slip in. */
+/* Writes the filter and gives it the name. `lock`, unless NULL, becomes a descriptor of the new file, locked before it
+ * had its name: between two commits no other writer can get the lock. */
 static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char *path, bool replace,
                                   twin_error *error)
 {
@@ -528,7 +530,7 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
 {
     int lock = -1;
     char *target = replace ? realpath(path, NULL) : NULL;
-    if (!target) /* new, or of no matter */
+    if (!target) /* no file to replace, or none may be replaced */
         return write_and_name(NULL, bloom, path, replace, error);
 
     twin_status status = open_locked(&lock, target, path, error);

@@ -1,4 +1,7 @@
-/* bloom_plan.c — how many cells and functions a filter needs, and what rate they give. */
+/* bloom_plan.c — the cells and functions that a filter needs, and the rate that they give.
+ *
+ * The planner searches for the smallest filter that keeps the rate: for the classic layout over k, for blocks by
+ * bisection over the load of a block. */
 #include "bloom/bloom_private.h"
 
 #include <math.h>
@@ -31,7 +34,7 @@ twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name
     return TWIN_OK;
 }
 
-/* Items are told apart by 64 bits: the chance that an item has those of one of so many others. */
+/* Items are distinguished by 64 bits: the probability that an item has those of one of this many others. */
 static double twin_chance(double items)
 {
     return items * 0x1p-64;
@@ -44,13 +47,13 @@ static double classic_rate(double cells_per_item, unsigned functions)
 }
 
 /* A block that got i items has each lane's bit set with probability 1 - (1 - 1/64)^i, and blocks get a Poisson
- * number of items with mean `load`. Sizing by the mean alone is the usual mistake: it promises 1 % and gives
+ * number of items with mean `load`. Sizing by the mean alone is a common mistake: planned for 1 %, it gives
  * 1.46 %. Terms further than 12 standard deviations and 40 items from the mean are below 1e-15. */
 static double blocks_rate(double load)
 {
     double reach = 12 * sqrt(load) + 40;
     double first = fmax(1, floor(load - reach)), last = load + reach, sum = 0;
-    int sign; /* lgamma() itself keeps it in a global, which threads would fight over */
+    int sign; /* lgamma() stores it in a global variable, which is not thread-safe */
     for (double i = first; i <= last; i++) {
         double lane = -expm1(i * log1p(-1.0 / BLOOM_LANE_CELLS));
         sum += exp(i * log(load) - load - lgamma_r(i + 1, &sign)) * pow(lane, BLOOM_LANES);
@@ -65,7 +68,7 @@ double twin_bloom_expected_rate(twin_bloom_shape shape, double items)
     double cells_per_item = (double)shape.cells / items, load = BLOOM_BLOCK_CELLS / cells_per_item, rate;
     if (shape.layout == TWIN_BLOOM_CLASSIC)
         rate = classic_rate(cells_per_item, shape.functions);
-    else /* at 64·40 items a block every lane is full but for one chance in e^40 */
+    else /* at 64·40 items per block every lane is full, except with probability e^-40 */
         rate = load > BLOOM_LANE_CELLS * 40 ? 1 : blocks_rate(load);
     return fmin(rate + twin_chance(items), 1);
 }
@@ -75,7 +78,7 @@ uint64_t twin_bloom_bytes(twin_bloom_shape shape)
     return shape.cells / 8 * shape.cell_bits;
 }
 
-/* The fewest cells an item with which k functions, of any number, keep the rate. */
+/* The fewest cells per item that keep the rate, over all k. */
 static double classic_cells_per_item(unsigned *functions, double rate)
 {
     double best = INFINITY;
@@ -91,7 +94,7 @@ static double classic_cells_per_item(unsigned *functions, double rate)
 
 static double blocks_cells_per_item(double rate)
 {
-    double low = 0, high = BLOOM_BLOCK_CELLS; /* items a block: too few, too many */
+    double low = 0, high = BLOOM_BLOCK_CELLS; /* items per block: too few, too many */
     for (int step = 0; step < 100; step++) {
         double middle = (low + high) / 2;
         if (middle <= 0 || blocks_rate(middle) <= rate)
@@ -146,7 +149,7 @@ twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
         shape.layout = blocks ? TWIN_BLOOM_BLOCKS : TWIN_BLOOM_CLASSIC;
         cells = items * (blocks ? blocks_cells_per_item(rate) : classic_cells_per_item(&shape.functions, rate));
     }
-    /* Compared as doubles: past 2^53 cells the conversion below would already lie. */
+    /* Compared as doubles: past 2^53 cells the conversion below would be inexact. */
     if (!(cells <= (double)BLOOM_MAX_CELLS))
         return TWIN_ELIMIT;
 

@@ -1,11 +1,12 @@
-/* bloom_private.h — what a filter is made of, for bloom.c, bloom_plan.c and bloom_file.c. */
+/* bloom_private.h — the representation of a filter, for bloom.c, bloom_plan.c and bloom_file.c. */
 #ifndef TWIN_BLOOM_PRIVATE_H
 #define TWIN_BLOOM_PRIVATE_H
 
 #include <twinsift/bloom.h>
 
 enum {
-    BLOOM_BLOCK_CELLS = 512, /* cells come in such blocks, in both layouts, so that a filter is whole cache lines */
+    BLOOM_BLOCK_CELLS =
+        512, /* both layouts have a multiple of this many cells, so that a filter is whole cache lines */
     BLOOM_LANES = 8,
     BLOOM_LANE_CELLS = 64,
 };
@@ -22,24 +23,24 @@ struct twin_bloom {
     double planned_rate;
     uint64_t added, fresh, removed;
 
-    void *memory; /* what words points into, to unmap; NULL when it is someone else's */
+    void *memory; /* the mapping that `words` points into; NULL when it is not owned */
     size_t memory_bytes;
     bool writable;
     char *path; /* of the file opened for writing, or NULL */
     int lock;   /* a descriptor that holds its lock, or -1 */
 };
 
-/* False for what no plan would give: the shape of a damaged file. */
+/* False for a shape that no plan gives, as in a damaged file. */
 bool twin__bloom_shape_is_sound(twin_bloom_shape shape);
 
 /* An empty filter with its memory zeroed. */
 twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape);
 
-/* Eight bytes that tell whether two hashes are the same function. */
+/* Eight bytes that identify a hash function. */
 uint64_t twin__bloom_hash_check(twin_hash hash);
 
 /* A filter over a whole file in memory, aligned to 64 bytes, which must outlive it; read only. `name` is for
- * messages. With `keyless` a keyed filter can be had without its key, to be described and nothing else. */
+ * messages. With `keyless` a keyed filter can be opened without its key, for description only. */
 twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, const char *name,
                              twin_bloom_open_options options, bool keyless, twin_error *error);
 

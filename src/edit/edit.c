@@ -1,4 +1,8 @@
-/* edit.c — how far apart two texts are, in edits. */
+/* edit.c — edit distance, indel ratio and alignment of two texts.
+ *
+ * Texts become arrays of symbols (bytes or characters), common ends are cut off, and edit_core.c computes the distance:
+ * first by diagonals, then by strips when the texts turn out to be far apart. Alignments trace stored diagonals when the
+ * distance is small, and otherwise split the pair in two (Hirschberg 1975). */
 #include <twinsift/edit.h>
 
 #include <assert.h>
@@ -9,10 +13,10 @@
 #include "edit/edit_core.h"
 
 enum {
-    /* An alignment with up to this many edits keeps all diagonals, 16 KB; a longer one is cut in two, which costs
-     * about as much as the distance did. */
+    /* An alignment with up to this many edits stores all diagonals, 16 KB; a longer one is split in two, which costs
+     * about as much as the distance. */
     TRACED_EDITS = 63,
-    /* What is no UTF-8 counts as a character past the last one, one for each byte. */
+    /* Each byte that is not UTF-8 counts as a character past the last one. */
     BAD_BYTE = 0x110000,
 };
 
@@ -42,7 +46,7 @@ static bool is_ascii(twin_text text)
     return (seen & 0x8080808080808080u) == 0;
 }
 
-/* The character at `at`, and in *length how many bytes it has. */
+/* The character at `at`; *length becomes its number of bytes. */
 static uint32_t character(twin_text text, size_t at, size_t *length)
 {
     const utf8proc_uint8_t *p = (const utf8proc_uint8_t *)text.bytes + at;
@@ -60,7 +64,7 @@ static int64_t decode(uint32_t *out, twin_text text)
     return count;
 }
 
-/* Turns two texts into symbols: bytes as they stand, or characters in the scratch when there are any but ASCII. */
+/* Turns two texts into symbols: the bytes themselves, or characters in the scratch unless all are ASCII. */
 static twin_status make_pair(struct twin__pair *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                              twin_edit_unit unit, bool replaces)
 {
@@ -83,8 +87,8 @@ static int64_t lesser(int64_t x, int64_t y)
     return x < y ? x : y;
 }
 
-/* Strips with a cut-off that begins near the guess and grows: a guess too low costs little, for the work grows
- * with the cut-off. */
+/* Strips with a cut-off that starts near the guess and grows: a guess that is too low costs little, since the work is
+ * proportional to the cut-off. */
 static twin_status by_strips(size_t *out, struct twin__pair pair, twin_edit_scratch *scratch, int64_t guess,
                              int64_t most)
 {
@@ -107,7 +111,7 @@ static twin_status by_strips(size_t *out, struct twin__pair pair, twin_edit_scra
     }
 }
 
-/* The distance of a pair, its symbols numbered if that was of use. */
+/* The distance of a pair; numbers its symbols if that is useful. */
 static twin_status within(size_t *out, struct twin__pair *pair, twin_edit_scratch *scratch, size_t at_most)
 {
     int64_t prefix = twin__edit_prefix(*pair);
@@ -120,7 +124,7 @@ static twin_status within(size_t *out, struct twin__pair *pair, twin_edit_scratc
         *out = (size_t)(core.n + core.m) <= at_most ? (size_t)(core.n + core.m) : TWIN_EDIT_FAR;
         return TWIN_OK;
     }
-    /* Replacing all of a shorter text and inserting the rest is never too few. */
+    /* Replacing all of the shorter text and inserting the rest is always enough. */
     int64_t worst = pair->replaces ? (core.n > core.m ? core.n : core.m) : core.n + core.m;
     int64_t most = at_most < (size_t)worst ? (int64_t)at_most : worst;
     twin_status status = twin__edit_diagonals(out, &guess, core, scratch, most);
@@ -160,7 +164,7 @@ static double ratio(size_t indels, size_t total)
 }
 
 /* The most indels that leave a ratio of at least `at_least`: the quotient itself decides, so that rounding cannot
- * turn away a ratio that would be printed as good enough. */
+ * reject a ratio that would be printed as sufficient. */
 static size_t most_indels(double at_least, size_t total)
 {
     size_t most = (size_t)((1 - at_least) * (double)total);
@@ -194,7 +198,7 @@ struct aligning {
     twin_edit_spans *out;
     twin_edit_scratch *scratch;
     uint32_t a_at, b_at;         /* how far the spans reach, in symbols */
-    struct twin__pair backwards; /* the whole pair read from its end; a is NULL until somebody asks */
+    struct twin__pair backwards; /* the whole pair reversed; a is NULL until it is needed */
     struct twin__pair whole;
 };
 
@@ -235,7 +239,7 @@ static int32_t reached(int32_t *rows, int64_t d, int64_t c)
     return c < -d || c > d ? INT32_MIN / 2 : *reach(rows, d, c);
 }
 
-/* Where the d-th edit leads on diagonal c, and which edit that is; negative when there is none. */
+/* The row that the d-th edit reaches on diagonal c, and which edit that is; negative when there is none. */
 static int64_t step_onto(twin_edit_kind *kind, int32_t *rows, struct twin__pair pair, int64_t d, int64_t c)
 {
     int64_t edge = lesser(pair.n, pair.m - c), best = -1;
@@ -269,7 +273,7 @@ static void fill_rows(int32_t *rows, struct twin__pair pair, int64_t distance)
         }
 }
 
-/* Spans of a pair whose distance is known and small: back through the diagonals, then forth again. */
+/* Spans of a pair whose distance is known and small: backwards through the diagonals, then forwards. */
 static twin_status trace(struct aligning *aligning, struct twin__pair pair, int64_t distance)
 {
     int32_t *rows = twin__edit_room(aligning->scratch, TWIN__EDIT_DIAGONALS,
@@ -340,8 +344,8 @@ static struct twin__pair backwards_part(const struct aligning *aligning, struct 
                            whole->m - part.b_begin - part.m, part.m);
 }
 
-/* Cuts a part in two through the middle of a (Hirschberg 1975): the column where what comes before and what comes
- * after add up to the distance. */
+/* Splits a part in two at the middle of a (Hirschberg 1975): at the column where the costs before and after add up to
+ * the distance. */
 static twin_status cut(struct part *left, struct part *right, struct aligning *aligning, struct part part)
 {
     twin_status status = make_backwards(aligning);
@@ -424,7 +428,7 @@ static twin_status align(struct aligning *aligning, struct part part)
     return status == TWIN_OK ? put(aligning, TWIN_EDIT_EQUAL, suffix) : status;
 }
 
-/* Turns a count of characters into one of bytes, and moves *at behind them. */
+/* Turns a number of characters into a number of bytes, and advances *at past them. */
 static uint32_t bytes_of(twin_text text, size_t *at, uint32_t characters)
 {
     size_t begin = *at;

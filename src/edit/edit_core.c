@@ -1,4 +1,4 @@
-/* edit_core.c — edit distance over arrays of symbols: diagonals and strips. */
+/* edit_core.c — edit distance over arrays of symbols: diagonals and strips. edit_core.h describes the two methods. */
 #include "edit/edit_core.h"
 
 #include <stdlib.h>
@@ -141,7 +141,7 @@ twin_status twin__edit_number(struct twin__pair *pair, twin_edit_scratch *scratc
 
 enum {
     NOWHERE = INT32_MIN / 2, /* of a diagonal not reached yet */
-    FIRST_LOOK = 16,         /* edits after which, and after each doubling, the rate is looked at */
+    FIRST_LOOK = 16,         /* edits after which, and after each doubling, the rate is checked */
     /* Edits per this many symbols up to which diagonals are faster than strips: measured by bench_edit, see
      * docs/decisions/0040-edit-distance.md. */
     DIAGONAL_RATE = 24,
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) int64_t one_more(int32_t *next, con
         int64_t i = greater(far[c - 1], far[c + 1] + 1);
         if (replaces)
             i = greater(i, far[c] + 1);
-        /* A cell past the edge stands for the one on the edge: neighbours differ by at most one edit. */
+        /* A cell past the edge is replaced by the one on the edge: neighbours differ by at most one edit. */
         int64_t edge = lesser(pair.n, pair.m - c);
         i = lesser(i, edge);
         i += run_length(pair, i, i + c, edge - i, wide);
@@ -192,7 +192,7 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
     if (distance_between(pair.m, pair.n) > most)
         return TWIN_OK;
 
-    /* The rate allows no more than this many edits, for between two looks they at most double. */
+    /* The rate allows no more than this many edits, since between two checks they at most double. */
     int64_t limit = lesser(most, 2 * FIRST_LOOK + 2 * pair.n / rate);
     int32_t *block = twin__edit_room(scratch, TWIN__EDIT_DIAGONALS, (size_t)(4 * limit + 12) * sizeof *block);
     if (!block)
@@ -229,11 +229,11 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
     }
 }
 
-/* Strips (Myers 1999, Hyyrö 2003 and 2004). A strip is a run of rows, `words` words of them. A column of it is kept
- * as its steps down: where they are +1 and -1 for Levenshtein, where the longest common subsequence stays as it is
- * for indels. What leaves a strip below is one step across for each column, which enters the next one.
+/* Strips (Myers 1999, Hyyrö 2003 and 2004). A strip is `words` words of consecutive rows. A column of it is
+ * stored as its vertical steps: where they are +1 and -1 for Levenshtein, where the longest common subsequence stays the
+ * same for indels. A strip passes one horizontal step per column to the strip below.
  *
- * Steps across are two bits: */
+ * Horizontal steps are two bits: */
 enum { UP = 1, DOWN = 2 }; /* +1 and -1 */
 
 enum { MAX_WORDS = 4 };
@@ -279,8 +279,8 @@ static inline __attribute__((always_inline)) int64_t strip_edits(uint8_t *deltas
     return gain;
 }
 
-/* The same for indels. The cost is rows + columns - 2·LCS, so a step across is -1 where the LCS grows, which is
- * the carry out of the addition, and +1 elsewhere. Rows past the lowest never match and hand the carry through. */
+/* The same for indels. The cost is rows + columns - 2·LCS, so a horizontal step is -1 where the LCS grows, which is
+ * the carry out of the addition, and +1 elsewhere. Rows past the lowest never match and propagate the carry. */
 static inline __attribute__((always_inline)) int64_t strip_indels(uint8_t *deltas, const uint64_t *masks,
                                                                   struct twin__pair pair, int64_t from, int64_t to,
                                                                   int words, bool wide)
@@ -305,7 +305,7 @@ static inline __attribute__((always_inline)) int64_t strip_indels(uint8_t *delta
     return gain;
 }
 
-/* One loop for each number of words, so that the compiler keeps the columns in registers. */
+/* One loop per number of words, so that the compiler keeps the columns in registers. */
 static inline __attribute__((always_inline)) int64_t strip_of(uint8_t *deltas, const uint64_t *masks,
                                                               struct twin__pair pair, int64_t from, int64_t to,
                                                               int last, int words, bool wide)
@@ -331,7 +331,7 @@ static int64_t strip(uint8_t *deltas, const uint64_t *masks, struct twin__pair p
     }
 }
 
-/* Sets, or unsets, the bits that say where the symbols of rows `row` .. row + rows - 1 stand. */
+/* Sets, or clears, the bits that mark where the symbols of rows `row` .. row + rows - 1 occur. */
 static void mark(uint64_t *masks, struct twin__pair pair, int64_t row, int64_t rows, int words, bool set)
 {
     for (int64_t i = 0; i < rows; i++) {
@@ -340,7 +340,7 @@ static void mark(uint64_t *masks, struct twin__pair pair, int64_t row, int64_t r
     }
 }
 
-/* Tall strips hide the latency of a column behind the next; low ones follow a narrow band more closely. */
+/* Tall strips hide the latency of a column behind the next; short ones follow a narrow band more closely. */
 static int words_for(int64_t rows_left, int64_t most)
 {
     int words = most < 64 ? 1 : most < 192 ? 2 : 4;
@@ -384,8 +384,8 @@ twin_status twin__edit_strips(struct twin__edit_row *out, bool *found, struct tw
         int words = words_for(rows - at, most);
         int64_t height = lesser(rows - at, 64 * words);
         /* The last column a path can reach below: straight down the diagonal from row.to, then across with half
-         * of the edits to spare, for every step across must be taken back. Further left it reaches no further, for
-         * the cost grows by at most one a column. */
+         * of the remaining edits, since every horizontal step must be undone. From further left it reaches no further,
+         * since the cost grows by at most one per column. */
         int64_t to = lesser(pair.m, row.to + height + (most - score_to - (row.to - at) + end) / 2);
         if (to > known)
             memset(deltas + known + 1, UP, (size_t)(to - known));

@@ -1,4 +1,8 @@
-/* embed.c — edit distance becomes hash vectors. */
+/* embed.c — embeddings of edit distance.
+ *
+ * Three parts: the q-gram distance D of two texts, computed with names for substrings so that it is exact; hash vectors,
+ * which sum Cauchy numbers of the q-grams in a window as fixed-point integers; and features in the manner of Bar-Yossef
+ * et al. 2004. Length classes at the end say which texts to compare. */
 #include <twinsift/embed.h>
 
 #include <assert.h>
@@ -37,8 +41,8 @@ twin_embed_grams twin_embed_paper_grams(size_t window)
 
 /* The q-gram distance.
  *
- * Both texts lie in one array of names, y behind x. Names of runs of 2, 4, 8, … bytes come from pairs of names half
- * as long, and those of q bytes from two that overlap: equal names mean equal bytes, without a doubt. */
+ * Both texts are in one array of names, y after x. Names of substrings of 2, 4, 8, … bytes are made from pairs of names
+ * half as long, and those of q bytes from two that overlap: equal names mean equal bytes, with certainty. */
 
 struct naming {
     uint64_t *keys;   /* pairs of names plus one; 0: free */
@@ -59,7 +63,7 @@ static uint32_t name_pair(struct naming *naming, uint32_t *next, uint64_t key)
     return naming->values[at];
 }
 
-/* Names the runs of `length` bytes in both texts, given the names of runs of `known` bytes, length <= 2·known. */
+/* Names the substrings of `length` bytes in both texts, given the names of those of `known` bytes, length <= 2·known. */
 static void name_runs(uint32_t *out, struct naming *naming, const uint32_t *names, size_t known, size_t length)
 {
     uint32_t next = 0;
@@ -74,7 +78,7 @@ static int64_t magnitude(int32_t x)
     return x < 0 ? -x : x;
 }
 
-/* Adds `by` to one count, and returns what that adds to the sum of magnitudes. */
+/* Adds `by` to one count, and returns the change of the sum of magnitudes. */
 static int64_t shift(int32_t *count, int32_t by)
 {
     int64_t before = magnitude(*count);
@@ -148,8 +152,8 @@ done:
     return status;
 }
 
-/* Polynomials modulo 2^61 - 1 at a secret point: two different runs of q bytes have one hash for at most q of the
- * 2^61 points, whoever wrote them. */
+/* Polynomials modulo 2^61 - 1 at a secret point: two different substrings of q bytes collide for at most q of
+ * the 2^61 points, even if they were constructed to. */
 
 #define PRIME (((uint64_t)1 << 61) - 1)
 
@@ -211,7 +215,7 @@ twin_embed_options twin_embed_options_for(twin_embed_preset preset, size_t lengt
 }
 
 /* The centres of 65,536 equal shares of probability. No entry is within 10^-6 of where rounding would change it
- * (a test says so), so that the last bit of somebody's tan() does not matter. */
+ * (a test checks it), so the last bit of tan() does not matter. */
 static void fill_quantiles(int32_t *out)
 {
     for (int i = 0; i < QUANTILES / 2; i++) {
@@ -273,7 +277,7 @@ static void *room_for(twin_embed_scratch *scratch, size_t bytes)
     return scratch->room;
 }
 
-/* Hashes the grams of every q at every place: hashes[(q - q_low)·n + i] is the one that begins at i. `sums` has room
+/* Hashes the grams of every q at every position: hashes[(q - q_low)·n + i] is the one that begins at i. `sums` has room
  * for the polynomials of all beginnings of the text. */
 static void hash_grams(uint32_t *hashes, uint64_t *sums, const twin_embedder *embedder, const unsigned char *bytes)
 {
@@ -342,7 +346,7 @@ double twin_embed_collision(double distance, double bucket)
 twin_embed_cells twin_embed_cells_for(size_t length, size_t edits, uint64_t seed)
 {
     double n = (double)(length ? length : 1), k = (double)(edits ? edits : 1);
-    /* A hair less before rounding up, so that 1000^(2/3) is 100 whatever pow() makes of its last bit. */
+    /* Slightly less before rounding up, so that 1000^(2/3) is 100 whatever the last bit of pow() is. */
     double window = ceil(pow(n, 2.0 / 3) / cbrt(k) * (1 - 1e-12));
     size_t whole = window < 1 ? 1 : (size_t)window;
     return (twin_embed_cells){ whole, (length + whole - 1) / whole + (length == 0), seed };
@@ -373,7 +377,7 @@ size_t twin_embed_features(uint64_t *out, twin_embed_cells cells, twin_text text
 /* Length classes. Class number c begins at starts c and holds what is at most `ratio` times longer than a text that
  * is still shorter than start c + 1. The starts grow by the ratio, so that this reaches into one more class. */
 
-enum { LEAST_GROWTH = 16 }; /* starts grow by a sixteenth at least: many classes would serve nobody */
+enum { LEAST_GROWTH = 16 }; /* starts grow by at least a sixteenth: more classes have no use */
 
 static size_t next_start(size_t start, double ratio)
 {

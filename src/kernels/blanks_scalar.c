@@ -1,4 +1,4 @@
-/* blanks_scalar.c — where the white space is: the specification. */
+/* blanks_scalar.c — marks white space: the specification. */
 #include "kernels/kernels.h"
 
 void twin__blanks_scalar(uint64_t *out, const char *p, size_t n)

@@ -16,8 +16,8 @@ static inline struct masks masks_of(uint64_t lanes)
                            _mm256_sllv_epi64(one, _mm256_and_si256(high, six)) };
 }
 
-/* Not watched by the thread sanitizer: a vector load beside another thread's fetch-or is four loads of aligned
- * words to this processor, each of which sees the old word or the new. */
+/* Excluded from the thread sanitizer: to this processor a vector load concurrent with another thread's fetch-or is four
+ * loads of aligned words, each of which sees the old word or the new. */
 __attribute__((no_sanitize("thread"))) bool twin__bloom_has_avx2(const uint64_t *block, uint64_t lanes)
 {
     struct masks masks = masks_of(lanes);

@@ -10,7 +10,7 @@ static inline __m512i mask_of(uint64_t lanes)
     return _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_and_si512(all, _mm512_set1_epi64(63)));
 }
 
-/* Not watched by the thread sanitizer, for the reason given in bloom_avx2.c. */
+/* Excluded from the thread sanitizer for the reason given in bloom_avx2.c. */
 __attribute__((no_sanitize("thread"))) bool twin__bloom_has_avx512(const uint64_t *block, uint64_t lanes)
 {
     return _mm512_test_epi64_mask(_mm512_load_si512(block), mask_of(lanes)) == 0xff;

@@ -1,7 +1,7 @@
 /* bloom_scalar.c — one bit in each lane of a 512-bit block: the specification.
  *
  * Words are read and written one by one and atomically, which costs nothing here: another thread may be adding
- * to the filter through fetch-or while this one asks. */
+ * to the filter through fetch-or while this one queries. */
 #include "kernels/kernels.h"
 
 static uint64_t lane_bit(uint64_t lanes, int lane)

@@ -1,7 +1,7 @@
-/* cpu.c — what this machine can run.
+/* cpu.c — the instruction sets of this machine.
  *
- * Asked of the processor itself and not of the compiler's run-time library, which not every toolchain has. A
- * vector level counts only if the operating system also saves its registers. */
+ * Queried with CPUID and not through the compiler's run-time library, which not every toolchain has. A vector level
+ * counts only if the operating system also saves its registers. */
 #include <twinsift/cpu.h>
 
 #include <string.h>

@@ -18,7 +18,7 @@ size_t twin__find_string_end_avx512(const char *p, size_t n)
         if (found)
             return i + _tzcnt_u64(found);
     }
-    /* The lanes left out are read as blanks, which end nothing. */
+    /* Masked lanes read as blanks, which do not end a string. */
     __mmask64 rest = _bzhi_u64(~(uint64_t)0, (unsigned)(n - i));
     uint64_t found = ends(_mm512_mask_loadu_epi8(_mm512_set1_epi8(' '), rest, p + i));
     return found ? i + _tzcnt_u64(found) : n;

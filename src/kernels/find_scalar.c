@@ -1,4 +1,4 @@
-/* find_scalar.c — where a JSON string may end: the specification. */
+/* find_scalar.c — finds where a JSON string may end: the specification. */
 #include "kernels/kernels.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* fold_avx2.c — 32 bytes at a time. Most blocks are stored as they are; only those with a blank too many are
- * squeezed. */
+/* fold_avx2.c — 32 bytes at a time. Most blocks are stored unchanged; only those with redundant blanks are
+ * compressed. */
 #include "kernels/kernels.h"
 
 #include <immintrin.h>
@@ -10,7 +10,7 @@ enum { BLOCK = 32 };
 
 struct block {
     __m256i folded;
-    uint32_t blanks, high; /* a bit for each byte */
+    uint32_t blanks, high; /* a bit per byte */
 };
 
 static inline __m256i between(__m256i v, char above, char below)
@@ -32,7 +32,7 @@ static inline struct block fold_block(__m256i v)
     };
 }
 
-/* Writes the kept bytes of a block. Runs of them are copied whole, as there are few in a block. */
+/* Writes the kept bytes of a block. Contiguous ones are copied at once, since a block has few groups of them. */
 static inline char *squeeze(char *o, __m256i v, uint32_t kept)
 {
     char bytes[2 * BLOCK] = { 0 };
@@ -41,12 +41,12 @@ static inline char *squeeze(char *o, __m256i v, uint32_t kept)
         uint32_t begin = _tzcnt_u32(kept);
         _mm256_storeu_si256((void *)o, _mm256_loadu_si256((const void *)(bytes + begin)));
         o += _tzcnt_u32(~(kept >> begin));
-        kept &= kept + (kept & -kept); /* without its lowest run of ones */
+        kept &= kept + (kept & -kept); /* without its lowest group of ones */
     }
     return o;
 }
 
-/* The last bytes of the text, and then bytes that stop the loop. */
+/* The last bytes of the text, followed by bytes that stop the loop. */
 static inline __m256i load_end(const char *p, size_t n)
 {
     char bytes[BLOCK];

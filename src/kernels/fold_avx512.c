@@ -1,4 +1,4 @@
-/* fold_avx512.c — 64 bytes at a time, in the way of fold_avx2.c. */
+/* fold_avx512.c — 64 bytes at a time, by the method of fold_avx2.c. */
 #include "kernels/kernels.h"
 
 #include <immintrin.h>
@@ -8,7 +8,7 @@ enum { BLOCK = 64 };
 
 struct block {
     __m512i folded;
-    uint64_t blanks, high; /* a bit for each byte */
+    uint64_t blanks, high; /* a bit per byte */
 };
 
 static inline __mmask64 between(__m512i v, char first, char last)
@@ -43,7 +43,7 @@ static inline char *squeeze(char *o, __m512i v, uint64_t kept)
     return o;
 }
 
-/* The last bytes of the text, and then bytes that stop the loop. */
+/* The last bytes of the text, followed by bytes that stop the loop. */
 static inline __m512i load_end(const char *p, size_t n)
 {
     return _mm512_mask_loadu_epi8(_mm512_set1_epi8((char)0x80), _bzhi_u64(UINT64_MAX, (unsigned)n), p);

@@ -1,4 +1,4 @@
-/* kernels.c — the best row this machine can run is chosen once. */
+/* kernels.c — chooses the best variant that this machine supports, once. */
 #include "kernels/kernels.h"
 
 #include <twinsift/cpu.h>

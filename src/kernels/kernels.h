@@ -1,7 +1,7 @@
 /* kernels.h — the few loops written once per instruction set, and their table.
  *
- * Kernels take arrays and counts; they do not allocate, call back or fail. The scalar row is the
- * specification: every other row returns what it returns, bit for bit. */
+ * Kernels take arrays and counts; they do not allocate, call back or fail. The scalar variant is the
+ * specification: every other variant returns what it returns, bit for bit. */
 #ifndef TWIN_KERNELS_H
 #define TWIN_KERNELS_H
 
@@ -13,28 +13,28 @@
 /* Index of the first byte of p[0..n) that is '"', '\\' or below 0x20; n when there is none. */
 typedef size_t twin__find_string_end_fn(const char *p, size_t n);
 
-/* Folds ASCII: copies p[0..n) to out, letters in lower case and each run of white space (9..13 and 32) as
- * one blank, and stops before the first byte above 127. Returns the bytes read and puts the bytes written
- * into *written. `out` has room for n + 64 bytes, and what lies past *written may be overwritten. A run of
- * white space at the start is dropped when *after_blank is true; *after_blank then says whether the last
- * byte written (or, if nothing was, what came before) is a blank. */
+/* Folds ASCII: copies p[0..n) to out, letters in lower case and each sequence of white space (9..13 and 32) as one blank, and
+ * stops before the first byte above 127. Returns the bytes read and stores the bytes written in *written. `out` has
+ * room for n + 64 bytes, and bytes past *written may be overwritten. White space at the start is dropped when
+ * *after_blank is true; *after_blank becomes whether the last byte written (or, if nothing was, the one before) is a
+ * blank. */
 typedef size_t twin__fold_ascii_fn(char *out, size_t *written, bool *after_blank, const char *p, size_t n);
 
 /* Whether all n bytes are below 128. */
 typedef bool twin__is_ascii_fn(const char *p, size_t n);
 
-/* Bit i % 64 of out[i / 64] tells whether byte i is white space (9..13 and 32); out has (n + 63) / 64 words. */
+/* Bit i % 64 of out[i / 64] is set if byte i is white space (9..13 and 32); out has (n + 63) / 64 words. */
 typedef void twin__blanks_fn(uint64_t *out, const char *p, size_t n);
 
 /* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
 typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
 
-/* One round of fast similarity sketching: deals each item, mixed with the seed, to one slot of `slots` and
- * keeps the smaller of what is there and round | 30 bits of value. */
+/* One round of fast similarity sketching: assigns each item, mixed with the seed, to one of `slots` slots,
+ * which keeps the smaller of its value and round | 30 bits of the item's value. */
 typedef void twin__fast_round_fn(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                                  uint32_t round);
 
-/* Classic MinHash: out[i] becomes the least of itself and factor[i]·x + offset[i] over the items, x being the
+/* Classic MinHash: out[i] becomes the least of itself and factor[i]·x + offset[i] over the items, where x is the
  * leading 32 bits of the item mixed with the seed. */
 typedef void twin__linear_minima_fn(uint32_t *out, const uint32_t *factor, const uint32_t *offset, size_t slots,
                                     const uint64_t *items, size_t n, uint64_t seed);
@@ -42,35 +42,35 @@ typedef void twin__linear_minima_fn(uint32_t *out, const uint32_t *factor, const
 /* The number of i below n with a[i] == b[i]. */
 typedef size_t twin__agree_fn(const uint32_t *a, const uint32_t *b, size_t n);
 
-/* Where an item stands in a Bloom filter of 512-bit blocks: its block, and its bit in each of the 8 lanes of
- * 64 bits, six bits a lane from the lowest up. */
+/* The bits of an item in a Bloom filter of 512-bit blocks: its block, and its bit in each of the 8 lanes of 64 bits,
+ * six bits per lane from the lowest up. */
 struct bloom_probe {
     uint64_t block, lanes;
 };
 
-/* found[i] tells whether all eight bits of probes[i] are set in the blocks at `words`, which are aligned to
- * 64 bytes; the number found is returned. Other threads may be setting bits meanwhile. */
+/* found[i] becomes whether all eight bits of probes[i] are set in the blocks at `words`, which are aligned to
+ * 64 bytes; returns the number found. Other threads may set bits at the same time. */
 typedef size_t twin__bloom_test_fn(bool *found, const uint64_t *words, const struct bloom_probe *probes, size_t n);
 
 /* The same for one item, in registers: whether the bits of `lanes` are set in a block. */
 typedef bool twin__bloom_has_fn(const uint64_t *block, uint64_t lanes);
 
-/* Sets the bits of one probe after the other; fresh[i] tells whether one of probes[i] was not set before;
- * the number of fresh ones is returned. */
+/* Sets the bits of one probe after the other; fresh[i] becomes whether one of probes[i] was not set before;
+ * returns the number of these. */
 typedef size_t twin__bloom_add_fn(bool *fresh, uint64_t *words, const struct bloom_probe *probes, size_t n);
 
-/* A bin for sorting has room for eight numbers; what it holds beyond that is elsewhere. */
+/* A bin for sorting has room for eight numbers; more than that are stored elsewhere. */
 enum { BIN_ROOM = 8 };
 
 /* Sorts bins. Bin b of `bins`, a multiple of eight, holds held[b] numbers, the k-th of which is rows[k * stride + b];
- * there are BIN_ROOM rows, and places without a number may hold anything. Writes bin after bin to out[0..n), the
- * numbers of each in increasing order; behind the eight of a bin that holds more, as many places are left, with
- * anything in them. n is how many the bins hold. */
+ * there are BIN_ROOM rows, and unused elements may hold anything. Writes bin after bin to out[0..n), the numbers of each
+ * in increasing order; after the eight of a bin that holds more, space is left for the others. n is the number of items
+ * of all bins. */
 typedef void twin__sort_bins_fn(uint64_t *out, size_t n, const uint64_t *rows, size_t stride, const uint32_t *held,
                                 size_t bins);
 
-/* Moves one of each number to the front of items, which are in increasing order, and returns how many these are;
- * what is behind them may be anything. */
+/* Moves one of each number to the front of items, which are in increasing order, and returns their number; the rest may
+ * be anything. */
 typedef size_t twin__drop_repeats_fn(uint64_t *items, size_t n);
 
 struct kernels {
@@ -89,21 +89,21 @@ struct kernels {
     twin__drop_repeats_fn *drop_repeats;
 };
 
-/* The row in use, or NULL before anyone has asked; and the choice. */
+/* The variant in use, or NULL before the first call; and the choice. */
 extern const struct kernels *_Atomic twin__kernels_chosen;
 const struct kernels *twin__choose_kernels(void);
 
-/* The row in use. In line: for a filter in the cache the call would be a tenth of a question. */
+/* The variant in use. Inline: for a filter in the cache a call would cost a tenth of a query. */
 static inline const struct kernels *twin__kernels(void)
 {
     const struct kernels *chosen = atomic_load_explicit(&twin__kernels_chosen, memory_order_relaxed);
     return chosen ? chosen : twin__choose_kernels();
 }
 
-/* Mixes an item before it is dealt or multiplied: an arithmetic progression must not stay one. Two
- * multiplications; the leading bits of either half of the result depend on every bit of the item. Multiplying
- * only carries upwards, so the high half is folded down first: items that differ in their leading bits alone,
- * as small doubles do, would else be dealt by sixteen bits (variance 1.2 times what it should be). */
+/* Mixes an item before it is assigned or multiplied, so that an arithmetic progression does not stay one. Two
+ * multiplications; the leading bits of either half of the result depend on every bit of the item. Multiplication only
+ * carries upwards, so the high half is folded down first: items that differ only in their leading bits, as small doubles
+ * do, would otherwise be assigned by sixteen bits (variance 1.2 times what it should be). */
 static inline uint64_t twin__sketch_mix(uint64_t item, uint64_t seed)
 {
     uint64_t x = item ^ seed;

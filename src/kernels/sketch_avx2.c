@@ -22,7 +22,7 @@ static inline __m256i mix(__m256i item, __m256i seed)
     return multiply64(x, _mm256_set1_epi64x((long long)0xD6E8FEB86659FD93u));
 }
 
-/* Items as the vector unit finds them, slot in the high half and value in the low, dealt by the scalar unit. */
+/* The vector unit computes slots (high half) and values (low half); the scalar unit writes them to the slots. */
 static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -34,7 +34,7 @@ static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
 void twin__fast_round_avx2(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                            uint32_t round)
 {
-    /* One block is found while the one before it is dealt, so that both units are busy. */
+    /* One block is computed while the previous one is written, so that both units are busy. */
     uint64_t found[2][BLOCK];
     const __m256i seeds = _mm256_set1_epi64x((long long)seed), count = _mm256_set1_epi64x((long long)slots);
     const __m256i rounds = _mm256_set1_epi64x((long long)round);

@@ -14,7 +14,7 @@ static inline __m512i mix(__m512i item, __m512i seed)
     return _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)0xD6E8FEB86659FD93u));
 }
 
-/* Items as the vector unit finds them, slot in the high half and value in the low, dealt by the scalar unit. */
+/* The vector unit computes slots (high half) and values (low half); the scalar unit writes them to the slots. */
 static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -26,7 +26,7 @@ static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
 void twin__fast_round_avx512(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                              uint32_t round)
 {
-    /* One block is found while the one before it is dealt, so that both units are busy. */
+    /* One block is computed while the previous one is written, so that both units are busy. */
     uint64_t found[2][BLOCK];
     const __m512i seeds = _mm512_set1_epi64((long long)seed), count = _mm512_set1_epi64((long long)slots);
     const __m512i rounds = _mm512_set1_epi64((long long)round);
@@ -82,7 +82,7 @@ void twin__linear_minima_avx512(uint32_t *out, const uint32_t *factor, const uin
                 _mm512_storeu_si512(out + slot + v * LANES, least[v]);
         }
     }
-    /* Fewer than 128 slots are left: the tail of a sketch has a handful. */
+    /* Fewer than 128 slots are left; slots that a fast sketch left empty are few. */
     twin__linear_minima_avx2(out + vectored, factor + vectored, offset + vectored, slots - vectored, items, n, seed);
 }
 

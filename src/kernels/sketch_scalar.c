@@ -1,4 +1,4 @@
-/* sketch_scalar.c — dealing items into slots, and comparing slots: the specification. */
+/* sketch_scalar.c — assigning items to slots, and comparing slots: the specification. */
 #include "kernels/kernels.h"
 
 #include <stdbool.h>

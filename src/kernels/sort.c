@@ -1,4 +1,8 @@
-/* sort.c — sorting 64-bit numbers. */
+/* sort.c — sorting 64-bit numbers.
+ *
+ * Items are usually well-mixed hashes, so their leading bits determine the order almost completely. A few items are
+ * sorted by insertion, a few thousand in bins by their leading bits (a kernel sorts the bins), and more by radix sort on
+ * the leading digits, followed by an insertion pass. Items that are not mixed are detected and sorted by all bits. */
 #include "kernels/sort.h"
 
 #include <assert.h>
@@ -9,14 +13,14 @@
 
 enum { DIGIT_BITS = 11, MOST_DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
 
-/* Up to here insertion is quickest: against bins, and against digits. */
+/* Up to these numbers insertion is fastest: compared with bins, and with digits. */
 enum { FEW = 16, FEW_FOR_DIGITS = 32 };
 
-/* With bins for one item in four, one mixed item in a hundred finds its bin full: with three a bin they are fewer, with
- * five the bins are, and neither pays. 128 KB of rows do for 8,192 items. */
+/* With four items per bin, one mixed item in a hundred finds its bin full. Three per bin give fewer of those, five give
+ * fewer bins; neither is faster. 128 KB of rows suffice for 8,192 items. */
 enum { BIN_LOAD = 4, MOST_BINS = 2048, MOST_FOR_BINS = BIN_LOAD * MOST_BINS };
 
-/* A digit: which bits of a number it is, and where its values go. */
+/* A digit: which bits of a number it has, and where its values go. */
 struct digit {
     unsigned shift;
     size_t mask;
@@ -41,8 +45,8 @@ static inline void count_digits(struct digit *digits, unsigned count, const uint
     }
 }
 
-/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. In line, so that where both are
- * known the loops over digits are none. */
+/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. Inline, so that
+ * constant arguments unroll the loops over digits. */
 static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
                                                                  unsigned count, unsigned bits)
 {
@@ -65,8 +69,8 @@ static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items
         memcpy(spare, items, n * sizeof *items);
 }
 
-/* Puts right what is nearly in order but for the last `ignored` bits, without moving equals past each other; gives up when
- * that takes more than a few moves an item, but not on a few items. */
+/* Completes an almost sorted order, ignoring the last `ignored` bits, stably. Gives up when that takes more than a few
+ * moves per item, but not on a few items. */
 static inline bool insertion_sort(uint64_t *items, size_t n, unsigned ignored)
 {
     size_t moves = 0, allowed = 8 * (n + FEW_FOR_DIGITS);
@@ -84,8 +88,8 @@ static inline bool insertion_sort(uint64_t *items, size_t n, unsigned ignored)
 }
 
 /* Mixed hashes are all but sorted once their leading bits are: with five bits more than it takes to number
- * them, one item in 64 is out of place. Two digits of 8 bits do for a page of text, 11 bits for a book. Items
- * that are not mixed, or were made to look alike, are sorted by all their bits. */
+ * them, one item in 64 is out of place. Two digits of 8 bits suffice for a page of text, 11 bits for a book.
+ * Items that are not mixed, or were constructed to be close, are sorted by all their bits. */
 static void sort_by_leading_digits(uint64_t *items, uint64_t *spare, size_t n)
 {
     unsigned digits = 2, bits = 8;
@@ -103,8 +107,8 @@ static void sort_by_leading_digits(uint64_t *items, uint64_t *spare, size_t n)
 
 /* ---- bins: a page of mixed hashes ---- */
 
-/* Place k * stride + b of the rows is the k-th item of bin b. An item that finds its bin full is counted in it but goes
- * astray. */
+/* Element k * stride + b of the rows is the k-th item of bin b. An item that finds its bin full is counted in it but
+ * stored separately, as a stray. */
 struct bins {
     size_t count;
     unsigned stride_bits;
@@ -126,14 +130,14 @@ static inline size_t bin_of(uint64_t item, size_t bins)
     return (size_t)((unsigned __int128)item * bins >> 64);
 }
 
-/* Deals the items to the bins; those that find theirs full go to `strays`, and the number of those to *stray_count.
- * Where they are one in four, bins are no gain, and the dealer gives up. */
+/* Distributes the items to the bins; those that find theirs full go to `strays`, and their number to *stray_count.
+ * Gives up when they are one in four, where bins do not pay. */
 static bool deal(struct bins *bins, uint64_t *strays, size_t *stray_count, const uint64_t *items, size_t n)
 {
     size_t count = bins->count, astray = 0;
     uint32_t stride = (uint32_t)1 << bins->stride_bits;
     assert(count > 0);
-    uint32_t *next = bins->held; /* the place of the next item of each bin, for one addition an item */
+    uint32_t *next = bins->held; /* where the next item of each bin goes, for one addition per item */
     for (size_t bin = 0; bin < count; bin++)
         next[bin] = (uint32_t)bin;
     for (size_t i = 0; i < n; i++) {
@@ -154,8 +158,8 @@ static bool deal(struct bins *bins, uint64_t *strays, size_t *stray_count, const
     return true;
 }
 
-/* Brings each stray into its bin, which is sorted and has room for it behind its eight. Strays come in increasing
- * order, so none has to pass more than those eight. */
+/* Inserts each stray into its bin, which is sorted and has space after its eight items. Strays come in increasing order,
+ * so none moves past more than those eight. */
 static void bring_home(uint64_t *items, const struct bins *bins, const uint64_t *strays, size_t stray_count)
 {
     size_t bin = 0, begin = 0, end = BIN_ROOM;
@@ -172,7 +176,7 @@ static void bring_home(uint64_t *items, const struct bins *bins, const uint64_t 
     }
 }
 
-/* One pass that deals, and no branch that depends on the order of mixed items but for the few strays. */
+/* One pass to distribute, and no branch that depends on the order of mixed items except for the few strays. */
 static bool sort_in_bins(uint64_t *items, uint64_t *spare, size_t n)
 {
     struct bins bins;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Into increasing order; quickest for well-mixed hashes. */
+/* Sorts into increasing order; fastest for well-mixed hashes. */
 void twin__sort(uint64_t *items, uint64_t *spare, size_t n);
 
 /* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. */

@@ -8,7 +8,7 @@ enum { LANES = 4 };
 
 typedef __m256i lane;
 
-/* By sign: AVX2 knows no other order. */
+/* Signed comparison: AVX2 has no other. */
 static inline void order(lane *low, lane *high)
 {
     __m256i a = *low, b = *high, swap = _mm256_cmpgt_epi64(a, b);
@@ -29,7 +29,7 @@ static inline void transpose(__m256i x[LANES])
     x[3] = _mm256_permute2x128_si256(odd01, odd23, 0x31);
 }
 
-/* Four bins, sorted: bin b is x[b] and, behind it, x[4 + b]. */
+/* Four bins, sorted: bin b is x[b] followed by x[4 + b]. */
 static inline void sort_four_bins(__m256i x[BIN_ROOM], const uint64_t *rows, size_t stride, const uint32_t *held)
 {
     const __m256i sign = _mm256_set1_epi64x(INT64_MIN), all = _mm256_set1_epi64x(-1);
@@ -92,7 +92,7 @@ static const uint32_t to_front[1 << LANES][2 * LANES] = {
     { 0, 1, 2, 3, 4, 5, 6, 7 },
 };
 
-/* Four items against themselves moved up by one; what is stored never reaches an item still to be read. */
+/* Compares four items with the same items shifted by one; stores never overtake loads. */
 size_t twin__drop_repeats_avx2(uint64_t *items, size_t n)
 {
     size_t kept = 0, i = 0;

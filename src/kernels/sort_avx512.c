@@ -58,7 +58,7 @@ void twin__sort_bins_avx512(uint64_t *out, size_t n, const uint64_t *rows, size_
     }
 }
 
-/* Eight items against themselves moved up by one; what is stored never reaches an item still to be read. */
+/* Compares eight items with the same items shifted by one; stores never overtake loads. */
 size_t twin__drop_repeats_avx512(uint64_t *items, size_t n)
 {
     size_t kept = 0;

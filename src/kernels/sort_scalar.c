@@ -14,8 +14,8 @@ static inline void order(lane *low, lane *high)
 
 #include "kernels/sort_network.h"
 
-/* Places without a number count as the greatest, so that they come last; a number as great is no different. All eight
- * are written where there is room, for no branch then depends on how many a bin holds. */
+/* Unused elements count as the greatest number, so that they come last. All eight are written where there is space, so
+ * that no branch depends on how many items a bin holds. */
 void twin__sort_bins_scalar(uint64_t *out, size_t n, const uint64_t *rows, size_t stride, const uint32_t *held,
                             size_t bins)
 {

@@ -1,13 +1,13 @@
-/* forest.c — signatures become candidates, nearest first.
+/* forest.c — LSH forest.
  *
  * A tree is a sorted array of rows, each the label bytes of an entry and the number of its group (the entries that
- * are equal in all labels), the number big-endian so that rows compare as bytes:
+ * are equal in all labels), big-endian so that rows compare as bytes:
  *
  *     label 1 … label depth | group, 4 bytes
  *
- * All trees together are kept as a few runs, like the levels of a log-structured file: a small one that takes new
- * rows in place, and larger ones that are merged when two come near in size. Removed groups stay in their run, without
- * members, until it is merged. */
+ * All trees together are stored as a few sorted runs, like the levels of a log-structured merge tree: a small one that
+ * takes new rows in place, and larger ones that are merged when two are of similar size. Removed groups stay in their
+ * run, without members, until it is merged. */
 #include <twinsift/forest.h>
 
 #include <stdlib.h>
@@ -18,16 +18,16 @@
 
 enum {
     GROUP_BYTES = 4,
-    FRESH_ROWS = 256, /* rows of the run that takes new ones: moving half of them costs about as much as finding
-                         the place */
+    FRESH_ROWS = 256, /* rows of the run that takes new ones: moving half of them costs about as much as the
+                         search */
     MARK_EVERY = 64,  /* rows of a block of a packed run; a block is half a page */
-    RUN_RATIO = 4,    /* a run is at least so many times larger than the next */
-    MAX_RUNS = 24,    /* 256 · 4^23 rows are more than numbers for them */
+    RUN_RATIO = 4,    /* a run is at least this many times larger than the next */
+    MAX_RUNS = 24,    /* 256 · 4^23 rows exceed the numbers available for them */
     NONE = -1,
 };
 
-/* Entries with the same labels, first and last in a list by the order of adding. A group without members is dead;
- * when no run holds it any more it is free, and `first` is the next free one. */
+/* Entries with the same labels, a list in the order of adding. A group without members is dead; when no run holds it
+ * any more it is free, and `first` is the next free one. */
 struct group {
     twin_digest digest; /* of the labels */
     uint32_t first, last, count;
@@ -44,7 +44,7 @@ struct member {
 struct run {
     uint8_t *rows;
     size_t count, capacity;
-    uint8_t *marks; /* behind the rows */
+    uint8_t *marks; /* after the rows */
     size_t mark_count;
 };
 
@@ -104,7 +104,7 @@ static void index_put(twin_forest *forest, enum which which, uint32_t number)
     forest->index[which].used++;
 }
 
-/* Takes a number out, and moves what follows back so that no search ends too early. */
+/* Removes a number, and moves its successors back so that no search ends too early. */
 static void index_drop(twin_forest *forest, enum which which, uint32_t number)
 {
     struct index *index = &forest->index[which];
@@ -305,7 +305,7 @@ static void set_marks(const twin_forest *forest, const struct run *run, size_t t
         memcpy(mark, row, stride);
 }
 
-/* Merges two runs into a new one without the dead, whose numbers become free. The old ones are left as they are. */
+/* Merges two runs into a new one without dead groups, whose numbers become free. The old runs are unchanged. */
 static twin_status merge(struct run *out, twin_forest *forest, const struct run *x, const struct run *y)
 {
     size_t count = count_alive(forest, x) + count_alive(forest, y);
@@ -352,7 +352,7 @@ static twin_status flush(twin_forest *forest)
         return status;
     forest->fresh.count = 0;
     forest->runs[forest->run_count++] = merged;
-    /* If memory runs out here, the runs are fine as they are. */
+    /* If this runs out of memory, the runs are still valid. */
     while (forest->run_count >= 2 &&
            forest->runs[forest->run_count - 2].count < RUN_RATIO * forest->runs[forest->run_count - 1].count)
         if (merge_last(forest) != TWIN_OK)
@@ -368,7 +368,7 @@ twin_status twin_forest_pack(twin_forest *forest)
         status = merge_last(forest);
     if (status != TWIN_OK || forest->dead == 0)
         return status;
-    struct run merged; /* one run, with dead that no merge has met */
+    struct run merged; /* one run, with dead groups that no merge has dropped */
     status = merge(&merged, forest, &forest->runs[0], &nothing);
     if (status != TWIN_OK)
         return status;
@@ -414,8 +414,8 @@ void twin_forest_free(twin_forest *forest)
     free(forest);
 }
 
-/* The label bytes of a vector, as rows of `stride` bytes, one for each tree. Place and label are hashed together, so
- * labels that look alike in one place do not in another. */
+/* The label bytes of a vector, as rows of `stride` bytes, one for each tree. Position and label are hashed together, so
+ * labels that collide at one position do not at another. */
 static void write_labels(uint8_t *rows, const twin_forest *forest, const uint32_t *labels)
 {
     const uint64_t seed = twin__mix(forest->options.seed + 1);
@@ -500,7 +500,7 @@ twin_status twin_forest_remove(twin_forest *forest, uint64_t id)
     if (forest->groups[group].count > 0)
         return TWIN_OK;
     forest->dead++;
-    /* Half of the rows dead: time to pack. When memory is short, they wait. */
+    /* Half of the rows are dead: pack. When out of memory, they stay. */
     if (forest->dead > FRESH_ROWS && 2 * forest->dead > forest->used[GROUPS] - forest->available[GROUPS])
         (void)twin_forest_pack(forest);
     return TWIN_OK;
@@ -542,8 +542,8 @@ size_t twin_forest_copies(uint64_t *out, const twin_forest *forest, uint64_t id,
 
 enum { CURSORS, FOUND, SEEN, ROWS };
 
-/* Where a query stands in one tree of one run: rows begin .. end-1 were looked at, and the next ones on both sides
- * share so many labels with it; -1 past the ends. */
+/* The state of a query in one tree of one run: rows begin .. end-1 were examined, and the next ones on both sides share
+ * this many labels with it; -1 past the ends. */
 struct cursor {
     const uint8_t *rows, *labels;
     size_t count, begin, end;
@@ -611,8 +611,8 @@ static void look_after(struct cursor *cursor, const twin_forest *forest)
                         : shared(cursor->rows + cursor->end * forest->stride, cursor->labels, forest->options.depth);
 }
 
-/* Moves `begin` of each tree's cursor behind those of the next `count` rows that are below the query. The trees take
- * turns at halving, so that each waits for memory while the others look at theirs. */
+/* Moves `begin` of each tree's cursor past those of the next `count` rows that are below the query. The binary searches
+ * of the trees are interleaved, so that their cache misses overlap. */
 static void find_places(struct cursor *cursors, const twin_forest *forest, size_t count)
 {
     const size_t trees = forest->options.trees, stride = forest->stride, depth = forest->options.depth;
@@ -688,8 +688,7 @@ static twin_status begin_search(struct search *search, const twin_forest *forest
     return TWIN_OK;
 }
 
-/* Notes a row's group if it is new. Nothing is read of the group yet, only asked for: settle() comes when memory had
- * time to answer. */
+/* Records a row's group if it is new. The group is only prefetched; settle() reads it later. */
 static void visit(struct search *search, const uint8_t *row, int level)
 {
     uint32_t group = group_of(search->forest, row);
@@ -703,7 +702,7 @@ static void visit(struct search *search, const uint8_t *row, int level)
     __builtin_prefetch(&search->forest->groups[group].first);
 }
 
-/* Drops the dead of those found from number `from` on, and asks for the first members of the others. */
+/* Drops dead groups among those found from number `from` on, and prefetches the first members of the others. */
 static void settle(struct search *search, size_t from)
 {
     size_t kept = from;
@@ -718,7 +717,7 @@ static void settle(struct search *search, size_t from)
     search->found_count = kept;
 }
 
-/* Looks at all rows that share `level` labels, in every tree, until the work is done. */
+/* Examines all rows that share `level` labels, in every tree, until the work limit is reached. */
 static void climb(struct search *search, int level)
 {
     const size_t stride = search->forest->stride, from = search->found_count;

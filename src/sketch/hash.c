@@ -1,4 +1,7 @@
-/* hash.c — families of hash functions. */
+/* hash.c — families of hash functions.
+ *
+ * XXH3 comes from its header-only library, FarmHash through a C++ shim (hash_farm.cc); Jenkins's one-at-a-time and
+ * SipHash-1-3 are written here. Windows of text have a kernel for XXH3 and a plain loop for the others. */
 #include <twinsift/hash.h>
 
 #include <assert.h>
@@ -60,8 +63,8 @@ uint64_t twin_hash_mix(uint64_t x)
     return twin__mix(x);
 }
 
-/* Fingerprint64 knows no seed. Mixing one in makes members differ, but two texts that collide do so under
- * every seed. */
+/* Fingerprint64 has no seed. Mixing one in makes the functions differ, but two texts that collide do so under every
+ * seed. */
 #ifdef TWIN_FARMHASH
 static uint64_t farm(const char *bytes, size_t length, uint64_t seed)
 {
@@ -75,7 +78,7 @@ static uint64_t farm(const char *bytes, size_t length, uint64_t seed)
 }
 #endif
 
-/* Bob Jenkins's one-at-a-time, begun with the seed. */
+/* Bob Jenkins's one-at-a-time, starting with the seed. */
 static uint32_t one_at_a_time(const unsigned char *bytes, size_t length, uint32_t seed)
 {
     uint32_t h = seed;
@@ -96,7 +99,7 @@ static uint64_t jenkins(const void *bytes, size_t length, uint64_t seed)
     return high << 32 | one_at_a_time(bytes, length, (uint32_t)mixed);
 }
 
-/* SipHash (Aumasson, Bernstein 2012) with one round a word and three at the end. */
+/* SipHash (Aumasson and Bernstein 2012) with one round per word and three at the end. */
 struct sip {
     uint64_t v0, v1, v2, v3;
 };

@@ -1,4 +1,4 @@
-/* minhash.c — sets become signatures. */
+/* minhash.c — MinHash signatures, fast and classic. */
 #include <twinsift/minhash.h>
 
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 #include "base/random.h"
 #include "kernels/kernels.h"
 
-/* Fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017) with two rounds. For each item every slot has a
- * number: the first two bits say how the item met the slot, the other thirty are drawn from its hash.
+/* Fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017) with two rounds. Each item has a
+ * number for every slot: the first two bits say how it was assigned, the other thirty come from its hash.
  *
- *     00 value   the item was dealt to this slot in the first round
+ *     00 value   the item was assigned to this slot in the first round
  *     01 value   … in the second round
  *     10 value   in neither: the slot's own function of the item
  *     all ones   an empty set
  *
- * The slot keeps the least number over the set. What a first round fills, later rounds cannot change, so they
+ * The slot keeps the least number over the set. Later rounds cannot change a slot that the first one filled, so they
  * run only while slots are empty; the rule is the same for every set, and merging is a minimum. */
 enum { ROUND_TWO = 1 << 30 };
 static const uint32_t TAIL = 2u << 30;
@@ -25,9 +25,9 @@ static const uint32_t EMPTY = UINT32_MAX;
 struct twin_minhash {
     twin_sketch sketch;
     size_t slots;
-    uint64_t seed[3];          /* the first round (or the classic functions), the second, the tail */
-    uint32_t *factor, *offset; /* one linear function a slot: all of classic, the tail of fast */
-    uint32_t functions[];      /* the room of the two */
+    uint64_t seed[3]; /* of the first round (or the classic functions), the second, and the slots' own functions */
+    uint32_t *factor, *offset; /* one linear function per slot: for classic, and for slots that fast leaves empty */
+    uint32_t functions[];      /* memory of the two */
 };
 
 static const char *const sketch_names[] = { [TWIN_SKETCH_FAST] = "fast", [TWIN_SKETCH_CLASSIC] = "classic" };
@@ -53,7 +53,7 @@ static void draw_functions(twin_minhash *hasher, uint64_t seed)
         hasher->seed[i] = twin__random_next(&seed);
     for (size_t slot = 0; slot < hasher->slots; slot++) {
         uint64_t x = twin__random_next(&seed);
-        hasher->factor[slot] = (uint32_t)x | 1; /* odd, so that no two numbers meet */
+        hasher->factor[slot] = (uint32_t)x | 1; /* odd, so that multiplication is a bijection */
         hasher->offset[slot] = (uint32_t)(x >> 32);
     }
 }

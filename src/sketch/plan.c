@@ -1,4 +1,4 @@
-/* plan.c — parameters from the error you accept. */
+/* plan.c — bands, rows and slots from accepted error rates. */
 #include <twinsift/plan.h>
 
 #include <assert.h>
@@ -8,13 +8,13 @@
 double twin_plan_probability(twin_plan plan, double similarity)
 {
     assert(plan.bands > 0 && plan.rows > 0 && similarity >= 0 && similarity <= 1);
-    /* J^r may be far too small to be seen beside 1; log1p and expm1 keep its digits. */
+    /* J^r may vanish next to 1; log1p and expm1 keep its digits. */
     return -expm1((double)plan.bands * log1p(-pow(similarity, (double)plan.rows)));
 }
 
 static bool is_fraction(double x)
 {
-    return x >= 0 && x <= 1; /* not so for a NaN */
+    return x >= 0 && x <= 1; /* false for a NaN */
 }
 
 static bool is_point(twin_plan_point point)
@@ -22,7 +22,7 @@ static bool is_point(twin_plan_point point)
     return is_fraction(point.similarity) && is_fraction(point.probability);
 }
 
-/* Whether some curve, were it ever so steep, is under one point and over the other. Every curve rises from
+/* Whether any curve, however steep, is below one point and above the other. Every curve rises from
  * (0, 0) to (1, 1), and between these it is neither 0 nor 1. */
 static bool can_be_met(twin_plan_point reject, twin_plan_point accept)
 {

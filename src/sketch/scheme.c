@@ -365,7 +365,7 @@ static bool read_rows(twin_scheme *out, const char *value)
     return read_size(&out->plan.rows, value);
 }
 
-/* In the order in which they are written. Stop words are read apart, since they need room that stays. */
+/* In the order in which they are written. Stop words are read separately, since they need memory that outlives the call. */
 static const struct key {
     const char *name;
     twin_status (*write)(twin_buffer *out, const twin_scheme *scheme);
@@ -401,7 +401,7 @@ static twin_status write_line(twin_buffer *out, const twin_scheme *scheme)
     return status;
 }
 
-/* Runs with numbers as the C locale has them, whatever the program has set. */
+/* Runs with the number format of the C locale, whatever locale the program uses. */
 static locale_t begin_c_numbers(locale_t *old)
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);

@@ -1,4 +1,8 @@
-/* set.c — a set: unique 64-bit hashes. */
+/* set.c — sets of 64-bit hashes: making, counting, comparing.
+ *
+ * A set is made by sorting and dropping repeats (kernels/sort.h). Its size alone is counted faster, with a table that
+ * finds most repeats without sorting. Two sets are compared by merging, which stops as soon as a threshold cannot be
+ * reached. */
 #include <twinsift/set.h>
 
 #include <stdbool.h>
@@ -44,31 +48,31 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
 
 /* ---- counting without sorting ---- */
 
-/* A table of 2^bits places: each item leaves its number where its leading bits lead, and the last one there stays.
- * Counts the items that find an equal one in their place, and copies to `strangers` those that find a different one.
- * No place is read that was not written, so the table need not be cleared. */
-static size_t count_equal(size_t *stranger_count, uint64_t *strangers, uint32_t *table, unsigned bits,
+/* A table of 2^bits entries: each item writes its number to the entry given by its leading bits, and the last writer
+ * stays. Counts the items whose entry holds an equal item, and copies to `others` those whose entry holds a different
+ * one. No entry is read that was not written, so the table need not be cleared. */
+static size_t count_equal(size_t *other_count, uint64_t *others, uint32_t *table, unsigned bits,
                           const twin_items *items)
 {
-    size_t equal = 0, strange = 0;
+    size_t equal = 0, different = 0;
     for (size_t i = 0; i < items->count; i++)
         table[items->items[i] >> (64 - bits)] = (uint32_t)i;
     for (size_t i = 0; i < items->count; i++) {
         uint64_t item = items->items[i];
         size_t last = table[item >> (64 - bits)];
         bool same = items->items[last] == item;
-        strangers[strange] = item;
-        strange += !same;
+        others[different] = item;
+        different += !same;
         equal += same & (last != i);
     }
-    *stranger_count = strange;
+    *other_count = different;
     return equal;
 }
 
-/* With four to eight places an item, at most one in eight is a stranger, and strangers are sorted. */
+/* With four to eight entries per item, at most one item in eight finds a different one; those are sorted. */
 twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch)
 {
-    size_t n = items->count, strange, kept = 0;
+    size_t n = items->count, different, kept = 0;
     unsigned bits = 8;
     while (bits < 32 && n >> (bits - 2))
         bits++;
@@ -79,19 +83,19 @@ twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items
     twin_status status = twin_items_reserve(scratch, ((size_t)1 << bits) / 2 + 2 * (n + 1));
     if (status != TWIN_OK || n == 0)
         return status;
-    uint64_t *strangers = scratch->items + ((size_t)1 << bits) / 2, *spare = strangers + n + 1;
-    size_t equal = count_equal(&strange, strangers, (uint32_t *)(void *)scratch->items, bits, items);
-    twin__sort(strangers, spare, strange);
-    for (size_t i = 0; i < strange; i++)
-        kept += i == 0 || strangers[i] != strangers[i - 1];
-    *out = n - equal - strange + kept;
+    uint64_t *others = scratch->items + ((size_t)1 << bits) / 2, *spare = others + n + 1;
+    size_t equal = count_equal(&different, others, (uint32_t *)(void *)scratch->items, bits, items);
+    twin__sort(others, spare, different);
+    for (size_t i = 0; i < different; i++)
+        kept += i == 0 || others[i] != others[i - 1];
+    *out = n - equal - different + kept;
     return TWIN_OK;
 }
 
 /* ---- comparing ---- */
 
-/* |A∩B|, or SIZE_MAX once more than `spare_a` items of A or `spare_b` of B have found no partner. Alike sets
- * agree item after item, so the equal branch is well predicted. */
+/* |A∩B|, or SIZE_MAX once more than `spare_a` items of A or `spare_b` of B have found no partner. Similar sets
+ * agree in most items, so the equal branch is well predicted. */
 static size_t common_within(twin_set a, twin_set b, size_t spare_a, size_t spare_b)
 {
     size_t i = 0, j = 0, common = 0;
@@ -134,7 +138,7 @@ double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure
     size_t smaller = a.count < b.count ? a.count : b.count;
     double share = measure == TWIN_JACCARD ? threshold / (1 + threshold) * (double)(a.count + b.count)
                                            : threshold * (double)smaller;
-    /* Rounded down with room for the error of the arithmetic: the exact comparison below decides. */
+    /* Rounded down with a margin for rounding errors: the exact comparison below decides. */
     double least = share * (1 - 1e-12) - 1;
     size_t needed = least > 0 ? (size_t)least : 0;
     if (needed > smaller)

@@ -1,4 +1,8 @@
-/* shingle.c — documents become sets. */
+/* shingle.c — hashes of the shingles of a text.
+ *
+ * Windows of bytes, and of characters in ASCII text, have a fixed length and go through one kernel call. Windows of
+ * characters in other texts are found by two pointers, `width` characters apart. Words are found by a kernel that marks
+ * white space; a window of words is a polynomial in the hashes of its words, so moving it by a word takes one step. */
 #include <twinsift/shingle.h>
 
 #include <stdlib.h>
@@ -22,7 +26,7 @@ static const char *const english[] = {
 enum { ENGLISH = sizeof english / sizeof english[0] };
 
 /* A window of words is a polynomial in its words' hashes, so that moving it by one word takes one step. */
-static const uint64_t BASE = 0xD1342543DE82EF95u; /* odd: multiplying loses nothing */
+static const uint64_t BASE = 0xD1342543DE82EF95u; /* odd: multiplication is a bijection */
 
 struct twin_shingler {
     twin_shingle_kind kind;
@@ -30,7 +34,7 @@ struct twin_shingler {
     twin_hash hash;
     uint64_t leading;  /* BASE^(width-1): the weight of a window's first word */
     size_t stop_slots; /* a power of two, at least twice the words */
-    uint64_t stops[];  /* open addressing by the word's hash; 0 is an empty place */
+    uint64_t stops[];  /* open addressing by the word's hash; 0 is an empty slot */
 };
 
 static const struct {
@@ -62,7 +66,7 @@ twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
     return TWIN_EINVAL;
 }
 
-/* Never 0, which marks an empty place among the stop words. */
+/* Never 0, which marks an empty slot among the stop words. */
 static uint64_t word_hash(const twin_shingler *shingler, const char *word, size_t length)
 {
     uint64_t hash = twin_hash_bytes(shingler->hash, word, length);
@@ -152,7 +156,7 @@ static const char *next_character(const char *p, const char *end)
     return p;
 }
 
-/* Two fingers, `width` characters apart, walk through the text. */
+/* Two pointers, `width` characters apart, move through the text. */
 static void character_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     const char *first = text.bytes, *end = text.bytes + text.length, *last = first;
@@ -169,9 +173,9 @@ static void character_windows(twin_items *out, const twin_shingler *shingler, tw
     }
 }
 
-/* Replaces `out` by the hashes of the words: what lies between blanks, found a chunk of bits at a time. */
-enum { CHUNK = 4096 };
+enum { CHUNK = 4096 }; /* bytes whose white space is marked at once */
 
+/* Replaces `out` by the hashes of the words. */
 static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     const char *word = text.bytes, *end = text.bytes + text.length;
@@ -191,8 +195,8 @@ static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text
         out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
 }
 
-/* Turns the words' hashes, in place, into those of their windows; window i begins with word i. With
- * `only_stops` the windows that begin with another word are left out. */
+/* Replaces the hashes of the words, in place, by those of their windows; window i begins with word i. With `only_stops`
+ * only windows that begin with a stop word are kept. */
 static void roll_words(twin_items *words, const twin_shingler *shingler, bool only_stops)
 {
     size_t width = shingler->width, count = words->count;
@@ -215,7 +219,7 @@ twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_te
 {
     out->count = 0;
     if (text.length == 0)
-        return TWIN_OK; /* its bytes may be NULL, to which nothing can be added */
+        return TWIN_OK; /* its bytes may be NULL, on which pointer arithmetic is undefined */
     twin_status status = twin_items_reserve(out, text.length + 1);
     if (status != TWIN_OK)
         return status;

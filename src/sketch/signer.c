@@ -1,4 +1,8 @@
-/* signer.c — documents become sets and signatures, in one place. */
+/* signer.c — texts become sets and signatures: the only place that normalises, shingles and signs.
+ *
+ * A signer owns what its scheme needs: a copy of the stop words, a shingler and a MinHash hasher. It never changes, so
+ * workers share it; what a worker writes is in its scratch. Many texts are signed in a parallel loop, each into its own
+ * row of the result. */
 #include <twinsift/signer.h>
 
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
-/* text.c — bytes become text.
+/* text.c — normalisation of text.
  *
- * ASCII goes through a kernel. Other characters are looked up in a table, which knows the answer for every
- * character of the first plane that folds to a single one. utf8proc sees only what is left: a character that
- * falls apart, or one followed by characters that may join it. */
+ * ASCII goes through a kernel. Other characters are looked up in a table, which has the result for every character of
+ * the first plane that folds to a single one. utf8proc is called only for the rest: a character that decomposes into
+ * several, or one followed by characters that may combine with it. */
 #include <twinsift/text.h>
 
 #include <pthread.h>
@@ -19,13 +19,13 @@ static inline bool is_tail(unsigned char byte)
 }
 
 struct point {
-    uint32_t value; /* U+FFFD for bytes that are no character */
+    uint32_t value; /* replaces ill-formed bytes */
     uint16_t length;
     bool bad;
 };
 
 /* Any lead byte, well-formed or not, by table 3-7 of the Unicode standard: the second byte has a narrower
- * range after some leads, which keeps out overlong forms, surrogates and what lies past U+10FFFF. */
+ * range after some leads, which excludes overlong forms, surrogates and values above U+10FFFF. */
 static struct point decode_any(const unsigned char *p, size_t n)
 {
     unsigned lead = p[0], low = 0x80, high = 0xBF;
@@ -52,8 +52,8 @@ static struct point decode_any(const unsigned char *p, size_t n)
     return (struct point){ value, length, false };
 }
 
-/* Reads the character at *at, which is before the end, and steps over it; U+FFFD for bytes that are no
- * character. The common forms come first, each with its own step, so that the next read need not wait for
+/* Reads the character at *at, which is before the end, and advances past it; U+FFFD for ill-formed
+ * bytes. The common forms come first, each with its own step, so that the next read need not wait for
  * the length of this one. */
 static inline uint32_t take(const unsigned char **at, const unsigned char *end, uint64_t *bad)
 {
@@ -109,14 +109,14 @@ static inline bool eight_ascii(const unsigned char *p)
 
 static const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD;
 
-/* What a character of the first plane becomes when nothing joins it, or one of three code points that are no
+/* What a character of the first plane becomes when nothing combines with it, or one of three code points that are not
  * characters:
- *   JOINS  it may combine or change places with what stands before it;
- *   MARK   it never combines, but marks stand in order of their combining class;
+ *   JOINS  it may combine or change places with its predecessor;
+ *   MARK   it never combines, but marks are ordered by their combining class;
  *   PARTS  it becomes several characters.
- * A text may be cut before every character that is neither JOINS nor MARK, and the pieces normalised one by one,
- * since such a character decomposes to one of combining class 0 that is not the second of any composition, and
- * whatever else. */
+ * A text may be cut before every character that is neither JOINS nor MARK, and the parts normalised one by one, since
+ * the decomposition of such a character begins with one of combining class 0 that is not the second of any
+ * composition. */
 enum { PLANE = 0x10000, JOINS = 0xFDD0, MARK, PARTS, LONGEST = 32 };
 static uint16_t table[PLANE];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
@@ -146,7 +146,7 @@ static int combining_class(int32_t value)
 
 static size_t decompose(int32_t *out, size_t room, int32_t value, utf8proc_option_t how)
 {
-    int boundclass = 0; /* wants a place, but only grapheme breaks use it */
+    int boundclass = 0; /* utf8proc needs the argument, but only grapheme breaks use it */
     utf8proc_ssize_t count = utf8proc_decompose_char(value, out, (utf8proc_ssize_t)room, how, &boundclass);
     return count < 0 ? 0 : (size_t)count;
 }
@@ -160,7 +160,7 @@ static void find_seconds(void)
         if (count > 1 && count <= LONGEST && parts[count - 1] < PLANE)
             table[parts[count - 1]] = JOINS;
     }
-    /* A vowel, one before the first final consonant: utf8proc 2.8 lets it join a syllable, which swallows it. */
+    /* A vowel, one before the first final consonant: utf8proc 2.8 combines it with a syllable, which then loses it. */
     table[0x11A7] = JOINS;
 }
 
@@ -188,8 +188,8 @@ static void fill_table(void)
         table[value] = fold_alone(value);
 }
 
-/* Past the first plane, symbols (emoji) and ideographs stand for themselves. Of the rest, which is rare, nothing is
- * claimed: Unicode 16 has letters there that are seconds of compositions. */
+/* Past the first plane, symbols (emoji) and ideographs stay unchanged. Of the rest, which is rare, nothing is
+ * assumed: Unicode 16 has letters there that are seconds of compositions. */
 static uint32_t fold_high(uint32_t value)
 {
     int32_t part;
@@ -210,17 +210,17 @@ static inline uint32_t fold_point(uint32_t value)
 
 struct folding {
     twin_buffer *out;
-    const unsigned char *p, *end; /* what is still to be read */
-    const unsigned char *last;    /* where the last character was read, if a mark may join it; else NULL */
+    const unsigned char *p, *end; /* the unread rest */
+    const unsigned char *last;    /* where the last character begins, if a mark may combine with it; else NULL */
     size_t last_length;           /* of `out` before it */
     int last_class;               /* of the last mark after it, 0 when there is none */
     uint64_t bad;
     bool after_blank;
-    twin_buffer points; /* scratch: the code points of a piece, as int32_t */
+    twin_buffer points; /* scratch: code points passed to utf8proc, as int32_t */
 };
 
-/* Room that every step finds: for the bytes to come if they were ASCII, what the kernel may overwrite, and
- * RUN bytes that grow threefold, as ill-formed ones do. */
+/* Reserves what every step may need: the remaining bytes if they were ASCII, what the kernel may overwrite, and RUN
+ * bytes that grow threefold, as ill-formed ones do. */
 enum { RUN = 1024, SLACK = 64 };
 
 static twin_status make_room(const struct folding *f)
@@ -244,8 +244,8 @@ static void fold_ascii(struct folding *f, const struct kernels *kernels)
     f->last_class = 0;
 }
 
-/* Whether a character may be written as it is because it is a mark in its place. Those before it need not be
- * looked at again: a mark that never combines hinders none of a higher class, and follows those of a lower. */
+/* Whether a character can be written unchanged because it is a mark in canonical order. The marks before it need not be
+ * examined again: a mark that never combines does not block one of a higher class, and follows those of a lower. */
 static bool is_in_place(struct folding *f, uint32_t value, uint32_t folded)
 {
     if (folded != MARK || !f->last || combining_class((int32_t)value) < f->last_class)
@@ -254,8 +254,8 @@ static bool is_in_place(struct folding *f, uint32_t value, uint32_t folded)
     return true;
 }
 
-/* Reads simple characters, RUN bytes at most, and leaves off where ASCII begins that is worth the kernel.
- * True if it stopped before a piece for utf8proc. */
+/* Reads simple characters, RUN bytes at most, and stops where enough ASCII begins for the kernel.
+ * True if it stopped before a character for utf8proc. */
 static bool fold_simple(struct folding *f)
 {
     const unsigned char *p = f->p, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
@@ -290,8 +290,8 @@ static bool fold_simple(struct folding *f)
     return stuck;
 }
 
-/* Puts marks in order of their class, those of one class as they stood. Counting, since a sender may write a
- * million of them. `spare` has room for as many. */
+/* Sorts marks by their combining class, stably. A counting sort, since hostile input may have a million of them.
+ * `spare` has room for as many. */
 static void sort_marks(int32_t *marks, int32_t *spare, size_t count)
 {
     size_t place[256] = { 0 }, sum = 0;
@@ -318,7 +318,7 @@ static void sort_few_marks(int32_t *marks, size_t count)
     }
 }
 
-/* Canonical order; utf8proc has it too, but takes quadratic time. */
+/* Canonical order; utf8proc implements it too, but in quadratic time. */
 static void put_in_order(int32_t *points, int32_t *spare, size_t count)
 {
     enum { FEW = 16 };
@@ -333,7 +333,7 @@ static void put_in_order(int32_t *points, int32_t *spare, size_t count)
     }
 }
 
-/* Decomposes one character onto the end of the scratch. */
+/* Appends the decomposition of one character to the scratch. */
 static twin_status add_parts(twin_buffer *points, int32_t value)
 {
     size_t room, count = LONGEST;
@@ -384,7 +384,7 @@ static void give_back(struct folding *f)
     f->bad -= counted;
 }
 
-/* Reads one character and all that may join it, and lets utf8proc fold them. */
+/* Reads one character and all that may combine with it, and folds them with utf8proc. */
 static twin_status fold_piece(struct folding *f)
 {
     twin_status status;
@@ -434,7 +434,7 @@ static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
 
 /* ---- checking ---- */
 
-/* Steps to the end or past the first ill-formed character, and returns where the well-formed ones end. */
+/* Advances to the end or past the first ill-formed sequence, and returns where the well-formed text ends. */
 static const unsigned char *skip_good(const unsigned char **at, const unsigned char *end, uint64_t *bad)
 {
     const unsigned char *p = *at, *good = p;
