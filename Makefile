@@ -1,13 +1,13 @@
 # The front door. Each target is a line or two over CMake and tools/.
 PREFIX ?= /usr/local
 SECONDS ?= 60
-TESTED = dev asan tsan
+TESTED = dev release-test asan tsan
 
 .PHONY: help deps build demo test bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
-	@echo 'make test      build and test: plain, address+undefined sanitizers, thread sanitizer'
+	@echo 'make test      build and test: plain, Release, address+undefined sanitizers, thread sanitizer'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
 	@echo 'make bench     run the benchmarks'

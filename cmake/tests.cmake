@@ -3,6 +3,16 @@
 set(SCRATCH ${PROJECT_BINARY_DIR}/scratch)
 set(IN_SCRATCH bash ${PROJECT_SOURCE_DIR}/tools/in_scratch.sh)
 
+# The plain build does everything. With sanitizers, which are slow, and in the Release build, which differs from the
+# plain one only by its asserts, tests do less of the same (tests/scale.h), and the lab's experiments and the other
+# builds are left to the plain one.
+set(PLAIN ON)
+set(QUICK)
+if(TWIN_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Release)
+  set(QUICK 1)
+  set(PLAIN OFF)
+endif()
+
 # checked(NAME COMMAND...): a test with the environment that the sanitizers of this build want.
 function(checked name)
   add_test(NAME ${name} COMMAND ${ARGN})
@@ -84,7 +94,7 @@ if(TARGET program)
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)
     checked(cli_${name} ${IN_SCRATCH} ${SCRATCH}/cli_${name} env
-      TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_SANITIZED=${TWIN_SANITIZE}
+      TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_QUICK=${QUICK}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
       TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()
@@ -92,28 +102,31 @@ endif()
 
 # ---- the lab: its experiments, short; fewer of them when a sanitizer slows them down
 
-if(TARGET lab)
+if(TARGET lab AND (PLAIN OR TWIN_SANITIZE))
   checked(lab ${IN_SCRATCH} ${SCRATCH}/lab env TWINSIFT_LAB=$<TARGET_FILE:lab> TWIN_SANITIZE=${TWIN_SANITIZE}
     bash ${PROJECT_SOURCE_DIR}/tests/lab.sh)
 endif()
 
-# ---- headers: each alone, twice, in strict C and, if there is a compiler for it, C++, without our own settings
+# ---- headers: each alone, twice, in strict C and, if there is a compiler for it, C++, without our own settings. How
+# the library is built does not matter, so each compiler does it once: in the plain build and with asan.
 
-set(HEADER_LANGUAGES c)
-if(CMAKE_CXX_COMPILER_LOADED)
-  list(APPEND HEADER_LANGUAGES cc)
-endif()
-foreach(file ${HEADERS})
-  get_filename_component(name ${file} NAME)
-  set(text "#include <twinsift/${name}>\n#include <twinsift/${name}>\nextern int not_empty;\n")
-  foreach(suffix ${HEADER_LANGUAGES})
-    file(CONFIGURE OUTPUT headers/${name}.${suffix} CONTENT "${text}" @ONLY)
-    list(APPEND HEADER_TESTS ${PROJECT_BINARY_DIR}/headers/${name}.${suffix})
+if(PLAIN OR TWIN_SANITIZE MATCHES address)
+  set(HEADER_LANGUAGES c)
+  if(CMAKE_CXX_COMPILER_LOADED)
+    list(APPEND HEADER_LANGUAGES cc)
+  endif()
+  foreach(file ${HEADERS})
+    get_filename_component(name ${file} NAME)
+    set(text "#include <twinsift/${name}>\n#include <twinsift/${name}>\nextern int not_empty;\n")
+    foreach(suffix ${HEADER_LANGUAGES})
+      file(CONFIGURE OUTPUT headers/${name}.${suffix} CONTENT "${text}" @ONLY)
+      list(APPEND HEADER_TESTS ${PROJECT_BINARY_DIR}/headers/${name}.${suffix})
+    endforeach()
   endforeach()
-endforeach()
-add_library(headers OBJECT ${HEADER_TESTS})
-target_include_directories(headers PRIVATE include)
-target_compile_options(headers PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  add_library(headers OBJECT ${HEADER_TESTS})
+  target_include_directories(headers PRIVATE include)
+  target_compile_options(headers PRIVATE -Wall -Wextra -Wpedantic -Werror)
+endif()
 
 # ---- what is exported and what is installed
 
@@ -125,7 +138,7 @@ endif()
 
 # ---- other builds: once, beside the build that developers use
 
-if(TWIN_FARMHASH AND CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
+if(TWIN_FARMHASH AND PLAIN)
   file(MAKE_DIRECTORY ${SCRATCH}/without_farmhash)
   checked(build_without_farmhash env CC=${CMAKE_C_COMPILER}
     bash ${PROJECT_SOURCE_DIR}/tests/build/without_farmhash.sh ${PROJECT_SOURCE_DIR})

@@ -4,7 +4,7 @@
  * counts only if the operating system also saves its registers. */
 #include <twinsift/cpu.h>
 
-#include <string.h>
+#include <stdatomic.h>
 
 #include "base/enum_names.h"
 
@@ -37,7 +37,7 @@ static unsigned saved_state(void)
     return low;
 }
 
-twin_cpu twin_cpu_best(void)
+static twin_cpu find_best(void)
 {
     unsigned eax, ebx, ecx, edx;
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !has(ecx, LEAF1_ECX) || !has(saved_state(), AVX_STATE))
@@ -48,11 +48,23 @@ twin_cpu twin_cpu_best(void)
     return avx512 ? TWIN_CPU_AVX512 : TWIN_CPU_AVX2;
 }
 #else
-twin_cpu twin_cpu_best(void)
+static twin_cpu find_best(void)
 {
     return TWIN_CPU_SCALAR;
 }
 #endif
+
+/* CPUID is kept: on a virtual machine it traps, which takes tens of microseconds. Two threads may both find it. */
+twin_cpu twin_cpu_best(void)
+{
+    static atomic_int known = -1;
+    int best = atomic_load_explicit(&known, memory_order_relaxed);
+    if (best < 0) {
+        best = find_best();
+        atomic_store_explicit(&known, best, memory_order_relaxed);
+    }
+    return (twin_cpu)best;
+}
 
 const char *twin_cpu_name(twin_cpu level)
 {

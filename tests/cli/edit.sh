@@ -92,7 +92,7 @@ prints "1${tab}2${tab}0.9062
 
 # Against comparing everything, and with every executor.
 documents=1500
-[ -z "${TWINSIFT_SANITIZED-}" ] || documents=300
+[ -z "${TWINSIFT_QUICK-}" ] || documents=300
 "$TWINSIFT_GENERATE" --docs "$documents" --bytes 800 --seed 5 --copies 0.4 --edits --families 10:12 |
     LC_ALL=C tr -d '\200-\377' | LC_ALL=C sed -E 's/\\u[0-9a-f]{4}//g' > corpus.jsonl # exact_edit_pairs reads ASCII
 for ratio in 0.95 0.85; do

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 rounds=${RANDOM_ROUNDS:-12} first=${RANDOM_SEED:-1}
-if [ -n "${TWINSIFT_SANITIZED-}" ] && [ -z "${RANDOM_ROUNDS-}" ]; then
+if [ -n "${TWINSIFT_QUICK-}" ] && [ -z "${RANDOM_ROUNDS-}" ]; then
     rounds=4
 fi
 

@@ -3,9 +3,9 @@
 # families, every executor reports the pairs that an exhaustive comparison finds.
 set -euo pipefail
 
-# The corpus: smaller where sanitizers make everything slow.
+# The corpus: smaller in all builds but the plain one.
 documents=3000 families=20:15 least=300 between=100
-if [ -n "${TWINSIFT_SANITIZED-}" ]; then
+if [ -n "${TWINSIFT_QUICK-}" ]; then
     documents=600 families=5:12 least=60 between=20
 fi
 "$TWINSIFT_GENERATE" --docs "$documents" --bytes 1500 --seed 7 --copies 0.4 --edits --footers 20:0.5 --families "$families" \

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "scale.h"
 
-enum { FUNCTIONS = SANITIZED ? 20000 : 100000, RANDOM_PAIRS = SANITIZED ? 60 : 300 };
+enum { FUNCTIONS = QUICK ? 20000 : 100000, RANDOM_PAIRS = QUICK ? 60 : 300 };
 
 static void draw(char *out, size_t n, uint64_t letters, uint64_t *state)
 {

@@ -18,17 +18,7 @@
 
 #include "base/random.h"
 #include "index/view.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
+#include "scale.h"
 
 static char folder[64], path[96], other_path[96];
 static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 }, two = { TWIN_EXEC_PTHREADS, 2 };
@@ -363,7 +353,7 @@ static void compare_all(twin_index *index)
 
 static void run_model(twin_keep keep)
 {
-    enum { STEPS = SLOW ? 120 : 400 };
+    enum { STEPS = QUICK ? 120 : 400 };
     uint64_t state = 100 + keep;
     struct tally tally = { 0 };
     memset(models, 0, sizeof models);
@@ -388,7 +378,7 @@ static void run_model(twin_keep keep)
     }
     compare_all(index);
     twin_index_close(index);
-    assert_true(tally.similar > (SLOW ? 100 : 1000));
+    assert_true(tally.similar > (QUICK ? 100 : 1000));
     /* The plan misses at most 1 in 1,000 at the threshold. Of the same pairs asked again and again 1 in 100 is ten
      * times that. Estimates may fall to the wrong side of the threshold, and are not counted. */
     if (keep != TWIN_KEEP_NONE)
@@ -533,7 +523,7 @@ static void a_band_is_searched_right_wherever_its_hashes_lie(void **state_unused
 static void copies_share_one_entry(void **state)
 {
     (void)state;
-    enum { COPIES = SLOW ? 2000 : 20000 };
+    enum { COPIES = QUICK ? 2000 : 20000 };
     static char ids[COPIES][16];
     static twin_index_document documents[COPIES];
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
@@ -881,7 +871,7 @@ static void threads_read_while_one_writes(void **state)
     pthread_t threads[READERS];
     struct reader readers[READERS];
     for (int i = 0; i < READERS; i++) {
-        readers[i] = (struct reader){ .index = index, .asked = SLOW ? 100 : 1000 };
+        readers[i] = (struct reader){ .index = index, .asked = QUICK ? 100 : 1000 };
         assert_int_equal(pthread_create(&threads[i], NULL, read_along, &readers[i]), 0);
     }
     for (size_t i = 0; i < 20; i++) {
@@ -1044,7 +1034,7 @@ static void handles_share_a_file_whatever_it_is_called(void **state)
     }
 }
 
-enum { WRITERS = 3, BATCHES = SLOW ? 5 : 20 };
+enum { WRITERS = 3, BATCHES = QUICK ? 5 : 20 };
 
 struct writer {
     twin_index *index;
@@ -1279,7 +1269,7 @@ static void *open_at_once(void *arg)
 static void threads_that_open_at_once_share(void **state)
 {
     (void)state;
-    struct race race = { .rounds = SLOW ? 50 : 300 };
+    struct race race = { .rounds = QUICK ? 50 : 300 };
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     twin_index_close(open_index(TWIN_INDEX_WRITE)); /* which makes the lock file */
     race.lock_file = open_lock_file();
@@ -1313,7 +1303,7 @@ static void *create_at_once(void *arg)
 static void of_threads_that_create_at_once_one_wins(void **state)
 {
     (void)state;
-    struct race race = { .rounds = SLOW ? 20 : 100 };
+    struct race race = { .rounds = QUICK ? 20 : 100 };
     run_race(&race, create_at_once);
     assert_int_equal(sum_of(race.won), race.rounds);
     assert_int_equal(sum_of(race.lost), race.rounds * (RIVALS - 1));
@@ -1353,7 +1343,7 @@ static void *compact_or_open(void *arg)
 static void one_who_opens_a_new_file_keeps_its_locks(void **state)
 {
     (void)state;
-    struct race race = { .rounds = SLOW ? 50 : 200 };
+    struct race race = { .rounds = QUICK ? 50 : 200 };
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     twin_index_close(open_index(TWIN_INDEX_WRITE)); /* which makes the lock file */
     race.lock_file = open_lock_file();
@@ -1427,7 +1417,7 @@ static void a_bit_flipped_in_the_meta_pages_is_refused_or_harmless(void **state)
         size_t at = bit / 8 % META + (bit / 8 < META ? 0 : 4096);
         bytes[at] = (char)(bytes[at] ^ 1 << bit % 8);
         write_whole(path, bytes, size);
-        refused += is_refused(LEFT, bit % (SLOW ? 50 : 5) == 0);
+        refused += is_refused(LEFT, bit % (QUICK ? 50 : 5) == 0);
         bytes[at] = (char)(bytes[at] ^ 1 << bit % 8);
     }
     assert_true(refused > META * 8 / 2);
@@ -1559,7 +1549,7 @@ static void batches_of_any_size_hold_all_documents(void **state)
         fprintf(file, i % 10 ? "{\"id\":\"d%d\",\"text\":\"t%d\"}\n" : "{\"id\":\"d%d\",\"text\":\"%d\"}\n", i, i);
     fclose(file);
     const char *paths[] = { lines_path };
-    for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b += 1 + SLOW)
+    for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b += 1 + QUICK)
         for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
             twin_input *input;
             twin_index_change change = { 0 };

@@ -24,7 +24,7 @@
 #include "base/random.h"
 #include "scale.h"
 
-enum { HUGE_LINE = (SANITIZED ? 10 : 100) << 20 };
+enum { HUGE_LINE = (QUICK ? 10 : 100) << 20 };
 
 /* ---- a folder for each test, gone after it ---- */
 
@@ -382,7 +382,7 @@ static void random_lines_are_the_same_in_pieces_of_every_size(void **unused)
     (void)unused;
     char lines[4000];
     uint64_t state = 5;
-    for (int round = 0; round < (SANITIZED ? 3 : 20); round++) {
+    for (int round = 0; round < (QUICK ? 3 : 20); round++) {
         size_t length = 0;
         while (length < sizeof lines - 200) {
             int width = (int)twin__random_below(&state, 40);

@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-enum { SLOTS = 128, DOCUMENTS = SANITIZED ? 120 : 300 };
+enum { SLOTS = 128, DOCUMENTS = QUICK ? 120 : 300 };
 
 static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 };
 
@@ -201,7 +201,7 @@ static void only_the_best_count_when_asked(void **state)
 static void every_document_is_as_likely_to_be_drawn(void **state)
 {
     (void)state;
-    enum { DRAWS = SANITIZED ? 200 : 1000 };
+    enum { DRAWS = QUICK ? 200 : 1000 };
     struct world world;
     world_begin(&world, 2);
     const uint32_t *distinct;

@@ -238,13 +238,13 @@ static void nearly_all_near_texts_are_found_and_no_other(void **state)
     struct score score = { 0 };
     for (size_t k = 0; k < COUNT(kinds); k++) {
         static struct world world;
-        draw_texts(&world.texts, SANITIZED ? 60 : 200, kinds[k].least, kinds[k].most, kinds[k].letters, 1 + k);
+        draw_texts(&world.texts, QUICK ? 60 : 200, kinds[k].least, kinds[k].most, kinds[k].letters, 1 + k);
         world_read(&world, serial);
         for (size_t r = 0; r < COUNT(ratios); r++)
             check_once(&score, &world, near_options(ratios[r], TWIN_EDIT_FAR, serial));
         world_end(&world);
     }
-    assert_true(score.near > (SANITIZED ? 100 : 1000));
+    assert_true(score.near > (QUICK ? 100 : 1000));
     print_message("found %zu of %zu\n", score.found, score.near);
     assert_true(score.found * 100 >= score.near * 99);
 }
@@ -255,13 +255,13 @@ static void edits_are_counted_as_they_are_asked(void **state)
     static const size_t edits[] = { 0, 1, 3, 10, 1000 };
     struct score score = { 0 };
     static struct world world;
-    draw_texts(&world.texts, SANITIZED ? 50 : 150, 0, 150, 5, 7);
+    draw_texts(&world.texts, QUICK ? 50 : 150, 0, 150, 5, 7);
     world_read(&world, serial);
     for (size_t e = 0; e < COUNT(edits); e++) {
         check_once(&score, &world, near_options(0, edits[e], serial));
         check_once(&score, &world, near_options(.93, edits[e], serial));
     }
-    assert_true(score.near > (SANITIZED ? 100 : 1000));
+    assert_true(score.near > (QUICK ? 100 : 1000));
     print_message("found %zu of %zu\n", score.found, score.near);
     assert_true(score.found * 100 >= score.near * 99);
     world_end(&world);
@@ -296,7 +296,7 @@ static void many_short_texts_are_looked_up(void **state)
     (void)state;
     static struct world world;
     struct score score = { 0 };
-    draw_texts(&world.texts, SANITIZED ? 1100 : 1500, 20, 24, 26, 11);
+    draw_texts(&world.texts, QUICK ? 1100 : 1500, 20, 24, 26, 11);
     world_read(&world, serial);
     check_once(&score, &world, near_options(.9, TWIN_EDIT_FAR, serial));
     assert_true(score.near > 300);
@@ -373,7 +373,7 @@ static void none_of_many_short_texts_is_missed(void **state)
     static const struct {
         size_t edits, least, most, letters;
     } kinds[] = { { 1, 7, 9, 4 }, { 2, 8, 11, 4 }, { 3, 12, 16, 4 }, { 4, 15, 20, 3 } };
-    for (size_t k = 0; k < (SANITIZED ? 1 : COUNT(kinds)); k++) {
+    for (size_t k = 0; k < (QUICK ? 1 : COUNT(kinds)); k++) {
         static struct world world;
         draw_texts(&world.texts, 1900, kinds[k].least, kinds[k].most, kinds[k].letters, 21 + k);
         expect_none_missed(&world, kinds[k].edits);
@@ -385,7 +385,7 @@ static void none_of_a_crowd_is_missed(void **state)
 {
     (void)state;
     enum { ALIKE = 12 };
-    for (size_t edits = 1; edits <= (SANITIZED ? 1 : 2); edits++) {
+    for (size_t edits = 1; edits <= (QUICK ? 1 : 2); edits++) {
         static struct world world;
         struct texts ends = { 0 };
         draw_texts(&ends, 1900, 6 + edits, 8 + edits, 5, 31 + edits);
@@ -403,8 +403,8 @@ static void none_of_a_crowd_is_missed(void **state)
 static void a_crowd_with_one_segment_is_not_compared_each_with_each(void **state)
 {
     (void)state;
-    if (SANITIZED) {
-        print_message("it takes ten thousand to make a crowd, too many for a sanitizer: skipped\n");
+    if (QUICK) {
+        print_message("a crowd takes ten thousand texts, which only the plain build compares: skipped\n");
         skip();
     }
     enum { TEXTS = 10000, ALIKE = 20, LENGTH = 40, ALLOWED = 64 };
@@ -426,7 +426,7 @@ static void a_crowd_with_one_segment_is_not_compared_each_with_each(void **state
 static void a_text_with_a_new_beginning_is_found(void **state)
 {
     (void)state;
-    enum { TEXTS = SANITIZED ? 10 : 40, LENGTH = 2000, MORE = 80 };
+    enum { TEXTS = QUICK ? 10 : 40, LENGTH = 2000, MORE = 80 };
     static struct world world;
     uint64_t seed = 3;
     for (size_t i = 0; i < TEXTS; i++) {
@@ -455,7 +455,7 @@ static void the_answer_is_the_same_whoever_runs_it(void **state)
 {
     (void)state;
     static struct world world;
-    draw_texts(&world.texts, SANITIZED ? 150 : 600, 30, 300, 8, 5);
+    draw_texts(&world.texts, QUICK ? 150 : 600, 30, 300, 8, 5);
     world_read(&world, serial);
     twin_similar *reference = find(&world, near_options(.85, TWIN_EDIT_FAR, serial));
     assert_true(twin_similar_count(reference).similar > 50);
@@ -474,7 +474,7 @@ static void the_answer_is_the_same_whoever_runs_it(void **state)
 static void a_crowd_of_lookalikes_is_not_compared_each_with_each(void **state)
 {
     (void)state;
-    enum { TEXTS = SANITIZED ? 500 : 3000, LENGTH = 300, ALLOWED = 32 };
+    enum { TEXTS = QUICK ? 500 : 3000, LENGTH = 300, ALLOWED = 32 };
     static struct world world;
     char form[LENGTH + 1], text[LENGTH + 1];
     uint64_t seed = 9;
@@ -500,7 +500,7 @@ static void a_crowd_of_lookalikes_is_not_compared_each_with_each(void **state)
 static void a_large_family_is_found_whole(void **state)
 {
     (void)state;
-    enum { TEXTS = SANITIZED ? 80 : 300, LENGTH = 400 };
+    enum { TEXTS = QUICK ? 80 : 300, LENGTH = 400 };
     static struct world world;
     char form[LENGTH + 8], text[LENGTH + 8];
     uint64_t seed = 4;
@@ -564,7 +564,7 @@ static void an_audit_counts_what_was_missed(void **state)
 {
     (void)state;
     static struct world world;
-    draw_texts(&world.texts, SANITIZED ? 80 : 200, 30, 200, 10, 6);
+    draw_texts(&world.texts, QUICK ? 80 : 200, 30, 200, 10, 6);
     world_read(&world, serial);
     twin_edit_join_options options = near_options(.9, TWIN_EDIT_FAR, serial);
     twin_similar *all = find(&world, options), *strict = find(&world, near_options(.95, TWIN_EDIT_FAR, serial));

@@ -118,7 +118,7 @@ static void all_similar_pairs_are_found_and_no_other(void **state)
         twin_exec exec;
         if (!exec_number(&exec, e))
             continue;
-        world_draw(&world, SANITIZED ? 50 : 120, exec, 1 + (uint64_t)e);
+        world_draw(&world, QUICK ? 50 : 120, exec, 1 + (uint64_t)e);
         for (int v = 0; v < 4; v++)
             for (size_t t = 0; t < COUNT(thresholds); t++) {
                 twin_similar_options options =
@@ -171,7 +171,7 @@ static void the_best_of_each_document_are_found_through_a_forest(void **state)
 {
     (void)state;
     struct world world;
-    for (uint64_t seed = 0; seed < (SANITIZED ? 10 : 40); seed++) {
+    for (uint64_t seed = 0; seed < (QUICK ? 10 : 40); seed++) {
         twin_exec exec;
         if (!exec_number(&exec, (int)(seed % EXECS)))
             continue;
@@ -193,7 +193,7 @@ static void a_forest_finds_what_bands_find(void **state)
 {
     (void)state;
     struct world world;
-    world_draw(&world, SANITIZED ? 80 : 300, serial, 77);
+    world_draw(&world, QUICK ? 80 : 300, serial, 77);
     twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .5, serial);
     options.method = TWIN_METHOD_FOREST;
     options.top = 1000;
@@ -266,8 +266,8 @@ static void copies_are_told_as_asked(void **state)
 {
     (void)state;
     struct world world;
-    for (uint64_t round = 0; round < (SANITIZED ? 3 : 8); round++) {
-        world_draw(&world, round < 2 ? 1 + round : SANITIZED ? 40 : 80, serial, 100 + round);
+    for (uint64_t round = 0; round < (QUICK ? 3 : 8); round++) {
+        world_draw(&world, round < 2 ? 1 + round : QUICK ? 40 : 80, serial, 100 + round);
         for (twin_copies copies = TWIN_COPIES_FIRST; copies <= TWIN_COPIES_NONE; copies++) {
             check_telling(&world, thorough(TWIN_VERIFY_EXACT, .5, serial), copies);
             check_telling(&world, thorough(TWIN_VERIFY_EXACT, 1, serial), copies);
@@ -343,7 +343,7 @@ static bool count_match(void *context, twin_match match)
 static void a_hundred_thousand_copies_are_no_candidates(void **state)
 {
     (void)state;
-    enum { MANY = SANITIZED ? 20000 : 100000 };
+    enum { MANY = QUICK ? 20000 : 100000 };
     struct corpus corpus;
     corpus_begin(&corpus);
     FILE *file = fopen(corpus_path(&corpus, "copies.jsonl"), "wb");
@@ -432,7 +432,7 @@ static void asking_finds_what_is_similar(void **state)
 {
     (void)state;
     struct world world;
-    world_draw(&world, SANITIZED ? 50 : 120, serial, 9);
+    world_draw(&world, QUICK ? 50 : 120, serial, 9);
     twin_signatures signatures = { .rows = twin_collection_signatures(world.collection), .slots = SLOTS };
     signatures.count = twin_collection_distinct(&signatures.documents, world.collection);
     for (int v = 0; v < 4; v++) {

@@ -118,7 +118,7 @@ static void every_candidate_pair_is_told_once_and_no_other(void **state)
     static const uint64_t ranges[] = { 2, 5, 100, UINT32_MAX };
     struct table table;
     uint64_t seed = 1;
-    for (int round = 0; round < (SANITIZED ? 2 : 8); round++)
+    for (int round = 0; round < (QUICK ? 2 : 8); round++)
         for (size_t r = 0; r < COUNT(ranges); r++) {
             draw(&table, ranges[r], &seed);
             for (size_t s = 0; s < COUNT(shapes); s++)
@@ -180,7 +180,7 @@ static void a_query_hears_of_each_candidate_once(void **state)
                 if (!can_run(execs[e]))
                     continue;
                 assert_int_equal(twin_bands_create(&bands, signatures, shapes[s], execs[e]), TWIN_OK);
-                for (size_t q = 0; q < ROWS; q += SANITIZED ? 9 : 1) {
+                for (size_t q = 0; q < ROWS; q += QUICK ? 9 : 1) {
                     check_query(bands, &table, shapes[s], table.rows + q * SLOTS);
                     check_query(bands, &table, shapes[s], others.rows + q * SLOTS);
                 }
@@ -204,7 +204,7 @@ static void candidates_follow_the_curve(void **state)
 {
     (void)state;
     static const double printed[] = { .006, .047, .186, .470, .802, .975, .9996 };
-    enum { PAIRS = 40, SEEDS = SANITIZED ? 20 : 300, UNION = 90, CURVE_SLOTS = 100 };
+    enum { PAIRS = 40, SEEDS = QUICK ? 20 : 300, UNION = 90, CURVE_SLOTS = 100 };
     const twin_band_options options = { { 20, 5 }, 0 };
     uint32_t *rows = malloc(2 * PAIRS * CURVE_SLOTS * sizeof *rows), documents[2 * PAIRS];
     uint64_t items[UNION], seed = 3;

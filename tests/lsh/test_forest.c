@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "scale.h"
 
-enum { STEPS = SANITIZED ? 60000 : 200000, COPIES = SANITIZED ? 20000 : 100000 };
+enum { STEPS = QUICK ? 60000 : 200000, COPIES = QUICK ? 20000 : 100000 };
 enum { TREES = 3, DEPTH = 11, LABELS = TREES * DEPTH, SLOTS = 8000, KINDS = 6000 };
 
 /* The model: all vectors in a plain array, and in which order they came. */

@@ -67,7 +67,7 @@ struct trial {
     size_t size, slots, seeds;
 };
 
-enum { SCALE = SANITIZED ? 25 : 1 };
+enum { SCALE = QUICK ? 25 : 1 };
 
 static const struct trial fast_trials[] = {
     { 10, 128, 31250 / SCALE },    { 100, 128, 31250 / SCALE },    { 1000, 128, 31250 / SCALE },
@@ -215,7 +215,7 @@ static void merging_parts_is_signing_the_whole(void **unused)
     uint64_t state = 7;
     for (size_t sketch = 0; sketch < COUNT(sketches); sketch++)
         for (size_t s = 0; s < COUNT(slot_counts); s++) {
-            int rounds = slot_counts[s] > 1000 ? 3 : SANITIZED ? 30 : 200;
+            int rounds = slot_counts[s] > 1000 ? 3 : QUICK ? 30 : 200;
             for (int round = 0; round < rounds; round++)
                 check_union(sketches[sketch], slot_counts[s], twin__random_below(&state, round % 2 ? 1000 : 20),
                             &state);

@@ -17,7 +17,7 @@
 #include "base/random.h"
 #include "scale.h"
 
-enum { RANDOM_TEXTS = SANITIZED ? 40000 : 400000, LAST_POINT = 0x10FFFF };
+enum { RANDOM_TEXTS = QUICK ? 40000 : 400000, LAST_POINT = 0x10FFFF };
 
 static bool is_surrogate(int32_t point)
 {
@@ -165,7 +165,7 @@ static void every_code_point_between_letters_folds_as_the_slow_way(void **unused
 {
     (void)unused;
     char text[16];
-    for (int32_t point = 0; point <= LAST_POINT; point += SANITIZED && point > 0x20000 ? 101 : 1) {
+    for (int32_t point = 0; point <= LAST_POINT; point += QUICK && point > 0x20000 ? 101 : 1) {
         if (is_surrogate(point))
             continue;
         text[0] = 'e';
@@ -183,7 +183,7 @@ static void every_code_point_among_marks_folds_as_the_slow_way(void **unused)
     static const int32_t bases[] = { 0xE9, 0x3B1, 0x1100, 0xAC00, 0x9C7, 0x4E00 };
     static const int32_t marks[] = { 0x301, 0x323, 0x345, 0x11A8, 0x1161, 0x9BE, 0x3099 };
     char text[16];
-    for (int32_t point = 0x80; point < 0x30000; point += SANITIZED ? 13 : 1) {
+    for (int32_t point = 0x80; point < 0x30000; point += QUICK ? 13 : 1) {
         if (is_surrogate(point))
             continue;
         size_t length = put_point(text, bases[point % 6]);
@@ -200,7 +200,7 @@ static void every_decomposition_folds_as_the_slow_way(void **unused)
     static const utf8proc_option_t forms[] = { UTF8PROC_STABLE | UTF8PROC_DECOMPOSE,
                                                UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT };
     char text[8];
-    for (int32_t point = 0; point < 0x30000; point += SANITIZED && point >= 0xAC00 && point < 0xD7A0 ? 7 : 1)
+    for (int32_t point = 0; point < 0x30000; point += QUICK && point >= 0xAC00 && point < 0xD7A0 ? 7 : 1)
         for (int form = 0; form < 2 && !is_surrogate(point); form++) {
             unsigned char *parts = NULL;
             utf8proc_ssize_t length =
