@@ -1,9 +1,10 @@
-/* edit_join.c — lookalikes by edit distance.
+/* edit_join.c — pairs of texts that are near by edit distance.
  *
- * Texts stand in order of their length, cut into cells so that a text and all that can be near to it and are no
- * shorter lie in its cell and the next. The two make a class, and one class at a time is searched: its texts are
- * signed and put into a forest, and those of the first cell ask. Short texts within few edits are found without one,
- * in near_keys.c. */
+ * Texts are sorted by length and cut into cells, such that a text and all longer ones that can be near to it are in its
+ * cell and the next. The two cells make a class, and one class at a time is searched: its texts are signed by their
+ * q-grams and put into a forest, which gives candidates to the texts of the first cell, and the verifier (verify.c)
+ * compares them over the collection as a provider of texts. Short texts within few edits are found without a
+ * forest, in edit_keys.c. */
 #include <twinsift/edit_join.h>
 
 #include <math.h>
@@ -29,7 +30,7 @@ bool twin__edit_join_options_are_good(twin_edit_join_options options)
     return options.ratio >= 0 && options.ratio <= 1 && (options.ratio > 0 || options.edits != TWIN_EDIT_FAR);
 }
 
-/* 2n/(n + m) >= ratio bounds m, and so does m <= n + edits. A little more is harmless: texts decide. */
+/* 2n/(n + m) >= ratio bounds m, and so does m <= n + edits. A little more is harmless, for texts are compared. */
 size_t twin__edit_join_reach(twin_edit_join_options options, size_t length)
 {
     size_t reach = TWIN_EDIT_MAX_LENGTH;
@@ -57,9 +58,9 @@ twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twi
 
 /* ---- the plan of a class ---- */
 
-/* Runs of so many characters. Longer ones tell strangers apart better, and short texts with an edit have too few of
- * them left; the borders are where the trees needed, N^ρ with ρ = ln J(near)/ln J(strangers), are fewest for news of
- * these lengths and a ratio of .95. */
+/* q, the characters of a q-gram. Longer ones separate unrelated texts better, but short texts with an edit have too
+ * few of them left; the limits are where the trees needed, N^ρ with ρ = ln J(near)/ln J(unrelated), are fewest for news
+ * of these lengths and a ratio of .95. */
 static size_t grams_for(twin_edit_join_options options, size_t length)
 {
     if (options.grams)
@@ -67,10 +68,10 @@ static size_t grams_for(twin_edit_join_options options, size_t length)
     return length < 64 ? 2 : length < 256 ? 3 : length < 2048 ? 4 : 5;
 }
 
-/* The Jaccard similarity to plan for: of the runs of two texts of `length` that are just near enough. A share of
- * 1 - ratio of the characters of each is not in the other. When they stand alone, here one deleted and there one
- * inserted, a run of q is left whole by the q that might be deleted in it and the q - 1 gaps that might be filled.
- * Each edit spoils q runs in both. */
+/* The Jaccard similarity to plan for: that of the q-grams of two texts of `length` that are just near enough. A share of
+ * 1 - ratio of the characters of each is not in the other. When these are scattered, one deleted here and one
+ * inserted there, a q-gram survives if none of its q characters is deleted and none of its q - 1 gaps filled. Each
+ * edit changes q q-grams in both. */
 static double least_similarity(twin_edit_join_options options, size_t length, size_t q)
 {
     double by_ratio = pow(options.ratio, 2 * (double)q - 1), by_edits = 0;
@@ -80,11 +81,11 @@ static double least_similarity(twin_edit_join_options options, size_t length, si
     return whole / (2 - whole);
 }
 
-/* Wanted of a pair that is just near enough, by its runs; and the most trees, for each costs memory. */
+/* The recall wanted for a pair that is just near enough, by its q-grams; and the most trees, for each costs memory. */
 static const double RECALL = 0.99;
 enum { MOST_TREES = 64, MOST_ROWS = 16 };
 
-/* The most rows, hence the fewest strangers, that reach the recall. */
+/* The most rows, hence the fewest false candidates, that reach the recall. */
 static twin_plan plan_for(double similarity, size_t slots)
 {
     for (size_t rows = slots < MOST_ROWS ? slots : MOST_ROWS; rows > 1; rows--) {
@@ -97,40 +98,39 @@ static twin_plan plan_for(double similarity, size_t slots)
 
 /* ---- signing ---- */
 
-struct worker {
-    twin_scratch scratch; /* to read texts */
-    twin_buffer padded;
+struct edit_worker {
+    twin_buffer padded;     /* a text with marks at its ends */
     twin_sign_scratch sign; /* to sign their q-grams */
     twin_edit_scratch edit;
 };
 
-struct near {
+struct edit_join {
     twin_similar *similar;
     const twin_collection *collection;
     struct twin__provider provider; /* of its texts */
     twin_edit_join_options options;
-    struct worker *workers; /* one per worker */
+    struct edit_worker *workers; /* one per worker */
 
     uint32_t *order; /* the distinct documents by length, then number */
     size_t count;
 
-    /* the class in hand: order[begin] .. order[end - 1], of which those before `middle` ask. Its texts go by their
-     * place in it. */
+    /* The current class: order[begin] .. order[end - 1], of which those before `middle`, the first cell, get candidates.
+     * Its texts are numbered by their position in it. */
     size_t begin, middle, end;
     size_t q, signed_count;
     twin_signer *signer; /* of shingles of q characters */
-    uint32_t *rows;      /* signatures */
+    uint32_t *rows;      /* signatures of the class, `signed_count` of them */
     size_t row_capacity;
     struct twin__first_failure failure;
 };
 
-static size_t length_at(const struct near *near, size_t place)
+static size_t length_at(const struct edit_join *join, size_t position)
 {
-    return twin_collection_length(near->collection, near->order[place]);
+    return twin_collection_length(join->collection, join->order[position]);
 }
 
-/* A run that comes again is another item, so that equal runs count as often as they come: a text of one phrase over and
- * over is not like that phrase alone. */
+/* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a text of
+ * one phrase over and over is not similar to that phrase alone. */
 static bool number_repeats(twin_sign_scratch *scratch)
 {
     twin_items *items = &scratch->items;
@@ -147,7 +147,7 @@ static bool number_repeats(twin_sign_scratch *scratch)
     return true;
 }
 
-/* The text with q - 1 marks at both ends, so that its ends are in as many runs as its middle, and that none is
+/* The text with q - 1 marks at both ends, so that its ends are in as many q-grams as its middle, and that no text is
  * too short. */
 static twin_status pad(twin_buffer *out, twin_text text, size_t q)
 {
@@ -159,24 +159,25 @@ static twin_status pad(twin_buffer *out, twin_text text, size_t q)
     return status == TWIN_OK ? twin_buffer_append(out, marks, q - 1) : status;
 }
 
-static twin_status sign(struct near *near, struct worker *worker, size_t place, twin_error *error)
+static twin_status sign(struct edit_join *join, size_t position, int number, twin_error *error)
 {
-    twin_text text;
-    size_t slots = near->options.minhash.slots;
+    struct edit_worker *worker = &join->workers[number];
+    struct twin__content text;
+    size_t slots = join->options.minhash.slots;
     twin_status status =
-        twin_collection_text(&text, near->collection, &worker->scratch, near->order[near->begin + place], error);
+        join->provider.fetch(&text, &join->provider, join->order[join->begin + position], number, error);
     if (status != TWIN_OK)
         return status;
     twin_items *items = &worker->sign.items;
-    status = pad(&worker->padded, text, near->q);
+    status = pad(&worker->padded, (twin_text){ text.bytes, text.size }, join->q);
     if (status == TWIN_OK)
-        status = twin_signer_shingle_normalised(&worker->sign, near->signer,
+        status = twin_signer_shingle_normalised(&worker->sign, join->signer,
                                                 (twin_text){ worker->padded.bytes, worker->padded.length });
     if (status == TWIN_OK && !number_repeats(&worker->sign))
         status = TWIN_ENOMEM;
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    twin_signer_sign(near->rows + place * slots, near->signer, items->items, items->count);
+    twin_signer_sign(join->rows + position * slots, join->signer, items->items, items->count);
     return TWIN_OK;
 }
 
@@ -185,132 +186,132 @@ enum { TEXTS_AT_A_TIME = 16 };
 
 static void sign_some(void *context, size_t begin, size_t end, int worker)
 {
-    struct near *near = context;
+    struct edit_join *join = context;
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
-        if (sign(near, &near->workers[worker], near->signed_count + i, &error) != TWIN_OK) {
-            twin__keep_first_failure(&near->failure, i, &error);
+        if (sign(join, join->signed_count + i, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&join->failure, i, &error);
             return;
         }
     }
 }
 
-static twin_status use_grams(struct near *near, size_t q)
+static twin_status use_grams(struct edit_join *join, size_t q)
 {
-    if (q == near->q)
+    if (q == join->q)
         return TWIN_OK;
-    twin_signer_free(near->signer);
-    near->signed_count = 0;
-    near->q = q;
-    twin_scheme scheme = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = q }, .minhash = near->options.minhash };
-    twin_scheme_seed(&scheme, near->options.minhash.seed);
-    return twin_signer_create(&near->signer, &scheme, NULL);
+    twin_signer_free(join->signer);
+    join->signed_count = 0;
+    join->q = q;
+    twin_scheme scheme = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = q }, .minhash = join->options.minhash };
+    twin_scheme_seed(&scheme, join->options.minhash.seed);
+    return twin_signer_create(&join->signer, &scheme, NULL);
 }
 
-/* Signs the class; what the last one has signed is kept. */
-static twin_status sign_class(struct near *near, twin_error *error)
+/* Signs what the class before has not signed already. */
+static twin_status sign_class(struct edit_join *join, twin_error *error)
 {
-    size_t count = near->end - near->begin, slots = near->options.minhash.slots;
-    twin_status status = use_grams(near, grams_for(near->options, length_at(near, near->begin)));
+    size_t count = join->end - join->begin, slots = join->options.minhash.slots;
+    twin_status status = use_grams(join, grams_for(join->options, length_at(join, join->begin)));
     if (status != TWIN_OK)
         return status;
-    if (!twin__array_grow(&near->rows, &near->row_capacity, near->signed_count * slots,
-                          (count - near->signed_count) * slots, sizeof *near->rows))
+    if (!twin__array_grow(&join->rows, &join->row_capacity, join->signed_count * slots,
+                          (count - join->signed_count) * slots, sizeof *join->rows))
         return TWIN_ENOMEM;
-    twin_exec_for(near->options.exec, count - near->signed_count, TEXTS_AT_A_TIME, sign_some, near);
-    near->signed_count = count;
-    return twin__first_failure(error, &near->failure);
+    twin_exec_for(join->options.exec, count - join->signed_count, TEXTS_AT_A_TIME, sign_some, join);
+    join->signed_count = count;
+    return twin__first_failure(error, &join->failure);
 }
 
-/* ---- candidates of a class, and what stays of them ---- */
+/* ---- candidates of a class, and their verification ---- */
 
-static bool allows(const void *context, uint32_t asker, uint32_t other)
+static bool allows(const void *context, uint32_t position, uint32_t other)
 {
-    const struct near *near = context;
-    size_t a = length_at(near, near->begin + asker), b = length_at(near, near->begin + other);
-    return twin__edit_join_reach(near->options, a < b ? a : b) >= (a < b ? b : a);
+    const struct edit_join *join = context;
+    size_t a = length_at(join, join->begin + position), b = length_at(join, join->begin + other);
+    return twin__edit_join_reach(join->options, a < b ? a : b) >= (a < b ? b : a);
 }
 
 static twin_status compare_texts(double *out, void *context, struct twin__content a, struct twin__content b,
                                  int worker)
 {
-    struct near *near = context;
-    return twin__edit_join_compare(out, &near->workers[worker].edit, (twin_text){ a.bytes, a.size },
-                                   (twin_text){ b.bytes, b.size }, near->options);
+    struct edit_join *join = context;
+    return twin__edit_join_compare(out, &join->workers[worker].edit, (twin_text){ a.bytes, a.size },
+                                   (twin_text){ b.bytes, b.size }, join->options);
 }
 
-/* Pairs of places become pairs of documents. */
-static void name_documents(const struct near *near, struct twin__pairs *pairs)
+/* Pairs of positions in the class become pairs of documents. */
+static void name_documents(const struct edit_join *join, struct twin__pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
-        uint32_t a = near->order[near->begin + twin__pair_low(pairs->items[i])];
-        uint32_t b = near->order[near->begin + twin__pair_high(pairs->items[i])];
+        uint32_t a = join->order[join->begin + twin__pair_low(pairs->items[i])];
+        uint32_t b = join->order[join->begin + twin__pair_high(pairs->items[i])];
         pairs->items[i] = twin__pair(a, b);
     }
 }
 
 /* Compares pairs of documents, and adds up the time it takes. */
-static twin_status verify(struct near *near, const struct twin__pairs *pairs, twin_error *error)
+static twin_status verify(struct edit_join *join, const struct twin__pairs *pairs, twin_error *error)
 {
-    struct twin__verify_options options = { .comparison = { compare_texts, near }, .exec = near->options.exec };
+    struct twin__verify_options options = { .comparison = { compare_texts, join }, .exec = join->options.exec };
     double begun = twin__seconds();
-    twin_status status = twin__verify_pairs(&near->similar->matches, &near->provider, pairs, options, error);
-    near->similar->counts.verified += pairs->count;
-    near->similar->counts.verifying_seconds += twin__seconds() - begun;
+    twin_status status = twin__verify_pairs(&join->similar->matches, &join->provider, pairs, options, error);
+    join->similar->counts.verified += pairs->count;
+    join->similar->counts.verifying_seconds += twin__seconds() - begun;
     return status;
 }
 
-/* A few short texts are compared each with each: that is as quick, and none is missed. So are texts that have no more
- * characters than may be edited, which have nothing in common for a forest to find and are near all the same. */
+/* A few short texts are all compared with each other: that is as fast, and none is missed. So are texts with no more
+ * characters than may be edited, which are near without having any q-gram in common. */
 enum { SHORT = 64, FEW = 1024 };
 
-static bool compares_all(const struct near *near)
+static bool compares_all(const struct edit_join *join)
 {
-    bool few = near->end - near->begin <= FEW && length_at(near, near->end - 1) <= SHORT;
-    return few || (near->options.edits != TWIN_EDIT_FAR && near->options.ratio == 0 &&
-                   near->options.edits >= length_at(near, near->begin));
+    bool few = join->end - join->begin <= FEW && length_at(join, join->end - 1) <= SHORT;
+    return few || (join->options.edits != TWIN_EDIT_FAR && join->options.ratio == 0 &&
+                   join->options.edits >= length_at(join, join->begin));
 }
 
-static twin_status compare_all(struct near *near, twin_error *error)
+static twin_status compare_all(struct edit_join *join, twin_error *error)
 {
     struct twin__pairs pairs = { 0 };
-    size_t count = near->end - near->begin;
+    size_t count = join->end - join->begin;
     twin_status status = TWIN_OK;
-    for (uint32_t a = 0; a < near->middle - near->begin && status == TWIN_OK; a++)
-        for (uint32_t b = a + 1; b < count && allows(near, a, b); b++) {
+    for (uint32_t a = 0; a < join->middle - join->begin && status == TWIN_OK; a++)
+        for (uint32_t b = a + 1; b < count && allows(join, a, b); b++) {
             if (!twin__pairs_add(&pairs, twin__pair(a, b))) {
                 status = TWIN_ENOMEM;
                 break;
             }
         }
-    near->similar->counts.candidates += pairs.count;
-    name_documents(near, &pairs);
+    join->similar->counts.candidates += pairs.count;
+    name_documents(join, &pairs);
     if (status == TWIN_OK)
-        status = verify(near, &pairs, error);
+        status = verify(join, &pairs, error);
     free(pairs.items);
     return status;
 }
 
-/* How the search of a class goes on, round by round. */
+/* The state of the search of a class, round by round. */
 struct rounds {
     struct twin__pairs tried;        /* pairs of documents, sorted */
-    uint32_t *active;                /* the places whose candidates are sought in this round */
-    uint32_t *compared, *near_found; /* by place: pairs of it so far, and those that stayed */
-    uint32_t *place_of;              /* by document, for those of the class */
+    uint32_t *active;                /* the positions that get candidates in this round */
+    uint32_t *compared, *near_found; /* by position: its pairs so far, and those that are near */
+    uint32_t *position_of;           /* by document, for those of the class */
     bool *more;
     size_t active_count;
 };
 
-/* Candidates that a text gets in the first round. The next gives twice as many to those of whose pairs one in
- * WORTH stayed: so what is compared grows with what is found, and a crowd of lookalikes that are not near costs each
- * text this many. */
+/* Candidates that a text gets in the first round. The next round gives twice as many to those of whose pairs at least one
+ * in WORTH was near: so what is compared grows with what is found, and a crowd of similar texts that are not near costs
+ * each text this many comparisons. */
 enum { FIRST_TAKE = 32, WORTH = 16 };
 
 static void count_compared(struct rounds *rounds, const struct twin__pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
-        rounds->compared[rounds->place_of[twin__pair_low(pairs->items[i])]]++;
-        rounds->compared[rounds->place_of[twin__pair_high(pairs->items[i])]]++;
+        rounds->compared[rounds->position_of[twin__pair_low(pairs->items[i])]]++;
+        rounds->compared[rounds->position_of[twin__pair_high(pairs->items[i])]]++;
     }
 }
 
@@ -318,8 +319,8 @@ static void count_compared(struct rounds *rounds, const struct twin__pairs *pair
 static void count_found(struct rounds *rounds, const twin_matches *matches, size_t begin)
 {
     for (size_t i = begin; i < matches->count; i++) {
-        rounds->near_found[rounds->place_of[matches->items[i].a]]++;
-        rounds->near_found[rounds->place_of[matches->items[i].b]]++;
+        rounds->near_found[rounds->position_of[matches->items[i].a]]++;
+        rounds->near_found[rounds->position_of[matches->items[i].b]]++;
     }
 }
 
@@ -328,9 +329,9 @@ static void keep_active(struct rounds *rounds)
 {
     size_t kept = 0;
     for (size_t i = 0; i < rounds->active_count; i++) {
-        uint32_t place = rounds->active[i];
-        if (rounds->more[i] && (uint64_t)rounds->near_found[place] * WORTH >= rounds->compared[place])
-            rounds->active[kept++] = place;
+        uint32_t position = rounds->active[i];
+        if (rounds->more[i] && (uint64_t)rounds->near_found[position] * WORTH >= rounds->compared[position])
+            rounds->active[kept++] = position;
     }
     rounds->active_count = kept;
 }
@@ -342,30 +343,30 @@ static twin_status remember(struct rounds *rounds, const struct twin__pairs *pai
     return twin__pairs_sort_unique(&rounds->tried, NULL);
 }
 
-static twin_status play_round(struct near *near, struct rounds *rounds, const struct twin__minhash_forest *forest,
-                              size_t take, size_t least, twin_error *error)
+static twin_status run_round(struct edit_join *join, struct rounds *rounds, const struct twin__minhash_forest *forest,
+                             size_t take, size_t least, twin_error *error)
 {
     struct twin__pairs pairs = { 0 };
-    size_t before = near->similar->matches.count;
+    size_t before = join->similar->matches.count;
     struct twin__minhash_forest_query query = { .documents = rounds->active,
                                                 .count = rounds->active_count,
                                                 .take = take,
                                                 .least = least,
                                                 .allows = allows,
-                                                .context = near,
-                                                .exec = near->options.exec };
+                                                .context = join,
+                                                .exec = join->options.exec };
     twin_status status =
-        twin__minhash_forest_pairs(&pairs, rounds->more, &near->similar->counts.candidates, forest, query);
-    name_documents(near, &pairs);
+        twin__minhash_forest_pairs(&pairs, rounds->more, &join->similar->counts.candidates, forest, query);
+    name_documents(join, &pairs);
     if (status == TWIN_OK)
         status = twin__pairs_sort_unique(&pairs, &rounds->tried);
     if (status == TWIN_OK)
-        status = verify(near, &pairs, error);
+        status = verify(join, &pairs, error);
     if (status == TWIN_OK)
         status = remember(rounds, &pairs);
     if (status == TWIN_OK) {
         count_compared(rounds, &pairs);
-        count_found(rounds, &near->similar->matches, before);
+        count_found(rounds, &join->similar->matches, before);
         keep_active(rounds);
     }
     free(pairs.items);
@@ -381,10 +382,10 @@ static void rounds_clear(struct rounds *rounds)
     free(rounds->more);
 }
 
-static twin_status rounds_init(struct rounds *rounds, const struct near *near)
+static twin_status rounds_init(struct rounds *rounds, const struct edit_join *join)
 {
-    size_t count = near->end - near->begin;
-    rounds->active_count = near->middle - near->begin;
+    size_t count = join->end - join->begin;
+    rounds->active_count = join->middle - join->begin;
     rounds->active = malloc(count * sizeof *rounds->active);
     rounds->compared = calloc(count, sizeof *rounds->compared);
     rounds->near_found = calloc(count, sizeof *rounds->near_found);
@@ -392,69 +393,69 @@ static twin_status rounds_init(struct rounds *rounds, const struct near *near)
     if (!rounds->active || !rounds->compared || !rounds->near_found || !rounds->more)
         return TWIN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        rounds->place_of[near->order[near->begin + i]] = (uint32_t)i;
+        rounds->position_of[join->order[join->begin + i]] = (uint32_t)i;
         rounds->active[i] = (uint32_t)i;
     }
     return TWIN_OK;
 }
 
-static twin_status search_by_keys(struct near *near, bool *done, twin_error *error)
+static twin_status search_by_keys(struct edit_join *join, bool *done, twin_error *error)
 {
-    struct twin__range range = { near->collection, near->order + near->begin, near->middle - near->begin,
-                                 near->end - near->begin };
+    struct twin__range range = { join->collection, join->order + join->begin, join->middle - join->begin,
+                                 join->end - join->begin };
     double begun = twin__seconds();
-    twin_status status = twin__edit_join_by_keys(done, near->similar, range, near->options, error);
+    twin_status status = twin__edit_join_by_keys(done, join->similar, range, join->options, error);
     if (*done)
-        near->similar->counts.verifying_seconds += twin__seconds() - begun; /* of which comparing takes the most */
+        join->similar->counts.verifying_seconds += twin__seconds() - begun; /* most of it is comparing */
     return status;
 }
 
-static twin_status search_by_forest(struct near *near, uint32_t *place_of, twin_error *error)
+static twin_status search_by_forest(struct edit_join *join, uint32_t *position_of, twin_error *error)
 {
-    size_t slots = near->options.minhash.slots;
-    twin_status status = sign_class(near, error);
+    size_t slots = join->options.minhash.slots;
+    twin_status status = sign_class(join, error);
     if (status != TWIN_OK)
         return status;
-    double similarity = least_similarity(near->options, length_at(near, near->begin), near->q);
-    struct rounds rounds = { .place_of = place_of };
+    double similarity = least_similarity(join->options, length_at(join, join->begin), join->q);
+    struct rounds rounds = { .position_of = position_of };
     struct twin__minhash_forest *forest = NULL;
-    status = rounds_init(&rounds, near);
+    status = rounds_init(&rounds, join);
     if (status == TWIN_OK) {
-        twin_signatures signatures = { near->rows, slots, rounds.active, near->end - near->begin };
+        twin_signatures signatures = { join->rows, slots, rounds.active, join->end - join->begin };
         status =
-            twin__minhash_forest_create(&forest, signatures, plan_for(similarity, slots), near->options.minhash.seed);
+            twin__minhash_forest_create(&forest, signatures, plan_for(similarity, slots), join->options.minhash.seed);
     }
     for (size_t take = FIRST_TAKE; status == TWIN_OK && rounds.active_count > 0; take *= 2)
-        status = play_round(near, &rounds, forest, take, twin__gate_least(similarity, slots), error);
+        status = run_round(join, &rounds, forest, take, twin__gate_least(similarity, slots), error);
     twin__minhash_forest_free(forest);
     rounds_clear(&rounds);
     return status;
 }
 
-static twin_status search_class(struct near *near, uint32_t *place_of, twin_error *error)
+static twin_status search_class(struct edit_join *join, uint32_t *position_of, twin_error *error)
 {
     bool done = false;
-    if (compares_all(near))
-        return compare_all(near, error);
-    twin_status status = search_by_keys(near, &done, error);
-    return done || status != TWIN_OK ? status : search_by_forest(near, place_of, error);
+    if (compares_all(join))
+        return compare_all(join, error);
+    twin_status status = search_by_keys(join, &done, error);
+    return done || status != TWIN_OK ? status : search_by_forest(join, position_of, error);
 }
 
 /* ---- cells and classes ---- */
 
-/* Where the cell that begins at `begin` ends: past all that its shortest text reaches. Cells are a sixteenth longer
- * than their shortest text at least, so that there are not too many. */
-static size_t cell_end(const struct near *near, size_t begin)
+/* The end of the cell that begins at `begin`: after all texts that can be near to its shortest. The lengths in a cell
+ * differ by a sixteenth at least, so that there are not too many cells. */
+static size_t cell_end(const struct edit_join *join, size_t begin)
 {
-    if (begin == near->count)
+    if (begin == join->count)
         return begin;
-    size_t shortest = length_at(near, begin), reach = twin__edit_join_reach(near->options, shortest);
+    size_t shortest = length_at(join, begin), reach = twin__edit_join_reach(join->options, shortest);
     if (reach < shortest + shortest / 16)
         reach = shortest + shortest / 16;
-    size_t low = begin + 1, high = near->count;
+    size_t low = begin + 1, high = join->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (length_at(near, middle) <= reach)
+        if (length_at(join, middle) <= reach)
             low = middle + 1;
         else
             high = middle;
@@ -462,85 +463,84 @@ static size_t cell_end(const struct near *near, size_t begin)
     return low;
 }
 
-/* Moves on to the class that begins where the askers of this one end; signatures of the cell they share stay. */
-static void next_class(struct near *near)
+/* The second cell of this class is the first of the next; its signatures are kept. */
+static void next_class(struct edit_join *join)
 {
-    size_t slots = near->options.minhash.slots, passed = near->middle - near->begin;
-    size_t kept = near->signed_count > passed ? near->signed_count - passed : 0;
+    size_t slots = join->options.minhash.slots, passed = join->middle - join->begin;
+    size_t kept = join->signed_count > passed ? join->signed_count - passed : 0;
     if (kept)
-        memmove(near->rows, near->rows + passed * slots, kept * slots * sizeof *near->rows);
-    near->signed_count = kept;
-    near->begin = near->middle;
-    near->middle = near->end;
-    near->end = cell_end(near, near->middle);
+        memmove(join->rows, join->rows + passed * slots, kept * slots * sizeof *join->rows);
+    join->signed_count = kept;
+    join->begin = join->middle;
+    join->middle = join->end;
+    join->end = cell_end(join, join->middle);
 }
 
-static twin_status search(struct near *near, twin_error *error)
+static twin_status search(struct edit_join *join, twin_error *error)
 {
-    uint32_t *place_of = malloc((twin_collection_count(near->collection).documents + 1) * sizeof *place_of);
-    twin_status status = place_of ? TWIN_OK : TWIN_ENOMEM;
-    twin_progress progress = near->options.progress;
-    near->middle = cell_end(near, 0);
-    near->end = cell_end(near, near->middle);
-    for (; near->begin < near->count && status == TWIN_OK; next_class(near)) {
-        if (near->end - near->begin > 1)
-            status = search_class(near, place_of, error);
+    uint32_t *position_of = malloc((twin_collection_count(join->collection).documents + 1) * sizeof *position_of);
+    twin_status status = position_of ? TWIN_OK : TWIN_ENOMEM;
+    twin_progress progress = join->options.progress;
+    join->middle = cell_end(join, 0);
+    join->end = cell_end(join, join->middle);
+    for (; join->begin < join->count && status == TWIN_OK; next_class(join)) {
+        if (join->end - join->begin > 1)
+            status = search_class(join, position_of, error);
         if (progress.report)
-            progress.report(progress.context, &twin__stage_pairing, near->middle, near->count);
+            progress.report(progress.context, &twin__stage_pairing, join->middle, join->count);
     }
-    free(place_of);
+    free(position_of);
     return status;
 }
 
-static twin_status sort_by_length(struct near *near)
+static twin_status sort_by_length(struct edit_join *join)
 {
     const uint32_t *distinct;
-    near->count = twin_collection_distinct(&distinct, near->collection);
-    near->order = malloc((near->count + 1) * sizeof *near->order);
-    uint64_t *keys = malloc((2 * near->count + 1) * sizeof *keys);
-    if (near->order && keys) {
-        for (size_t i = 0; i < near->count; i++)
-            keys[i] = (uint64_t)twin_collection_length(near->collection, distinct[i]) << 32 | distinct[i];
-        twin__sort(keys, keys + near->count, near->count);
-        for (size_t i = 0; i < near->count; i++)
-            near->order[i] = (uint32_t)keys[i];
+    join->count = twin_collection_distinct(&distinct, join->collection);
+    join->order = malloc((join->count + 1) * sizeof *join->order);
+    uint64_t *keys = malloc((2 * join->count + 1) * sizeof *keys);
+    if (join->order && keys) {
+        for (size_t i = 0; i < join->count; i++)
+            keys[i] = (uint64_t)twin_collection_length(join->collection, distinct[i]) << 32 | distinct[i];
+        twin__sort(keys, keys + join->count, join->count);
+        for (size_t i = 0; i < join->count; i++)
+            join->order[i] = (uint32_t)keys[i];
     }
-    bool sorted = near->order && keys;
+    bool sorted = join->order && keys;
     free(keys);
     return sorted ? TWIN_OK : TWIN_ENOMEM;
 }
 
-static void near_clear(struct near *near)
+static void edit_join_clear(struct edit_join *join)
 {
-    for (int i = 0; near->workers && i < near->options.exec.workers; i++) {
-        twin_scratch_clear(&near->workers[i].scratch);
-        twin_buffer_clear(&near->workers[i].padded);
-        twin_sign_scratch_clear(&near->workers[i].sign);
-        twin_edit_scratch_clear(&near->workers[i].edit);
+    for (int i = 0; join->workers && i < join->options.exec.workers; i++) {
+        twin_buffer_clear(&join->workers[i].padded);
+        twin_sign_scratch_clear(&join->workers[i].sign);
+        twin_edit_scratch_clear(&join->workers[i].edit);
     }
-    twin__collection_provider_clear(&near->provider);
-    free(near->workers);
-    twin_signer_free(near->signer);
-    free(near->order);
-    free(near->rows);
+    twin__collection_provider_clear(&join->provider);
+    free(join->workers);
+    twin_signer_free(join->signer);
+    free(join->order);
+    free(join->rows);
 }
 
-static twin_status find(struct near *near, twin_error *error)
+static twin_status find(struct edit_join *join, twin_error *error)
 {
     double begun = twin__seconds();
     twin_status status = TWIN_OK;
-    near->workers = calloc((size_t)near->options.exec.workers, sizeof *near->workers);
-    if (!near->workers)
+    join->workers = calloc((size_t)join->options.exec.workers, sizeof *join->workers);
+    if (!join->workers)
         status = TWIN_ENOMEM;
     if (status == TWIN_OK)
-        status = twin__collection_provider(&near->provider, near->collection, near->options.exec.workers);
+        status = twin__collection_provider(&join->provider, join->collection, join->options.exec.workers);
     if (status == TWIN_OK)
-        status = sort_by_length(near);
+        status = sort_by_length(join);
     if (status == TWIN_OK)
-        status = search(near, error);
-    twin_similar_counts *counts = &near->similar->counts;
-    twin__matches_sort(&near->similar->matches);
-    counts->similar = near->similar->matches.count;
+        status = search(join, error);
+    twin_similar_counts *counts = &join->similar->counts;
+    twin__matches_sort(&join->similar->matches);
+    counts->similar = join->similar->matches.count;
     counts->pairing_seconds = twin__seconds() - begun - counts->verifying_seconds;
     return status;
 }
@@ -553,17 +553,17 @@ twin_status twin_edit_join_find(twin_similar **out, const twin_collection *colle
         return twin__fail_status(error, TWIN_EINVAL);
     if (error)
         error->status = TWIN_OK;
-    struct near near = { .collection = collection, .options = options, .failure = TWIN__NO_FAILURE };
-    near.similar = calloc(1, sizeof *near.similar);
-    if (!near.similar)
+    struct edit_join join = { .collection = collection, .options = options, .failure = TWIN__NO_FAILURE };
+    join.similar = calloc(1, sizeof *join.similar);
+    if (!join.similar)
         return twin__fail_memory(error);
-    near.similar->collection = collection;
-    twin_status status = find(&near, error);
-    near_clear(&near);
+    join.similar->collection = collection;
+    twin_status status = find(&join, error);
+    edit_join_clear(&join);
     if (status != TWIN_OK) {
-        twin_similar_free(near.similar);
+        twin_similar_free(join.similar);
         return error && error->status == TWIN_OK ? twin__fail_status(error, status) : status;
     }
-    *out = near.similar;
+    *out = join.similar;
     return TWIN_OK;
 }

@@ -1,5 +1,5 @@
-/* edit_join_private.h — what the files of near know of each other, and the audit of them: near.c says when two texts are near
- * and looks for pairs class by class, near_keys.c searches a class without missing any. */
+/* edit_join_private.h — what the files of the edit join, and its audit, share: edit_join.c decides when two texts are near
+ * and searches for pairs class by class, edit_keys.c searches a class without missing any. */
 #ifndef TWIN_JOIN_EDIT_JOIN_PRIVATE_H
 #define TWIN_JOIN_EDIT_JOIN_PRIVATE_H
 
@@ -14,7 +14,7 @@ size_t twin__edit_join_reach(twin_edit_join_options options, size_t length);
 twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                     twin_edit_join_options options);
 
-/* ---- near_keys.c */
+/* ---- edit_keys.c */
 
 /* Distinct documents in order of their length, of which those before `middle` are sought: by themselves and by the
  * others. */

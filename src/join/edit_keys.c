@@ -1,14 +1,15 @@
-/* edit_keys.c — texts within few edits, none missed: near texts share a key.
+/* edit_keys.c — pairs within few edits, none missed: near texts share a key.
  *
- * Two kinds of keys. Segments (Pass-Join: Li, Deng, Wang, Feng 2011): a text is cut into one segment more than there may
- * be edits. Each edit spoils one at most, so a text that is near has one of them as it is, moved by no more places
- * than there may be edits. Deletions (FastSS: Bocek, Hunt, Stiller 2007): all that is left of a text when up to so many
- * characters are taken out. Of two near texts something in common is left: an edit takes one out of either or both.
- * Segments are few, but in a crowd, such as names that end in a running number, all share one; deletions are many, and
- * shared only by texts within twice the edits. Both are counted, and the better kind is taken.
+ * There are two kinds of keys. Segments (Pass-Join: Li, Deng, Wang, Feng 2011): a text is cut into one segment more than
+ * the edits allowed. Each edit changes one segment at most, so a near text contains one of them unchanged, shifted by no
+ * more characters than the edits allowed. Deletions (FastSS: Bocek, Hunt, Stiller 2007): all strings that remain when up
+ * to that many characters are deleted. Two near texts have one in common, since an edit deletes a character from
+ * either or both. Segments are few, but in a crowd, such as names that end in a serial number, all share one; deletions
+ * are many, and shared only by texts within twice the edits. The candidates of both are counted, and the better kind
+ * is used.
  *
- * The shorter of two texts, or the one that comes first, is looked up by the other. The keys stand sorted in one
- * array, each as 32 bits of a hash and the text's place: two that share the bits by chance cost a comparison. */
+ * The longer of two texts, or the later of equal lengths, looks up the other. The keys are one sorted array, each 32
+ * bits of a hash and the text's position: two that share the bits by chance cost a comparison. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ enum { TEXTS_AT_A_TIME = 64, COMPARED_AT_A_TIME = 16 };
 struct key_worker {
     twin_scratch scratch;
     twin_edit_scratch edit;
-    uint32_t *asked_by; /* by place: who compared itself with it last, plus one */
+    uint32_t *compared_by; /* by position: the last text that was compared with it, plus one */
     twin_match *matches;
     size_t match_count, match_capacity;
     uint64_t seen, compared;
@@ -53,9 +54,9 @@ struct keys {
     struct twin__range range;
     twin_edit_join_options options;
     twin_hash hash;
-    twin_buffer *texts; /* by place */
+    twin_buffer *texts; /* by position */
     uint64_t *index;
-    size_t *begin; /* by place, before the index is sorted: where its keys are; one more for the end */
+    size_t *begin; /* by position, before the index is sorted: where its keys are; one more for the end */
     size_t index_count;
     struct key_worker *workers;
     struct twin__first_failure failure;
@@ -86,7 +87,7 @@ static uint64_t key_of(uint64_t hash)
 
 /* ---- segments ---- */
 
-/* Where segment `i` of a text of so many characters begins; the one past the last begins at its end. */
+/* Where segment `i` of a text of `length` characters begins; the one past the last begins at its end. */
 static size_t segment_begin(const struct keys *keys, size_t length, size_t i)
 {
     return i * length / (keys->options.edits + 1);
@@ -128,7 +129,7 @@ struct deleting {
     const struct keys *keys;
     const twin_buffer *text;
     const struct characters *characters;
-    bool (*hear)(void *context, uint64_t key);
+    bool (*take)(void *context, uint64_t key);
     void *context;
     char left[MOST_CHARACTERS * 4];
 };
@@ -140,7 +141,7 @@ static bool delete_from(struct deleting *deleting, size_t from, size_t used, siz
     const size_t count = deleting->characters->count;
     size_t rest = at[count] - at[from];
     memcpy(deleting->left + used, deleting->text->bytes + at[from], rest);
-    if (!deleting->hear(deleting->context,
+    if (!deleting->take(deleting->context,
                         key_of(twin_hash_bytes(deleting->keys->hash, deleting->left, used + rest))))
         return false;
     for (size_t i = from; more > 0 && i < count; i++) {
@@ -169,7 +170,7 @@ static void index_deletions(uint64_t *out, const struct keys *keys, size_t posit
 {
     struct noting noting = { out, position };
     struct deleting deleting = {
-        .keys = keys, .text = &keys->texts[position], .characters = characters, .hear = note_key, .context = &noting
+        .keys = keys, .text = &keys->texts[position], .characters = characters, .take = note_key, .context = &noting
     };
     delete_from(&deleting, 0, 0, keys->options.edits);
 }
@@ -278,7 +279,7 @@ static size_t smaller(size_t a, size_t b)
 typedef twin_status visitor(struct keys *keys, struct key_worker *worker, size_t position, const uint64_t *entries,
                             size_t count);
 
-/* Shows the visitor the entries of a key that earlier texts have. */
+/* Calls `visit` with the entries of a key that belong to earlier texts. */
 static twin_status show_entries(struct keys *keys, struct key_worker *worker, size_t position, uint64_t key,
                                 visitor *visit)
 {
@@ -308,18 +309,18 @@ static twin_status look_up_deletions(struct keys *keys, struct key_worker *worke
     struct deleting deleting = { .keys = keys,
                                  .text = &keys->texts[position],
                                  .characters = &characters,
-                                 .hear = look_up_key,
+                                 .take = look_up_key,
                                  .context = &lookup };
     find_characters(&characters, &keys->texts[position]);
     delete_from(&deleting, 0, 0, keys->options.edits);
     return lookup.status;
 }
 
-/* Shows the visitor the index entries of all earlier texts that may be near the one at `position`, some more than once.
+/* Calls `visit` with the index entries of all earlier texts that may be near the one at `position`, some more than once.
  *
  * Let segment i begin at `begin` in a text that is `shorter` by so much, and at `at` here. Should it be the first that
  * is left whole, each of the i before it took an edit at least; the rest is left to those behind it. So it has moved
- * by i places at most, seen from the beginning, and by as many as there are segments behind it, seen from the end. Of
+ * by i characters at most, seen from the beginning, and by as many as there are segments behind it, seen from the end. Of
  * the segments of a near text one keeps within both. */
 static twin_status look_up_segments(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
 {
@@ -397,9 +398,9 @@ static twin_status compare_entries(struct keys *keys, struct key_worker *worker,
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < count && status == TWIN_OK; i++) {
         uint32_t other = (uint32_t)entries[i];
-        if (worker->asked_by[other] == position + 1)
+        if (worker->compared_by[other] == position + 1)
             continue;
-        worker->asked_by[other] = (uint32_t)position + 1;
+        worker->compared_by[other] = (uint32_t)position + 1;
         status = compare(keys, worker, (uint32_t)position, other);
     }
     return status;
@@ -440,8 +441,8 @@ static twin_status make_workers(struct keys *keys)
     size_t count = (size_t)keys->options.exec.workers;
     keys->workers = calloc(count, sizeof *keys->workers);
     for (size_t i = 0; keys->workers && i < count; i++) {
-        keys->workers[i].asked_by = calloc(keys->range.middle, sizeof(uint32_t));
-        if (!keys->workers[i].asked_by)
+        keys->workers[i].compared_by = calloc(keys->range.middle, sizeof(uint32_t));
+        if (!keys->workers[i].compared_by)
             return TWIN_ENOMEM;
     }
     return keys->workers ? TWIN_OK : TWIN_ENOMEM;
@@ -452,7 +453,7 @@ static void keys_clear(struct keys *keys)
     for (int i = 0; keys->workers && i < keys->options.exec.workers; i++) {
         twin_scratch_clear(&keys->workers[i].scratch);
         twin_edit_scratch_clear(&keys->workers[i].edit);
-        free(keys->workers[i].asked_by);
+        free(keys->workers[i].compared_by);
         free(keys->workers[i].matches);
     }
     for (size_t i = 0; keys->texts && i < keys->range.count; i++)

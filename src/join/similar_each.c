@@ -1,8 +1,11 @@
-/* similar_each.c — tells pairs of documents from pairs of distinct ones: each of those stands for its copies. */
+/* similar_each.c — pairs of documents from pairs of distinct ones.
+ *
+ * A distinct document stands for its copies, so one match may be many pairs; they are not stored. For each document
+ * in order its partners are gathered, from the list of its copies and the list of its matches, sorted and visited. */
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "join/similar_private.h"
+#include "join/verify.h"
 
 /* Lists by document: list d is items[start[d]] .. items[start[d + 1] - 1]. */
 struct lists {
@@ -56,7 +59,7 @@ static twin_status list_copies(struct lists *out, const uint32_t *firsts, size_t
     return status;
 }
 
-/* The matches of each distinct document, told from both ends if `both`. */
+/* The matches of each distinct document, listed at both ends if `both`. */
 static twin_status list_matches(struct lists *out, const twin_similar *similar, size_t documents, bool both)
 {
     size_t *counts = calloc(documents + 1, sizeof *counts);
@@ -76,46 +79,43 @@ static twin_status list_matches(struct lists *out, const twin_similar *similar, 
     return status;
 }
 
-struct telling {
+struct expansion {
     twin_copies copies;
     const uint32_t *firsts;
     struct lists same, matches;
     twin_matches partners; /* of the document in hand */
 };
 
-static twin_status add_partner(struct telling *telling, uint32_t a, uint32_t b, double similarity)
+static twin_status add_partner(struct expansion *expansion, uint32_t a, uint32_t b, double similarity)
 {
-    twin_matches *partners = &telling->partners;
+    twin_matches *partners = &expansion->partners;
     if (b <= a)
         return TWIN_OK;
-    if (!twin__array_grow(&partners->items, &partners->capacity, partners->count, 1, sizeof *partners->items))
-        return TWIN_ENOMEM;
-    partners->items[partners->count++] = (twin_match){ a, b, similarity };
-    return TWIN_OK;
+    return twin__matches_add(partners, (twin_match){ a, b, similarity });
 }
 
 /* The documents with the set of `first`, as partners of a. */
-static twin_status add_copies(struct telling *telling, uint32_t a, uint32_t first, double similarity)
+static twin_status add_copies(struct expansion *expansion, uint32_t a, uint32_t first, double similarity)
 {
     twin_status status = TWIN_OK;
-    for (size_t i = list_begin(&telling->same, first); i < telling->same.start[first] && status == TWIN_OK; i++)
-        status = add_partner(telling, a, telling->same.items[i].b, similarity);
+    for (size_t i = list_begin(&expansion->same, first); i < expansion->same.start[first] && status == TWIN_OK; i++)
+        status = add_partner(expansion, a, expansion->same.items[i].b, similarity);
     return status;
 }
 
-static twin_status add_partners(struct telling *telling, uint32_t a)
+static twin_status add_partners(struct expansion *expansion, uint32_t a)
 {
-    uint32_t first = telling->firsts[a];
-    bool all = telling->copies == TWIN_COPIES_ALL;
-    telling->partners.count = 0;
+    uint32_t first = expansion->firsts[a];
+    bool all = expansion->copies == TWIN_COPIES_ALL;
+    expansion->partners.count = 0;
     if (first != a && !all)
         return TWIN_OK;
-    twin_status status = telling->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(telling, a, first, 1);
-    for (size_t i = list_begin(&telling->matches, first); i < telling->matches.start[first] && status == TWIN_OK;
+    twin_status status = expansion->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(expansion, a, first, 1);
+    for (size_t i = list_begin(&expansion->matches, first); i < expansion->matches.start[first] && status == TWIN_OK;
          i++) {
-        twin_match match = telling->matches.items[i];
-        status = all ? add_copies(telling, a, match.b, match.similarity)
-                     : add_partner(telling, a, match.b, match.similarity);
+        twin_match match = expansion->matches.items[i];
+        status = all ? add_copies(expansion, a, match.b, match.similarity)
+                     : add_partner(expansion, a, match.b, match.similarity);
     }
     return status;
 }
@@ -126,13 +126,13 @@ static int by_partner(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
-static twin_status tell(struct telling *telling, size_t documents, twin_match_visit *visit, void *context)
+static twin_status visit_all(struct expansion *expansion, size_t documents, twin_match_visit *visit, void *context)
 {
     for (size_t a = 0; a < documents; a++) {
-        twin_status status = add_partners(telling, (uint32_t)a);
+        twin_status status = add_partners(expansion, (uint32_t)a);
         if (status != TWIN_OK)
             return status;
-        twin_matches *partners = &telling->partners;
+        twin_matches *partners = &expansion->partners;
         if (partners->count > 1)
             qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
         for (size_t i = 0; i < partners->count; i++)
@@ -145,14 +145,14 @@ static twin_status tell(struct telling *telling, size_t documents, twin_match_vi
 twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit, void *context)
 {
     size_t documents = twin_collection_count(similar->collection).documents;
-    struct telling telling = { .copies = copies, .firsts = twin_collection_firsts(similar->collection) };
-    twin_status status = list_copies(&telling.same, telling.firsts, documents);
+    struct expansion expansion = { .copies = copies, .firsts = twin_collection_firsts(similar->collection) };
+    twin_status status = list_copies(&expansion.same, expansion.firsts, documents);
     if (status == TWIN_OK)
-        status = list_matches(&telling.matches, similar, documents, copies == TWIN_COPIES_ALL);
+        status = list_matches(&expansion.matches, similar, documents, copies == TWIN_COPIES_ALL);
     if (status == TWIN_OK)
-        status = tell(&telling, documents, visit, context);
-    lists_clear(&telling.same);
-    lists_clear(&telling.matches);
-    twin_matches_clear(&telling.partners);
+        status = visit_all(&expansion, documents, visit, context);
+    lists_clear(&expansion.same);
+    lists_clear(&expansion.matches);
+    twin_matches_clear(&expansion.partners);
     return status;
 }

@@ -1,4 +1,10 @@
-/* bands.c — signatures become candidates. */
+/* bands.c — signatures become candidates.
+ *
+ * A band is an array of keys, one per document: the high half is a hash of the document's rows in this band, the low half
+ * its number. Sorted by the high half, a bucket is a run of equal halves; inside a run the rows themselves are
+ * compared, for 32 bits of hash collide by chance in a large collection. A pair may share many bands and is reported in
+ * the first of them, which can be seen from the two signatures, so that no pair has to be remembered. Workers take a
+ * band at a time; twin_bands keeps the sorted bands, to look up the buckets of one more signature. */
 #include <twinsift/bands.h>
 
 #include <stdatomic.h>
@@ -39,9 +45,7 @@ twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan p
     return TWIN_OK;
 }
 
-/* A band as an array of keys, one a document: the high half is a hash of the document's rows in this band, the low
- * half its number. Sorted by the high half, a bucket is a run; inside a run the rows themselves are compared, for
- * 32 bits of hash meet by chance in a large collection. */
+/* ---- buckets ---- */
 
 static uint32_t bucket_of(const uint32_t *signature, twin_band_options options, size_t band)
 {
@@ -65,7 +69,7 @@ static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signature
     twin__sort_by_high_half(keys, spare, signatures.count);
 }
 
-static bool meet(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
+static bool share(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
 {
     if (options.buckets)
         return bucket_of(a, options, band) == bucket_of(b, options, band);
@@ -73,13 +77,13 @@ static bool meet(const uint32_t *a, const uint32_t *b, twin_band_options options
     return a[first] == b[first] && memcmp(a + first, b + first, options.plan.rows * sizeof *a) == 0;
 }
 
-/* Whether two signatures meet in this band for the first time: so a pair is told once without being remembered. */
-static bool meet_first(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
+/* Whether this is the first band that two signatures share: so a pair is reported once without being remembered. */
+static bool share_first(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
 {
-    if (!meet(a, b, options, band))
+    if (!share(a, b, options, band))
         return false;
     for (size_t earlier = 0; earlier < band; earlier++)
-        if (meet(a, b, options, earlier))
+        if (share(a, b, options, earlier))
             return false;
     return true;
 }
@@ -94,7 +98,7 @@ static twin_status check(twin_signatures signatures, twin_band_options options)
 struct pairing {
     twin_signatures signatures;
     twin_band_options options;
-    uint64_t *keys; /* two arrays of `count` a worker */
+    uint64_t *keys; /* two arrays of `count` per worker */
     twin_pair_visit *visit;
     void *context;
     twin_progress progress;
@@ -106,8 +110,8 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
     for (size_t j = 1; j < n; j++)
         for (size_t i = 0; i < j; i++) {
             uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
-            if (meet_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b),
-                           pairing->options, band))
+            if (share_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b),
+                            pairing->options, band))
                 pairing->visit(pairing->context, a, b, worker);
         }
 }
@@ -150,12 +154,12 @@ twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options optio
 struct twin_bands {
     twin_signatures signatures;
     twin_band_options options;
-    uint64_t keys[]; /* the bands one behind the other, each sorted */
+    uint64_t keys[]; /* one sorted band after the other */
 };
 
 struct building {
     twin_bands *bands;
-    uint64_t *spare; /* `count` a worker */
+    uint64_t *spare; /* `count` per worker */
 };
 
 static void build_bands(void *context, size_t begin, size_t end, int worker)
@@ -219,7 +223,7 @@ void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_c
         uint32_t bucket = bucket_of(signature, bands->options, band);
         for (size_t i = lower_bound(keys, count, bucket); i < count && keys[i] >> 32 == bucket; i++) {
             uint32_t document = (uint32_t)keys[i];
-            if (meet_first(signature, signature_of(bands->signatures, document), bands->options, band) &&
+            if (share_first(signature, signature_of(bands->signatures, document), bands->options, band) &&
                 !visit(context, document))
                 return;
         }
