@@ -1,8 +1,8 @@
-/* bands.h — signatures become candidates.
+/* bands.h — LSH by banding: signatures become candidate pairs.
  *
- * The slots of a signature are cut into b bands of r rows; documents that agree in all rows of a band are
- * candidates. With similarity J that happens with probability 1 - (1 - J^r)^b. A bucket is what agrees in a
- * band: found by sorting, band after band, so that memory is two numbers a document and worker. */
+ * The slots of a signature are cut into b bands of r rows; documents that agree in all rows of a band are candidates.
+ * With Jaccard similarity J that happens with probability 1 - (1 - J^r)^b. The buckets of a band, documents that agree in
+ * it, are found by sorting, one band after another, so that memory is two numbers per document and worker. */
 #ifndef TWINSIFT_BANDS_H
 #define TWINSIFT_BANDS_H
 
@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Signatures that someone else owns: row d, of `slots` numbers, is that of document d; only the documents
- * listed, in increasing order, take part. */
+/* Borrowed signatures: row d of `slots` numbers is that of document d. Only the documents listed, in increasing order,
+ * take part. */
 typedef struct twin_signatures {
     const uint32_t *rows;
     size_t slots;
@@ -24,14 +24,14 @@ typedef struct twin_signatures {
 
 typedef struct twin_band_options {
     twin_plan plan;
-    uint32_t buckets; /* 0: equal rows make a bucket. Else so many buckets a band, which unequal rows share by
-                         chance, as textbooks have it. */
+    uint32_t buckets; /* 0: equal rows make a bucket. Else each band is hashed into this many buckets, so that
+                         different rows may collide (the textbook variant). */
 } twin_band_options;
 
-/* Hears of a candidate pair, a < b. */
+/* Called with a candidate pair, a < b. */
 typedef void twin_pair_visit(void *context, uint32_t a, uint32_t b, int worker);
 
-/* Visits every candidate pair once, in no certain order, from all workers of `exec`. TWIN_EINVAL when the plan
+/* Calls `visit` once for every candidate pair, in unspecified order, from all workers of `exec`. TWIN_EINVAL when the plan
  * needs more slots than there are. */
 TWIN_API twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
                                       twin_pair_visit *visit, void *context, twin_progress progress);
@@ -44,14 +44,14 @@ TWIN_API twin_status twin_bands_pairs(twin_signatures signatures, twin_band_opti
  * equal keys. The signature has at least bands·rows slots. TWIN_EINVAL when the plan has no bands or no rows. */
 TWIN_API twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan plan);
 
-/* The buckets of a collection, kept to ask for the candidates of one more document: eight bytes a band and
- * document. It borrows the signatures. Threads may query at once. */
+/* The buckets of a collection, stored for queries with further signatures: eight bytes per band and document. It borrows
+ * the signatures. Any number of threads may query at once. */
 typedef struct twin_bands twin_bands;
 TWIN_API twin_status twin_bands_create(twin_bands **out, twin_signatures signatures, twin_band_options options,
                                        twin_exec exec);
 TWIN_API void twin_bands_free(twin_bands *bands);
 
-/* Hears of each candidate of a signature once; returns false to stop. */
+/* Called once with each candidate of a signature; returns false to stop. */
 typedef bool twin_candidate_visit(void *context, uint32_t document);
 TWIN_API void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_candidate_visit *visit,
                                void *context);

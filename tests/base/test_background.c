@@ -25,13 +25,13 @@ static void do_task(void *context)
 static void a_task_is_done_when_it_was_waited_for(void **state)
 {
     (void)state;
-    struct twin__background beside = { 0 };
+    struct twin__background background = { 0 };
     struct task task = { 0 };
-    twin__background_wait(&beside); /* for nothing */
+    twin__background_wait(&background); /* no task is running */
     for (int i = 1; i <= 100; i++) {
-        twin__background_start(&beside, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, do_task, &task);
-        twin__background_wait(&beside);
-        twin__background_wait(&beside);
+        twin__background_start(&background, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, do_task, &task);
+        twin__background_wait(&background);
+        twin__background_wait(&background);
         assert_int_equal(task.done, i);
         assert_false(pthread_equal(task.who, pthread_self()));
     }
@@ -40,10 +40,10 @@ static void a_task_is_done_when_it_was_waited_for(void **state)
 static void it_is_tried_on_a_thread_or_not_at_all(void **state)
 {
     (void)state;
-    struct twin__background beside = { 0 };
+    struct twin__background background = { 0 };
     struct task task = { 0 };
-    assert_true(twin__background_try(&beside, do_task, &task));
-    twin__background_wait(&beside);
+    assert_true(twin__background_try(&background, do_task, &task));
+    twin__background_wait(&background);
     assert_int_equal(task.done, 1);
     assert_false(pthread_equal(task.who, pthread_self()));
 }
@@ -51,12 +51,12 @@ static void it_is_tried_on_a_thread_or_not_at_all(void **state)
 static void with_one_worker_it_is_done_at_once(void **state)
 {
     (void)state;
-    struct twin__background beside = { 0 };
+    struct twin__background background = { 0 };
     struct task task = { 0 };
-    twin__background_start(&beside, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, do_task, &task);
+    twin__background_start(&background, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, do_task, &task);
     assert_int_equal(task.done, 1);
     assert_true(pthread_equal(task.who, pthread_self()));
-    twin__background_wait(&beside);
+    twin__background_wait(&background);
 }
 
 int main(void)

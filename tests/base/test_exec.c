@@ -26,7 +26,7 @@ static const int worker_counts[] = { 1, 2, 7 };
 struct trace {
     uint64_t out[ITEMS];
     unsigned visits[ITEMS];
-    size_t last_begin[WORKERS]; /* scratch: one place a worker, begin + 1 */
+    size_t last_begin[WORKERS]; /* scratch: one element per worker, begin + 1 */
     size_t n, piece;
     int workers;
     atomic_int inside[WORKERS];

@@ -142,7 +142,7 @@ static void a_plan_keeps_its_rate(void **state_unused)
             for (uint64_t items = 1; items <= 10000000000; items *= 10) {
                 twin_bloom_shape shape;
                 twin_bloom_options options = { .items = items, .rate = rate, .layout = (twin_bloom_layout)layout };
-                /* Items of which 64 bits are known cannot be told apart more surely than that. */
+                /* Items known by 64 bits cannot be distinguished more reliably than that. */
                 bool possible = (double)items * 0x1p-64 <= rate / 2;
                 assert_int_equal(twin_bloom_plan(&shape, options), possible ? TWIN_OK : TWIN_ELIMIT);
                 if (!possible)
@@ -215,7 +215,7 @@ static void sizes_never_wrap(void **state_unused)
     }
 }
 
-/* 2^33 cells are a GiB, of which adding touches little. The chance that 64 items all stand in the lower half,
+/* 2^33 cells are a GiB, of which adding touches little. The probability that 64 items are all in the lower half,
  * where 32 bits would put them, is 2^-64. */
 static void large_filters_use_all_their_cells(void **state_unused)
 {
@@ -341,7 +341,7 @@ static void small_filters_keep_their_rate(void **state_unused)
         twin_bloom_free(bloom);
     }
     /* The expected number is summed over the filters as they turned out, so what remains is Poisson: about 1100
-     * of 10^7 (the shape has 512 cells, 19.7 an item). */
+     * of 10^7 (the shape has 512 cells, 19.7 per item). */
     print_message("26 items: expected %.0f false positives, seen %.0f\n", expected, seen);
     assert_true(fabs(seen - expected) < 3.29 * sqrt(expected) + 1);
 }
@@ -364,7 +364,7 @@ static const twin_bloom_options kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* The cells of an item as docs/format.md says, written again without a look at bloom.c. */
+/* The cells of an item as docs/format.md specifies, implemented independently of bloom.c. */
 static unsigned slow_cells(uint64_t *cells, const twin_bloom *bloom, const char *bytes, size_t length)
 {
     uint64_t h = twin_hash_bytes(bloom->hash, bytes, length), step = twin_hash_mix(h + 0x9E3779B97F4A7C15u);
@@ -480,7 +480,7 @@ static void an_empty_filter_holds_nothing(void **state_unused)
         assert_true(info.fill == 0 && info.items == 0 && info.rate == 0 && !info.past_plan);
         assert_true(info.planned_rate == kinds[kind].rate && info.planned_items == 3000);
 
-        assert_true(twin_bloom_add(bloom, "", 0)); /* nothing at all is an item too */
+        assert_true(twin_bloom_add(bloom, "", 0)); /* the empty string is an item too */
         assert_true(twin_bloom_may_contain(bloom, "", 0));
         assert_false(twin_bloom_add(bloom, "", 0));
         twin_bloom_free(bloom);
@@ -682,7 +682,7 @@ static void removing_what_is_not_there_is_refused(void **state_unused)
     }
 }
 
-/* ---- the model: an exact multiset beside the filter ---- */
+/* ---- the model: an exact multiset next to the filter ---- */
 
 enum { UNIVERSE = 3000, MODEL_STEPS = 600000 / SCALE, AGE = MODEL_STEPS / 6 };
 
@@ -812,7 +812,7 @@ struct adder {
     size_t news;
 };
 
-/* Adds its items, which overlap with those of its neighbour, and asks meanwhile. */
+/* Adds its items, which overlap with those of its neighbour, and queries at the same time. */
 static void *add_and_ask(void *arg)
 {
     struct adder *adder = arg;

@@ -20,7 +20,7 @@
 
 enum { HEADER = 128 };
 
-/* In memory where there is such a place: saving waits for the disk, which takes half a minute for all of this. */
+/* In memory where possible: saving waits for the disk, which takes half a minute for all of this. */
 static char in_memory[] = "/dev/shm/twinsift-bloom-XXXXXX", on_disk[] = "/tmp/twinsift-bloom-XXXXXX", *folder;
 
 static char *path_of(const char *name)
@@ -530,15 +530,15 @@ static void golden_files_are_read(void **state_unused)
         assert_int_equal(info.planned_items, 40);
         assert_int_equal(info.added, 100);
 
-        unsigned strangers = 0;
+        unsigned others = 0;
         for (unsigned j = 0; j < 1000; j++) {
             uint32_t times = count(bloom, j);
             if (j < 40)
                 assert_true(times >= (golden[i].cell_bits == 1 ? 1 : j % 4 + 1));
             else
-                strangers += times > 0;
+                others += times > 0;
         }
-        assert_true(strangers < 30); /* 1 % of 960 */
+        assert_true(others < 30); /* 1 % of 960 */
 
         /* And what is written today is the same to the byte. */
         twin_bloom_options made = { 40, info.planned_rate, .cell_bits = golden[i].cell_bits,

@@ -41,7 +41,7 @@ expect()
     fi
 }
 
-# fields ROW: the columns of a row, parted by " | ", in the array `field`.
+# fields ROW: the columns of a row, separated by " | ", in the array `field`.
 fields()
 {
     local rest="$1 | "
@@ -121,7 +121,7 @@ refused=( # arguments | message
     "plan --threshold 0.8 --plot missing/curve.svg | missing/curve.svg: cannot be written"
 )
 
-# ---- inputs that cannot be opened: status 2, and the name is told
+# ---- inputs that cannot be opened: status 2, and the message has the name
 
 unopened=( # arguments | message
     "missing | missing cannot be opened: No such file or directory"

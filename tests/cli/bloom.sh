@@ -34,11 +34,11 @@ expect 0 bloom has a.bloom numbers
 cmp -s out numbers || fail "has does not print what is in"
 seq 10001 20000 >others
 expect 1 bloom has a.bloom others
-strangers=$(wc -l <out)
+false_positives=$(wc -l <out)
 # 1 % of 10,000 is 100, and the chance to leave 60..140 is below 1 in 10,000.
-[ "$strangers" -ge 60 ] && [ "$strangers" -le 140 ] || fail "$strangers false positives of 10000"
+[ "$false_positives" -ge 60 ] && [ "$false_positives" -le 140 ] || fail "$false_positives false positives of 10000"
 expect 1 bloom has -v a.bloom others
-[ "$(wc -l <out)" = $((10000 - strangers)) ] || fail "-v is not the rest"
+[ "$(wc -l <out)" = $((10000 - false_positives)) ] || fail "-v is not the rest"
 expect 1 bloom has a.bloom numbers - <others
 expect 0 bloom has a.bloom </dev/null
 [ ! -s out ] || fail "nothing asked, something answered"

@@ -52,7 +52,7 @@ for keep in sets text; do
     cmp -s out pairs.tsv || fail "keep $keep: the pairs are not those of twinsift pairs"
     index 0 query $keep.twin corpus.jsonl
     sort out >queried
-    # A query tells every document, itself too; pairs tells copies once, so copies are told by hand.
+    # A query reports every document, itself too; pairs reports a copy once, so copies are compared separately.
     "$TWINSIFT" pairs --copies all corpus.jsonl >all.tsv
     { cat all.tsv; awk -F'\t' -v OFS='\t' '{ print $2, $1, $3 }' all.tsv
       sed 's/{"id":"\([^"]*\)".*/\1\t\1\t1.0000/' corpus.jsonl; } | sort >expected

@@ -156,7 +156,7 @@ fi
 grep -q $'\033' err || fail 'no colour with --color always'
 wrong '--color: "blue" is not one of auto, always, never' plan --color blue
 
-# Ids and names from strangers: a message has no raw control characters and stays one line; a field can be restored.
+# Untrusted ids and names: a message has no raw control characters and stays one line; a field can be restored.
 printf '%s\n' '{"id":"a\u001b]0;x\u0007\u009b\u202e\\\nb","text":"hello world, hello again"}' >hostile.jsonl
 cat hostile.jsonl hostile.jsonl | "$TWINSIFT" pairs - >out 2>err
 LC_ALL=C grep -q '[^ -~]' err && fail "raw bytes in a message: $(cat -v err)"

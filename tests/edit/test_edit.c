@@ -42,7 +42,7 @@ static size_t textbook(const uint32_t *a, size_t n, const uint32_t *b, size_t m,
     return distance;
 }
 
-/* A text and the numbers its characters stand for. */
+/* A text and the code points of its characters. */
 struct sample {
     uint32_t symbols[2 * LONG];
     size_t count;
@@ -94,7 +94,7 @@ static void draw(struct sample *s, uint64_t *state, size_t count, uint64_t lette
     write_utf8(s);
 }
 
-/* `out` is `s` after so many random insertions, deletions and replacements. */
+/* `out` is `s` after this many random insertions, deletions and replacements. */
 static void edit(struct sample *out, const struct sample *s, uint64_t *state, size_t edits, uint64_t letters,
                  bool wide)
 {

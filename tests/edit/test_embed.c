@@ -19,7 +19,7 @@ static void draw(char *out, size_t n, uint64_t letters, uint64_t *state)
         out[i] = (char)('a' + twin__random_below(state, letters));
 }
 
-/* Replaces, inserts or deletes so many times; the length stays, letters fall off or come in at the end. */
+/* Replaces, inserts or deletes this many times; the length stays, letters are dropped or added at the end. */
 static void edit(char *s, size_t n, size_t edits, uint64_t letters, uint64_t *state)
 {
     for (size_t e = 0; e < edits; e++) {

@@ -246,7 +246,7 @@ static void ask(twin_index_view *view, const struct model *asked, double thresho
                 struct tally *tally)
 {
     char text[VOCABULARY * 8];
-    bool told[IDS] = { false };
+    bool reported[IDS] = { false };
     twin_index_answer answer = { 0 };
     write_text(text, asked);
     GOOD(twin_index_query(&answer, view, (twin_index_query_options){ .threshold = threshold },
@@ -257,15 +257,15 @@ static void ask(twin_index_view *view, const struct model *asked, double thresho
         check_entry(entry, asked, keep);
         assert_true(entry->similarity >= threshold);
         assert_true(i == 0 || entry->similarity <= answer.entries[i - 1].similarity);
-        assert_false(told[id_of(entry->id)]);
-        told[id_of(entry->id)] = true;
+        assert_false(reported[id_of(entry->id)]);
+        reported[id_of(entry->id)] = true;
     }
     for (size_t id = 0; id < IDS; id++) {
         double similarity = models[id].there ? jaccard(asked, &models[id]) : 0;
         if (similarity == 1)
-            assert_true(told[id]); /* a copy is never missed */
+            assert_true(reported[id]); /* a copy is never missed */
         tally->similar += similarity >= threshold;
-        tally->missed += similarity >= threshold && !told[id];
+        tally->missed += similarity >= threshold && !reported[id];
     }
     twin_index_answer_clear(&answer);
 }
@@ -285,9 +285,9 @@ static void ask_best(twin_index_view *view, const struct model *asked, uint64_t 
         assert_int_equal(best.entries[i].document, all.entries[i].document);
 
     GOOD(twin_index_query(&best, view, (twin_index_query_options){ .top = top, .per_label = true }, query, &error));
-    size_t told[3] = { 0 }, next = 0;
+    size_t reported[3] = { 0 }, next = 0;
     for (size_t i = 0; i < all.count; i++)
-        if (told[all.entries[i].label]++ < top) {
+        if (reported[all.entries[i].label]++ < top) {
             assert_true(next < best.count);
             assert_int_equal(best.entries[next++].document, all.entries[i].document);
         }
@@ -798,7 +798,7 @@ static void many_questions_are_answered_as_one_by_one(void **state)
         }
         twin_index_answer_clear(&many[i]);
     }
-    /* A failure is told as that of the first question. */
+    /* A failure is reported for the first query. */
     twin_error error = { 0 };
     assert_int_equal(
         twin_index_query_many(many, index, (twin_index_query_options){ .threshold = 2 }, asked, TEXTS, two, &error),

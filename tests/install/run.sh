@@ -13,7 +13,7 @@ fail()
     exit 1
 }
 
-# through PREFIX FLAGS...: builds and runs the examples with what pkg-config tells of PREFIX.
+# through PREFIX FLAGS...: builds and runs the examples with the flags that pkg-config gives for PREFIX.
 through()
 {
     local prefix=$1 pc flags name

@@ -205,59 +205,59 @@ static void a_forest_finds_what_bands_find(void **state)
 
 /* ---- telling ---- */
 
-struct told {
+struct expected {
     const struct world *world;
     twin_similar_options options;
     twin_copies copies;
-    size_t a, b; /* the pair to be told next, or one before it */
+    size_t a, b; /* the next pair that may be reported */
     size_t count, stop_after;
 };
 
 /* Whether documents a < b make a line, and with what similarity. */
-static double slow_line(const struct told *told, size_t a, size_t b)
+static double slow_line(const struct expected *expected, size_t a, size_t b)
 {
-    const struct lookalikes *truth = &told->world->truth;
+    const struct lookalikes *truth = &expected->world->truth;
     if (is_empty(truth, a) || is_empty(truth, b))
         return -1;
     size_t first_a = true_first(truth, a), first_b = true_first(truth, b);
-    if (told->copies != TWIN_COPIES_ALL && first_a != a)
+    if (expected->copies != TWIN_COPIES_ALL && first_a != a)
         return -1;
     if (first_a == first_b)
-        return told->copies == TWIN_COPIES_NONE ? -1 : 1;
-    if (told->copies != TWIN_COPIES_ALL && first_b != b)
+        return expected->copies == TWIN_COPIES_NONE ? -1 : 1;
+    if (expected->copies != TWIN_COPIES_ALL && first_b != b)
         return -1;
-    return slow_similarity(told->world, told->options, first_a, first_b);
+    return slow_similarity(expected->world, expected->options, first_a, first_b);
 }
 
-static void step(struct told *told)
+static void step(struct expected *expected)
 {
-    if (++told->b >= told->world->truth.count)
-        told->b = ++told->a + 1;
+    if (++expected->b >= expected->world->truth.count)
+        expected->b = ++expected->a + 1;
 }
 
-/* Walks through all pairs in order; those before the one that is told must not be lines. */
-static bool hear_match(void *context, twin_match match)
+/* Steps through all pairs in order; those before the reported one must not be lines. */
+static bool check_match(void *context, twin_match match)
 {
-    struct told *told = context;
-    for (; told->a < match.a || (told->a == match.a && told->b < match.b); step(told))
-        assert_true(slow_line(told, told->a, told->b) < 0);
-    assert_true(told->a == match.a && told->b == match.b);
-    assert_true(slow_line(told, told->a, told->b) == match.similarity);
-    step(told);
-    return ++told->count < told->stop_after;
+    struct expected *expected = context;
+    for (; expected->a < match.a || (expected->a == match.a && expected->b < match.b); step(expected))
+        assert_true(slow_line(expected, expected->a, expected->b) < 0);
+    assert_true(expected->a == match.a && expected->b == match.b);
+    assert_true(slow_line(expected, expected->a, expected->b) == match.similarity);
+    step(expected);
+    return ++expected->count < expected->stop_after;
 }
 
 static void check_telling(const struct world *world, twin_similar_options options, twin_copies copies)
 {
     twin_similar *similar = find(world->collection, options);
-    struct told told = { world, options, copies, 0, 1, 0, SIZE_MAX };
-    assert_int_equal(twin_similar_each(similar, copies, hear_match, &told), TWIN_OK);
-    for (; told.a < world->truth.count; step(&told))
-        assert_true(told.b >= world->truth.count || slow_line(&told, told.a, told.b) < 0);
-    if (told.count > 1) {
-        struct told some = { world, options, copies, 0, 1, 0, told.count / 2 };
-        assert_int_equal(twin_similar_each(similar, copies, hear_match, &some), TWIN_ESTOPPED);
-        assert_int_equal(some.count, told.count / 2);
+    struct expected expected = { world, options, copies, 0, 1, 0, SIZE_MAX };
+    assert_int_equal(twin_similar_each(similar, copies, check_match, &expected), TWIN_OK);
+    for (; expected.a < world->truth.count; step(&expected))
+        assert_true(expected.b >= world->truth.count || slow_line(&expected, expected.a, expected.b) < 0);
+    if (expected.count > 1) {
+        struct expected some = { world, options, copies, 0, 1, 0, expected.count / 2 };
+        assert_int_equal(twin_similar_each(similar, copies, check_match, &some), TWIN_ESTOPPED);
+        assert_int_equal(some.count, expected.count / 2);
     }
     twin_similar_free(similar);
 }

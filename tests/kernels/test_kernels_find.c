@@ -31,7 +31,7 @@ static void for_each_level(void (*check)(const struct kernels *))
     assert_int_equal(twin_cpu_use(twin_cpu_best()), TWIN_OK);
 }
 
-/* Each byte value alone at each place of each length: its neighbours must not hide it nor stand in for it. */
+/* Each byte value alone at each offset of each length: its neighbours must neither hide it nor be taken for it. */
 static void check_every_byte(const struct kernels *k)
 {
     char text[LONGEST];
@@ -50,7 +50,7 @@ static void every_byte_is_found_or_passed_over_wherever_it_stands(void **unused)
     for_each_level(check_every_byte);
 }
 
-/* What ends a string stands right before and behind the bytes, and must not be seen. */
+/* A byte that ends a string is right before and after the bytes, and must not be seen. */
 static void check_every_length(const struct kernels *k)
 {
     char *room = malloc(OFFSETS + LONGEST + 2);
@@ -75,7 +75,7 @@ static void nothing_past_either_end_is_seen(void **unused)
     for_each_level(check_every_length);
 }
 
-/* Blocks of just the length asked for, so that an address sanitizer sees a read past them. */
+/* Blocks of exactly the length given, so that an address sanitizer sees a read past them. */
 static void check_random_text(const struct kernels *k)
 {
     uint64_t state = 7;

@@ -50,7 +50,7 @@ static uint64_t few_values(size_t i, size_t n)
 {
     return twin__mix(i + n) & 0xF000000000000001u;
 }
-/* Mixed but for a block of lookalikes, which two digits leave in decreasing order. */
+/* Mixed except for a block of close numbers, which two digits leave in decreasing order. */
 static uint64_t one_bad_block(size_t i, size_t n)
 {
     return i < n / 2 ? twin__mix(i) : 0x8000000000000000u | (n - i);
@@ -79,7 +79,7 @@ static uint64_t crowd_too_large(size_t i, size_t n)
 {
     return crowd(i, n, n / 4 + 9);
 }
-/* Bins that hold the greatest number, which also stands for no number. */
+/* Bins that hold the greatest number, which also marks unused elements. */
 static uint64_t greatest_among_mixed(size_t i, size_t n)
 {
     return i % 7 == 3 ? UINT64_MAX : i % 7 == 5 ? 0 : twin__mix(i * 5 + n);

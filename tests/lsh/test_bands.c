@@ -131,7 +131,7 @@ static void every_candidate_pair_is_told_once_and_no_other(void **state)
 /* ---- queries ---- */
 
 struct answers {
-    unsigned char told[ROWS];
+    unsigned char visits[ROWS];
     size_t count, stop_after;
 };
 
@@ -139,7 +139,7 @@ static bool hear_candidate(void *context, uint32_t document)
 {
     struct answers *answers = context;
     assert_true(document < ROWS);
-    answers->told[document]++;
+    answers->visits[document]++;
     return ++answers->count < answers->stop_after;
 }
 
@@ -154,7 +154,7 @@ static void check_query(const twin_bands *bands, const struct table *table, twin
         takes_part[table->documents[i]] = true;
     for (size_t d = 0; d < ROWS; d++) {
         bool candidate = takes_part[d] && slow_candidate(signature, table->rows + d * SLOTS, options);
-        assert_int_equal(answers.told[d], candidate);
+        assert_int_equal(answers.visits[d], candidate);
         expected += candidate;
     }
     if (expected < 2)

@@ -175,7 +175,7 @@ static void the_models_labels_have_different_bytes(void **state_unused)
     twin_forest_scratch_clear(&scratch);
 }
 
-/* A hundred thousand copies are one candidate, take one place, and can all be listed and removed. */
+/* A hundred thousand copies are one candidate, take one row, and can all be listed and removed. */
 static void copies_fold_into_one(void **state_unused)
 {
     (void)state_unused;
@@ -209,8 +209,8 @@ static void copies_fold_into_one(void **state_unused)
     twin_forest_free(forest);
 }
 
-/* Entries made to share all but the last label of every tree: a query sees only so many of them, and still as many
- * as were asked for. With room for all, it sees all. */
+/* Entries made to share all but the last label of every tree: a query examines only some of them, and still returns
+ * as many as requested. With room for all, it returns all. */
 static void a_crowd_costs_no_more_than_the_bound(void **state_unused)
 {
     (void)state_unused;

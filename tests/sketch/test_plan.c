@@ -118,7 +118,7 @@ static void contradictory_points_are_refused(void **state)
         twin_plan_point reject, accept;
     } wrong[] = {
         { { .9, .01 }, { .6, .99 } },  /* the wrong way round */
-        { { .7, .01 }, { .7, .99 } },  /* both at one place */
+        { { .7, .01 }, { .7, .99 } },  /* both at one similarity */
         { { .6, 0 }, { .9, .99 } },    /* never, although similar */
         { { .6, .01 }, { .9, 1 } },    /* always, although not equal */
         { { 1, .5 }, { 1, .4 } },      /* equal sets are always found */
@@ -176,7 +176,7 @@ static void slots_follow_from_the_error(void **state)
 {
     (void)state;
     assert_int_equal(twin_plan_slots(.05), 400);
-    /* 1/i is seldom a double, but the slots are i² all the same; a little less error asks for one more. */
+    /* 1/i is seldom a double, but the slots are i² all the same; a slightly smaller error needs one more. */
     for (size_t i = 1; i <= 1000; i++) {
         assert_int_equal(twin_plan_slots(1.0 / (double)i), i * i);
         assert_int_equal(twin_plan_slots(1.0 / (double)i * (1 - 1e-12)), i * i + 1);

@@ -154,7 +154,7 @@ static void similarities_are_those_of_counting(void **state)
     }
 }
 
-/* Every Jaccard similarity c/u with u up to 200 stands on its own threshold. */
+/* Every Jaccard similarity c/u with u up to 200 reaches itself as a threshold. */
 static void a_pair_on_the_line_is_in(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void the_empty_set_is_similar_to_nothing(void **state)
     assert_int_equal(twin_set_common(nothing, something), 0);
 }
 
-/* The far items of these sets lie in no memory: whoever does not give up early crashes. */
+/* The later items of these sets are in unmapped memory: a comparison that does not stop early crashes. */
 static void hopeless_pairs_are_given_up_early(void **state)
 {
     (void)state;

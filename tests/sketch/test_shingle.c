@@ -292,13 +292,13 @@ static void check_stops(const char *text, const twin_text *stops, size_t stop_co
     assert_int_equal(twin_shingler_create(&made[1], options), TWIN_OK);
     assert_int_equal(twin_shingle(&all, made[0], text_of(text)), TWIN_OK);
     assert_int_equal(twin_shingle(&some, made[1], text_of(text)), TWIN_OK);
-    size_t told = 0;
+    size_t matched = 0;
     for (size_t i = 0; i + width <= words; i++)
         if (is_stop[i]) {
-            assert_true(told < some.count && some.items[told] == all.items[i]);
-            told++;
+            assert_true(matched < some.count && some.items[matched] == all.items[i]);
+            matched++;
         }
-    assert_int_equal(some.count, told);
+    assert_int_equal(some.count, matched);
     twin_shingler_free(made[0]);
     twin_shingler_free(made[1]);
     twin_items_clear(&all);

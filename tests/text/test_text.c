@@ -193,7 +193,7 @@ static void every_code_point_among_marks_folds_as_the_slow_way(void **unused)
     }
 }
 
-/* Both characters of every composition, and what every compatibility character stands for. */
+/* Both characters of every composition, and the expansion of every compatibility character. */
 static void every_decomposition_folds_as_the_slow_way(void **unused)
 {
     (void)unused;
@@ -213,7 +213,7 @@ static void every_decomposition_folds_as_the_slow_way(void **unused)
 
 /* ---- random texts ---- */
 
-/* Characters that fold, join, fall apart or change places. */
+/* Characters that fold, combine, decompose or are reordered. */
 static const int32_t nasty[] = {
     'a',     'E',      'i',     'I',     'o',     'S',     ' ',     ' ',     '\n',    '\t',    0,       0x7F,
     0x80,    0x85,     0xA0,    0xA8,    0xAD,    0xB5,    0xBD,    0xC5,    0xDF,    0xE9,    0x130,   0x131,
@@ -251,7 +251,7 @@ static size_t put_bad(char *out, uint64_t *state)
     return length;
 }
 
-/* One piece of a random text: a nasty character mostly; from a narrow range, so that neighbours belong to one
+/* One part of a random text: mostly a difficult character; from a narrow range, so that neighbours belong to one
  * script; any code point; ASCII that is long enough for the kernel; bytes that are no text. */
 static size_t put_piece(char *out, uint64_t *state, uint64_t script)
 {
