@@ -140,7 +140,7 @@ static twin_status check_fields(const twin_bloom *bloom, const uint8_t *header, 
 {
     static const uint8_t zero[TABLE_CHECK_AT - 80];
     bool sound = get(header + 8, 4) == VERSION && twin__bloom_shape_is_sound(bloom->shape) &&
-                 (unsigned)bloom->hash.family <= TWIN_HASH_SIP && bloom->planned_items > 0 &&
+                 twin_hash_available(bloom->hash.family) != TWIN_EINVAL && bloom->planned_items > 0 &&
                  isfinite(bloom->planned_rate) && bloom->planned_rate >= 0 && bloom->planned_rate <= 1 &&
                  memcmp(header + 80, zero, sizeof zero) == 0;
     return sound

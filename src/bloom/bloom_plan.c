@@ -123,7 +123,7 @@ static bool options_are_sound(const twin_bloom_options *options)
 {
     if (options->items == 0 || !(options->cell_bits == 0 || cell_bits_are_known(options->cell_bits)))
         return false;
-    if ((unsigned)options->layout >= LAYOUTS || (unsigned)options->hash.family > TWIN_HASH_SIP)
+    if ((unsigned)options->layout >= LAYOUTS || twin_hash_available(options->hash.family) == TWIN_EINVAL)
         return false;
     if (options->cells)
         return options->layout != TWIN_BLOOM_BLOCKS && options->functions <= TWIN_BLOOM_MAX_FUNCTIONS;

@@ -148,7 +148,8 @@ static twin_status decode_words(twin_shingle_options *out, uint64_t count, struc
 static bool kinds_are_known(const unsigned char *head)
 {
     return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && head[14] <= TWIN_SHINGLE_STOP &&
-           head[15] <= TWIN_HASH_SIP && head[16] <= TWIN_SKETCH_CLASSIC && head[17] <= TWIN_KEEP_NONE;
+           twin_hash_available((twin_hash_family)head[15]) != TWIN_EINVAL && head[16] <= TWIN_SKETCH_CLASSIC &&
+           head[17] <= TWIN_KEEP_NONE;
 }
 
 static bool numbers_are_good(const twin_index_options *options)
