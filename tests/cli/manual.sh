@@ -131,7 +131,7 @@ check_options twinsift-bloom twinsift bloom create add has count remove merge in
 check_options twinsift-plan twinsift plan
 [ -z "${TWINSIFT_LAB:-}" ] || check_options twinsift-lab twinsift-lab
 
-for page in "$root"/{README,CHANGELOG,bench/README}.md "$root"/docs/*.1.md; do
+for page in "$root"/{README,CHANGELOG,bench/README,docs/architecture}.md "$root"/docs/*.1.md; do
     check_columns "$page"
 done
 
