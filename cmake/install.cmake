@@ -15,6 +15,13 @@ endforeach()
 if(LOWDOWN)
   install(FILES ${MANUAL} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+if(COMPLETION) # where the shells look, under names they know
+  set(FOLDER ${PROJECT_BINARY_DIR}/completion)
+  install(FILES ${FOLDER}/twinsift.bash RENAME twinsift
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${FOLDER}/twinsift.zsh RENAME _twinsift DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${FOLDER}/twinsift.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 # CMake: find_package(twinsift), then twinsift::twinsift (shared) or twinsift::static.
 install(EXPORT twinsift NAMESPACE twinsift:: FILE twinsiftTargets.cmake DESTINATION ${PACKAGE_FOLDER})

@@ -1,8 +1,11 @@
 /* main.c — the table of experiments, and the command line that selects them. */
+#include "support/command.h"
+#include "support/shared_options.h"
+
 #include "lab.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,54 +36,24 @@ static const struct experiment experiments[] = {
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
-static const char help[] =
-    "twinsift-lab repeats the experiments behind twinsift and compares theory, published results and observation.\n"
-    "\n"
-    "usage: twinsift-lab list                      list the experiments\n"
-    "       twinsift-lab [OPTION]... NAME...       run the named experiments\n"
-    "       twinsift-lab [OPTION]... all           run all experiments\n"
-    "\n"
-    "Each experiment prints its tables and claims, and writes tables (TSV) and plots (SVG, drawn by gnuplot).\n"
-    "\n"
-    "  --quick         fewer repetitions: all experiments in about a minute\n"
-    "  --data DIR      folder of the data sets ml-100k/, ml-1m/, reuters21578/ (default: $TWINSIFT_DATA)\n"
-    "  --out DIR       folder for tables and plots (default: lab-out)\n"
-    "  --report        also write report.html, one page with all tables and plots\n"
-    "  --seed N        seed of the random numbers (default: 1)\n"
-    "  --threads N     number of threads (default: all cores)\n"
-    "  -h, --help      print this help\n"
-    "  --version       print the version\n"
-    "\n"
-    "Exit status: 0 all that ran passed; 1 at least one failed; 2 error (message on standard error).\n"
-    "\n"
-    "examples:\n"
-    "  twinsift-lab all --quick\n"
-    "  twinsift-lab bloom-k lsh-curve --out pictures\n"
-    "  twinsift-lab all --data ~/data --report --out results\n";
-
-enum { QUICK = 256, DATA, OUT, REPORT, SEED, THREADS, VERSION };
-
-static const struct option table[] = {
-    { "quick", no_argument, NULL, QUICK },
-    { "data", required_argument, NULL, DATA },
-    { "out", required_argument, NULL, OUT },
-    { "report", no_argument, NULL, REPORT },
-    { "seed", required_argument, NULL, SEED },
-    { "threads", required_argument, NULL, THREADS },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, VERSION },
-    { 0 },
+struct request {
+    struct shared_options shared; /* --seed, --threads */
+    bool quick, report;
+    const char *data, *out;
 };
 
-static uint64_t read_number(const char *name, const char *value, uint64_t most)
-{
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end || errno || number > most)
-        die("%s: \"%s\" is not an integer from 0 to %llu", name, value, (unsigned long long)most);
-    return number;
-}
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "data", 0, OPTIONS_INPUT, "DIR",
+      "folder of the data sets ml-100k/, ml-1m/, reuters21578/ (default: $TWINSIFT_DATA)", &option_text, AT(data) },
+    { "quick", 0, OPTIONS_SEARCH, NULL, "fewer repetitions: all experiments in about a minute", &option_flag,
+      AT(quick) },
+    { "out", 0, OPTIONS_OUTPUT, "DIR", "folder for tables and plots", &option_text, AT(out) },
+    { "report", 0, OPTIONS_OUTPUT, NULL, "also write report.html, one page with all tables and plots", &option_flag,
+      AT(report) },
+    { 0 },
+};
 
 static const struct experiment *find(const char *name)
 {
@@ -147,16 +120,16 @@ static int run_all(struct lab *lab, const struct experiment **chosen, size_t cou
 }
 
 /* The experiments named by the arguments, each once, in table order. Returns their number. */
-static size_t choose(const struct experiment **out, int argc, char **argv)
+static size_t choose(const struct experiment **out, const struct request_base *request)
 {
     bool wanted[EXPERIMENTS] = { false };
     size_t count = 0;
-    for (int i = optind; i < argc; i++) {
-        bool all = strcmp(argv[i], "all") == 0;
+    for (size_t i = 0; i < request->count; i++) {
+        bool all = strcmp(request->arguments[i], "all") == 0;
         for (size_t e = 0; all && e < EXPERIMENTS; e++)
             wanted[e] = true;
         if (!all)
-            wanted[find(argv[i]) - experiments] = true;
+            wanted[find(request->arguments[i]) - experiments] = true;
     }
     for (size_t e = 0; e < EXPERIMENTS; e++)
         if (wanted[e])
@@ -171,36 +144,56 @@ static int list(void)
     return 0;
 }
 
-static int run(int argc, char **argv)
+static int run(void *context)
 {
+    const struct request *request = context;
+    const struct shared_options *shared = &request->shared;
     const struct experiment *chosen[EXPERIMENTS];
-    struct lab lab = { .data = getenv("TWINSIFT_DATA"), .out = "lab-out", .seed = 1 };
-    int threads = 0;
-    bool with_report = false;
-    for (int option; (option = getopt_long(argc, argv, "h", table, NULL)) != -1;)
-        switch (option) {
-        case QUICK: lab.quick = true; break;
-        case DATA: lab.data = optarg; break;
-        case OUT: lab.out = optarg; break;
-        case REPORT: with_report = true; break;
-        case SEED: lab.seed = read_number("--seed", optarg, UINT64_MAX); break;
-        case THREADS: threads = (int)read_number("--threads", optarg, TWIN_EXEC_MAX_WORKERS); break;
-        case VERSION: return printf("twinsift-lab %s\n", twin_version()), 0;
-        case 'h': return fputs(help, stdout), 0;
-        default: return 2; /* getopt has printed the error */
-        }
-    if (optind == argc)
-        die("no experiment given; see twinsift-lab list, or use all");
-    if (strcmp(argv[optind], "list") == 0)
+    struct lab lab = { .quick = request->quick,
+                       .data = request->data ? request->data : getenv("TWINSIFT_DATA"),
+                       .out = request->out,
+                       .seed = shared->scheme.minhash.seed };
+    if (shared->base.count == 0)
+        return fail("no experiment given; see twinsift-lab list, or use all");
+    if (strcmp(shared->base.arguments[0], "list") == 0)
         return list();
-    size_t count = choose(chosen, argc, argv);
-    expect(twin_exec_make(&lab.exec, TWIN_EXEC_PTHREADS, threads), "--threads", NULL);
-    return run_all(&lab, chosen, count, with_report);
+    size_t count = choose(chosen, &shared->base);
+    return make_exec(&lab.exec, shared) ? run_all(&lab, chosen, count, request->report) : EXIT_ERROR;
 }
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0), .out = "lab-out" };
+
+static const struct command lab_command = {
+    .name = "twinsift-lab",
+    .summary = "repeat the experiments behind twinsift and compare theory, published results and observation",
+    .usage = "list\n"
+             "[OPTION]... NAME...\n"
+             "[OPTION]... all",
+    .about =
+        "The first form lists the experiments, the others run some or all. Each experiment prints its tables and "
+        "claims, and writes tables (TSV) and plots (SVG, drawn by gnuplot).",
+    .shared = "seed threads",
+    .options = options,
+    .most = SIZE_MAX,
+    .status = "0  all that ran passed\n1  at least one failed\n2  error",
+    .examples = "twinsift-lab all --quick\n"
+                "twinsift-lab bloom-k lsh-curve --out pictures\n"
+                "twinsift-lab all --data ~/data --report --out results",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+};
+
+static const struct program program = {
+    .name = "twinsift-lab",
+    .commands = (const struct command *const[]){ &lab_command, NULL },
+    .groups = (const struct command_group[]){ { 0 } },
+    .shared = shared_option_rows,
+    .headings = { [OPTIONS_SEARCH] = "Run" },
+};
 
 int main(int argc, char **argv)
 {
-    messages_from("twinsift-lab");
     setvbuf(stdout, NULL, _IOLBF, 0); /* so that output and messages stay in order */
-    return close_output(run(argc, argv));
+    return close_output(command_run(&program, &lab_command, argc, argv));
 }

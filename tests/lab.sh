@@ -28,7 +28,7 @@ wrong() {
 # ---- options and errors
 
 lab 0 --help
-grep -q '^usage: twinsift-lab' out && grep -q '^examples:' out || fail "$asked: $(cat out)"
+grep -q '^Usage: twinsift-lab' out && grep -q '^Examples:' out || fail "$asked: $(cat out)"
 lab 0 --version
 grep -qxE 'twinsift-lab [0-9]+\.[0-9]+\.[0-9]+' out || fail "$asked: $(cat out)"
 lab 0 list
@@ -36,10 +36,10 @@ mapfile -t names < <(sed 's/ .*//' out)
 [ ${#names[@]} -ge 15 ] || fail "$asked: only ${#names[@]} experiments"
 wrong 'no experiment given'
 wrong 'unknown experiment "bloom-q"' bloom-q
-wrong '"many" is not an integer' --threads many bloom-small
-wrong '"-1" is not an integer' --seed=-1 bloom-small
+wrong '"many" is not a whole number from 1 to 1024' --threads many bloom-small
+wrong '"-1" is not a whole number' --seed=-1 bloom-small
 wrong 'cannot create the folder' bloom-small --out /dev/null/lab
-lab 2 --frobnicate all
+wrong "unknown option --frobnicate; see 'twinsift-lab --help'" --frobnicate all
 
 # ---- the experiments
 

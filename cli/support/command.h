@@ -54,6 +54,7 @@ struct program {
     const struct command *const *commands; /* ended by NULL */
     const struct command_group *groups;    /* ended by zeros */
     const struct option_row *shared;       /* the shared options, ended by zeros */
+    const char *headings[OPTION_GROUPS];   /* of groups of options, where the usual ones do not suit */
     bool (*prepare)(void);                 /* called before a command runs; on false the error has been reported */
     const char *notes;                     /* the end of --help */
 };

@@ -85,8 +85,9 @@ static void print_options(const struct program *program, const struct command *c
         bool any = false;
         for (size_t i = 0; i < count; i++)
             if ((int)rows[i]->group == group) {
+                const char *heading = program->headings[group] ? program->headings[group] : headings[group];
                 if (!any)
-                    printf("\n%s:\n", headings[group]);
+                    printf("\n%s:\n", heading);
                 print_option(rows[i], command);
                 any = true;
             }

@@ -87,7 +87,7 @@ options_of_help()
         for verb in "${@:3}"; do
             "$program" "$command" "$verb" --help
         done
-    } | sed '/^examples:/,/^$/d' | grep -oE -e '(^|[^[:alnum:]-])--[a-z][a-z0-9-]*' | grep -oE -e '--[a-z0-9-]+' | sort -u
+    } | sed '/^Examples:/,/^$/d' | grep -oE -e '(^|[^[:alnum:]-])--[a-z][a-z0-9-]*' | grep -oE -e '--[a-z0-9-]+' | sort -u
 }
 
 # check_options PAGE PROGRAM [COMMAND [VERB...]]

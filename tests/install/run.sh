@@ -57,6 +57,10 @@ for source in "$root"/docs/*.1.md; do
     done
 done
 
+for script in bash-completion/completions/twinsift zsh/site-functions/_twinsift fish/vendor_completions.d/twinsift.fish; do
+    grep -q 'Completion of twinsift' "prefix/share/$script" || fail "no share/$script"
+done
+
 if [ -d "$root/cli" ]; then
     prefix/bin/twinsift --version | grep -qF "$version" || fail "the program has another version"
 fi
