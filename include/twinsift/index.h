@@ -154,16 +154,22 @@ typedef struct twin_index_answer {
 TWIN_API void twin_index_answer_clear(twin_index_answer *answer);
 
 /* Replaces `out` by the documents similar to a text, or to a set given by its hashes in any order. */
-TWIN_API twin_status twin_index_query(twin_index_answer *out, twin_index_view *view,
-                                      twin_index_query_options question, twin_text text, twin_error *error);
+TWIN_API twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                      twin_text text, twin_error *error);
 TWIN_API twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view,
-                                            twin_index_query_options question, const uint64_t *items, size_t count,
+                                            twin_index_query_options options, const uint64_t *items, size_t count,
                                             twin_error *error);
 
-/* The same for many texts side by side, all in one view: out[i] is the answer to texts[i], and begins with {0}. */
+/* How many texts are queried at once. */
+typedef struct twin_index_query_many_options {
+    twin_index_query_options query;
+    twin_exec exec;
+} twin_index_query_many_options;
+
+/* The same for many texts in parallel, all in one view: out[i] is the answer to texts[i], and begins with {0}. */
 TWIN_API twin_status twin_index_query_many(twin_index_answer *out, twin_index *index,
-                                           twin_index_query_options question, const twin_text *texts, size_t count,
-                                           twin_exec exec, twin_error *error);
+                                           twin_index_query_many_options options, const twin_text *texts,
+                                           size_t count, twin_error *error);
 
 /* How the documents of an input are asked for. */
 typedef struct twin_index_query_input_options {

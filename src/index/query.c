@@ -1,7 +1,10 @@
-/* query.c — what looks like this?
+/* query.c — the documents of an index that are similar to a query.
  *
- * Every run is asked, band by band, for the sets that agree with the query there. Those with enough equal slots are
- * compared exactly, the most promising first: once as many as are wanted have been found, others must beat them. */
+ * A query is signed by the scheme of the index. Its candidates are the sets that agree with it in a band, found in the
+ * posting lists of every run. The signature gate (join/gate.h) drops those with too few equal slots; the rest is compared
+ * exactly in the order of equal slots, and once as many as are wanted have been found, the worst of them is the threshold
+ * of the others. Sets then become documents. Everything a query needs is in its view, so a worker that answers many
+ * queries allocates little; many queries are shared out to workers with a view each, all of one transaction. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,15 +48,15 @@ static twin_status gather_band(twin_index_view *view, struct twin__index_run run
     return TWIN_OK;
 }
 
-/* The candidates, each once, in increasing order. */
-static twin_status gather(twin_index_view *view)
+/* Fills view->candidates with the sets that share a band with the query, each once, in increasing order. */
+static twin_status find_candidates(twin_index_view *view)
 {
     const twin_index_options *options = &view->index->options;
     size_t bands = options->scheme.plan.bands;
     view->candidates.count = 0;
     twin_status status = TWIN_OK;
     for (size_t band = 0; band < bands && status == TWIN_OK; band++) {
-        uint32_t hash = twin__index_band_hash(options, view->asked, band);
+        uint32_t hash = twin__index_band_hash(options, view->query_signature, band);
         for (size_t run = 0; run < view->bands.run_count && status == TWIN_OK; run++)
             status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash);
     }
@@ -61,8 +64,8 @@ static twin_status gather(twin_index_view *view)
     return status == TWIN_OK ? twin_set_make(&each_once, &view->candidates, &view->spare) : status;
 }
 
-/* Of the candidates those that are still there and agree in enough slots. */
-static twin_status promise(twin_index_view *view, size_t least, twin_error *error)
+/* Makes hits of the candidates that have not been removed and agree with the query in enough slots. */
+static twin_status pass_gate(twin_index_view *view, size_t least, twin_error *error)
 {
     size_t slots = view->index->options.scheme.minhash.slots;
     view->hit_count = 0;
@@ -73,7 +76,7 @@ static twin_status promise(twin_index_view *view, size_t least, twin_error *erro
             twin__index_view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
         if (status != TWIN_OK)
             return status;
-        size_t equal = found ? twin_minhash_agreement(view->asked, view->signature, slots) : 0;
+        size_t equal = found ? twin_minhash_agreement(view->query_signature, view->signature, slots) : 0;
         if (!found || equal < least)
             continue;
         if (!twin__array_grow(&view->hits, &view->hit_capacity, view->hit_count, 1, sizeof *view->hits))
@@ -94,7 +97,7 @@ static int by_similarity(const void *a, const void *b)
     return (x->set > y->set) - (x->set < y->set);
 }
 
-/* Puts a hit where it belongs among the best so far, of which at most `most` stay. */
+/* Inserts a hit in order among the best so far, of which at most `most` are kept. */
 static size_t insert(struct twin__index_hit *best, size_t count, size_t most, struct twin__index_hit hit)
 {
     size_t position = count < most ? count : most - 1;
@@ -106,8 +109,8 @@ static size_t insert(struct twin__index_hit *best, size_t count, size_t most, st
     return count < most ? count + 1 : most;
 }
 
-/* Compares exactly; hits are kept in place, the best first. `most` 0: all. */
-static twin_status compare(twin_index_view *view, double threshold, size_t most, twin_set asked, twin_error *error)
+/* Compares the hits exactly and keeps the similar ones, the best first if `most` is not 0: then at most that many. */
+static twin_status compare(twin_index_view *view, double threshold, size_t most, twin_set query, twin_error *error)
 {
     const twin_index_options *options = &view->index->options;
     struct twin__index_hit *hits = view->hits;
@@ -115,12 +118,12 @@ static twin_status compare(twin_index_view *view, double threshold, size_t most,
     for (size_t i = 0; i < view->hit_count; i++) {
         struct twin__index_hit hit = hits[i];
         if (hit.equal < least)
-            break; /* they come by their equal slots */
+            break; /* they are sorted by their equal slots */
         twin_set set;
         twin_status status = twin__index_view_items(&set, view, hit.set, hit.size, error);
         if (status != TWIN_OK)
             return status;
-        hit.similarity = twin_set_similarity_at_least(asked, set, TWIN_JACCARD, threshold);
+        hit.similarity = twin_set_similarity_at_least(query, set, TWIN_JACCARD, threshold);
         if (hit.similarity < 0)
             continue;
         if (!most) {
@@ -139,29 +142,29 @@ static twin_status compare(twin_index_view *view, double threshold, size_t most,
 
 /* ---- documents of the sets that were found ---- */
 
-/* How many documents of each label have been told. */
-struct told {
-    struct tally {
+/* How many documents of each label have been reported. */
+struct label_counts {
+    struct label_count {
         uint32_t label;
         size_t count;
-    } * tallies;
+    } * items;
     size_t count, capacity;
 };
 
-static size_t *tally_of(struct told *told, uint32_t label)
+static size_t *count_of(struct label_counts *labels, uint32_t label)
 {
-    for (size_t i = 0; i < told->count; i++)
-        if (told->tallies[i].label == label)
-            return &told->tallies[i].count;
-    if (!twin__array_grow(&told->tallies, &told->capacity, told->count, 1, sizeof *told->tallies))
+    for (size_t i = 0; i < labels->count; i++)
+        if (labels->items[i].label == label)
+            return &labels->items[i].count;
+    if (!twin__array_grow(&labels->items, &labels->capacity, labels->count, 1, sizeof *labels->items))
         return NULL;
-    told->tallies[told->count] = (struct tally){ label, 0 };
-    return &told->tallies[told->count++].count;
+    labels->items[labels->count] = (struct label_count){ label, 0 };
+    return &labels->items[labels->count++].count;
 }
 
-/* Ids move as more come, so until the answer is whole an id is its place. */
-static twin_status tell(twin_index_answer *out, twin_index_view *view, const struct twin__index_hit *hit,
-                        uint64_t number, twin_error *error)
+/* The buffer of ids may move while it grows, so ids get their pointers when the answer is complete. */
+static twin_status add_document(twin_index_answer *out, twin_index_view *view, const struct twin__index_hit *hit,
+                                uint64_t number, twin_error *error)
 {
     struct twin__index_document_record document;
     twin_status status = twin__index_view_document(&document, NULL, view, number, error);
@@ -177,58 +180,58 @@ static twin_status tell(twin_index_answer *out, twin_index_view *view, const str
     return TWIN_OK;
 }
 
-struct telling {
+struct report {
     twin_index_answer *out;
     twin_index_view *view;
-    twin_index_query_options question;
+    twin_index_query_options options;
     struct twin__store_cursor members;
-    struct told told;
+    struct label_counts labels;
 };
 
-/* Tells the members of a set as long as more are wanted; labels of which there are enough are passed over whole. */
-static twin_status tell_members(struct telling *telling, const struct twin__index_hit *hit, twin_error *error)
+/* Adds the documents of a set while more are wanted; of a label that has enough all further ones are skipped at once. */
+static twin_status add_members(struct report *report, const struct twin__index_hit *hit, twin_error *error)
 {
-    twin_index_view *view = telling->view;
-    size_t top = telling->question.top;
-    bool per_label = telling->question.per_label;
+    twin_index_view *view = report->view;
+    size_t top = report->options.top;
+    bool per_label = report->options.per_label;
     struct twin__store_record member;
-    twin_status status = twin__store_seek(&member, &telling->members, hit->set, TWIN__STORE_AT, error);
-    while (status == TWIN_OK && member.value.at && (per_label || !top || telling->out->count < top)) {
+    twin_status status = twin__store_seek(&member, &report->members, hit->set, TWIN__STORE_AT, error);
+    while (status == TWIN_OK && member.value.at && (per_label || !top || report->out->count < top)) {
         uint32_t label;
         uint64_t number;
         if (!twin__index_member_decode(&label, &number, member.value))
             return twin__index_fail_damaged(error, view->index, "a member of a set is not what it should be");
-        size_t *tally = per_label ? tally_of(&telling->told, label) : NULL;
-        if (per_label && !tally)
+        size_t *count = per_label ? count_of(&report->labels, label) : NULL;
+        if (per_label && !count)
             return twin__fail_memory(error);
-        if (tally && *tally >= (top ? top : 1)) {
+        if (count && *count >= (top ? top : 1)) {
             unsigned char next[TWIN__INDEX_MEMBER_BYTES];
             if (label == UINT32_MAX)
                 return TWIN_OK;
             twin__index_member_encode(next, label + 1, 0);
-            status = twin__store_seek_value(&member, &telling->members, hit->set,
+            status = twin__store_seek_value(&member, &report->members, hit->set,
                                             (struct twin__bytes){ next, sizeof next }, error);
             continue;
         }
-        status = tell(telling->out, view, hit, number, error);
+        status = add_document(report->out, view, hit, number, error);
         if (status != TWIN_OK)
             return status;
-        if (tally)
-            ++*tally;
-        status = twin__store_move(&member, &telling->members, TWIN__STORE_NEXT_IN_LIST, error);
+        if (count)
+            ++*count;
+        status = twin__store_move(&member, &report->members, TWIN__STORE_NEXT_IN_LIST, error);
     }
     return status;
 }
 
-static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
-                             twin_error *error)
+static twin_status add_documents(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                 twin_error *error)
 {
-    struct telling telling = { .out = out, .view = view, .question = question };
-    twin_status status = twin__store_cursor_open(&telling.members, view->txn, TWIN__INDEX_MEMBERS, error);
+    struct report report = { .out = out, .view = view, .options = options };
+    twin_status status = twin__store_cursor_open(&report.members, view->txn, TWIN__INDEX_MEMBERS, error);
     for (size_t i = 0; i < view->hit_count && status == TWIN_OK; i++)
-        status = tell_members(&telling, &view->hits[i], error);
-    twin__store_cursor_close(&telling.members);
-    free(telling.told.tallies);
+        status = add_members(&report, &view->hits[i], error);
+    twin__store_cursor_close(&report.members);
+    free(report.labels.items);
     size_t position = 0;
     for (size_t i = 0; i < out->count; i++) {
         out->entries[i].id.bytes = out->ids.bytes + position;
@@ -237,82 +240,82 @@ static twin_status tell_hits(twin_index_answer *out, twin_index_view *view, twin
     return status;
 }
 
-static twin_status ask(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
-                       const twin_index_document *document, twin_error *error)
+static twin_status run_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                             const twin_index_document *document, twin_error *error)
 {
-    const twin_index_options *options = &view->index->options;
-    double threshold = question.threshold > 0 ? question.threshold : options->scheme.threshold;
+    const twin_index_options *own = &view->index->options;
+    double threshold = options.threshold > 0 ? options.threshold : own->scheme.threshold;
     twin_set set;
     out->count = out->ids.length = 0;
-    out->estimated = options->keep == TWIN_KEEP_NONE;
-    if (!view->txn || !(question.threshold >= 0 && question.threshold <= 1))
+    out->estimated = own->keep == TWIN_KEEP_NONE;
+    if (!view->txn || !(options.threshold >= 0 && options.threshold <= 1))
         return twin__fail_status(error, TWIN_EINVAL);
-    twin_status status = twin__index_sketch(&set, view->asked, view->index, &view->scratch, document);
+    twin_status status = twin__index_sketch(&set, view->query_signature, view->index, &view->scratch, document);
     if (status == TWIN_OK && set.count == 0)
         return TWIN_OK;
     if (status == TWIN_OK)
-        status = gather(view);
+        status = find_candidates(view);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    status = promise(view, least_equal(options, threshold), error);
+    status = pass_gate(view, least_equal(own, threshold), error);
     if (status == TWIN_OK && view->hit_count)
         qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
     if (status == TWIN_OK && !out->estimated)
-        status = compare(view, threshold, question.per_label ? 0 : question.top, set, error);
+        status = compare(view, threshold, options.per_label ? 0 : options.top, set, error);
     if (status == TWIN_OK && view->hit_count)
         qsort(view->hits, view->hit_count, sizeof *view->hits, by_similarity);
-    return status == TWIN_OK ? tell_hits(out, view, question, error) : status;
+    return status == TWIN_OK ? add_documents(out, view, options, error) : status;
 }
 
-twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
+twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                              twin_text text, twin_error *error)
 {
     if (view->index->options.format == TWIN_INPUT_SETS)
-        return twin__fail(error, TWIN_EINVAL, "%s: is an index of rows, so a text cannot be asked for",
+        return twin__fail(error, TWIN_EINVAL, "%s: is an index of sets; query it with a set, not with a text",
                           view->index->path);
-    return ask(out, view, question, &(twin_index_document){ .text = text }, error);
+    return run_query(out, view, options, &(twin_index_document){ .text = text }, error);
 }
 
-twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_query_options question,
+twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                    const uint64_t *items, size_t count, twin_error *error)
 {
     if (view->index->options.format != TWIN_INPUT_SETS)
-        return twin__fail(error, TWIN_EINVAL, "%s: is an index of documents, so a text must be asked for",
+        return twin__fail(error, TWIN_EINVAL, "%s: is an index of documents; query it with a text, not with a set",
                           view->index->path);
-    return ask(out, view, question, &(twin_index_document){ .items = items, .item_count = count }, error);
+    return run_query(out, view, options, &(twin_index_document){ .items = items, .item_count = count }, error);
 }
 
 /* ---- many texts ---- */
 
-struct questions {
+struct batch {
     twin_index_answer *out;
-    twin_index_query_options question;
+    twin_index_query_options options;
     const twin_text *texts;
     twin_index_view **views;
     struct twin__first_failure failure;
 };
 
-static void ask_some(void *context, size_t begin, size_t end, int worker)
+static void query_range(void *context, size_t begin, size_t end, int worker)
 {
-    struct questions *questions = context;
+    struct batch *batch = context;
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
-        if (twin_index_query(&questions->out[i], questions->views[worker], questions->question, questions->texts[i],
-                             &error) != TWIN_OK)
-            twin__keep_first_failure(&questions->failure, i, &error);
+        if (twin_index_query(&batch->out[i], batch->views[worker], batch->options, batch->texts[i], &error) !=
+            TWIN_OK)
+            twin__keep_first_failure(&batch->failure, i, &error);
     }
 }
 
-twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_query_options question,
-                                  const twin_text *texts, size_t count, twin_exec exec, twin_error *error)
+twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_query_many_options options,
+                                  const twin_text *texts, size_t count, twin_error *error)
 {
-    struct questions questions = { .out = out, .question = question, .texts = texts, .failure = TWIN__NO_FAILURE };
-    twin_status status = twin__index_views_create(&questions.views, exec.workers, index, error);
+    struct batch batch = { .out = out, .options = options.query, .texts = texts, .failure = TWIN__NO_FAILURE };
+    twin_status status = twin__index_views_create(&batch.views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
-    twin_exec_for(exec, count, 1, ask_some, &questions);
-    twin__index_views_free(questions.views, exec.workers);
-    return twin__first_failure(error, &questions.failure);
+    twin_exec_for(options.exec, count, 1, query_range, &batch);
+    twin__index_views_free(batch.views, options.exec.workers);
+    return twin__first_failure(error, &batch.failure);
 }
 
 /* ---- all documents of an input ---- */
@@ -377,7 +380,8 @@ static twin_status ask_document(void *context, int worker, const twin_index_docu
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
-    twin_status status = ask(&asker->answer, asking->views[worker], asking->wanted.question, given, &asker->error);
+    twin_status status =
+        run_query(&asker->answer, asking->views[worker], asking->wanted.question, given, &asker->error);
     return status == TWIN_OK ? keep_answer(asker, given, position) : status;
 }
 

@@ -50,9 +50,10 @@ twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twi
     if (!view)
         return twin__fail_memory(error);
     view->index = index;
-    view->asked = malloc(slots * sizeof *view->asked);
+    view->query_signature = malloc(slots * sizeof *view->query_signature);
     view->signature = malloc(slots * sizeof *view->signature);
-    twin_status status = view->asked && view->signature ? begin_read(view, error) : twin__fail_memory(error);
+    twin_status status =
+        view->query_signature && view->signature ? begin_read(view, error) : twin__fail_memory(error);
     if (status != TWIN_OK) {
         twin_index_view_free(view);
         return status;
@@ -78,7 +79,7 @@ void twin_index_view_free(twin_index_view *view)
     twin_items_clear(&view->candidates);
     twin_items_clear(&view->spare);
     twin_buffer_clear(&view->text);
-    free(view->asked);
+    free(view->query_signature);
     free(view->signature);
     free(view->hits);
     free(view);

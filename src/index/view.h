@@ -14,7 +14,7 @@ struct twin_index_view {
     twin_items items;     /* a set of the index */
     twin_buffer text;     /* a text of the index */
     twin_scratch again;   /* to make a set of it */
-    uint32_t *asked, *signature;
+    uint32_t *query_signature, *signature;
     struct twin__index_hit {
         uint64_t set, size;
         size_t equal; /* slots */

@@ -786,7 +786,7 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     }
     twin_index_view *view;
     twin_index_answer one = { 0 }, many[TEXTS] = { 0 };
-    GOOD(twin_index_query_many(many, index, (twin_index_query_options){ 0 }, asked, TEXTS, two, &error));
+    GOOD(twin_index_query_many(many, index, (twin_index_query_many_options){ .exec = two }, asked, TEXTS, &error));
     GOOD(twin_index_view_create(&view, index, &error));
     for (size_t i = 0; i < TEXTS; i++) {
         GOOD(twin_index_query(&one, view, (twin_index_query_options){ 0 }, asked[i], &error));
@@ -800,9 +800,9 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     }
     /* A failure is reported for the first query. */
     twin_error error = { 0 };
-    assert_int_equal(
-        twin_index_query_many(many, index, (twin_index_query_options){ .threshold = 2 }, asked, TEXTS, two, &error),
-        TWIN_EINVAL);
+    assert_int_equal(twin_index_query_many(many, index, (twin_index_query_many_options){ { .threshold = 2 }, two },
+                                           asked, TEXTS, &error),
+                     TWIN_EINVAL);
     twin_index_answer_clear(&one);
     twin_index_view_free(view);
     twin_index_close(index);
@@ -1620,7 +1620,7 @@ static void rows_are_sets_as_they_are(void **state)
     assert_int_equal(answer.count, 2);
     assert_memory_equal(answer.entries[1].id.bytes, "s3", 2);
     assert_true(answer.entries[1].similarity == 35.0 / 45);
-    BAD(TWIN_EINVAL, "rows",
+    BAD(TWIN_EINVAL, "an index of sets",
         twin_index_query(&answer, view, (twin_index_query_options){ 0 }, (twin_text){ "a", 1 }, &error));
     twin_text text;
     BAD(TWIN_EUNSUPPORTED, "no texts", twin_index_text(&text, view, entry, &error));
