@@ -113,7 +113,7 @@ race same
 report "100000 documents of one text" "${best[same.many.wall]}" s
 report_growth "one text, 10000 to 100000" same
 
-# The job of a published OpenMP implementation, which took 1,017 s with ten threads; docs/references.md cites it.
+# The job of Bianchi and Dewidar (docs/references.md), whose implementation took 1,017 s with OpenMP and ten threads.
 make_few --docs 1000 --bytes 10000
 rm -f "$many"
 job=(--sketch classic --shingle char:9 --hashes 200 --rows 5 --buckets 5000)
