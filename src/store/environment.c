@@ -68,6 +68,7 @@ twin_status twin__store_fail_code(twin_error *error, const char *path, const str
     case MDB_INVALID:
     case MDB_INCOMPATIBLE:
     case MDB_NOTFOUND: return twin__fail(error, TWIN_EFORMAT, "%s: is not %s of twinsift", path, schema->what);
+    case MDB_KEYEXIST:
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_BAD_VALSIZE: return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: %s", path, mdb_strerror(code));

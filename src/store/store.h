@@ -94,7 +94,8 @@ void twin__store_expect(twin__store_txn *txn, size_t bytes);
 twin_status twin__store_begin_read(twin__store_txn **out, twin__store *store, twin_error *error);
 void twin__store_end_read(twin__store_txn *txn);
 
-/* The transaction that made what is read, or the one that is being written; they are numbered from 1. */
+/* The transaction that made what is read, or the one that is being written; they are numbered from 1. A damaged number
+ * can bring back the state of the transaction before: to notice that, write the number to a record each time. */
 uint64_t twin__store_number(const twin__store_txn *txn);
 
 /* ---- records */
