@@ -1,6 +1,7 @@
 /* cmd_bloom_create.c — twinsift bloom create: an empty filter. */
 #include "bloom_file.h"
 #include "commands.h"
+#include "support/size.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -55,6 +56,17 @@ static const char *contradiction(const struct request *request)
     return NULL;
 }
 
+/* The filter does not fit into memory: says how large it would be. */
+static int fail_size(const twin_bloom_options *wanted)
+{
+    char size[SIZE_ROOM];
+    twin_bloom_shape shape;
+    if (twin_bloom_plan(&shape, *wanted) != TWIN_OK)
+        return fail("%s", twin_status_text(TWIN_ENOMEM));
+    return fail("%s: a filter of %" PRIu64 " items at a rate of %g takes %s", twin_status_text(TWIN_ENOMEM),
+                wanted->items, wanted->rate, write_size(size, twin_bloom_bytes(shape)));
+}
+
 static int run(void *context)
 {
     static const unsigned bits[] = { [CELLS_1] = 0, [CELLS_4] = 4, [CELLS_8] = 8, [CELLS_16] = 16 };
@@ -80,6 +92,8 @@ static int run(void *context)
     if (status == TWIN_ELIMIT)
         return fail("--items: %" PRIu64 " items at a rate of %g are more than a filter can hold", wanted.items,
                     wanted.rate);
+    if (status == TWIN_ENOMEM)
+        return fail_size(&wanted);
     if (status == TWIN_OK)
         status = twin_bloom_save(bloom, bloom_path(shared), shared->force, &error);
     twin_bloom_free(bloom);

@@ -159,7 +159,8 @@ static bool complete_scheme(struct run *run)
     }
     double recall = twin_scheme_recall(&run->scheme);
     bool low = request->measure == MEASURE_JACCARD && recall < TWIN_SCHEME_RECALL;
-    if (low && !request->shared.quiet && option_given(&request->shared.base, "bands"))
+    bool by_choice = request->shared.scheme.plan.bands > 0; /* --bands or --rows, each of which gives the other */
+    if (low && !request->shared.quiet && by_choice)
         warn("%zu bands of %zu rows find a pair at the threshold with probability %.4f only", run->scheme.plan.bands,
              run->scheme.plan.rows, recall);
     else if (low && !request->shared.quiet)

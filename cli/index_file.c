@@ -4,7 +4,9 @@
 #include "support/progress.h"
 #include "support/search_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 const char *index_path(const struct shared_options *shared)
 {
@@ -43,15 +45,19 @@ static const char *contradiction(const struct shared_options *shared, const twin
     return NULL;
 }
 
-twin_index *index_open(struct shared_options *shared, twin_index_access access)
+twin_index *index_open(struct shared_options *shared, twin_index_access mode)
 {
     twin_index *index = NULL;
     twin_error error = { 0 };
     if (!search_options_finish(shared))
         return NULL;
-    twin_status status = twin_index_open(&index, index_path(shared), access, &error);
+    twin_status status = twin_index_open(&index, index_path(shared), mode, &error);
     if (status != TWIN_OK) {
-        fail_status(index_path(shared), status, &error);
+        bool missing = access(index_path(shared), F_OK) != 0 && errno == ENOENT;
+        if (missing && mode == TWIN_INDEX_WRITE)
+            fail("%s; 'twinsift index create' creates an index", error.message);
+        else
+            fail_status(index_path(shared), status, &error);
         return NULL;
     }
     twin_index_options stored = twin_index_options_of(index);

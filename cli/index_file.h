@@ -17,7 +17,7 @@ const char *index_path(const struct shared_options *shared);
 
 /* Completes the options and opens the index; checks that options it stores have the values it has. NULL: the error has
  * been reported. */
-twin_index *index_open(struct shared_options *shared, twin_index_access access);
+twin_index *index_open(struct shared_options *shared, twin_index_access mode);
 
 /* Opens the arguments after the index as inputs of the kind it has. NULL: the error has been reported. */
 twin_input *index_inputs(struct shared_options *shared, const twin_index *index, twin_progress progress);

@@ -41,20 +41,25 @@ static void escape_json_byte(FILE *out, unsigned char c)
     }
 }
 
+/* Bytes that need no escape go out in runs, as in escape(). */
 void escape_json(FILE *out, const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *)bytes;
+    size_t written = 0;
     fputc('"', out);
     for (size_t i = 0, step; i < length; i += step) {
         bool valid;
         step = character(&valid, p + i, length - i);
-        if (!valid)
-            fputs("\xEF\xBF\xBD", out);
-        else if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
+        if (valid && p[i] >= 0x20 && p[i] != '"' && p[i] != '\\')
+            continue;
+        fwrite(p + written, 1, i - written, out);
+        if (valid)
             escape_json_byte(out, p[i]);
         else
-            fwrite(p + i, 1, step, out);
+            fputs("\xEF\xBF\xBD", out);
+        written = i + step;
     }
+    fwrite(p + written, 1, length - written, out);
     fputc('"', out);
 }
 

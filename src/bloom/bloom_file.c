@@ -246,7 +246,7 @@ twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, c
         return twin__fail(error, TWIN_EUNSUPPORTED, "filters in files need a little-endian machine");
     twin_bloom *bloom = calloc(1, sizeof *bloom);
     if (!bloom)
-        return twin__fail(error, TWIN_ENOMEM, "%s: memory ran out", name);
+        return twin__fail(error, TWIN_ENOMEM, "%s: out of memory", name);
 
     bloom->lock = -1;
     twin_status status = view(bloom, bytes, size, name, options, keyless, error);
@@ -407,7 +407,7 @@ static twin_status open_aside(struct aside *aside, const char *path, mode_t mode
     aside->named = false;
     aside->name = malloc(room);
     if (!aside->name)
-        return twin__fail(error, TWIN_ENOMEM, "%s: memory ran out", path);
+        return twin__fail(error, TWIN_ENOMEM, "%s: out of memory", path);
 
     snprintf(aside->name, room, "%s", path);
     aside->file = open(dirname(aside->name), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
@@ -452,7 +452,7 @@ static twin_status write_bloom(int file, const twin_bloom *bloom, const char *pa
     uint64_t body = twin_bloom_bytes(bloom->shape), chunks = chunks_of(body);
     uint8_t header[HEADER_BYTES], *table = malloc(8 * chunks);
     if (!table)
-        return twin__fail(error, TWIN_ENOMEM, "%s: memory ran out", path);
+        return twin__fail(error, TWIN_ENOMEM, "%s: out of memory", path);
 
     for (uint64_t i = 0; i < chunks; i++) {
         uint64_t at = i * CHUNK;

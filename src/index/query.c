@@ -385,20 +385,26 @@ static twin_status ask_document(void *context, int worker, const twin_index_docu
     return status == TWIN_OK ? keep_answer(asker, given, position) : status;
 }
 
+/* A buffer that nothing was written to has no bytes, and NULL may not even be added to 0. */
+static const char *buffer_at(const twin_buffer *buffer, size_t offset)
+{
+    return buffer->bytes ? buffer->bytes + offset : NULL;
+}
+
 static twin_status hand_in_answers(void *context, int worker, uint64_t line_base, twin_error *error)
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
     for (size_t i = 0; i < asker->asked_count; i++) {
         struct asked *asked = &asker->asked[i];
-        twin_text id = { asker->bytes.bytes + asked->id, asked->id_length };
+        twin_text id = { buffer_at(&asker->bytes, asked->id), asked->id_length };
         asked->position.line += line_base;
         if (id.length == 0 && twin__name_by_line(&id, asking->input, &asking->name, asked->position) != TWIN_OK)
             return twin__fail_memory(error);
-        twin_index_answer answer = { .entries = asker->entries + asked->entries,
+        twin_index_answer answer = { .entries = asked->count ? asker->entries + asked->entries : NULL,
                                      .count = asked->count,
                                      .estimated = asker->answer.estimated };
-        const char *ids = asker->bytes.bytes + asked->ids;
+        const char *ids = buffer_at(&asker->bytes, asked->ids);
         for (size_t j = 0; j < answer.count; j++) {
             answer.entries[j].id.bytes = ids;
             ids += answer.entries[j].id.length;

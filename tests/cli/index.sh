@@ -156,6 +156,7 @@ wrong 'missing argument; usage: twinsift index create [OPTION]... FILE' create
 wrong '--force replaces it' create sets.twin
 wrong 'no input' add sets.twin
 wrong 'missing.twin: could not be opened' query missing.twin one.jsonl
+wrong "; 'twinsift index create' creates an index" add missing.twin one.jsonl
 wrong '--shingle contradicts what was stored' add sets.twin --shingle char:8 one.jsonl
 wrong '--hashes contradicts what was stored' query sets.twin --hashes 64 one.jsonl
 wrong '--keep contradicts what was stored' add sets.twin --keep text one.jsonl

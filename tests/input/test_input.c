@@ -1229,7 +1229,7 @@ static void memory_that_runs_out_is_told(void **unused)
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(line, TWIN_ENOMEM);
     assert_int_equal(whole, TWIN_ENOMEM);
-    assert_string_equal(error.message, "memory ran out");
+    assert_string_equal(error.message, "out of memory");
     assert_int_equal(log.count, 0);
     twin_read_buffers_clear(&reading);
     twin_input_free(input);
