@@ -21,7 +21,7 @@ extern "C" {
 
 typedef enum twin_status {
     TWIN_OK = 0,
-    TWIN_EINVAL = -1,       /* an option or argument outside its range */
+    TWIN_EINVAL = -1,       /* invalid option or argument */
     TWIN_ENOMEM = -2,       /* out of memory */
     TWIN_EIO = -3,          /* opening, reading or writing failed */
     TWIN_EFORMAT = -4,      /* malformed input: damaged, truncated, or of another format */

@@ -75,8 +75,8 @@ twin_status twin__first_failure(twin_error *out, const struct twin__first_failur
     const twin_error *error = &failure->error;
     if (error->status == TWIN_OK)
         return TWIN_OK;
-    twin__fail(NULL, error->status, "%s",
-               error->message); /* it occurred in a worker, but the caller's thread reports it */
+    /* It occurred in a worker, but twin_error_last() is read by the caller's thread. */
+    twin__fail(NULL, error->status, "%s", error->message);
     if (out)
         *out = *error;
     return error->status;

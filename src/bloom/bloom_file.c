@@ -123,7 +123,7 @@ static twin_status check_header(const uint8_t *header, size_t size, const char *
     if (size == 0 || memcmp(header, MAGIC, magic) != 0)
         return twin__fail(error, TWIN_EFORMAT, "%s: is not a twinsift filter", name);
     if (size < HEADER_BYTES)
-        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is cut short: it ends at byte %zu, inside the header",
+        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is truncated: it ends at byte %zu, inside the header",
                              name, size);
     uint64_t version = get(header + 8, 4);
     if (version > VERSION)
@@ -152,10 +152,10 @@ static twin_status check_size(const twin_bloom *bloom, uint64_t size, const char
 {
     uint64_t body = twin_bloom_bytes(bloom->shape), want = HEADER_BYTES + body + 8 * chunks_of(body);
     if (size < want)
-        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is cut short: it has %llu bytes and should have %llu",
+        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is truncated: it has %llu bytes and should have %llu",
                              name, (unsigned long long)size, (unsigned long long)want);
     if (size > want)
-        return twin__fail_at(error, TWIN_EFORMAT, want, "%s: has %llu bytes behind its end at byte %llu", name,
+        return twin__fail_at(error, TWIN_EFORMAT, want, "%s: has %llu bytes after its end at byte %llu", name,
                              (unsigned long long)(size - want), (unsigned long long)want);
     return TWIN_OK;
 }
@@ -186,8 +186,8 @@ static twin_status choose_hash(twin_bloom *bloom, const twin_hash *given, uint64
         return TWIN_OK;
     if (bloom->hash.family == TWIN_HASH_SIP)
         return twin__fail_at(error, TWIN_EINVAL, 24, "%s: was made with another key", name);
-    return twin__fail_at(error, TWIN_EUNSUPPORTED, 24,
-                         "%s: was made with a %s that gives other values than the one here", name, family);
+    return twin__fail_at(error, TWIN_EUNSUPPORTED, 24, "%s: was made with another implementation of %s", name,
+                         family);
 }
 
 /* ---- the cells ---- */
@@ -474,7 +474,7 @@ static twin_status give_name(struct aside *aside, const char *path, bool replace
             aside->named ? link(aside->name, path) : linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
         if (linked == 0)
             return TWIN_OK;
-        return errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: exists already", path)
+        return errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: already exists", path)
                                : fail_system(error, path, "written");
     }
     if (!aside->named && linkat(AT_FDCWD, self, AT_FDCWD, aside->name, AT_SYMLINK_FOLLOW) != 0)

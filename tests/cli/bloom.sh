@@ -157,7 +157,7 @@ expect 2 bloom info numbers
 says 'is not a twinsift filter'
 head -c 1000 a.bloom >cut.bloom
 expect 2 bloom has cut.bloom numbers
-says 'is cut short'
+says 'is truncated'
 cp a.bloom damaged.bloom
 printf X | dd of=damaged.bloom bs=1 seek=5000 conv=notrunc status=none
 expect 2 bloom has damaged.bloom numbers
