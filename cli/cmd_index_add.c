@@ -43,7 +43,7 @@ static int add_input(struct request *request, twin_index *index, twin_input *inp
                                       .progress = progress };
     twin_status status = twin_index_add_input(&change, index, input, wanted, &error);
     progress_end();
-    problems_end(&problems);
+    problems_end(change.problems);
     if (status != TWIN_OK)
         fail_status(index_path(&request->shared), status, &error);
     if (status == TWIN_OK && problems.count && change.added + change.replaced == 0)

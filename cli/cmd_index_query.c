@@ -86,6 +86,7 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
                        twin_progress progress)
 {
     const struct request *request = querying->request;
+    uint64_t problems = 0;
     twin_error error = { 0 };
     twin_index_query_input_options wanted = { .question = { .threshold = threshold_of(&request->shared),
                                                             .top = request->top,
@@ -100,10 +101,10 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     if (request->show)
         status = twin_index_view_create(&querying->view, index, &error);
     if (status == TWIN_OK)
-        status = twin_index_query_input(index, input, wanted, &error);
+        status = twin_index_query_input(&problems, index, input, wanted, &error);
     progress_end();
     twin_index_view_free(querying->view);
-    problems_end(&querying->problems);
+    problems_end(problems);
     if (status == TWIN_ESTOPPED) /* lost output is reported by close_output() */
         return querying->failed ? EXIT_ERROR : EXIT_YES;
     if (status != TWIN_OK)

@@ -173,12 +173,12 @@ static bool complete_scheme(struct run *run)
 
 static void report_problems(const struct run *run)
 {
-    const twin_problem *all;
-    size_t count = twin_collection_problems(&all, run->collection);
+    const twin_problem *first;
+    size_t count = twin_collection_problems(&first, run->collection);
     struct problems problems = { run->input, 0 };
     for (size_t i = 0; i < count; i++)
-        problems_add(&problems, &all[i]);
-    problems_end(&problems);
+        problems_add(&problems, &first[i]);
+    problems_end(twin_collection_count(run->collection).problems);
 }
 
 /* Reports what is no error, but may not be what was meant. */

@@ -52,10 +52,10 @@ void problems_add(struct problems *problems, const twin_problem *problem)
         report(problems->input, problem);
 }
 
-void problems_end(const struct problems *problems)
+void problems_end(uint64_t all)
 {
-    if (problems->count > MOST_REPORTED)
-        warn("%" PRIu64 " more were skipped", problems->count - MOST_REPORTED);
+    if (all > MOST_REPORTED)
+        warn("%" PRIu64 " more were skipped", all - MOST_REPORTED);
 }
 
 int fail_unreadable(const twin_input *input)

@@ -8,16 +8,16 @@
  * $TMPDIR; release with twin_input_free(). NULL: the error has been reported. */
 twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress);
 
-/* Documents that could not be read. The first twenty are reported and the others counted: a file of another kind must
- * not fill the screen. Begin with the input and 0. */
+/* Documents that could not be read. The first twenty are reported: a file of another kind must not fill the screen. Begin
+ * with the input and 0. */
 struct problems {
     const twin_input *input;
     uint64_t count;
 };
 void problems_add(struct problems *problems, const twin_problem *problem);
 
-/* Reports how many more there were. */
-void problems_end(const struct problems *problems);
+/* Reports how many more there were, of `all` that the library counted. */
+void problems_end(uint64_t all);
 
 /* Reports that the input had documents and none could be read, and returns EXIT_ERROR. */
 int fail_unreadable(const twin_input *input);

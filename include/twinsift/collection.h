@@ -1,10 +1,10 @@
 /* collection.h — a collection: documents, each with its signature; sets on demand.
  *
  * Reading a collection takes every document of an input through text, shingles and signature, and keeps the
- * signature, the id, the place and a few numbers: about 600 bytes a document at 128 slots. Texts and sets are not kept;
+ * signature, the id, the position and a few numbers: about 600 bytes per document at 128 slots. Texts and sets are not kept;
  * the few that need an exact answer are read again. (The sets of rows are kept: there is no text.)
  *
- * Documents are numbered in the order of the input. Bad ones are left out and told as problems. Documents whose
+ * Documents are numbered in the order of the input. Bad ones are left out and reported as problems. Documents whose
  * sets are equal are copies, and every copy knows the first of its kind.
  * A collection never changes once read, so threads may share it, each with a twin_scratch of its own. */
 #ifndef TWINSIFT_COLLECTION_H
@@ -53,7 +53,8 @@ TWIN_API void twin_collection_free(twin_collection *collection);
 
 TWIN_API twin_collection_counts twin_collection_count(const twin_collection *collection);
 
-/* The problems in the order of the input; they live as long as the collection. */
+/* The first TWIN_PROBLEMS_KEPT problems in the order of the input; the counts have the number of all. They live as long
+ * as the collection. */
 TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_collection *collection);
 
 /* The scheme by which it was read, complete; it lives as long as the collection. */
@@ -63,7 +64,8 @@ TWIN_API const twin_scheme *twin_collection_scheme(const twin_collection *collec
 TWIN_API const uint32_t *twin_collection_signatures(const twin_collection *collection);
 TWIN_API size_t twin_collection_slots(const twin_collection *collection);
 
-/* The number of items of a document's set, if sizes were asked for (rows always have them); else 0. */
+/* How large a document is: the number of items of its set, if `sizes` was set or the input is sets; of characters of its
+ * normalised text, if `texts` was set; else 0. */
 TWIN_API uint32_t twin_collection_size(const twin_collection *collection, uint32_t document);
 
 /* For each document the first of its copies: itself, if it is the first or the only one. */
@@ -80,9 +82,6 @@ TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *c
 /* The text of a document as it was normalised; and the same manners. Not for rows. */
 TWIN_API twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
                                           uint32_t document, twin_error *error);
-
-/* The number of characters of that text; known for a collection of texts only, and 0 for others. */
-TWIN_API uint32_t twin_collection_length(const twin_collection *collection, uint32_t document);
 
 /* The id of a document, which lives as long as the collection, and, unless `is_number` is NULL, whether it was
  * written as a JSON number. */

@@ -97,8 +97,8 @@ typedef struct twin_index_add_options {
     uint32_t label;
     uint64_t time;
     bool strict; /* the first problem ends the call with TWIN_EFORMAT; batches before it stay */
-    void (*problem)(void *context,
-                    const twin_problem *problem); /* hears of each, in the order of the input; or NULL */
+    /* Called for the first TWIN_PROBLEMS_KEPT bad documents, in the order of the input; or NULL. */
+    void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "adding" */
 } twin_index_add_options;
@@ -171,20 +171,22 @@ TWIN_API twin_status twin_index_query_many(twin_index_answer *out, twin_index *i
                                            twin_index_query_many_options options, const twin_text *texts,
                                            size_t count, twin_error *error);
 
-/* How the documents of an input are asked for. */
+/* How the index is queried for the documents of an input. */
 typedef struct twin_index_query_input_options {
     twin_index_query_options question;
     twin_exec exec;
     bool strict;
-    /* Hears the answer to each document, in the order of the input; returns false to stop. */
+    /* Called with the answer to each document, in the order of the input; returns false to stop. */
     bool (*answer)(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer);
+    /* Called for the first TWIN_PROBLEMS_KEPT bad documents, in the order of the input; or NULL. */
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "querying" */
 } twin_index_query_input_options;
 
-/* Asks for all documents of an input, all in one view. */
-TWIN_API twin_status twin_index_query_input(twin_index *index, const twin_input *input,
+/* Queries the index for all documents of an input, all in one view. `problems`, unless NULL, becomes the number of bad
+ * documents, which were left out. */
+TWIN_API twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
                                             twin_index_query_input_options asking, twin_error *error);
 
 /* One document by its id: TWIN_OK and an entry, or TWIN_OK and false in `found`. */

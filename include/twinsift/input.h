@@ -73,6 +73,10 @@ typedef struct twin_problem {
     char message[160]; /* what is wrong, as part of a sentence: "no field \"text\"" */
 } twin_problem;
 
+/* Of the problems of an input the first are kept or reported, and all are counted: a file of another kind
+ * must not fill the memory. */
+enum { TWIN_PROBLEMS_KEPT = 100 };
+
 /* Receives what is in a chunk. Both return false to stop reading it. */
 typedef struct twin_visitor {
     bool (*document)(void *context, const twin_document *document);

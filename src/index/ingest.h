@@ -3,24 +3,23 @@
 #define TWIN_INDEX_INGEST_H
 
 #include "index/handle.h"
+#include "input/reader.h"
 
-/* What a worker does with a document of an input, and what is done with its results, one piece after the other. */
+/* What is done with the documents of an input, as in input/reader.h. For sets, which have ids, `collect` gets no reader. */
 struct twin__index_ingest_options {
     const twin_index *index;
     const twin_input *input;
     twin_exec exec;
     bool strict;
-    /* The worker's part; its results are in a place of its own. */
-    twin_status (*work)(void *context, int worker, const twin_index_document *document, twin_position position);
-    void (*restart)(void *context, int worker);
-    /* Takes the worker's results over; lines are to be raised by `line_base`. */
-    twin_status (*hand_in)(void *context, int worker, uint64_t line_base, twin_error *error);
+    void (*begin)(void *context, int worker);
+    twin_status (*process)(void *context, int worker, const twin_index_document *document, twin_position position,
+                           twin_error *error);
+    twin_status (*collect)(void *context, int worker, struct twin__reader *reader, twin_error *error);
     void (*problem)(void *context, const twin_problem *problem);
     void *context, *problem_context;
     const twin_stage *stage;
     twin_progress progress;
 };
-twin_status twin__index_ingest(uint64_t *problems, const struct twin__index_ingest_options *feeding,
-                               twin_error *error);
+twin_status twin__index_ingest(uint64_t *problems, struct twin__index_ingest_options *options, twin_error *error);
 
 #endif

@@ -14,7 +14,6 @@
 #include "index/draft.h"
 #include "index/ingest.h"
 #include "index/view.h"
-#include "input/reader.h"
 #include "join/gate.h"
 
 void twin_index_answer_clear(twin_index_answer *answer)
@@ -335,18 +334,15 @@ struct asker {
     struct asked *asked;
     size_t asked_count, asked_capacity;
     twin_buffer bytes; /* ids asked and ids found */
-    twin_error error;
 };
 
 struct asking {
-    const twin_input *input;
     twin_index_query_input_options wanted;
     struct asker *askers;
     twin_index_view **views;
-    twin_buffer name;
 };
 
-static void restart_asker(void *context, int worker)
+static void begin_asker(void *context, int worker)
 {
     struct asker *asker = &((struct asking *)context)->askers[worker];
     asker->entry_count = asker->asked_count = asker->bytes.length = 0;
@@ -376,12 +372,12 @@ static twin_status keep_answer(struct asker *asker, const twin_index_document *g
     return TWIN_OK;
 }
 
-static twin_status ask_document(void *context, int worker, const twin_index_document *given, twin_position position)
+static twin_status ask_document(void *context, int worker, const twin_index_document *given, twin_position position,
+                                twin_error *error)
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
-    twin_status status =
-        run_query(&asker->answer, asking->views[worker], asking->wanted.question, given, &asker->error);
+    twin_status status = run_query(&asker->answer, asking->views[worker], asking->wanted.question, given, error);
     return status == TWIN_OK ? keep_answer(asker, given, position) : status;
 }
 
@@ -391,16 +387,19 @@ static const char *buffer_at(const twin_buffer *buffer, size_t offset)
     return buffer->bytes ? buffer->bytes + offset : NULL;
 }
 
-static twin_status hand_in_answers(void *context, int worker, uint64_t line_base, twin_error *error)
+static twin_status collect_answers(void *context, int worker, struct twin__reader *reader, twin_error *error)
 {
     struct asking *asking = context;
     struct asker *asker = &asking->askers[worker];
     for (size_t i = 0; i < asker->asked_count; i++) {
         struct asked *asked = &asker->asked[i];
         twin_text id = { buffer_at(&asker->bytes, asked->id), asked->id_length };
-        asked->position.line += line_base;
-        if (id.length == 0 && twin__name_by_line(&id, asking->input, &asking->name, asked->position) != TWIN_OK)
-            return twin__fail_memory(error);
+        if (id.length == 0) {
+            id.bytes = NULL;
+            twin_status status = twin__reader_finish(&asked->position, &id, reader);
+            if (status != TWIN_OK)
+                return status;
+        }
         twin_index_answer answer = { .entries = asked->count ? asker->entries + asked->entries : NULL,
                                      .count = asked->count,
                                      .estimated = asker->answer.estimated };
@@ -415,16 +414,6 @@ static twin_status hand_in_answers(void *context, int worker, uint64_t line_base
     return TWIN_OK;
 }
 
-/* A failure inside a query has its sentence with the worker that met it. */
-static void take_sentence(const struct asking *asking, twin_status status, twin_error *error)
-{
-    for (int i = 0; status != TWIN_OK && error && i < asking->wanted.exec.workers; i++)
-        if (asking->askers[i].error.status == status) {
-            *error = asking->askers[i].error;
-            return;
-        }
-}
-
 static void clear_asking(struct asking *asking)
 {
     int workers = asking->wanted.exec.workers;
@@ -435,22 +424,22 @@ static void clear_asking(struct asking *asking)
         twin_buffer_clear(&asking->askers[i].bytes);
     }
     free(asking->askers);
-    twin_buffer_clear(&asking->name);
 }
 
-twin_status twin_index_query_input(twin_index *index, const twin_input *input, twin_index_query_input_options wanted,
-                                   twin_error *error)
+twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
+                                   twin_index_query_input_options wanted, twin_error *error)
 {
-    struct asking asking = { .input = input, .wanted = wanted };
+    struct asking asking = { .wanted = wanted };
+    uint64_t unused = 0;
     size_t workers = (size_t)wanted.exec.workers;
     asking.askers = calloc(workers, sizeof *asking.askers);
     struct twin__index_ingest_options feeding = { .index = index,
                                                   .input = input,
                                                   .exec = wanted.exec,
                                                   .strict = wanted.strict,
-                                                  .work = ask_document,
-                                                  .restart = restart_asker,
-                                                  .hand_in = hand_in_answers,
+                                                  .process = ask_document,
+                                                  .begin = begin_asker,
+                                                  .collect = collect_answers,
                                                   .problem = wanted.problem,
                                                   .context = &asking,
                                                   .problem_context = wanted.context,
@@ -459,8 +448,7 @@ twin_status twin_index_query_input(twin_index *index, const twin_input *input, t
     twin_status status = asking.askers ? twin__index_views_create(&asking.views, wanted.exec.workers, index, error)
                                        : twin__fail_memory(error);
     if (status == TWIN_OK) {
-        status = twin__index_ingest(NULL, &feeding, error);
-        take_sentence(&asking, status, error);
+        status = twin__index_ingest(problems ? problems : &unused, &feeding, error);
         twin__index_views_free(asking.views, wanted.exec.workers);
     }
     clear_asking(&asking);

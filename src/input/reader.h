@@ -1,11 +1,52 @@
-/* reader.h — what readers of whole inputs share. */
+/* reader.h — reads all documents of an input on several workers, with results in the order of
+ * the input.
+ *
+ * Each worker takes a chunk, has every document of it processed into results of its own, and
+ * then waits for the chunk's turn to have them collected. So documents are processed in parallel
+ * and the outcome is that of one worker. */
 #ifndef TWIN_INPUT_READER_H
 #define TWIN_INPUT_READER_H
 
+#include <twinsift/exec.h>
 #include <twinsift/input.h>
 
-/* The id of a document that has none: its line, after the source's name if there are several. It
- * is in `buffer`. */
+struct twin__reader;
+
+struct twin__reader_options {
+    const twin_input *input;
+    twin_exec exec;
+    bool strict; /* the first problem ends the reading with TWIN_EFORMAT and a sentence */
+    twin_progress progress;
+    const twin_stage *stage;
+
+    /* By several workers at once: drops a worker's results before a new chunk; adds those of a
+     * document, whose line is counted within the chunk. A failure ends the reading; `error` may
+     * be left empty. */
+    void (*begin)(void *context, int worker);
+    twin_status (*document)(void *context, int worker, const twin_document *document, twin_error *error);
+
+    /* By one at a time, in the order of the input: takes over a worker's results, with positions
+     * and ids made final by twin__reader_finish(); is called for the first TWIN_PROBLEMS_KEPT
+     * problems, or NULL. Problems of a chunk come before its results. */
+    twin_status (*collect)(void *context, int worker, struct twin__reader *reader, twin_error *error);
+    void (*problem)(void *context, const twin_problem *problem);
+    void *context;
+};
+
+/* Reads the whole input. `problems`, unless NULL, becomes the number of all problems, also of
+ * those that were not reported. Of several failures the one that comes first in the input is
+ * returned, with its sentence. */
+twin_status twin__read_input(uint64_t *problems, const struct twin__reader_options *options, twin_error *error);
+
+/* Counts the line of a position of the chunk from the start of its source. A document without an
+ * id (`id` has NULL bytes) is named by that line; the name lives until the next call. */
+twin_status twin__reader_finish(twin_position *position, twin_text *id, struct twin__reader *reader);
+
+/* The failure that a problem is in strict mode: TWIN_EFORMAT, "FILE:LINE:BYTE: message". */
+twin_status twin__fail_problem(twin_error *error, const twin_input *input, const twin_problem *problem);
+
+/* input.c: the id of a document that has none, stored in `buffer`: its line, after the source's
+ * name if there are several. */
 twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *buffer, twin_position position);
 
 #endif

@@ -126,7 +126,7 @@ struct edit_join {
 
 static size_t length_at(const struct edit_join *join, size_t position)
 {
-    return twin_collection_length(join->collection, join->order[position]);
+    return twin_collection_size(join->collection, join->order[position]);
 }
 
 /* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a text of
@@ -501,7 +501,7 @@ static twin_status sort_by_length(struct edit_join *join)
     uint64_t *keys = malloc((2 * join->count + 1) * sizeof *keys);
     if (join->order && keys) {
         for (size_t i = 0; i < join->count; i++)
-            keys[i] = (uint64_t)twin_collection_length(join->collection, distinct[i]) << 32 | distinct[i];
+            keys[i] = (uint64_t)twin_collection_size(join->collection, distinct[i]) << 32 | distinct[i];
         twin__sort(keys, keys + join->count, join->count);
         for (size_t i = 0; i < join->count; i++)
             join->order[i] = (uint32_t)keys[i];

@@ -239,7 +239,7 @@ static bool lay_out(struct keys *keys)
 {
     size_t sum = 0;
     for (size_t position = 0; position < keys->range.middle; position++) {
-        size_t length = twin_collection_length(keys->range.collection, keys->range.documents[position]);
+        size_t length = twin_collection_size(keys->range.collection, keys->range.documents[position]);
         keys->begin[position] = sum;
         sum += keys->by_deletion ? count_deletions(length, keys->options.edits) : keys->options.edits + 1;
         if (keys->by_deletion && sum > MOST_DELETIONS)
@@ -493,8 +493,8 @@ twin_status twin__edit_join_by_keys(bool *done, twin_similar *similar, struct tw
                                     twin_edit_join_options options, twin_error *error)
 {
     *done = false;
-    size_t shortest = twin_collection_length(range.collection, range.documents[0]);
-    size_t longest = twin_collection_length(range.collection, range.documents[range.count - 1]);
+    size_t shortest = twin_collection_size(range.collection, range.documents[0]);
+    size_t longest = twin_collection_size(range.collection, range.documents[range.count - 1]);
     if (options.edits > MOST_EDITS || shortest <= options.edits || longest > MOST_CHARACTERS)
         return TWIN_OK;
     uint64_t candidates = 0;

@@ -1,5 +1,4 @@
 /* exact_copies.c — what came before: ids that repeat, and documents whose sets are equal. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ uint64_t twin__id_hash(twin_text id)
     return twin_hash_bytes(plain, id.bytes, id.length);
 }
 
-/* Documents by a hash of theirs: its high half above the number, sorted, so that equal ones stand together and
+/* Documents by a hash of theirs: its high half above the number, sorted, so that equal ones are adjacent and
  * in the order of the collection. */
 struct order {
     uint64_t *keys, *spare;
@@ -62,40 +61,45 @@ static bool same_id(const twin_collection *collection, uint32_t a, uint32_t b)
     return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0;
 }
 
-static twin_status report_repeat(twin_collection *collection, uint32_t first, uint32_t again)
+static twin_problem repeat_problem(const twin_collection *collection, uint32_t first, uint32_t again)
 {
-    twin_position before = collection->entries[first].position;
     twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .position = collection->entries[again].position };
     twin_text id = twin_collection_id(NULL, collection, again);
-    int shown = id.length > 60 ? 60 : (int)id.length;
-    if (before.source == problem.position.source && before.line)
-        snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of line %" PRIu64, shown,
-                 id.bytes, before.line);
-    else
-        snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of an earlier input", shown,
-                 id.bytes);
-    return twin__add_problem(collection, &problem);
+    twin_buffer where = { 0 };
+    bool known = twin_input_describe(&where, collection->input, collection->entries[first].position, 0) == TWIN_OK;
+    snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of %s",
+             id.length > 60 ? 60 : (int)id.length, id.bytes, known ? where.bytes : "an earlier document");
+    twin_buffer_clear(&where);
+    return problem;
 }
 
-/* Within a run of equal hash halves, each document is compared with those before it that were kept. */
-static twin_status check_run(twin_collection *collection, bool *dropped, const struct order *order, size_t begin,
-                             size_t end)
+/* Within a run of equal hash halves, each document is compared with those before it that were kept. `repeated` is one more
+ * than the document that has the id, or 0. */
+static void check_run(uint32_t *repeated, const twin_collection *collection, const struct order *order, size_t begin,
+                      size_t end)
 {
     for (size_t i = begin + 1; i < end; i++)
         for (size_t j = begin; j < i; j++) {
             uint32_t a = order_document(order, j), b = order_document(order, i);
-            if (dropped[a] || !same_id(collection, a, b))
+            if (repeated[a] || !same_id(collection, a, b))
                 continue;
-            dropped[b] = true;
-            twin_status status = report_repeat(collection, a, b);
-            if (status != TWIN_OK)
-                return status;
+            repeated[b] = a + 1;
             break;
         }
-    return TWIN_OK;
 }
 
-static int by_place(const void *a, const void *b)
+static void find_repeats(uint32_t *repeated, const twin_collection *collection, struct order *order)
+{
+    for (size_t i = 0; i < collection->count; i++)
+        order_add(order, twin__id_hash(twin_collection_id(NULL, collection, (uint32_t)i)), i);
+    twin__sort_by_high_half(order->keys, order->spare, order->count);
+    for (size_t begin = 0, end; begin < order->count; begin = end) {
+        end = run_end(order, begin);
+        check_run(repeated, collection, order, begin, end);
+    }
+}
+
+static int by_position(const void *a, const void *b)
 {
     const twin_position *p = &((const twin_problem *)a)->position, *q = &((const twin_problem *)b)->position;
     if (p->source != q->source)
@@ -105,11 +109,31 @@ static int by_place(const void *a, const void *b)
     return (p->offset > q->offset) - (p->offset < q->offset);
 }
 
-static void close_ranks(twin_collection *collection, const bool *dropped)
+/* Adds the repeats to the problems, of which the first in the order of the input are kept. Returns their number. */
+static size_t report_repeats(twin_collection *collection, const uint32_t *repeated)
+{
+    twin_problem problems[2 * TWIN_PROBLEMS_KEPT];
+    size_t kept = collection->problem_count, most = kept + TWIN_PROBLEMS_KEPT, count = 0;
+    memcpy(problems, collection->problems, kept * sizeof *problems);
+    for (uint32_t i = 0; i < collection->count; i++) {
+        if (!repeated[i])
+            continue;
+        count++;
+        if (kept < most)
+            problems[kept++] = repeat_problem(collection, repeated[i] - 1, i);
+    }
+    qsort(problems, kept, sizeof *problems, by_position);
+    collection->problem_count = kept < TWIN_PROBLEMS_KEPT ? kept : TWIN_PROBLEMS_KEPT;
+    memcpy(collection->problems, problems, collection->problem_count * sizeof *problems);
+    collection->counts.problems += count;
+    return count;
+}
+
+static void drop_repeats(twin_collection *collection, const uint32_t *repeated)
 {
     size_t kept = 0, slots = collection->slots;
     for (size_t i = 0; i < collection->count; i++) {
-        if (dropped[i]) {
+        if (repeated[i]) {
             collection->counts.too_short -= collection->entries[i].is_empty;
             continue;
         }
@@ -122,41 +146,27 @@ static void close_ranks(twin_collection *collection, const bool *dropped)
         kept++;
     }
     collection->count = kept;
-    qsort(collection->problems, collection->problem_count, sizeof *collection->problems, by_place);
 }
 
-static twin_status find_repeats(twin_collection *collection, bool *dropped, struct order *order)
-{
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < collection->count; i++)
-        order_add(order, twin__id_hash(twin_collection_id(NULL, collection, (uint32_t)i)), i);
-    twin__sort_by_high_half(order->keys, order->spare, order->count);
-    for (size_t begin = 0, end; begin < order->count && status == TWIN_OK; begin = end) {
-        end = run_end(order, begin);
-        status = check_run(collection, dropped, order, begin, end);
-    }
-    return status;
-}
-
-twin_status twin__drop_repeated_ids(twin_collection *collection, twin_error *error)
+twin_status twin__drop_repeated_ids(twin_collection *collection, const twin_collection_options *options,
+                                    twin_error *error)
 {
     if (collection->rows)
         return TWIN_OK; /* a name that repeats is the same set */
     struct order order = { 0 };
-    size_t problems = collection->problem_count;
-    bool *dropped = calloc(collection->count + 1, sizeof *dropped);
+    uint32_t *repeated = calloc(collection->count + 1, sizeof *repeated);
     twin_status status = order_init(&order, collection->count);
-    if (!dropped)
+    if (!repeated)
         status = TWIN_ENOMEM;
-    if (status == TWIN_OK)
-        status = find_repeats(collection, dropped, &order);
-    if (status == TWIN_OK && collection->problem_count > problems) {
-        close_ranks(collection, dropped);
-        if (collection->strict)
-            status = twin__fail_problem(error, collection, &collection->problems[0]);
+    if (status == TWIN_OK) {
+        find_repeats(repeated, collection, &order);
+        if (report_repeats(collection, repeated))
+            drop_repeats(collection, repeated);
+        if (options->strict && collection->problem_count)
+            status = twin__fail_problem(error, collection->input, &collection->problems[0]);
     }
     order_clear(&order);
-    free(dropped);
+    free(repeated);
     return status;
 }
 

@@ -42,38 +42,36 @@ void twin__set_rows_free(struct twin__set_rows *rows)
     free(rows);
 }
 
-/* A worker's part: hash the name and the element of a row. */
-static bool visit_row(void *context, const twin_document *row)
+/* By any worker: hashes the name and the element of a row. */
+static twin_status add_row(struct twin__chunk_result *result, const twin_document *row)
 {
-    struct twin__chunk_result *finding = context;
-    finding->status = TWIN_ENOMEM;
-    if (!twin__array_grow(&finding->rows, &finding->row_capacity, finding->row_count, 1, sizeof *finding->rows))
-        return false;
-    size_t name = finding->ids.length;
-    finding->status = twin_buffer_append(&finding->ids, row->id.bytes, row->id.length);
-    if (finding->status != TWIN_OK)
-        return false;
-    finding->rows[finding->row_count++] = (struct twin__set_row){
+    if (!twin__array_grow(&result->rows, &result->row_capacity, result->row_count, 1, sizeof *result->rows))
+        return TWIN_ENOMEM;
+    size_t name = result->ids.length;
+    twin_status status = twin_buffer_append(&result->ids, row->id.bytes, row->id.length);
+    if (status != TWIN_OK)
+        return status;
+    result->rows[result->row_count++] = (struct twin__set_row){
         .name_hash = twin__id_hash(row->id),
-        .element = twin_hash_bytes(twin_signer_scheme(finding->collection->signer)->shingle.hash, row->text.bytes,
+        .element = twin_hash_bytes(twin_signer_scheme(result->collection->signer)->shingle.hash, row->text.bytes,
                                    row->text.length),
         .name = name,
         .name_length = (uint32_t)row->id.length,
     };
-    finding->bytes += row->record.length;
-    return true;
+    result->bytes += row->record.length;
+    return TWIN_OK;
 }
 
-static size_t place_of(const struct twin__set_rows *rows, const char *ids, uint64_t hash, twin_text name)
+static size_t find_slot(const struct twin__set_rows *rows, const char *ids, uint64_t hash, twin_text name)
 {
-    size_t mask = rows->table_size - 1, place = hash & mask;
-    for (; rows->table[place]; place = (place + 1) & mask) {
-        const struct name *known = &rows->names[rows->table[place] - 1];
+    size_t mask = rows->table_size - 1, slot = hash & mask;
+    for (; rows->table[slot]; slot = (slot + 1) & mask) {
+        const struct name *known = &rows->names[rows->table[slot] - 1];
         if (known->hash == hash && known->length == name.length &&
             memcmp(ids + known->begin, name.bytes, name.length) == 0)
             break;
     }
-    return place;
+    return slot;
 }
 
 static twin_status grow_table(struct twin__set_rows *rows)
@@ -85,10 +83,10 @@ static twin_status grow_table(struct twin__set_rows *rows)
     if (!table)
         return TWIN_ENOMEM;
     for (size_t set = 0; set < rows->count; set++) {
-        size_t place = rows->names[set].hash & (size - 1);
-        while (table[place])
-            place = (place + 1) & (size - 1);
-        table[place] = (uint32_t)set + 1;
+        size_t slot = rows->names[set].hash & (size - 1);
+        while (table[slot])
+            slot = (slot + 1) & (size - 1);
+        table[slot] = (uint32_t)set + 1;
     }
     free(rows->table);
     rows->table = table;
@@ -103,9 +101,9 @@ static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_
     twin_status status = grow_table(rows);
     if (status != TWIN_OK)
         return status;
-    size_t place = place_of(rows, collection->ids.bytes, hash, name);
-    if (rows->table[place]) {
-        *out = rows->table[place] - 1;
+    size_t slot = find_slot(rows, collection->ids.bytes, hash, name);
+    if (rows->table[slot]) {
+        *out = rows->table[slot] - 1;
         return TWIN_OK;
     }
     if (rows->count == UINT32_MAX - 1)
@@ -118,23 +116,23 @@ static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_
         return status;
     rows->names[rows->count] = (struct name){ hash, begin, (uint32_t)name.length };
     *out = (uint32_t)rows->count++;
-    rows->table[place] = *out + 1;
+    rows->table[slot] = *out + 1;
     return TWIN_OK;
 }
 
-static twin_status join_rows(twin_collection *collection, const struct twin__chunk_result *finding,
-                             uint64_t line_base)
+static twin_status append_rows(twin_collection *collection, const struct twin__chunk_result *result,
+                               struct twin__reader *reader)
 {
-    (void)line_base;
+    (void)reader; /* neither positions nor ids made from them are kept */
     struct twin__set_rows *rows = collection->rows;
-    if (!twin__array_grow(&rows->row_set, &rows->set_capacity, rows->row_count, finding->row_count,
+    if (!twin__array_grow(&rows->row_set, &rows->set_capacity, rows->row_count, result->row_count,
                           sizeof *rows->row_set) ||
-        !twin__array_grow(&rows->element, &rows->element_capacity, rows->row_count, finding->row_count,
+        !twin__array_grow(&rows->element, &rows->element_capacity, rows->row_count, result->row_count,
                           sizeof *rows->element))
         return TWIN_ENOMEM;
-    for (size_t i = 0; i < finding->row_count; i++) {
-        const struct twin__set_row *row = &finding->rows[i];
-        twin_text name = { finding->ids.bytes + row->name, row->name_length };
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct twin__set_row *row = &result->rows[i];
+        twin_text name = { result->ids.bytes + row->name, row->name_length };
         twin_status status = number_of(&rows->row_set[rows->row_count], collection, row->name_hash, name);
         if (status != TWIN_OK)
             return status;
@@ -171,7 +169,7 @@ static twin_status gather(struct twin__set_rows *rows)
 
 struct signing {
     twin_collection *collection;
-    twin_items *spare; /* one a worker */
+    twin_items *spare; /* one per worker */
     atomic_int status;
 };
 
@@ -223,7 +221,7 @@ twin_status twin__read_set_rows(twin_collection *collection, const twin_collecti
     collection->rows = calloc(1, sizeof *collection->rows);
     if (!collection->rows)
         return TWIN_ENOMEM;
-    const struct twin__chunk_kind kind = { visit_row, join_rows };
+    const struct twin__chunk_kind kind = { add_row, append_rows };
     twin_status status = twin__read_chunks(collection, kind, options, error);
     if (status == TWIN_OK)
         status = gather(collection->rows);

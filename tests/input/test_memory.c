@@ -405,7 +405,7 @@ static void texts_are_added_to_an_index_and_found_there(void **state)
     twin_index_view_free(view);
     size_t answers = 0;
     twin_index_query_input_options asking = { .exec = exec, .answer = count_answers, .context = &answers };
-    assert_int_equal(twin_index_query_input(index, input, asking, &error), TWIN_OK);
+    assert_int_equal(twin_index_query_input(NULL, index, input, asking, &error), TWIN_OK);
     assert_int_equal(answers, 5);
     twin_index_close(index);
     twin_input_free(input);

@@ -532,8 +532,8 @@ static void copies_are_equal_texts(void **state)
     assert_int_equal(firsts[1], 1);
     assert_int_equal(firsts[2], 0);
     assert_int_equal(firsts[3], 3);
-    assert_int_equal(twin_collection_length(world.collection, 1), 22);
-    assert_int_equal(twin_collection_length(world.collection, 3), 0);
+    assert_int_equal(twin_collection_size(world.collection, 1), 22);
+    assert_int_equal(twin_collection_size(world.collection, 3), 0);
     struct score score = { 0 };
     check_once(&score, &world, near_options(.95, TWIN_EDIT_FAR, serial));
     assert_int_equal(score.near, 1);
@@ -550,7 +550,7 @@ static void characters_count_not_bytes(void **state)
     add_text(&world.texts, "жжжжж𝄞жжжж");
     add_text(&world.texts, "жжжжжaжжжж");
     world_read(&world, serial);
-    assert_int_equal(twin_collection_length(world.collection, 1), 10);
+    assert_int_equal(twin_collection_size(world.collection, 1), 10);
     const twin_match *matches;
     twin_similar *similar = find(&world, near_options(0, 1, serial));
     assert_int_equal(twin_similar_matches(&matches, similar), 3);
