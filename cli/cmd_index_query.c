@@ -88,9 +88,9 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     const struct request *request = querying->request;
     uint64_t problems = 0;
     twin_error error = { 0 };
-    twin_index_query_input_options wanted = { .question = { .threshold = threshold_of(&request->shared),
-                                                            .top = request->top,
-                                                            .per_label = request->per_label },
+    twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(&request->shared),
+                                                         .top = request->top,
+                                                         .per_label = request->per_label },
                                               .exec = exec,
                                               .strict = request->shared.strict,
                                               .answer = print_answer,

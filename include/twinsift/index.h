@@ -173,7 +173,7 @@ TWIN_API twin_status twin_index_query_many(twin_index_answer *out, twin_index *i
 
 /* How the index is queried for the documents of an input. */
 typedef struct twin_index_query_input_options {
-    twin_index_query_options question;
+    twin_index_query_options query;
     twin_exec exec;
     bool strict;
     /* Called with the answer to each document, in the order of the input; returns false to stop. */
@@ -187,7 +187,7 @@ typedef struct twin_index_query_input_options {
 /* Queries the index for all documents of an input, all in one view. `problems`, unless NULL, becomes the number of bad
  * documents, which were left out. */
 TWIN_API twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
-                                            twin_index_query_input_options asking, twin_error *error);
+                                            twin_index_query_input_options options, twin_error *error);
 
 /* One document by its id: TWIN_OK and an entry, or TWIN_OK and false in `found`. */
 TWIN_API twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view *view, twin_text id,

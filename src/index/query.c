@@ -319,66 +319,66 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
 
 /* ---- all documents of an input ---- */
 
-/* An answer as a worker found it: its entries lie among the worker's, one answer behind the other. */
-struct asked {
+/* An answer that waits for its turn: its entries and ids are among those of the worker that found it. */
+struct kept_answer {
     twin_position position;
     size_t id, id_length, entries, ids, ids_length;
     size_t count;
     bool id_is_number;
 };
 
-struct asker {
+struct query_worker {
     twin_index_answer answer; /* of one document */
     twin_index_entry *entries;
     size_t entry_count, entry_capacity;
-    struct asked *asked;
-    size_t asked_count, asked_capacity;
-    twin_buffer bytes; /* ids asked and ids found */
+    struct kept_answer *kept;
+    size_t kept_count, kept_capacity;
+    twin_buffer bytes; /* ids of the queries and of what was found */
 };
 
-struct asking {
-    twin_index_query_input_options wanted;
-    struct asker *askers;
+struct input_query {
+    twin_index_query_input_options options;
+    struct query_worker *workers;
     twin_index_view **views;
 };
 
-static void begin_asker(void *context, int worker)
+static void begin_chunk(void *context, int number)
 {
-    struct asker *asker = &((struct asking *)context)->askers[worker];
-    asker->entry_count = asker->asked_count = asker->bytes.length = 0;
+    struct query_worker *worker = &((struct input_query *)context)->workers[number];
+    worker->entry_count = worker->kept_count = worker->bytes.length = 0;
 }
 
-static twin_status keep_answer(struct asker *asker, const twin_index_document *given, twin_position position)
+static twin_status keep_answer(struct query_worker *worker, const twin_index_document *given, twin_position position)
 {
-    const twin_index_answer *answer = &asker->answer;
-    if (!twin__array_grow(&asker->asked, &asker->asked_capacity, asker->asked_count, 1, sizeof *asker->asked) ||
-        !twin__array_grow(&asker->entries, &asker->entry_capacity, asker->entry_count, answer->count,
-                          sizeof *asker->entries))
+    const twin_index_answer *answer = &worker->answer;
+    if (!twin__array_grow(&worker->kept, &worker->kept_capacity, worker->kept_count, 1, sizeof *worker->kept) ||
+        !twin__array_grow(&worker->entries, &worker->entry_capacity, worker->entry_count, answer->count,
+                          sizeof *worker->entries))
         return TWIN_ENOMEM;
-    struct asked asked = { .position = position,
-                           .id = asker->bytes.length,
-                           .id_length = given->id.length,
-                           .entries = asker->entry_count,
-                           .ids = asker->bytes.length + given->id.length,
-                           .count = answer->count,
-                           .id_is_number = given->id_is_number };
-    if (twin_buffer_append(&asker->bytes, given->id.bytes, given->id.length) != TWIN_OK ||
-        twin_buffer_append(&asker->bytes, answer->ids.bytes, answer->ids.length) != TWIN_OK)
+    struct kept_answer kept = { .position = position,
+                                .id = worker->bytes.length,
+                                .id_length = given->id.length,
+                                .entries = worker->entry_count,
+                                .ids = worker->bytes.length + given->id.length,
+                                .count = answer->count,
+                                .id_is_number = given->id_is_number };
+    if (twin_buffer_append(&worker->bytes, given->id.bytes, given->id.length) != TWIN_OK ||
+        twin_buffer_append(&worker->bytes, answer->ids.bytes, answer->ids.length) != TWIN_OK)
         return TWIN_ENOMEM;
     if (answer->count)
-        memcpy(asker->entries + asker->entry_count, answer->entries, answer->count * sizeof *answer->entries);
-    asker->entry_count += answer->count;
-    asker->asked[asker->asked_count++] = asked;
+        memcpy(worker->entries + worker->entry_count, answer->entries, answer->count * sizeof *answer->entries);
+    worker->entry_count += answer->count;
+    worker->kept[worker->kept_count++] = kept;
     return TWIN_OK;
 }
 
-static twin_status ask_document(void *context, int worker, const twin_index_document *given, twin_position position,
-                                twin_error *error)
+static twin_status query_document(void *context, int number, const twin_index_document *given, twin_position position,
+                                  twin_error *error)
 {
-    struct asking *asking = context;
-    struct asker *asker = &asking->askers[worker];
-    twin_status status = run_query(&asker->answer, asking->views[worker], asking->wanted.question, given, error);
-    return status == TWIN_OK ? keep_answer(asker, given, position) : status;
+    struct input_query *query = context;
+    struct query_worker *worker = &query->workers[number];
+    twin_status status = run_query(&worker->answer, query->views[number], query->options.query, given, error);
+    return status == TWIN_OK ? keep_answer(worker, given, position) : status;
 }
 
 /* A buffer that nothing was written to has no bytes, and NULL may not even be added to 0. */
@@ -387,70 +387,70 @@ static const char *buffer_at(const twin_buffer *buffer, size_t offset)
     return buffer->bytes ? buffer->bytes + offset : NULL;
 }
 
-static twin_status collect_answers(void *context, int worker, struct twin__reader *reader, twin_error *error)
+static twin_status collect_answers(void *context, int number, struct twin__reader *reader, twin_error *error)
 {
-    struct asking *asking = context;
-    struct asker *asker = &asking->askers[worker];
-    for (size_t i = 0; i < asker->asked_count; i++) {
-        struct asked *asked = &asker->asked[i];
-        twin_text id = { buffer_at(&asker->bytes, asked->id), asked->id_length };
+    struct input_query *query = context;
+    struct query_worker *worker = &query->workers[number];
+    for (size_t i = 0; i < worker->kept_count; i++) {
+        struct kept_answer *kept = &worker->kept[i];
+        twin_text id = { buffer_at(&worker->bytes, kept->id), kept->id_length };
         if (id.length == 0) {
             id.bytes = NULL;
-            twin_status status = twin__reader_finish(&asked->position, &id, reader);
+            twin_status status = twin__reader_finish(&kept->position, &id, reader);
             if (status != TWIN_OK)
                 return status;
         }
-        twin_index_answer answer = { .entries = asked->count ? asker->entries + asked->entries : NULL,
-                                     .count = asked->count,
-                                     .estimated = asker->answer.estimated };
-        const char *ids = buffer_at(&asker->bytes, asked->ids);
+        twin_index_answer answer = { .entries = kept->count ? worker->entries + kept->entries : NULL,
+                                     .count = kept->count,
+                                     .estimated = worker->answer.estimated };
+        const char *ids = buffer_at(&worker->bytes, kept->ids);
         for (size_t j = 0; j < answer.count; j++) {
             answer.entries[j].id.bytes = ids;
             ids += answer.entries[j].id.length;
         }
-        if (!asking->wanted.answer(asking->wanted.context, id, asked->id_is_number, &answer))
+        if (!query->options.answer(query->options.context, id, kept->id_is_number, &answer))
             return twin__fail_status(error, TWIN_ESTOPPED);
     }
     return TWIN_OK;
 }
 
-static void clear_asking(struct asking *asking)
+static void clear_input_query(struct input_query *query)
 {
-    int workers = asking->wanted.exec.workers;
-    for (int i = 0; asking->askers && i < workers; i++) {
-        twin_index_answer_clear(&asking->askers[i].answer);
-        free(asking->askers[i].entries);
-        free(asking->askers[i].asked);
-        twin_buffer_clear(&asking->askers[i].bytes);
+    int workers = query->options.exec.workers;
+    for (int i = 0; query->workers && i < workers; i++) {
+        twin_index_answer_clear(&query->workers[i].answer);
+        free(query->workers[i].entries);
+        free(query->workers[i].kept);
+        twin_buffer_clear(&query->workers[i].bytes);
     }
-    free(asking->askers);
+    free(query->workers);
 }
 
 twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
-                                   twin_index_query_input_options wanted, twin_error *error)
+                                   twin_index_query_input_options options, twin_error *error)
 {
-    struct asking asking = { .wanted = wanted };
+    struct input_query query = { .options = options };
     uint64_t unused = 0;
-    size_t workers = (size_t)wanted.exec.workers;
-    asking.askers = calloc(workers, sizeof *asking.askers);
-    struct twin__index_ingest_options feeding = { .index = index,
-                                                  .input = input,
-                                                  .exec = wanted.exec,
-                                                  .strict = wanted.strict,
-                                                  .process = ask_document,
-                                                  .begin = begin_asker,
-                                                  .collect = collect_answers,
-                                                  .problem = wanted.problem,
-                                                  .context = &asking,
-                                                  .problem_context = wanted.context,
-                                                  .stage = &twin__stage_querying,
-                                                  .progress = wanted.progress };
-    twin_status status = asking.askers ? twin__index_views_create(&asking.views, wanted.exec.workers, index, error)
+    size_t workers = (size_t)options.exec.workers;
+    query.workers = calloc(workers, sizeof *query.workers);
+    struct twin__index_ingest_options ingest = { .index = index,
+                                                 .input = input,
+                                                 .exec = options.exec,
+                                                 .strict = options.strict,
+                                                 .process = query_document,
+                                                 .begin = begin_chunk,
+                                                 .collect = collect_answers,
+                                                 .problem = options.problem,
+                                                 .context = &query,
+                                                 .problem_context = options.context,
+                                                 .stage = &twin__stage_querying,
+                                                 .progress = options.progress };
+    twin_status status = query.workers ? twin__index_views_create(&query.views, options.exec.workers, index, error)
                                        : twin__fail_memory(error);
     if (status == TWIN_OK) {
-        status = twin__index_ingest(problems ? problems : &unused, &feeding, error);
-        twin__index_views_free(asking.views, wanted.exec.workers);
+        status = twin__index_ingest(problems ? problems : &unused, &ingest, error);
+        twin__index_views_free(query.views, options.exec.workers);
     }
-    clear_asking(&asking);
+    clear_input_query(&query);
     return status;
 }
