@@ -76,7 +76,7 @@ static const struct option_row options[] = {
     { "recall", 0, OPTIONS_MATCHING, "R", "with --threshold: the probability wanted at the threshold",
       &option_fraction, AT(recall) },
     { "bloom", 0, OPTIONS_MATCHING, "ITEMS:P",
-      "the size of a Bloom filter for so many items (K, M, G: thousand, million, billion) and a rate P of false "
+      "the size of a Bloom filter for that many items (K, M, G: thousand, million, billion) and a rate P of false "
       "positives",
       &bloom_goal, AT(bloom) },
     { "curve", 0, OPTIONS_OUTPUT, NULL, "also print J and P(J) for J = 0, 0.05 ... 1", &option_flag, AT(curve) },

@@ -6,12 +6,20 @@
 
 enum { WIDTH = 98, COLUMN = 26 }; /* of a line; where the text of an option begins */
 
+/* The bytes up to the next blank; "(default: VALUE)" is not broken after the colon. */
+static size_t word_length(const char *text)
+{
+    static const char opening[] = "(default: ";
+    size_t skipped = strncmp(text, opening, sizeof opening - 1) == 0 ? sizeof opening - 1 : 0;
+    return skipped + strcspn(text + skipped, " \n");
+}
+
 /* Prints text in lines of at most WIDTH columns, all but the first indented; `column` is where the cursor is. A line
  * end in the text stays one. */
 static void print_wrapped(const char *text, int column, int indent)
 {
     for (bool first = true; *text; first = false) {
-        size_t length = strcspn(text, " \n");
+        size_t length = word_length(text);
         int columns = 0; /* of the word: bytes that begin a character */
         for (size_t i = 0; i < length; i++)
             columns += ((unsigned char)text[i] & 0xC0) != 0x80;

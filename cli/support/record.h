@@ -28,7 +28,7 @@ void record_id(struct record *record, const char *name, twin_text id, bool is_nu
 void record_count(struct record *record, const char *name, uint64_t count);
 void record_flag(struct record *record, const char *name, bool flag);
 void record_fixed(struct record *record, const char *name, double number, int decimals); /* 0.8000 */
-void record_number(struct record *record, const char *name, double number, int digits);  /* at most so many digits */
+void record_number(struct record *record, const char *name, double number, int digits); /* at most this many digits */
 void record_null(struct record *record, const char *name);
 
 /* JSON only: an object or a list as a field. */

@@ -57,6 +57,14 @@ for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' help); do
     done
 done
 
+# A default in the help is the one that holds: the seed of a filter is another than that of signatures.
+run 0 pairs --help
+grep -q -- '--seed N .*(default: 1)' out && grep -q -- '--threshold T .*(default: 0.8)' out || fail "$asked: $(cat out)"
+run 0 bloom create --help
+grep -q -- '--seed N .*(default: 0)' out || fail "$asked: $(cat out)"
+run 0 index query --help
+grep -q -- '--threshold T .*default' out && fail "$asked: the threshold of a query is that of the index"
+
 run 0 help
 cmp -s out help || fail 'help is not --help'
 for arguments in -V 'pairs --version' 'pairs -V' 'index --version' 'bloom -V'; do
