@@ -17,7 +17,7 @@ typedef struct twin_audit_options {
     uint64_t seed;
     double threshold; /* 0: the threshold and the measure of the search; else these two are used instead */
     twin_measure measure;
-    size_t top; /* 0: of the drawn documents every similar pair counts; else of each only its so many most similar */
+    size_t top; /* 0: of the drawn documents every similar pair counts; else only the `top` most similar of each */
     twin_exec exec;
     twin_progress progress; /* reports stage "auditing" */
 } twin_audit_options;
@@ -26,7 +26,7 @@ typedef struct twin_audit {
     uint64_t documents; /* drawn */
     uint64_t similar;   /* pairs of theirs that are similar in truth */
     uint64_t found;     /* of these, pairs that the run had found */
-    uint64_t wrong;     /* pairs of theirs that the run had told but are not similar */
+    uint64_t wrong;     /* pairs of theirs that the run reported but are not similar */
     double recall;      /* found / similar; 1 when there is none to find */
     double low, high;   /* the 95 % interval of the recall (Wilson's) */
 } twin_audit;

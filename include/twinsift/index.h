@@ -128,7 +128,7 @@ TWIN_API void twin_index_view_free(twin_index_view *view);
 /* What to look for. */
 typedef struct twin_index_query_options {
     double threshold; /* 0: the index's own. A lower one than that finds what bands happen to find. */
-    size_t top;       /* the most documents told; 0: all */
+    size_t top;       /* the most documents reported; 0: all */
     bool per_label;   /* `top` counts for each label alone, and 0 means the nearest one */
 } twin_index_query_options;
 

@@ -115,13 +115,13 @@ static void wilson(double *low, double *high, uint64_t found, uint64_t of)
     *high = fmax(p, fmin(1, middle + reach));
 }
 
-void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t told)
+void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t confirmed)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < audit->match_count; i++)
         all += audit->is_drawn[audit->matches[i].a] || audit->is_drawn[audit->matches[i].b];
     out->documents = audit->drawn_count;
-    out->wrong = all - told;
+    out->wrong = all - confirmed;
     out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
     wilson(&out->low, &out->high, out->found, out->similar);
 }

@@ -46,8 +46,8 @@ void twin__audit_end(struct twin__audit *audit);
 /* Whether a pair is among the matches. */
 bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y);
 
-/* Fills in what follows from `similar` and `found`, `told` being the pairs of drawn documents that are rightly among the
+/* Fills in what follows from `similar` and `found`, `confirmed` being the pairs of drawn documents that are rightly among the
  * matches. */
-void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t told);
+void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t confirmed);
 
 #endif

@@ -32,8 +32,8 @@ struct audit {
         twin_scratch scratch;
         uint32_t *touched; /* the samples that share a listed item with the document in hand */
         bool *is_touched;
-        uint64_t similar, found, told; /* told: found, each pair once */
-        twin_matches seen;             /* of samples (a) and documents (b), when only the best count */
+        uint64_t similar, found, confirmed; /* confirmed: found, each pair once */
+        twin_matches seen;                  /* of samples (a) and documents (b), when only the best count */
         bool no_memory;
     } * auditors;
     uint64_t similar, found; /* among the best, so far */
@@ -188,7 +188,7 @@ static void judge_set(const struct audit *audit, struct auditor *auditor, uint32
         bool found = twin__audit_found(&audit->base, document, other);
         auditor->similar++;
         auditor->found += found;
-        auditor->told += found && !again;
+        auditor->confirmed += found && !again;
         if (audit->options.top)
             note(auditor, (twin_match){ other, document, similarity });
     }
@@ -292,18 +292,18 @@ static twin_status read_samples(struct twin__audit *base, size_t left, twin_erro
 
 static void sum_up(twin_audit *out, const struct audit *audit)
 {
-    uint64_t told = 0;
+    uint64_t confirmed = 0;
     *out = (twin_audit){ 0 };
     for (int i = 0; i < audit->options.exec.workers; i++) {
         out->similar += audit->auditors[i].similar;
         out->found += audit->auditors[i].found;
-        told += audit->auditors[i].told;
+        confirmed += audit->auditors[i].confirmed;
     }
     if (audit->options.top) {
         out->similar = audit->similar;
         out->found = audit->found;
     }
-    twin__audit_sum_up(out, &audit->base, told);
+    twin__audit_sum_up(out, &audit->base, confirmed);
 }
 
 static bool make_auditors(struct audit *audit)
