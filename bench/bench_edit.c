@@ -82,10 +82,9 @@ static size_t indels(void *scratch, const char *a, size_t n, const char *b, size
 
 static size_t spans(void *scratch, const char *a, size_t n, const char *b, size_t m, size_t cut)
 {
-    size_t distance;
     static twin_edit_spans out;
-    twin_edit_align(&out, &distance, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
-    return distance;
+    twin_edit_align(&out, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
+    return out.distance;
 }
 
 #ifdef HAVE_EDLIB

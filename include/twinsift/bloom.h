@@ -33,8 +33,8 @@ typedef enum twin_bloom_layout {
 } twin_bloom_layout;
 
 typedef struct twin_bloom_options {
-    uint64_t items;           /* distinct items planned for, at least 1 */
-    double rate;              /* false-positive rate when it holds them: 1e-12 .. 0.5 */
+    uint64_t items;           /* distinct items planned for; 0: a million */
+    double rate;              /* false-positive rate when it holds them: 1e-12 .. 0.5; 0: 0.01 */
     unsigned cell_bits;       /* 0 or 1: a bit filter; 4, 8, 16: a counting filter */
     twin_bloom_layout layout; /* usually AUTO */
     twin_hash hash;           /* all zero: xxh3 with seed 0; sip with a secret key for hostile input */
@@ -92,7 +92,9 @@ TWIN_API twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom);
 
 TWIN_API twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom);
 
-/* Adds an item and returns whether it was new, that is, not reported as present before. */
+/* Adds an item and returns whether it was new, that is, not reported as present before. A filter that was
+ * opened for reading is left as it is: false, and twin_error_last(TWIN_EINVAL) says why. The same goes for all calls that
+ * change a filter. */
 TWIN_API bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length);
 
 /* Adds the items in their order and returns how many were new. Faster than one by one: hashes ahead and
@@ -117,7 +119,7 @@ TWIN_API size_t twin_bloom_may_contain_many(bool *found, const twin_bloom *bloom
 TWIN_API uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, size_t length);
 
 /* Removes an item from a counting filter once. Returns false, and changes nothing, when it is certainly absent. Remove
- * only what was added: removing a false positive decrements the cells of other items. */
+ * only what was added: removing a false positive decrements the cells of other items. A bit filter is left as it is. */
 TWIN_API bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length);
 
 /* Makes `into` the filter of all items in either, with counts added; or of items in both, with the smaller counts. The

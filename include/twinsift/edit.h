@@ -67,15 +67,16 @@ typedef struct twin_edit_span {
 typedef struct twin_edit_spans {
     twin_edit_span *spans;
     size_t count, capacity;
+    size_t distance; /* the number of edits, or TWIN_EDIT_FAR */
 } twin_edit_spans;
 
 TWIN_API void twin_edit_spans_clear(twin_edit_spans *spans);
 
 /* Replaces `out` by the spans of a shortest edit script from a to b, in order. Together they cover all of a and all of
- * b, no two neighbours have the same kind, and their edits add up to *distance. There are none when that is
+ * b, no two neighbours have the same kind, and their edits add up to out->distance. There are none when that is
  * TWIN_EDIT_FAR. */
-TWIN_API twin_status twin_edit_align(twin_edit_spans *out, size_t *distance, twin_edit_scratch *scratch, twin_text a,
-                                     twin_text b, twin_edit_unit unit, size_t at_most);
+TWIN_API twin_status twin_edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                                     twin_edit_unit unit, size_t at_most);
 
 #ifdef __cplusplus
 }

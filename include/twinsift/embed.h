@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-/* The q-grams of a window: all of q_low .. q_high bytes within `window` bytes. */
+/* The q-grams of a window: all of q_low .. q_high bytes within `window` bytes. Zeros: chosen by the call
+ * they are given to. */
 typedef struct twin_embed_grams {
     size_t window;        /* w */
     size_t q_low, q_high; /* 1 <= q_low <= q_high <= window */
@@ -32,7 +33,7 @@ TWIN_API twin_embed_grams twin_embed_paper_grams(size_t window);
 
 /* D(x, y): over all windows that both texts have and all q, the mean number of q-grams in which they differ, counted
  * in both. With twin_embed_paper_grams(√n), k edits lead to at most 2k(w² + n + 1)/(n - w + 1). TWIN_EINVAL when a
- * text has no window. Linear in the length for each q. */
+ * text has no window. Zeros stand for twin_embed_paper_grams(√n) of the shorter text. Linear in the length for each q. */
 TWIN_API twin_status twin_embed_distance(double *out, twin_text x, twin_text y, twin_embed_grams grams);
 
 /* Hash vectors. h(x) = ⌊(Σ φ(gram) + b) / r⌋ over the grams of one window, where φ gives each gram a standard Cauchy
@@ -43,6 +44,7 @@ typedef enum twin_embed_preset {
     TWIN_EMBED_PAPER,   /* as published: w = n^(2/3), r = w, twin_embed_paper_grams(w) */
 } twin_embed_preset;
 
+/* Zeros: for texts of 64 bytes or a little more, the numbers of TWIN_EMBED_DEFAULT, 128 functions. */
 typedef struct twin_embed_options {
     size_t length; /* n: windows are within the first n bytes, and shorter texts have no vector */
     twin_embed_grams grams;
@@ -79,6 +81,7 @@ TWIN_API double twin_embed_collision(double distance, double bucket);
 
 /* Features. */
 
+/* Zeros: a window of 8, a step of 64. */
 typedef struct twin_embed_cells {
     size_t window; /* B bytes of the text … */
     size_t step;   /* … and the number of the step-sized interval in which they begin */
@@ -104,7 +107,7 @@ typedef struct twin_embed_class {
 enum { TWIN_EMBED_MAX_CLASSES = 2 };
 
 /* Writes the classes of a text of `length` bytes, by number, and returns their number: one or two, and none
- * for the empty text. 1 <= ratio <= 16. */
+ * for the empty text. 1 <= ratio <= 16; none otherwise. */
 TWIN_API size_t twin_embed_length_classes(twin_embed_class out[TWIN_EMBED_MAX_CLASSES], size_t length, double ratio);
 
 #ifdef __cplusplus

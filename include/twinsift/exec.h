@@ -20,10 +20,10 @@ typedef enum twin_executor {
     TWIN_EXEC_OPENMP,
 } twin_executor;
 
-/* A plain value: nothing runs between two loops. Serial always has one worker. */
+/* A plain value: nothing runs between two loops. {0} is the calling thread alone. */
 typedef struct twin_exec {
     twin_executor kind;
-    int workers; /* 1 .. TWIN_EXEC_MAX_WORKERS */
+    int workers; /* up to TWIN_EXEC_MAX_WORKERS; 0 means 1, and serial always has one */
 } twin_exec;
 
 /* Processes items begin .. end-1. `worker` is 0 .. workers-1; calls with the same number never overlap. */

@@ -21,8 +21,9 @@ extern "C" {
 enum { TWIN_FOREST_MAX_TREES = 256, TWIN_FOREST_MAX_DEPTH = 1024 };
 
 typedef struct twin_forest_options {
-    size_t trees, depth; /* a vector has trees · depth labels, those of the first tree first */
-    uint64_t seed;       /* keep it secret if entries may be constructed to collide */
+    size_t trees; /* up to TWIN_FOREST_MAX_TREES; 0: 8 */
+    size_t depth; /* up to TWIN_FOREST_MAX_DEPTH; 0: 16. A vector has trees · depth labels, the first tree's first */
+    uint64_t seed; /* keep it secret if entries may be constructed to collide */
 } twin_forest_options;
 
 typedef struct twin_forest twin_forest;
@@ -52,7 +53,7 @@ typedef struct twin_forest_candidate {
 } twin_forest_candidate;
 
 typedef struct twin_forest_query_options {
-    size_t most;   /* stop after this many candidates */
+    size_t most;   /* stop after this many candidates; 0: 10 */
     size_t lowest; /* or at this level, 1 .. depth; 0 means 1, since everything matches at the root */
 } twin_forest_query_options;
 

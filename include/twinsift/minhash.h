@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { TWIN_MINHASH_MAX_SLOTS = 65536 };
+enum { TWIN_MINHASH_MAX_SLOTS = 65536, TWIN_MINHASH_DEFAULT_SLOTS = 128 };
 
 typedef enum twin_sketch {
     TWIN_SKETCH_FAST,    /* fast similarity sketching: each item is assigned to one or two slots */
@@ -22,7 +22,7 @@ typedef enum twin_sketch {
 
 typedef struct twin_minhash_options {
     twin_sketch sketch;
-    size_t slots;  /* k; 128 keeps the standard error under 0.045 */
+    size_t slots;  /* k, up to TWIN_MINHASH_MAX_SLOTS; 0: 128, which keeps the standard error below 0.045 */
     uint64_t seed; /* the same seed gives the same signature on every machine */
 } twin_minhash_options;
 

@@ -24,13 +24,16 @@ typedef enum twin_shingle_kind {
 
 typedef struct twin_shingle_options {
     twin_shingle_kind kind;
-    size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH */
+    size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR, 4 for BYTE, 3 for WORD and STOP */
     twin_hash hash;
     const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP */
     size_t stop_word_count;
 } twin_shingle_options;
 
 typedef struct twin_shingler twin_shingler;
+
+/* The width that 0 stands for. */
+TWIN_API size_t twin_shingle_default_width(twin_shingle_kind kind);
 
 /* Reads "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out` alone. */
 TWIN_API twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule);

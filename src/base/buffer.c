@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+
 enum { SMALLEST = 64 };
 
 twin_status twin_buffer_reserve(twin_buffer *buffer, size_t more)
 {
+    if (!buffer)
+        return twin__fail_null(NULL, "buffer");
     if (more <= buffer->capacity - buffer->length)
         return TWIN_OK;
     if (more > PTRDIFF_MAX - buffer->length)
@@ -30,6 +34,8 @@ twin_status twin_buffer_reserve(twin_buffer *buffer, size_t more)
 
 twin_status twin_buffer_append(twin_buffer *buffer, const void *bytes, size_t length)
 {
+    if (!bytes && length)
+        return twin__fail_null(NULL, "bytes");
     twin_status status = twin_buffer_reserve(buffer, length);
     if (status != TWIN_OK)
         return status;
@@ -41,6 +47,8 @@ twin_status twin_buffer_append(twin_buffer *buffer, const void *bytes, size_t le
 
 void twin_buffer_clear(twin_buffer *buffer)
 {
+    if (!buffer)
+        return;
     free(buffer->bytes);
     *buffer = (twin_buffer){ 0 };
 }

@@ -19,6 +19,9 @@ twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset
 twin_status twin__fail_status(twin_error *error, twin_status status);
 twin_status twin__fail_memory(twin_error *error);
 
+/* TWIN_EINVAL with "NAME must not be NULL". */
+twin_status twin__fail_null(twin_error *error, const char *name);
+
 /* Of the failures of a loop's items keeps the first in item order, so that many workers report what one would. Begin
  * with TWIN__NO_FAILURE. */
 struct twin__first_failure {

@@ -2,15 +2,15 @@
  *
  * Workers take pieces from a shared counter until none is left. The calling thread is one of the workers, and threads
  * live for one loop only. The only other thread of the library is in background.c. */
-#include <twinsift/exec.h>
+#include "base/exec.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/enum_names.h"
+#include "base/error.h"
 
 static const char *const executor_names[] = {
     [TWIN_EXEC_SERIAL] = "serial",
@@ -29,14 +29,14 @@ struct loop {
 
 const char *twin_executor_name(twin_executor kind)
 {
-    return executor_names[kind];
+    return twin__enum_name((int)kind, executor_names, EXECUTORS);
 }
 
 twin_status twin_executor_from_name(twin_executor *out, const char *name)
 {
     int kind = twin__enum_from_name(name, executor_names, EXECUTORS);
-    if (kind < 0)
-        return TWIN_EINVAL;
+    if (!out || kind < 0)
+        return twin__fail_name(out, "executor", name);
     *out = (twin_executor)kind;
     return TWIN_OK;
 }
@@ -54,17 +54,31 @@ static int processors(void)
     return count < TWIN_EXEC_MAX_WORKERS ? (int)count : TWIN_EXEC_MAX_WORKERS;
 }
 
+twin_status twin__exec_complete(twin_exec *exec, twin_error *error)
+{
+    if ((unsigned)exec->kind >= EXECUTORS)
+        return twin__fail(error, TWIN_EINVAL, "there is no executor number %d", (int)exec->kind);
+    if (exec->workers < 0 || exec->workers > TWIN_EXEC_MAX_WORKERS)
+        return twin__fail(error, TWIN_EINVAL, "workers must be 0 to %d, not %d", (int)TWIN_EXEC_MAX_WORKERS,
+                          exec->workers);
+#ifndef TWIN_OPENMP
+    if (exec->kind == TWIN_EXEC_OPENMP)
+        return twin__fail(error, TWIN_EUNSUPPORTED, "the executor openmp is not in this build of twinsift");
+#endif
+    if (exec->kind == TWIN_EXEC_SERIAL || exec->workers == 0)
+        exec->workers = 1;
+    return TWIN_OK;
+}
+
 twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers)
 {
-    if ((unsigned)kind >= EXECUTORS || workers < 0 || workers > TWIN_EXEC_MAX_WORKERS)
-        return TWIN_EINVAL;
-#ifndef TWIN_OPENMP
-    if (kind == TWIN_EXEC_OPENMP)
-        return TWIN_EUNSUPPORTED;
-#endif
-    if (kind == TWIN_EXEC_SERIAL)
-        workers = 1;
-    *out = (twin_exec){ .kind = kind, .workers = workers ? workers : processors() };
+    twin_exec exec = { .kind = kind, .workers = workers };
+    twin_status status = out ? twin__exec_complete(&exec, NULL) : twin__fail_null(NULL, "out");
+    if (status != TWIN_OK)
+        return status;
+    if (workers == 0 && kind != TWIN_EXEC_SERIAL)
+        exec.workers = processors();
+    *out = exec;
     return TWIN_OK;
 }
 
@@ -102,9 +116,12 @@ static void run_openmp(struct loop *loop, int workers)
 
 void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context)
 {
-    assert(piece > 0 && exec.workers > 0 && exec.workers <= TWIN_EXEC_MAX_WORKERS);
-    if (n == 0)
+    if (n == 0 || !body)
         return;
+    if (twin__exec_complete(&exec, NULL) != TWIN_OK)
+        exec = (twin_exec){ TWIN_EXEC_SERIAL, 1 };
+    if (piece == 0)
+        piece = 1;
 
     struct loop loop = { .body = body, .context = context, .n = n, .piece = piece };
     size_t pieces = (n - 1) / piece + 1;
@@ -116,8 +133,6 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
     case TWIN_EXEC_OPENMP:
 #ifdef TWIN_OPENMP
         run_openmp(&loop, workers);
-#else
-        assert(false && "twin_exec_make() refuses OpenMP in this build");
 #endif
         break;
     }
@@ -150,6 +165,8 @@ static void work_and_queue(void *context, size_t begin, size_t end, int worker)
 
 void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in, void *context)
 {
+    if (!work || !hand_in)
+        return;
     struct queue queue = { .work = work,
                            .hand_in = hand_in,
                            .context = context,

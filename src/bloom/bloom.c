@@ -5,7 +5,6 @@
  * batch ahead and prefetch its cells. What a filter reports about itself is computed from its cells. */
 #include "bloom/bloom_private.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
 
@@ -59,7 +59,10 @@ twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
 twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
 {
     twin_bloom_shape shape;
+    if (!out)
+        return twin__fail_null(NULL, "out");
     *out = NULL;
+    twin__bloom_complete(&options);
     twin_status status = twin_hash_available(options.hash.family);
     if (status == TWIN_OK)
         status = twin_bloom_plan(&shape, options);
@@ -76,6 +79,8 @@ twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
 
 twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom)
 {
+    if (!out || !bloom)
+        return twin__fail_null(NULL, out ? "bloom" : "out");
     twin_status status = twin__bloom_make(out, bloom->shape);
     if (status != TWIN_OK)
         return status;
@@ -104,7 +109,19 @@ void twin_bloom_free(twin_bloom *bloom)
 
 twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom)
 {
-    return bloom->shape;
+    return bloom ? bloom->shape : (twin_bloom_shape){ 0 };
+}
+
+/* Whether the filter may be changed; if not, twin_error_last() says why. */
+static bool is_changeable(const twin_bloom *bloom)
+{
+    if (__builtin_expect(bloom && bloom->writable, true))
+        return true;
+    if (!bloom)
+        twin__fail_null(NULL, "bloom");
+    else
+        twin__fail(NULL, TWIN_EINVAL, "the filter was opened for reading and cannot be changed");
+    return false;
 }
 
 /* ---- the cells of an item ---- */
@@ -257,7 +274,8 @@ static bool add_one(twin_bloom *bloom, const void *bytes, size_t length)
 
 bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length)
 {
-    assert(bloom->writable);
+    if (!is_changeable(bloom))
+        return false;
     bool fresh = add_one(bloom, bytes, length);
     bloom->added++;
     bloom->fresh += fresh;
@@ -282,6 +300,8 @@ static __attribute__((noinline)) bool test_one(const twin_bloom *bloom, const vo
 
 bool twin_bloom_may_contain(const twin_bloom *bloom, const void *bytes, size_t length)
 {
+    if (!bloom)
+        return false;
     if (!is_bit_blocks(bloom))
         return test_one(bloom, bytes, length);
     struct bloom_probe probe = probe_of(bloom, bytes, length);
@@ -290,6 +310,8 @@ bool twin_bloom_may_contain(const twin_bloom *bloom, const void *bytes, size_t l
 
 uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, size_t length)
 {
+    if (!bloom)
+        return 0;
     uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
     uint32_t least = full(bloom);
     find_cells(cells, bloom, bytes, length);
@@ -302,7 +324,12 @@ uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, size_t len
 
 bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length)
 {
-    assert(bloom->writable && is_counting(bloom));
+    if (!is_changeable(bloom))
+        return false;
+    if (!is_counting(bloom)) {
+        twin__fail(NULL, TWIN_EINVAL, "only a counting filter can remove items");
+        return false;
+    }
     uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
     find_cells(cells, bloom, bytes, length);
     unsigned count = drop_repeats(cells, bloom);
@@ -412,7 +439,8 @@ static inline size_t in_batches(do_batch *batch, bool *fresh, twin_bloom *bloom,
 
 size_t twin_bloom_add_many(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t count)
 {
-    assert(bloom->writable);
+    if (!is_changeable(bloom) || !items)
+        return 0;
     size_t news = in_batches(add_batch, fresh, bloom, items, count);
     bloom->added += count;
     bloom->fresh += news;
@@ -421,7 +449,12 @@ size_t twin_bloom_add_many(bool *fresh, twin_bloom *bloom, const twin_text *item
 
 size_t twin_bloom_add_shared(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t count)
 {
-    assert(bloom->writable && !is_counting(bloom));
+    if (!is_changeable(bloom) || !items)
+        return 0;
+    if (is_counting(bloom)) {
+        twin__fail(NULL, TWIN_EINVAL, "threads cannot share a counting filter to add to it");
+        return 0;
+    }
     size_t news = in_batches(add_shared_batch, fresh, bloom, items, count);
     __atomic_fetch_add(&bloom->added, count, __ATOMIC_RELAXED);
     __atomic_fetch_add(&bloom->fresh, news, __ATOMIC_RELAXED);
@@ -431,7 +464,7 @@ size_t twin_bloom_add_shared(bool *fresh, twin_bloom *bloom, const twin_text *it
 size_t twin_bloom_may_contain_many(bool *found, const twin_bloom *bloom, const twin_text *items, size_t count)
 {
     size_t hits = 0;
-    for (size_t i = 0; i < count; i += BATCH)
+    for (size_t i = 0; found && bloom && items && i < count; i += BATCH)
         hits += test_batch(found + i, bloom, items + i, count - i < BATCH ? count - i : BATCH);
     return hits;
 }
@@ -478,9 +511,12 @@ static void merge_words(twin_bloom *into, const twin_bloom *other, bool unite)
 
 static twin_status merge(double *rate, twin_bloom *into, const twin_bloom *other, bool unite)
 {
-    assert(into->writable);
-    if (!same_kind(into, other))
+    if (!is_changeable(into))
         return TWIN_EINVAL;
+    if (!other)
+        return twin__fail_null(NULL, "other");
+    if (!same_kind(into, other))
+        return twin__fail(NULL, TWIN_EINVAL, "the filters differ in shape or hash");
 
     merge_words(into, other, unite);
     into->added = unite ? into->added + other->added : smaller(into->added, other->added);
@@ -546,6 +582,10 @@ static void tally_block(struct tally *tally, const uint64_t *words, unsigned cel
 
 void twin_bloom_describe(twin_bloom_info *out, const twin_bloom *bloom)
 {
+    if (out)
+        *out = (twin_bloom_info){ 0 };
+    if (!out || !bloom)
+        return;
     struct tally tally = { 0 };
     twin_bloom_shape shape = bloom->shape;
     for (uint64_t block = 0; block < bloom->blocks; block++)

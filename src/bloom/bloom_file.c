@@ -26,7 +26,6 @@
  * filter can be opened without reading it, and damage can be located. */
 #include "bloom/bloom_private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -375,13 +374,19 @@ static twin_status open_to_read(twin_bloom **out, const char *path, twin_bloom_o
 
 twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bloom_open_options options, twin_error *error)
 {
+    if (!out || !path)
+        return twin__fail_null(error, out ? "path" : "out");
     *out = NULL;
+    if ((unsigned)options.access > TWIN_BLOOM_WRITE)
+        return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)options.access);
     return options.access == TWIN_BLOOM_WRITE ? open_to_write(out, path, options, error)
                                               : open_to_read(out, path, options, false, error);
 }
 
 twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, twin_error *error)
 {
+    if (!out || !path)
+        return twin__fail_null(error, out ? "path" : "out");
     twin_bloom *bloom = NULL;
     twin_status status = open_to_read(&bloom, path, (twin_bloom_open_options){ 0 }, true, error);
     if (status == TWIN_OK)
@@ -528,6 +533,8 @@ static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char
 
 twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool replace, twin_error *error)
 {
+    if (!bloom || !path)
+        return twin__fail_null(error, bloom ? "path" : "bloom");
     int lock = -1;
     char *target = replace ? realpath(path, NULL) : NULL;
     if (!target) /* no file to replace, or none may be replaced */
@@ -544,7 +551,10 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
 
 twin_status twin_bloom_commit(twin_bloom *bloom, twin_error *error)
 {
-    assert(bloom->path);
+    if (!bloom)
+        return twin__fail_null(error, "bloom");
+    if (!bloom->path)
+        return twin__fail(error, TWIN_EINVAL, "the filter was not opened for writing");
     int lock = -1;
     twin_status status = write_and_name(&lock, bloom, bloom->path, true, error);
     if (status != TWIN_OK)

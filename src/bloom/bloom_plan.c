@@ -7,7 +7,10 @@
 #include <math.h>
 
 #include "base/enum_names.h"
+#include "base/error.h"
 
+enum { DEFAULT_ITEMS = 1000000 };
+static const double DEFAULT_RATE = 0.01;
 static const double SMALLEST_RATE = 1e-12, LARGEST_RATE = 0.5;
 
 /* Below it a block layout takes over 15 % more memory than a classic one (at 0.3 % it is 7 %). */
@@ -22,14 +25,14 @@ enum { LAYOUTS = sizeof layout_names / sizeof layout_names[0] };
 
 const char *twin_bloom_layout_name(twin_bloom_layout layout)
 {
-    return layout_names[layout];
+    return twin__enum_name((int)layout, layout_names, LAYOUTS);
 }
 
 twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name)
 {
     int layout = twin__enum_from_name(name, layout_names, LAYOUTS);
-    if (layout < 0)
-        return TWIN_EINVAL;
+    if (!out || layout < 0)
+        return twin__fail_name(out, "layout", name);
     *out = (twin_bloom_layout)layout;
     return TWIN_OK;
 }
@@ -119,24 +122,48 @@ static bool cell_bits_are_known(unsigned bits)
     return bits == 1 || bits == 4 || bits == 8 || bits == 16;
 }
 
-static bool options_are_sound(const twin_bloom_options *options)
+static twin_status check_options(const twin_bloom_options *options)
 {
-    if (options->items == 0 || !(options->cell_bits == 0 || cell_bits_are_known(options->cell_bits)))
-        return false;
-    if ((unsigned)options->layout >= LAYOUTS || twin_hash_available(options->hash.family) == TWIN_EINVAL)
-        return false;
-    if (options->cells)
-        return options->layout != TWIN_BLOOM_BLOCKS && options->functions <= TWIN_BLOOM_MAX_FUNCTIONS;
-    return options->functions == 0 && options->rate >= SMALLEST_RATE && options->rate <= LARGEST_RATE;
+    if (!cell_bits_are_known(options->cell_bits))
+        return twin__fail(NULL, TWIN_EINVAL, "cell_bits must be 1, 4, 8 or 16, not %u", options->cell_bits);
+    if ((unsigned)options->layout >= LAYOUTS)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no layout number %d", (int)options->layout);
+    if (twin_hash_available(options->hash.family) == TWIN_EINVAL)
+        return TWIN_EINVAL;
+    if (options->functions > TWIN_BLOOM_MAX_FUNCTIONS)
+        return twin__fail(NULL, TWIN_EINVAL, "functions must be 1 to %d, not %u", (int)TWIN_BLOOM_MAX_FUNCTIONS,
+                          options->functions);
+    if (options->cells && options->layout == TWIN_BLOOM_BLOCKS)
+        return twin__fail(NULL, TWIN_EINVAL, "cells cannot be chosen for the layout blocks");
+    if (!options->cells && options->functions)
+        return twin__fail(NULL, TWIN_EINVAL, "functions cannot be chosen without cells");
+    if (!options->cells && !(options->rate >= SMALLEST_RATE && options->rate <= LARGEST_RATE))
+        return twin__fail(NULL, TWIN_EINVAL, "rate must be %g to %g, not %g", SMALLEST_RATE, LARGEST_RATE,
+                          options->rate);
+    return TWIN_OK;
+}
+
+void twin__bloom_complete(twin_bloom_options *options)
+{
+    if (options->items == 0)
+        options->items = DEFAULT_ITEMS;
+    if (options->rate == 0)
+        options->rate = DEFAULT_RATE;
+    if (options->cell_bits == 0)
+        options->cell_bits = 1;
 }
 
 twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
 {
-    if (!options_are_sound(&options))
-        return TWIN_EINVAL;
+    if (!out)
+        return twin__fail_null(NULL, "out");
+    twin__bloom_complete(&options);
+    twin_status status = check_options(&options);
+    if (status != TWIN_OK)
+        return status;
 
     double items = (double)options.items, cells = (double)options.cells;
-    twin_bloom_shape shape = { .cell_bits = options.cell_bits ? options.cell_bits : 1, .functions = BLOOM_LANES };
+    twin_bloom_shape shape = { .cell_bits = options.cell_bits, .functions = BLOOM_LANES };
     if (options.cells) {
         shape.layout = TWIN_BLOOM_CLASSIC;
         shape.functions = options.functions ? options.functions : best_functions(cells / items);
@@ -145,13 +172,14 @@ twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
                       (options.layout == TWIN_BLOOM_AUTO && options.rate >= BLOCKS_FROM_RATE);
         double rate = options.rate - twin_chance(items);
         if (rate < options.rate / 2)
-            return TWIN_ELIMIT;
+            return twin__fail(NULL, TWIN_ELIMIT, "64 bits cannot distinguish so many items at a rate of %g",
+                              options.rate);
         shape.layout = blocks ? TWIN_BLOOM_BLOCKS : TWIN_BLOOM_CLASSIC;
         cells = items * (blocks ? blocks_cells_per_item(rate) : classic_cells_per_item(&shape.functions, rate));
     }
     /* Compared as doubles: past 2^53 cells the conversion below would be inexact. */
     if (!(cells <= (double)BLOOM_MAX_CELLS))
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "the filter would need %.3g cells, more than 2^46", cells);
 
     shape.cells = ((uint64_t)ceil(cells) + BLOOM_BLOCK_CELLS - 1) / BLOOM_BLOCK_CELLS * BLOOM_BLOCK_CELLS;
     *out = shape;

@@ -31,6 +31,9 @@ struct twin_bloom {
 };
 
 /* False for a shape that no plan gives, as in a damaged file. */
+/* Replaces zeros by what they stand for. */
+void twin__bloom_complete(twin_bloom_options *options);
+
 bool twin__bloom_shape_is_sound(twin_bloom_shape shape);
 
 /* An empty filter with its memory zeroed. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/error.h"
 #include "edit/edit_core.h"
 
 enum {
@@ -22,15 +23,30 @@ enum {
 
 void twin_edit_scratch_clear(twin_edit_scratch *scratch)
 {
-    for (size_t i = 0; i < sizeof scratch->room / sizeof scratch->room[0]; i++)
+    for (size_t i = 0; scratch && i < sizeof scratch->room / sizeof scratch->room[0]; i++)
         free(scratch->room[i]);
-    *scratch = (twin_edit_scratch){ 0 };
+    if (scratch)
+        *scratch = (twin_edit_scratch){ 0 };
 }
 
 void twin_edit_spans_clear(twin_edit_spans *spans)
 {
+    if (!spans)
+        return;
     free(spans->spans);
     *spans = (twin_edit_spans){ 0 };
+}
+
+static twin_status check_arguments(const void *out, const twin_edit_scratch *scratch, twin_text a, twin_text b,
+                                   twin_edit_unit unit)
+{
+    if (!out || !scratch)
+        return twin__fail_null(NULL, out ? "scratch" : "out");
+    if ((!a.bytes && a.length) || (!b.bytes && b.length))
+        return twin__fail_null(NULL, a.bytes || a.length == 0 ? "b.bytes" : "a.bytes");
+    if ((unsigned)unit > TWIN_EDIT_BYTES)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no unit of edits number %d", (int)unit);
+    return TWIN_OK;
 }
 
 static bool is_ascii(twin_text text)
@@ -141,8 +157,11 @@ static twin_status measure(size_t *out, twin_edit_scratch *scratch, twin_text a,
                            bool replaces, size_t at_most)
 {
     struct twin__pair pair;
+    twin_status status = check_arguments(out, scratch, a, b, unit);
+    if (status != TWIN_OK)
+        return status;
     *out = TWIN_EDIT_FAR;
-    twin_status status = make_pair(&pair, scratch, a, b, unit, replaces);
+    status = make_pair(&pair, scratch, a, b, unit, replaces);
     return status == TWIN_OK ? within(out, &pair, scratch, at_most) : status;
 }
 
@@ -178,11 +197,14 @@ static size_t most_indels(double at_least, size_t total)
 twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
                             double at_least)
 {
+    twin_status status = check_arguments(out, scratch, a, b, unit);
+    if (status != TWIN_OK)
+        return status;
     *out = -1;
     if (!(at_least >= 0 && at_least <= 1))
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "at_least must be 0 to 1, not %g", at_least);
     struct twin__pair pair;
-    twin_status status = make_pair(&pair, scratch, a, b, unit, false);
+    status = make_pair(&pair, scratch, a, b, unit, false);
     if (status != TWIN_OK)
         return status;
     size_t total = (size_t)(pair.n + pair.m), indels = TWIN_EDIT_FAR;
@@ -449,19 +471,22 @@ static void count_in_bytes(twin_edit_spans *spans, twin_text a, twin_text b)
     }
 }
 
-twin_status twin_edit_align(twin_edit_spans *out, size_t *distance, twin_edit_scratch *scratch, twin_text a,
-                            twin_text b, twin_edit_unit unit, size_t at_most)
+twin_status twin_edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                            twin_edit_unit unit, size_t at_most)
 {
+    twin_status status = check_arguments(out, scratch, a, b, unit);
+    if (status != TWIN_OK)
+        return status;
     out->count = 0;
-    *distance = TWIN_EDIT_FAR;
+    out->distance = TWIN_EDIT_FAR;
     struct aligning aligning = { .out = out, .scratch = scratch };
-    twin_status status = make_pair(&aligning.whole, scratch, a, b, unit, true);
+    status = make_pair(&aligning.whole, scratch, a, b, unit, true);
     if (status == TWIN_OK)
-        status = within(distance, &aligning.whole, scratch, at_most);
-    if (status != TWIN_OK || *distance == TWIN_EDIT_FAR)
+        status = within(&out->distance, &aligning.whole, scratch, at_most);
+    if (status != TWIN_OK || out->distance == TWIN_EDIT_FAR)
         return status;
     const struct twin__pair *whole = &aligning.whole;
-    status = align(&aligning, (struct part){ 0, whole->n, 0, whole->m, (int64_t)*distance });
+    status = align(&aligning, (struct part){ 0, whole->n, 0, whole->m, (int64_t)out->distance });
     if (status == TWIN_OK && whole->wide)
         count_in_bytes(out, a, b);
     return status;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
 
 #define PI 3.14159265358979323846
@@ -18,11 +19,21 @@ enum {
     QUANTILES = 65536, /* of the Cauchy distribution */
     UNITS = 256,       /* of a fixed-point number in 1 */
     MAX_LENGTH = 1 << 30,
+    DEFAULT_LENGTH = 64,
+    DEFAULT_FUNCTIONS = 128, /* the labels of a default forest */
+    DEFAULT_WINDOW = 8,
+    DEFAULT_STEP = 64,
 };
 
 static bool valid_grams(twin_embed_grams grams)
 {
     return grams.q_low >= 1 && grams.q_low <= grams.q_high && grams.q_high <= grams.window;
+}
+
+static twin_status fail_grams(twin_embed_grams grams)
+{
+    return twin__fail(NULL, TWIN_EINVAL, "q-grams of %zu to %zu bytes do not fit into a window of %zu", grams.q_low,
+                      grams.q_high, grams.window);
 }
 
 static size_t lesser(size_t x, size_t y)
@@ -123,10 +134,16 @@ static int64_t sum_grams(struct naming *naming, uint32_t *half, uint32_t *whole,
 twin_status twin_embed_distance(double *out, twin_text x, twin_text y, twin_embed_grams grams)
 {
     size_t n = lesser(x.length, y.length), slots = 16;
-    if (!valid_grams(grams) || n < grams.window)
-        return TWIN_EINVAL;
+    if (!out)
+        return twin__fail_null(NULL, "out");
+    if (grams.window == 0)
+        grams = twin_embed_paper_grams((size_t)sqrt((double)n));
+    if (!valid_grams(grams))
+        return fail_grams(grams);
+    if (n < grams.window)
+        return twin__fail(NULL, TWIN_EINVAL, "a text of %zu bytes has no window of %zu", n, grams.window);
     if (n > MAX_LENGTH)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "a text of %zu bytes is too long", n);
     while (slots < 4 * n)
         slots *= 2;
 
@@ -225,18 +242,44 @@ static void fill_quantiles(int32_t *out)
     }
 }
 
-static bool valid_options(twin_embed_options options)
+static void complete(twin_embed_options *options)
 {
-    return valid_grams(options.grams) && options.grams.window <= options.length && options.length <= MAX_LENGTH &&
-           options.bucket >= 1 && options.bucket <= UINT32_MAX / UNITS && options.functions >= 1 &&
-           options.functions <= MAX_LENGTH / sizeof(struct function);
+    size_t length = options->length ? options->length : DEFAULT_LENGTH;
+    twin_embed_options defaults = twin_embed_options_for(TWIN_EMBED_DEFAULT, length, DEFAULT_FUNCTIONS, 0);
+    if (options->length == 0)
+        options->length = defaults.length;
+    if (options->grams.window == 0)
+        options->grams = defaults.grams;
+    if (options->bucket == 0)
+        options->bucket = defaults.bucket;
+    if (options->functions == 0)
+        options->functions = defaults.functions;
+}
+
+static twin_status check_options(const twin_embed_options *options)
+{
+    const size_t most = MAX_LENGTH / sizeof(struct function);
+    if (!valid_grams(options->grams))
+        return fail_grams(options->grams);
+    if (options->length > MAX_LENGTH || options->grams.window > options->length)
+        return twin__fail(NULL, TWIN_EINVAL, "length must be %zu to %d, not %zu", options->grams.window,
+                          (int)MAX_LENGTH, options->length);
+    if (options->bucket > UINT32_MAX / UNITS)
+        return twin__fail(NULL, TWIN_EINVAL, "bucket must be 1 to %u, not %u", UINT32_MAX / UNITS, options->bucket);
+    if (options->functions > most)
+        return twin__fail(NULL, TWIN_EINVAL, "functions must be 1 to %zu, not %zu", most, options->functions);
+    return TWIN_OK;
 }
 
 twin_status twin_embedder_create(twin_embedder **out, twin_embed_options options)
 {
+    if (!out)
+        return twin__fail_null(NULL, "out");
     *out = NULL;
-    if (!valid_options(options))
-        return TWIN_EINVAL;
+    complete(&options);
+    twin_status status = check_options(&options);
+    if (status != TWIN_OK)
+        return status;
     twin_embedder *embedder = malloc(sizeof *embedder + options.functions * sizeof embedder->functions[0]);
     if (!embedder)
         return TWIN_ENOMEM;
@@ -263,6 +306,8 @@ void twin_embedder_free(twin_embedder *embedder)
 
 void twin_embed_scratch_clear(twin_embed_scratch *scratch)
 {
+    if (!scratch)
+        return;
     free(scratch->room);
     *scratch = (twin_embed_scratch){ 0 };
 }
@@ -311,11 +356,14 @@ static int64_t divide_down(int64_t x, int64_t by)
 twin_status twin_embed_vector(uint32_t *out, const twin_embedder *embedder, twin_embed_scratch *scratch,
                               twin_text text)
 {
+    if (!out || !embedder || !scratch || !text.bytes)
+        return twin__fail_null(NULL, !out ? "out" : !embedder ? "embedder" : !scratch ? "scratch" : "text.bytes");
     const twin_embed_options *options = &embedder->options;
     const twin_embed_grams grams = options->grams;
     const size_t n = options->length, lengths = grams.q_high - grams.q_low + 1;
     if (text.length < n)
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "a text of %zu bytes is shorter than the %zu of the options",
+                          text.length, n);
     uint64_t *sums = room_for(scratch, (n + 1) * sizeof *sums + lengths * n * sizeof(uint32_t));
     if (!sums)
         return TWIN_ENOMEM;
@@ -354,8 +402,11 @@ twin_embed_cells twin_embed_cells_for(size_t length, size_t edits, uint64_t seed
 
 size_t twin_embed_features(uint64_t *out, twin_embed_cells cells, twin_text text)
 {
-    assert(cells.window >= 1 && cells.step >= 1);
-    if (text.length < cells.window)
+    if (cells.window == 0)
+        cells.window = DEFAULT_WINDOW;
+    if (cells.step == 0)
+        cells.step = DEFAULT_STEP;
+    if (text.length < cells.window || !out || !text.bytes)
         return 0;
     const unsigned char *bytes = (const unsigned char *)text.bytes;
     const size_t count = text.length - cells.window + 1;
@@ -387,7 +438,8 @@ static size_t next_start(size_t start, double ratio)
 
 size_t twin_embed_length_classes(twin_embed_class out[TWIN_EMBED_MAX_CLASSES], size_t length, double ratio)
 {
-    assert(ratio >= 1 && ratio <= 16 && length <= SIZE_MAX / 64);
+    if (!out || !(ratio >= 1 && ratio <= 16) || length > SIZE_MAX / 64)
+        return 0;
     size_t count = 0;
     for (size_t number = 0, start = 1; start <= length; number++) {
         size_t next = next_start(start, ratio), longest = (size_t)(ratio * (double)(next - 1));

@@ -38,14 +38,14 @@ enum { KEEPS = sizeof keep_names / sizeof keep_names[0] };
 
 const char *twin_keep_name(twin_keep keep)
 {
-    return keep_names[keep];
+    return twin__enum_name((int)keep, keep_names, KEEPS);
 }
 
 twin_status twin_keep_from_name(twin_keep *out, const char *name)
 {
     int keep = twin__enum_from_name(name, keep_names, KEEPS);
-    if (keep < 0)
-        return TWIN_EINVAL;
+    if (!out || keep < 0)
+        return twin__fail_name(out, "way to keep documents", name);
     *out = (twin_keep)keep;
     return TWIN_OK;
 }

@@ -68,14 +68,14 @@ twin_cpu twin_cpu_best(void)
 
 const char *twin_cpu_name(twin_cpu level)
 {
-    return names[level];
+    return twin__enum_name((int)level, names, TWIN_CPU_LEVELS);
 }
 
 twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
 {
     int level = twin__enum_from_name(name, names, TWIN_CPU_LEVELS);
-    if (level < 0)
-        return TWIN_EINVAL;
+    if (!out || level < 0)
+        return twin__fail_name(out, "level", name);
     *out = (twin_cpu)level;
     return TWIN_OK;
 }

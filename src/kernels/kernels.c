@@ -3,6 +3,8 @@
 
 #include <twinsift/cpu.h>
 
+#include "base/error.h"
+
 static const struct kernels table[TWIN_CPU_LEVELS] = {
     [TWIN_CPU_SCALAR] = {
         .find_string_end = twin__find_string_end_scalar,
@@ -70,8 +72,10 @@ twin_cpu twin_cpu_level(void)
 
 twin_status twin_cpu_use(twin_cpu level)
 {
+    if ((unsigned)level >= TWIN_CPU_LEVELS)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no level number %d", (int)level);
     if (level > twin_cpu_best())
-        return TWIN_EUNSUPPORTED;
+        return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s", twin_cpu_name(level));
     atomic_store_explicit(&twin__kernels_chosen, &table[level], memory_order_relaxed);
     return TWIN_OK;
 }

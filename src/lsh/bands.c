@@ -12,8 +12,11 @@
 #include <string.h>
 
 #define XXH_INLINE_ALL
+#include <twinsift/scheme.h>
 #include <xxhash.h>
 
+#include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "kernels/sort.h"
 #include "lsh/band_key.h"
@@ -88,11 +91,17 @@ static bool share_first(const uint32_t *a, const uint32_t *b, twin_band_options 
     return true;
 }
 
-static twin_status check(twin_signatures signatures, twin_band_options options)
+/* Completes the plan and the executor, and checks all. */
+static twin_status complete(twin_signatures signatures, twin_band_options *options, twin_exec *exec)
 {
-    size_t rows = options.plan.rows, bands = options.plan.bands;
-    return rows > 0 && bands > 0 && rows <= signatures.slots && bands <= signatures.slots / rows ? TWIN_OK
-                                                                                                 : TWIN_EINVAL;
+    if (signatures.count && (!signatures.rows || !signatures.documents))
+        return twin__fail_null(NULL, signatures.rows ? "signatures.documents" : "signatures.rows");
+    if (signatures.slots == 0)
+        return twin__fail(NULL, TWIN_EINVAL, "signatures have no slots");
+    twin_scheme scheme = { .minhash.slots = signatures.slots, .plan = options->plan };
+    twin_status status = twin_scheme_complete(&scheme, NULL);
+    options->plan = scheme.plan;
+    return status == TWIN_OK ? twin__exec_complete(exec, NULL) : status;
 }
 
 struct pairing {
@@ -138,7 +147,9 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
 twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
                              twin_pair_visit *visit, void *context, twin_progress progress)
 {
-    twin_status status = check(signatures, options);
+    if (!visit)
+        return twin__fail_null(NULL, "visit");
+    twin_status status = complete(signatures, &options, &exec);
     if (status != TWIN_OK || signatures.count < 2)
         return status;
     size_t workers = (size_t)exec.workers < options.plan.bands ? (size_t)exec.workers : options.plan.bands;
@@ -174,8 +185,10 @@ static void build_bands(void *context, size_t begin, size_t end, int worker)
 
 twin_status twin_bands_create(twin_bands **out, twin_signatures signatures, twin_band_options options, twin_exec exec)
 {
+    if (!out)
+        return twin__fail_null(NULL, "out");
     *out = NULL;
-    twin_status status = check(signatures, options);
+    twin_status status = complete(signatures, &options, &exec);
     if (status != TWIN_OK)
         return status;
     size_t keys = options.plan.bands * signatures.count;
@@ -217,6 +230,8 @@ static size_t lower_bound(const uint64_t *keys, size_t count, uint32_t bucket)
 
 void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_candidate_visit *visit, void *context)
 {
+    if (!bands || !signature || !visit)
+        return;
     size_t count = bands->signatures.count;
     for (size_t band = 0; band < bands->options.plan.bands; band++) {
         const uint64_t *keys = bands->keys + band * count;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <twinsift/hash.h>
 
+#include "base/error.h"
 #include "base/random.h"
 
 enum {
@@ -24,6 +25,9 @@ enum {
     RUN_RATIO = 4,    /* a run is at least this many times larger than the next */
     MAX_RUNS = 24,    /* 256 · 4^23 rows exceed the numbers available for them */
     NONE = -1,
+    DEFAULT_TREES = 8, /* which with the depth makes 128 labels, those of a default signature */
+    DEFAULT_DEPTH = 16,
+    DEFAULT_MOST = 10,
 };
 
 /* Entries with the same labels, a list in the order of adding. A group without members is dead; when no run holds it
@@ -362,6 +366,8 @@ static twin_status flush(twin_forest *forest)
 
 twin_status twin_forest_pack(twin_forest *forest)
 {
+    if (!forest)
+        return twin__fail_null(NULL, "forest");
     const struct run nothing = { .rows = forest->row };
     twin_status status = flush(forest);
     while (status == TWIN_OK && forest->run_count >= 2)
@@ -381,10 +387,19 @@ twin_status twin_forest_pack(twin_forest *forest)
 
 twin_status twin_forest_create(twin_forest **out, twin_forest_options options)
 {
+    if (!out)
+        return twin__fail_null(NULL, "out");
     *out = NULL;
-    if (options.trees < 1 || options.trees > TWIN_FOREST_MAX_TREES || options.depth < 1 ||
-        options.depth > TWIN_FOREST_MAX_DEPTH)
-        return TWIN_EINVAL;
+    if (options.trees > TWIN_FOREST_MAX_TREES)
+        return twin__fail(NULL, TWIN_EINVAL, "trees must be 1 to %d, not %zu", (int)TWIN_FOREST_MAX_TREES,
+                          options.trees);
+    if (options.depth > TWIN_FOREST_MAX_DEPTH)
+        return twin__fail(NULL, TWIN_EINVAL, "depth must be 1 to %d, not %zu", (int)TWIN_FOREST_MAX_DEPTH,
+                          options.depth);
+    if (options.trees == 0)
+        options.trees = DEFAULT_TREES;
+    if (options.depth == 0)
+        options.depth = DEFAULT_DEPTH;
     size_t stride = options.depth + GROUP_BYTES;
     twin_forest *forest = calloc(1, sizeof *forest + options.trees * stride);
     if (!forest)
@@ -469,8 +484,10 @@ static uint32_t new_group(twin_forest *forest, twin_digest digest, const uint32_
 
 twin_status twin_forest_add(twin_forest *forest, uint64_t id, const uint32_t *labels)
 {
+    if (!forest || !labels)
+        return twin__fail_null(NULL, forest ? "labels" : "forest");
     if (look_up(forest, MEMBERS, id_key(forest, id)) != NONE)
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "id %llu is in the forest already", (unsigned long long)id);
     twin_status status = make_room(forest);
     if (status != TWIN_OK)
         return status;
@@ -491,9 +508,11 @@ twin_status twin_forest_add(twin_forest *forest, uint64_t id, const uint32_t *la
 
 twin_status twin_forest_remove(twin_forest *forest, uint64_t id)
 {
+    if (!forest)
+        return twin__fail_null(NULL, "forest");
     int64_t found = look_up(forest, MEMBERS, id_key(forest, id));
     if (found == NONE)
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "id %llu is not in the forest", (unsigned long long)id);
     uint32_t member = (uint32_t)found, group = forest->members[member].group;
     leave_group(forest, member);
     give_back(forest, MEMBERS, member);
@@ -508,16 +527,18 @@ twin_status twin_forest_remove(twin_forest *forest, uint64_t id)
 
 size_t twin_forest_count(const twin_forest *forest)
 {
-    return forest->used[MEMBERS] - forest->available[MEMBERS];
+    return forest ? forest->used[MEMBERS] - forest->available[MEMBERS] : 0;
 }
 
 size_t twin_forest_distinct(const twin_forest *forest)
 {
-    return forest->used[GROUPS] - forest->available[GROUPS] - forest->dead;
+    return forest ? forest->used[GROUPS] - forest->available[GROUPS] - forest->dead : 0;
 }
 
 size_t twin_forest_bytes(const twin_forest *forest)
 {
+    if (!forest)
+        return 0;
     const size_t trees = forest->options.trees, stride = forest->stride;
     size_t bytes = sizeof *forest + trees * stride + run_bytes(forest, &forest->fresh);
     for (size_t i = 0; i < forest->run_count; i++)
@@ -528,7 +549,7 @@ size_t twin_forest_bytes(const twin_forest *forest)
 
 size_t twin_forest_copies(uint64_t *out, const twin_forest *forest, uint64_t id, size_t most)
 {
-    int64_t found = look_up(forest, MEMBERS, id_key(forest, id));
+    int64_t found = forest && (out || most == 0) ? look_up(forest, MEMBERS, id_key(forest, id)) : NONE;
     if (found == NONE)
         return 0;
     const struct group *group = &forest->groups[forest->members[found].group];
@@ -567,9 +588,10 @@ struct search {
 
 void twin_forest_scratch_clear(twin_forest_scratch *scratch)
 {
-    for (size_t i = 0; i < sizeof scratch->room / sizeof scratch->room[0]; i++)
+    for (size_t i = 0; scratch && i < sizeof scratch->room / sizeof scratch->room[0]; i++)
         free(scratch->room[i]);
-    *scratch = (twin_forest_scratch){ 0 };
+    if (scratch)
+        *scratch = (twin_forest_scratch){ 0 };
 }
 
 static void *room_for(twin_forest_scratch *scratch, int which, size_t bytes)
@@ -764,16 +786,26 @@ static int by_level_and_id(const void *x, const void *y)
 
 size_t twin_forest_work(twin_forest_query_options ask)
 {
+    if (ask.most == 0)
+        ask.most = DEFAULT_MOST;
     return ask.most > (SIZE_MAX - 1024) / 64 ? SIZE_MAX : 64 * ask.most + 1024;
 }
 
 twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const twin_forest *forest,
                               twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_query_options ask)
 {
+    if (!out || !count || !forest || !scratch || !labels)
+        return twin__fail_null(NULL, !out       ? "out"
+                                     : !count   ? "count"
+                                     : !forest  ? "forest"
+                                     : !scratch ? "scratch"
+                                                : "labels");
     struct search search;
     *count = 0;
     if (ask.lowest > forest->options.depth)
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "lowest must be 0 to %zu, not %zu", forest->options.depth, ask.lowest);
+    if (ask.most == 0)
+        ask.most = DEFAULT_MOST;
     twin_status status = begin_search(&search, forest, scratch, labels, ask);
     if (status != TWIN_OK)
         return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/enum_names.h"
+#include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
 
@@ -35,14 +36,14 @@ enum { SKETCHES = sizeof sketch_names / sizeof sketch_names[0] };
 
 const char *twin_sketch_name(twin_sketch sketch)
 {
-    return sketch_names[sketch];
+    return twin__enum_name((int)sketch, sketch_names, SKETCHES);
 }
 
 twin_status twin_sketch_from_name(twin_sketch *out, const char *name)
 {
     int sketch = twin__enum_from_name(name, sketch_names, SKETCHES);
-    if (sketch < 0)
-        return TWIN_EINVAL;
+    if (!out || sketch < 0)
+        return twin__fail_name(out, "sketch", name);
     *out = (twin_sketch)sketch;
     return TWIN_OK;
 }
@@ -60,10 +61,16 @@ static void draw_functions(twin_minhash *hasher, uint64_t seed)
 
 twin_status twin_minhash_create(twin_minhash **out, twin_minhash_options options)
 {
+    if (!out)
+        return twin__fail_null(NULL, "out");
     *out = NULL;
-    if (options.slots == 0 || options.slots > TWIN_MINHASH_MAX_SLOTS ||
-        (unsigned)options.sketch > TWIN_SKETCH_CLASSIC)
-        return TWIN_EINVAL;
+    if (options.slots > TWIN_MINHASH_MAX_SLOTS)
+        return twin__fail(NULL, TWIN_EINVAL, "slots must be 1 to %d, not %zu", (int)TWIN_MINHASH_MAX_SLOTS,
+                          options.slots);
+    if ((unsigned)options.sketch >= SKETCHES)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no sketch number %d", (int)options.sketch);
+    if (options.slots == 0)
+        options.slots = TWIN_MINHASH_DEFAULT_SLOTS;
     twin_minhash *hasher = malloc(sizeof *hasher + 2 * options.slots * sizeof hasher->functions[0]);
     if (!hasher)
         return TWIN_ENOMEM;
@@ -124,6 +131,8 @@ static void sign_fast(uint32_t *out, const twin_minhash *hasher, const uint64_t 
 
 void twin_minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count)
 {
+    if (!out || !hasher || (!items && count))
+        return;
     memset(out, 0xFF, hasher->slots * sizeof *out);
     if (count == 0)
         return;
@@ -136,11 +145,11 @@ void twin_minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t
 
 void twin_minhash_merge(uint32_t *into, const uint32_t *other, size_t slots)
 {
-    for (size_t slot = 0; slot < slots; slot++)
+    for (size_t slot = 0; into && other && slot < slots; slot++)
         into[slot] = other[slot] < into[slot] ? other[slot] : into[slot];
 }
 
 size_t twin_minhash_agreement(const uint32_t *a, const uint32_t *b, size_t slots)
 {
-    return twin__kernels()->agree(a, b, slots);
+    return a && b ? twin__kernels()->agree(a, b, slots) : 0;
 }

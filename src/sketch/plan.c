@@ -1,13 +1,17 @@
 /* plan.c — bands, rows and slots from accepted error rates. */
 #include <twinsift/plan.h>
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 
+#include "base/error.h"
+
 double twin_plan_probability(twin_plan plan, double similarity)
 {
-    assert(plan.bands > 0 && plan.rows > 0 && similarity >= 0 && similarity <= 1);
+    if (plan.bands == 0 || plan.rows == 0 || !(similarity >= 0))
+        return 0;
+    if (similarity >= 1)
+        return 1;
     /* J^r may vanish next to 1; log1p and expm1 keep its digits. */
     return -expm1((double)plan.bands * log1p(-pow(similarity, (double)plan.rows)));
 }
@@ -60,8 +64,11 @@ static size_t fewest_bands(size_t rows, twin_plan_point accept, size_t most)
 
 twin_status twin_plan_from_errors(twin_plan *out, twin_plan_point reject, twin_plan_point accept, size_t most_slots)
 {
+    if (!out)
+        return twin__fail_null(NULL, "out");
     if (!is_point(reject) || !is_point(accept) || !can_be_met(reject, accept))
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "no curve has at most %g at similarity %g and at least %g at %g",
+                          reject.probability, reject.similarity, accept.probability, accept.similarity);
 
     /* More rows never need fewer bands, so the slots grow with the rows: the first plan that rejects well
      * enough is the smallest, and no other has as many slots. */
@@ -75,13 +82,18 @@ twin_status twin_plan_from_errors(twin_plan *out, twin_plan_point reject, twin_p
             return TWIN_OK;
         }
     }
-    return TWIN_ELIMIT;
+    return twin__fail(NULL, TWIN_ELIMIT, "%zu slots are not enough", most_slots);
 }
 
 twin_status twin_plan_from_slots(twin_plan *out, twin_plan_point accept, size_t slots)
 {
-    if (!is_point(accept) || slots == 0)
-        return TWIN_EINVAL;
+    if (!out)
+        return twin__fail_null(NULL, "out");
+    if (!is_point(accept))
+        return twin__fail(NULL, TWIN_EINVAL, "a similarity and a probability must be 0 to 1, not %g and %g",
+                          accept.similarity, accept.probability);
+    if (slots == 0)
+        return twin__fail(NULL, TWIN_EINVAL, "slots must be at least 1");
 
     /* The probability falls as rows are added, so those that reach the point are the first few. */
     size_t rows = 1, most = slots;
@@ -107,11 +119,15 @@ size_t twin_plan_slots(double error)
 
 twin_status twin_plan_for_bloom(twin_plan_bloom *out, uint64_t items, double probability)
 {
-    if (items == 0 || !(probability > 0 && probability < 1))
-        return TWIN_EINVAL;
+    if (!out)
+        return twin__fail_null(NULL, "out");
+    if (items == 0)
+        return twin__fail(NULL, TWIN_EINVAL, "items must be at least 1");
+    if (!(probability > 0 && probability < 1))
+        return twin__fail(NULL, TWIN_EINVAL, "probability must be above 0 and below 1, not %g", probability);
     double cells = ceil((double)items * -log(probability) / (M_LN2 * M_LN2));
     if (cells >= 0x1p63)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "a filter for %llu items is too large", (unsigned long long)items);
 
     double functions = fmax(1, round(cells / (double)items * M_LN2));
     double fill = -expm1(functions * (double)items * log1p(-1 / cells));

@@ -15,7 +15,6 @@
 #include "base/enum_names.h"
 #include "base/error.h"
 
-enum { DEFAULT_SLOTS = 128 };
 static const double DEFAULT_THRESHOLD = 0.8;
 
 /* Planning for similarity 1 would take one band of all rows, which a single unlucky slot defeats. */
@@ -29,9 +28,6 @@ static const char *const kind_names[] = { [TWIN_SHINGLE_CHAR] = "char",
                                           [TWIN_SHINGLE_BYTE] = "byte",
                                           [TWIN_SHINGLE_WORD] = "word",
                                           [TWIN_SHINGLE_STOP] = "stop" };
-static const size_t default_widths[] = {
-    [TWIN_SHINGLE_CHAR] = 9, [TWIN_SHINGLE_BYTE] = 4, [TWIN_SHINGLE_WORD] = 3, [TWIN_SHINGLE_STOP] = 3
-};
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
@@ -45,8 +41,8 @@ const char *twin_measure_name(twin_measure measure)
 twin_status twin_measure_from_name(twin_measure *out, const char *name)
 {
     int number = twin__enum_from_name(name, measure_names, LENGTH(measure_names));
-    if (number < 0)
-        return TWIN_EINVAL;
+    if (!out || number < 0)
+        return twin__fail_name(out, "measure", name);
     *out = (twin_measure)number;
     return TWIN_OK;
 }
@@ -59,8 +55,8 @@ const char *twin_normal_name(twin_normal normal)
 twin_status twin_normal_from_name(twin_normal *out, const char *name)
 {
     int number = twin__enum_from_name(name, normal_names, LENGTH(normal_names));
-    if (number < 0)
-        return TWIN_EINVAL;
+    if (!out || number < 0)
+        return twin__fail_name(out, "normalisation", name);
     *out = (twin_normal)number;
     return TWIN_OK;
 }
@@ -74,6 +70,8 @@ const char *twin_shingle_kind_name(twin_shingle_kind kind)
 
 void twin_scheme_seed(twin_scheme *scheme, uint64_t seed)
 {
+    if (!scheme)
+        return;
     scheme->shingle.hash = twin_hash_member(scheme->shingle.hash.family, seed);
     scheme->minhash.seed = seed;
 }
@@ -126,13 +124,13 @@ static twin_status complete_plan(twin_scheme *scheme, twin_error *error)
 
 twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
 {
-    twin_status status = check_values(scheme, error);
+    twin_status status = scheme ? check_values(scheme, error) : twin__fail_null(error, "scheme");
     if (status != TWIN_OK)
         return status;
     if (scheme->shingle.width == 0)
-        scheme->shingle.width = default_widths[scheme->shingle.kind];
+        scheme->shingle.width = twin_shingle_default_width(scheme->shingle.kind);
     if (scheme->minhash.slots == 0)
-        scheme->minhash.slots = DEFAULT_SLOTS;
+        scheme->minhash.slots = TWIN_MINHASH_DEFAULT_SLOTS;
     if (scheme->threshold == 0)
         scheme->threshold = DEFAULT_THRESHOLD;
     return complete_plan(scheme, error);
@@ -140,6 +138,8 @@ twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
 
 double twin_scheme_recall(const twin_scheme *scheme)
 {
+    if (!scheme)
+        return 0;
     return twin_plan_probability(scheme->plan, scheme->measure == TWIN_CONTAINMENT ? 1 : scheme->threshold);
 }
 
@@ -168,6 +168,8 @@ static bool equal_words(const twin_shingle_options *a, const twin_shingle_option
 
 bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b)
 {
+    if (!a || !b)
+        return a == b;
     return a->normal == b->normal && a->shingle.kind == b->shingle.kind && a->shingle.width == b->shingle.width &&
            equal_hashes(a->shingle.hash, b->shingle.hash) && equal_words(&a->shingle, &b->shingle) &&
            a->minhash.sketch == b->minhash.sketch && a->minhash.slots == b->minhash.slots &&
@@ -417,6 +419,8 @@ static void end_c_numbers(locale_t c, locale_t old)
 
 twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *scheme)
 {
+    if (!out || !scheme)
+        return twin__fail_null(NULL, out ? "scheme" : "out");
     twin_scheme complete = *scheme;
     twin_status status = twin_scheme_complete(&complete, NULL);
     if (status != TWIN_OK)
@@ -518,6 +522,8 @@ static twin_status read_line(twin_scheme *out, twin_buffer *words, char *line, s
 
 twin_status twin_scheme_read(twin_scheme *out, twin_buffer *words, twin_text line, twin_error *error)
 {
+    if (!out || !words || (!line.bytes && line.length))
+        return twin__fail_null(error, !out ? "out" : !words ? "words" : "line.bytes");
     *out = (twin_scheme){ 0 };
     char *copy = malloc(line.length + 1);
     locale_t old, c = begin_c_numbers(&old);

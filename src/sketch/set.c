@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 
 twin_status twin_items_reserve(twin_items *items, size_t more)
 {
+    if (!items)
+        return twin__fail_null(NULL, "items");
     if (more <= items->capacity - items->count)
         return TWIN_OK;
     if (more > SIZE_MAX / sizeof(uint64_t) / 4 - items->count)
@@ -30,12 +33,16 @@ twin_status twin_items_reserve(twin_items *items, size_t more)
 
 void twin_items_clear(twin_items *items)
 {
+    if (!items)
+        return;
     free(items->items);
     *items = (twin_items){ 0 };
 }
 
 twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
 {
+    if (!out || !items || !scratch)
+        return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
     scratch->count = 0;
     twin_status status = twin_items_reserve(scratch, items->count);
     if (status != TWIN_OK)
@@ -72,6 +79,8 @@ static size_t count_equal(size_t *other_count, uint64_t *others, uint32_t *table
 /* With four to eight entries per item, at most one item in eight finds a different one; those are sorted. */
 twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch)
 {
+    if (!out || !items || !scratch)
+        return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
     size_t n = items->count, different, kept = 0;
     unsigned bits = 8;
     while (bits < 32 && n >> (bits - 2))
@@ -79,7 +88,7 @@ twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items
     *out = 0;
     scratch->count = 0;
     if (n >= UINT32_MAX)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "%zu hashes are more than can be counted", n);
     twin_status status = twin_items_reserve(scratch, ((size_t)1 << bits) / 2 + 2 * (n + 1));
     if (status != TWIN_OK || n == 0)
         return status;

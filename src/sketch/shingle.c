@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
 
@@ -47,8 +48,24 @@ static const struct {
     { "stop:", TWIN_SHINGLE_STOP },
 };
 
+static twin_status fail_rule(const char *rule)
+{
+    return twin__fail(NULL, TWIN_EINVAL, "\"%s\" is not char:N, byte:N, word:N or stop:N with N from 1 to %d", rule,
+                      (int)TWIN_SHINGLE_MAX_WIDTH);
+}
+
+size_t twin_shingle_default_width(twin_shingle_kind kind)
+{
+    static const size_t widths[] = {
+        [TWIN_SHINGLE_CHAR] = 9, [TWIN_SHINGLE_BYTE] = 4, [TWIN_SHINGLE_WORD] = 3, [TWIN_SHINGLE_STOP] = 3
+    };
+    return (unsigned)kind < sizeof widths / sizeof widths[0] ? widths[kind] : 0;
+}
+
 twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
 {
+    if (!out || !rule)
+        return twin__fail_null(NULL, out ? "rule" : "out");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t length = strlen(kinds[i].name);
         if (strncmp(rule, kinds[i].name, length) != 0)
@@ -58,12 +75,12 @@ twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
         for (; *digit >= '0' && *digit <= '9' && width <= TWIN_SHINGLE_MAX_WIDTH; digit++)
             width = 10 * width + (size_t)(*digit - '0');
         if (*digit || width == 0 || width > TWIN_SHINGLE_MAX_WIDTH)
-            return TWIN_EINVAL;
+            return fail_rule(rule);
         out->kind = kinds[i].kind;
         out->width = width;
         return TWIN_OK;
     }
-    return TWIN_EINVAL;
+    return fail_rule(rule);
 }
 
 /* Never 0, which marks an empty slot among the stop words. */
@@ -103,14 +120,26 @@ static void add_stops(twin_shingler *shingler, twin_shingle_options options)
             add_stop(shingler, options.stop_words[i].bytes, options.stop_words[i].length);
 }
 
+static twin_status check_options(const twin_shingle_options *options)
+{
+    if ((unsigned)options->kind > TWIN_SHINGLE_STOP)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no kind of shingle number %d", (int)options->kind);
+    if (options->width > TWIN_SHINGLE_MAX_WIDTH)
+        return twin__fail(NULL, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
+                          (int)TWIN_SHINGLE_MAX_WIDTH, options->width);
+    return twin_hash_available(options->hash.family);
+}
+
 twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options)
 {
+    if (!out)
+        return twin__fail_null(NULL, "out");
     *out = NULL;
-    if (options.width == 0 || options.width > TWIN_SHINGLE_MAX_WIDTH || (unsigned)options.kind > TWIN_SHINGLE_STOP)
-        return TWIN_EINVAL;
-    twin_status status = twin_hash_available(options.hash.family);
+    twin_status status = check_options(&options);
     if (status != TWIN_OK)
         return status;
+    if (options.width == 0)
+        options.width = twin_shingle_default_width(options.kind);
     bool stops = options.kind == TWIN_SHINGLE_STOP;
     size_t words = !stops ? 0 : options.stop_words ? options.stop_word_count : ENGLISH;
     if (words > SIZE_MAX / 64)
@@ -217,6 +246,8 @@ static void roll_words(twin_items *words, const twin_shingler *shingler, bool on
 
 twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
+    if (!out || !shingler)
+        return twin__fail_null(NULL, out ? "shingler" : "out");
     out->count = 0;
     if (text.length == 0)
         return TWIN_OK; /* its bytes may be NULL, on which pointer arithmetic is undefined */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 
 /* Texts that a worker takes at a time: a few hundred microseconds of work. */
 enum { GRAIN = 16 };
@@ -59,6 +60,8 @@ static twin_status prepare(twin_signer *signer, twin_error *error)
 
 twin_status twin_signer_create(twin_signer **out, const twin_scheme *scheme, twin_error *error)
 {
+    if (!out)
+        return twin__fail_null(error, "out");
     *out = NULL;
     twin_signer *signer = calloc(1, sizeof *signer);
     if (!signer)
@@ -85,11 +88,13 @@ void twin_signer_free(twin_signer *signer)
 
 const twin_scheme *twin_signer_scheme(const twin_signer *signer)
 {
-    return &signer->scheme;
+    return signer ? &signer->scheme : NULL;
 }
 
 void twin_sign_scratch_clear(twin_sign_scratch *scratch)
 {
+    if (!scratch)
+        return;
     twin_buffer_clear(&scratch->text);
     twin_items_clear(&scratch->items);
     twin_items_clear(&scratch->spare);
@@ -100,6 +105,8 @@ void twin_sign_scratch_clear(twin_sign_scratch *scratch)
 twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
                                   twin_text text)
 {
+    if (!scratch || !signer)
+        return twin__fail_null(NULL, scratch ? "signer" : "scratch");
     return twin_text_normalise(&scratch->text, replaced, text, signer->scheme.normal);
 }
 
@@ -119,7 +126,8 @@ twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, 
 
 void twin_signer_sign(uint32_t *signature, const twin_signer *signer, const uint64_t *items, size_t count)
 {
-    twin_minhash_sign(signature, signer->hasher, items, count);
+    if (signer)
+        twin_minhash_sign(signature, signer->hasher, items, count);
 }
 
 /* ---- one document ---- */
@@ -143,6 +151,8 @@ twin_status twin_signer_text(uint32_t *signature, twin_set *set, const twin_sign
 twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
                               twin_sign_scratch *scratch, twin_set items)
 {
+    if (!scratch || !signer || (!items.items && items.count))
+        return twin__fail_null(NULL, !scratch ? "scratch" : !signer ? "signer" : "items");
     scratch->items.count = 0;
     twin_status status = twin_items_reserve(&scratch->items, items.count + 1);
     if (status != TWIN_OK)
@@ -190,9 +200,12 @@ static void sign_some(void *context, size_t begin, size_t end, int worker)
 twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_signer *signer, const twin_text *texts,
                              size_t count, twin_exec exec)
 {
-    size_t workers = exec.workers > 0 ? (size_t)exec.workers : 1;
-    if (exec.workers <= 0)
-        exec = (twin_exec){ TWIN_EXEC_SERIAL, 1 };
+    if (!signer || (count && (!signatures || !texts)))
+        return twin__fail_null(NULL, !signer ? "signer" : !texts ? "texts" : "signatures");
+    twin_status status = twin__exec_complete(&exec, NULL);
+    if (status != TWIN_OK)
+        return status;
+    size_t workers = (size_t)exec.workers;
     struct signing signing = {
         signatures, sizes, signer, texts, calloc(workers, sizeof *signing.scratches), TWIN_OK
     };

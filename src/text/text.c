@@ -9,6 +9,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/error.h"
 #include "kernels/kernels.h"
 
 /* ---- UTF-8 ---- */
@@ -468,7 +469,9 @@ static twin_status check(twin_buffer *out, uint64_t *bad, twin_text text)
 twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text text, twin_normal normal)
 {
     uint64_t bad = 0;
-    twin_status status = TWIN_EINVAL;
+    twin_status status = TWIN_OK;
+    if (!out || (!text.bytes && text.length))
+        return twin__fail_null(NULL, out ? "text.bytes" : "out");
     out->length = 0;
     if (text.length == 0)
         return TWIN_OK;
@@ -476,6 +479,7 @@ twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text 
     case TWIN_NORMAL_FOLD: status = fold(out, &bad, text); break;
     case TWIN_NORMAL_CHECK: status = check(out, &bad, text); break;
     case TWIN_NORMAL_BYTES: status = twin_buffer_append(out, text.bytes, text.length); break;
+    default: return twin__fail(NULL, TWIN_EINVAL, "there is no normalisation number %d", (int)normal);
     }
     if (replaced)
         *replaced += bad;

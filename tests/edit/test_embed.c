@@ -264,8 +264,8 @@ static void wrong_options_are_refused(void **state_unused)
     bad[0].length = 3;
     bad[1].grams.q_low = 0;
     bad[2].grams.q_high = bad[2].grams.window + 1;
-    bad[3].bucket = 0;
-    bad[4].functions = 0;
+    bad[3].bucket = UINT32_MAX;
+    bad[4].functions = SIZE_MAX;
     bad[5].grams.q_low = bad[5].grams.q_high + 1;
     for (size_t i = 0; i < 6; i++) {
         twin_embedder *embedder;

@@ -417,9 +417,9 @@ static void near_strings_come_first(void **state_unused)
 static void wrong_options_are_refused(void **state_unused)
 {
     (void)state_unused;
-    static const twin_forest_options bad[] = { { 0, 5, 0 }, { 5, 0, 0 }, { 257, 5, 0 }, { 5, 1025, 0 } };
+    static const twin_forest_options bad[] = { { 257, 5, 0 }, { 5, 1025, 0 } };
     twin_forest *forest;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 2; i++) {
         assert_int_equal(twin_forest_create(&forest, bad[i]), TWIN_EINVAL);
         assert_null(forest);
     }

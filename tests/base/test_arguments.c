@@ -1,0 +1,286 @@
+/* test_arguments.c — wrong arguments are refused in every build, with a sentence that names the argument. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/twinsift.h>
+#include <unistd.h>
+
+static void expect_words(const char *call, twin_status got, twin_status expected, const char *words)
+{
+    const char *said = twin_error_last(expected);
+    if (got != expected || !strstr(said, words))
+        print_message("%s: status %d, \"%s\", but expected \"%s\"\n", call, (int)got, said, words);
+    assert_int_equal(got, expected);
+    assert_non_null(strstr(said, words));
+}
+
+/* The call returns TWIN_EINVAL and says the words. */
+#define REFUSED(words, call) expect_words(#call, call, TWIN_EINVAL, words)
+
+static const twin_text text = { "some text of a few words", 24 };
+static const twin_exec many = { TWIN_EXEC_PTHREADS, TWIN_EXEC_MAX_WORKERS + 1 };
+
+static void in_base(void **state)
+{
+    (void)state;
+    twin_exec exec;
+    twin_executor executor;
+    twin_cpu level;
+    twin_buffer buffer = { 0 };
+    REFUSED("out must not be NULL", twin_exec_make(NULL, TWIN_EXEC_SERIAL, 1));
+    REFUSED("workers must be 0 to 1024, not -1", twin_exec_make(&exec, TWIN_EXEC_PTHREADS, -1));
+    REFUSED("no executor number 9", twin_exec_make(&exec, (twin_executor)9, 1));
+    REFUSED("there is no executor \"threads\"", twin_executor_from_name(&executor, "threads"));
+    REFUSED("name must not be NULL", twin_executor_from_name(&executor, NULL));
+    REFUSED("out must not be NULL", twin_executor_from_name(NULL, "serial"));
+    REFUSED("there is no level \"sse\"", twin_cpu_from_name(&level, "sse"));
+    REFUSED("no level number 7", twin_cpu_use((twin_cpu)7));
+    REFUSED("buffer must not be NULL", twin_buffer_reserve(NULL, 1));
+    REFUSED("bytes must not be NULL", twin_buffer_append(&buffer, NULL, 1));
+    assert_string_equal(twin_executor_name((twin_executor)9), "");
+    assert_string_equal(twin_cpu_name((twin_cpu)9), "");
+    twin_exec_for(many, 10, 1, NULL, NULL);
+    twin_exec_in_order(many, 10, NULL, NULL, NULL);
+    twin_buffer_clear(NULL);
+}
+
+static void in_text(void **state)
+{
+    (void)state;
+    twin_buffer out = { 0 };
+    REFUSED("out must not be NULL", twin_text_normalise(NULL, NULL, text, TWIN_NORMAL_FOLD));
+    REFUSED("text.bytes must not be NULL", twin_text_normalise(&out, NULL, (twin_text){ NULL, 3 }, TWIN_NORMAL_FOLD));
+    REFUSED("no normalisation number 5", twin_text_normalise(&out, NULL, text, (twin_normal)5));
+    twin_buffer_clear(&out);
+}
+
+static void in_sketch(void **state)
+{
+    (void)state;
+    twin_minhash *hasher;
+    twin_shingler *shingler;
+    twin_shingle_options rule;
+    twin_hash_family family;
+    twin_sketch sketch;
+    twin_items items = { 0 };
+    twin_set set;
+    size_t count;
+    uint32_t signature[128];
+    REFUSED("slots must be 1 to 65536, not 70000",
+            twin_minhash_create(&hasher, (twin_minhash_options){ .slots = 70000 }));
+    REFUSED("no sketch number 2", twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = (twin_sketch)2 }));
+    REFUSED("out must not be NULL", twin_minhash_create(NULL, (twin_minhash_options){ 0 }));
+    REFUSED("there is no sketch \"slow\"", twin_sketch_from_name(&sketch, "slow"));
+    REFUSED("the width of a shingle must be 1 to 1024, not 2000",
+            twin_shingler_create(&shingler, (twin_shingle_options){ .width = 2000 }));
+    REFUSED("no kind of shingle number 4",
+            twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)4 }));
+    REFUSED("no hash family number 4",
+            twin_shingler_create(&shingler, (twin_shingle_options){ .hash.family = (twin_hash_family)4 }));
+    REFUSED("\"char:0\" is not char:N", twin_shingle_parse(&rule, "char:0"));
+    REFUSED("rule must not be NULL", twin_shingle_parse(&rule, NULL));
+    REFUSED("shingler must not be NULL", twin_shingle(&items, NULL, text));
+    REFUSED("there is no hash family \"md5\"", twin_hash_family_from_name(&family, "md5"));
+    REFUSED("items must not be NULL", twin_items_reserve(NULL, 1));
+    REFUSED("scratch must not be NULL", twin_set_make(&set, &items, NULL));
+    REFUSED("scratch must not be NULL", twin_items_distinct(&count, &items, NULL));
+    twin_minhash_sign(signature, NULL, NULL, 0);
+    twin_minhash_merge(NULL, signature, 1);
+    assert_int_equal(twin_minhash_agreement(NULL, signature, 128), 0);
+    assert_string_equal(twin_hash_family_name((twin_hash_family)9), "");
+    assert_string_equal(twin_sketch_name((twin_sketch)9), "");
+    assert_true(twin_hash_bytes((twin_hash){ .family = (twin_hash_family)9 }, "x", 1) == 0);
+    twin_items_clear(NULL);
+}
+
+static void in_scheme_and_signer(void **state)
+{
+    (void)state;
+    twin_scheme wrong = { .minhash.slots = 70000 }, good = twin_scheme_default();
+    twin_signer *signer;
+    twin_sign_scratch scratch = { 0 };
+    twin_buffer buffer = { 0 };
+    uint32_t signature[128];
+    REFUSED("scheme must not be NULL", twin_scheme_complete(NULL, NULL));
+    REFUSED("1 to 65536 slots, not 70000", twin_scheme_complete(&wrong, NULL));
+    REFUSED("1 to 65536 slots, not 70000", twin_signer_create(&signer, &wrong, NULL));
+    wrong = (twin_scheme){ .shingle.hash.family = (twin_hash_family)4 };
+    REFUSED("no hash family number 4", twin_signer_create(&signer, &wrong, NULL));
+    REFUSED("scheme must not be NULL", twin_scheme_write(&buffer, NULL));
+    REFUSED("words must not be NULL", twin_scheme_read(&good, NULL, text, NULL));
+    REFUSED("out must not be NULL", twin_signer_create(NULL, NULL, NULL));
+    assert_int_equal(twin_signer_create(&signer, NULL, NULL), TWIN_OK);
+    REFUSED("signer must not be NULL", twin_signer_text(signature, NULL, NULL, &scratch, text));
+    REFUSED("scratch must not be NULL", twin_signer_text(signature, NULL, signer, NULL, text));
+    REFUSED("workers must be 0 to 1024, not 1025", twin_signer_many(signature, NULL, signer, &text, 1, many));
+    REFUSED("texts must not be NULL", twin_signer_many(signature, NULL, signer, NULL, 1, (twin_exec){ 0 }));
+    assert_null(twin_signer_scheme(NULL));
+    assert_false(twin_scheme_equal(&good, NULL));
+    twin_sign_scratch_clear(NULL);
+    twin_signer_free(signer);
+}
+
+static void in_plan(void **state)
+{
+    (void)state;
+    twin_plan plan;
+    twin_plan_bloom bloom;
+    twin_plan_point half = { .5, .5 }, odd = { 2, .5 };
+    REFUSED("slots must be at least 1", twin_plan_from_slots(&plan, half, 0));
+    REFUSED("must be 0 to 1, not 2 and 0.5", twin_plan_from_slots(&plan, odd, 128));
+    REFUSED("out must not be NULL", twin_plan_from_slots(NULL, half, 128));
+    REFUSED("no curve", twin_plan_from_errors(&plan, (twin_plan_point){ .8, .1 }, (twin_plan_point){ .5, .9 }, 1000));
+    REFUSED("items must be at least 1", twin_plan_for_bloom(&bloom, 0, .01));
+    REFUSED("probability must be above 0 and below 1, not 1", twin_plan_for_bloom(&bloom, 10, 1));
+    assert_true(twin_plan_probability((twin_plan){ 0 }, .5) == 0);
+    assert_true(twin_plan_probability((twin_plan){ 5, 5 }, NAN) == 0);
+}
+
+static void hear_pair(void *context, uint32_t a, uint32_t b, int worker)
+{
+    (void)context, (void)a, (void)b, (void)worker;
+}
+
+static void in_lsh(void **state)
+{
+    (void)state;
+    uint32_t rows[20] = { 0 }, documents[] = { 0, 1 };
+    twin_signatures signatures = { rows, 10, documents, 2 }, none = { NULL, 10, documents, 2 };
+    twin_band_options large = { .plan = { 5, 5 } };
+    twin_progress quiet = { 0 };
+    twin_bands *bands;
+    twin_forest *forest;
+    twin_forest_scratch scratch = { 0 };
+    twin_forest_candidate found[10];
+    size_t count;
+    REFUSED("5 bands of 5 rows do not fit into 10 slots",
+            twin_bands_pairs(signatures, large, (twin_exec){ 0 }, hear_pair, NULL, quiet));
+    REFUSED("visit must not be NULL",
+            twin_bands_pairs(signatures, (twin_band_options){ 0 }, (twin_exec){ 0 }, NULL, NULL, quiet));
+    REFUSED("workers must be 0 to 1024, not 1025",
+            twin_bands_pairs(signatures, (twin_band_options){ 0 }, many, hear_pair, NULL, quiet));
+    REFUSED("signatures.rows must not be NULL",
+            twin_bands_create(&bands, none, (twin_band_options){ 0 }, (twin_exec){ 0 }));
+    twin_bands_query(NULL, rows, NULL, NULL);
+
+    REFUSED("trees must be 1 to 256, not 300", twin_forest_create(&forest, (twin_forest_options){ .trees = 300 }));
+    REFUSED("depth must be 1 to 1024, not 2000", twin_forest_create(&forest, (twin_forest_options){ .depth = 2000 }));
+    assert_int_equal(twin_forest_create(&forest, (twin_forest_options){ .trees = 2, .depth = 5 }), TWIN_OK);
+    REFUSED("labels must not be NULL", twin_forest_add(forest, 1, NULL));
+    assert_int_equal(twin_forest_add(forest, 1, rows), TWIN_OK);
+    REFUSED("id 1 is in the forest already", twin_forest_add(forest, 1, rows));
+    REFUSED("id 2 is not in the forest", twin_forest_remove(forest, 2));
+    REFUSED("lowest must be 0 to 5, not 6",
+            twin_forest_query(found, &count, forest, &scratch, rows, (twin_forest_query_options){ .lowest = 6 }));
+    REFUSED("scratch must not be NULL",
+            twin_forest_query(found, &count, forest, NULL, rows, (twin_forest_query_options){ 0 }));
+    assert_int_equal(twin_forest_count(NULL) + twin_forest_distinct(NULL) + twin_forest_bytes(NULL), 0);
+    twin_forest_scratch_clear(&scratch);
+    twin_forest_scratch_clear(NULL);
+    twin_forest_free(forest);
+}
+
+static void in_edit(void **state)
+{
+    (void)state;
+    size_t distance;
+    double ratio;
+    twin_edit_scratch scratch = { 0 };
+    twin_edit_spans spans = { 0 };
+    twin_embedder *embedder;
+    twin_embed_scratch room = { 0 };
+    uint32_t vector[128];
+    twin_text none = { NULL, 5 };
+    REFUSED("out must not be NULL", twin_edit_distance(NULL, &scratch, text, text, TWIN_EDIT_CHARS, 1));
+    REFUSED("scratch must not be NULL", twin_edit_indel(&distance, NULL, text, text, TWIN_EDIT_CHARS, 1));
+    REFUSED("a.bytes must not be NULL", twin_edit_distance(&distance, &scratch, none, text, TWIN_EDIT_CHARS, 1));
+    REFUSED("b.bytes must not be NULL", twin_edit_align(&spans, &scratch, text, none, TWIN_EDIT_CHARS, 1));
+    REFUSED("no unit of edits number 2", twin_edit_align(&spans, &scratch, text, text, (twin_edit_unit)2, 1));
+    REFUSED("at_least must be 0 to 1, not 1.5", twin_edit_ratio(&ratio, &scratch, text, text, TWIN_EDIT_CHARS, 1.5));
+    REFUSED("do not fit into a window of 3", twin_embed_distance(&ratio, text, text, (twin_embed_grams){ 3, 1, 4 }));
+    REFUSED("functions must be 1 to", twin_embedder_create(&embedder, (twin_embed_options){ .functions = SIZE_MAX }));
+    assert_int_equal(twin_embedder_create(&embedder, (twin_embed_options){ 0 }), TWIN_OK);
+    REFUSED("a text of 24 bytes is shorter than the 64", twin_embed_vector(vector, embedder, &room, text));
+    REFUSED("embedder must not be NULL", twin_embed_vector(vector, NULL, &room, text));
+    assert_int_equal(twin_embed_features(NULL, (twin_embed_cells){ 0 }, text), 0);
+    assert_int_equal(twin_embed_length_classes(NULL, 100, 2), 0);
+    twin_embedder_free(embedder);
+    twin_edit_scratch_clear(NULL);
+    twin_edit_spans_clear(NULL);
+    twin_embed_scratch_clear(NULL);
+}
+
+static void a_filter_opened_for_reading_is_left_as_it_is(twin_bloom *bloom)
+{
+    const char *words = "opened for reading";
+    twin_bloom *wrong;
+    bool fresh = true;
+    double rate;
+    assert_false(twin_bloom_add(bloom, "x", 1));
+    assert_non_null(strstr(twin_error_last(TWIN_EINVAL), words));
+    assert_int_equal(twin_bloom_add_many(&fresh, bloom, &text, 1), 0);
+    assert_int_equal(twin_bloom_add_shared(&fresh, bloom, &text, 1), 0);
+    assert_false(twin_bloom_remove(bloom, "x", 1));
+    REFUSED(words, twin_bloom_unite(&rate, bloom, bloom));
+    REFUSED("not opened for writing", twin_bloom_commit(bloom, NULL));
+    assert_false(twin_bloom_may_contain(bloom, "x", 1));
+    REFUSED("no access number 3",
+            twin_bloom_open(&wrong, "/dev/null", (twin_bloom_open_options){ .access = (twin_bloom_access)3 }, NULL));
+    REFUSED("path must not be NULL", twin_bloom_open(&wrong, NULL, (twin_bloom_open_options){ 0 }, NULL));
+}
+
+static void in_bloom(void **state)
+{
+    (void)state;
+    twin_bloom *bloom, *other, *read;
+    twin_bloom_layout layout;
+    twin_bloom_shape shape;
+    char path[] = "/tmp/twinsift-arguments-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    REFUSED("rate must be 1e-12 to 0.5, not 2", twin_bloom_create(&bloom, (twin_bloom_options){ .rate = 2 }));
+    REFUSED("cell_bits must be 1, 4, 8 or 16, not 3",
+            twin_bloom_create(&bloom, (twin_bloom_options){ .cell_bits = 3 }));
+    REFUSED("no layout number 3", twin_bloom_plan(&shape, (twin_bloom_options){ .layout = (twin_bloom_layout)3 }));
+    REFUSED("functions cannot be chosen without cells",
+            twin_bloom_plan(&shape, (twin_bloom_options){ .functions = 3 }));
+    REFUSED("there is no layout \"round\"", twin_bloom_layout_from_name(&layout, "round"));
+    assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_bloom_create(&other, (twin_bloom_options){ .cell_bits = 4 }), TWIN_OK);
+    REFUSED("differ in shape or hash", twin_bloom_unite(NULL, bloom, other));
+    REFUSED("other must not be NULL", twin_bloom_intersect(NULL, bloom, NULL));
+    assert_false(twin_bloom_remove(bloom, "x", 1));
+    assert_non_null(strstr(twin_error_last(TWIN_EINVAL), "only a counting filter"));
+    assert_int_equal(twin_bloom_add_shared(NULL, other, &text, 1), 0);
+    assert_non_null(strstr(twin_error_last(TWIN_EINVAL), "counting filter"));
+    assert_int_equal(twin_bloom_save(bloom, path, true, NULL), TWIN_OK);
+    assert_int_equal(twin_bloom_open(&read, path, (twin_bloom_open_options){ 0 }, NULL), TWIN_OK);
+    a_filter_opened_for_reading_is_left_as_it_is(read);
+    REFUSED("bloom must not be NULL", twin_bloom_save(NULL, path, true, NULL));
+    REFUSED("bloom must not be NULL", twin_bloom_copy(&other, NULL));
+    assert_false(twin_bloom_add(NULL, "x", 1) || twin_bloom_may_contain(NULL, "x", 1));
+    assert_int_equal(twin_bloom_count(NULL, "x", 1), 0);
+    twin_bloom_free(read);
+    twin_bloom_free(other);
+    twin_bloom_free(bloom);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_base),   cmocka_unit_test(in_text),
+        cmocka_unit_test(in_sketch), cmocka_unit_test(in_scheme_and_signer),
+        cmocka_unit_test(in_plan),   cmocka_unit_test(in_lsh),
+        cmocka_unit_test(in_edit),   cmocka_unit_test(in_bloom),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

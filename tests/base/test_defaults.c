@@ -1,0 +1,180 @@
+/* test_defaults.c — {0} is a complete set of options: what it creates can be used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/twinsift.h>
+#include <unistd.h>
+
+static const char words[] = "The lighthouse keeper of Skerry Point has watched over the strait for forty years, and "
+                            "means to go on for as long as the lamp does.";
+static const char other[] =
+    "Nothing in this sentence has anything to do with the one above: it is about bread, flour, "
+    "salt and the patience of bakers.";
+
+static twin_text text_of(const char *string)
+{
+    return (twin_text){ string, strlen(string) };
+}
+
+/* ---- loops ---- */
+
+static void count_items(void *context, size_t begin, size_t end, int worker)
+{
+    assert_int_equal(worker, 0);
+    *(size_t *)context += end - begin;
+}
+
+static void count_item(void *context, size_t item, int worker)
+{
+    (void)item;
+    assert_int_equal(worker, 0);
+    ++*(size_t *)context;
+}
+
+static void an_executor_is_one_worker(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    twin_exec_for((twin_exec){ 0 }, 100, 7, count_items, &count);
+    twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 0 }, 100, 0, count_items, &count);
+    twin_exec_for((twin_exec){ TWIN_EXEC_SERIAL, 8 }, 100, 1, count_items, &count);
+    assert_int_equal(count, 300);
+    twin_exec_in_order((twin_exec){ 0 }, 50, count_item, count_item, &count);
+    assert_int_equal(count, 400);
+}
+
+/* ---- sketches ---- */
+
+static void a_shingler_cuts_nine_characters(void **state)
+{
+    (void)state;
+    twin_shingler *shingler;
+    twin_items items = { 0 };
+    assert_int_equal(twin_shingler_create(&shingler, (twin_shingle_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_shingle(&items, shingler, text_of("0123456789")), TWIN_OK);
+    assert_int_equal(items.count, 2);
+    twin_items_clear(&items);
+    twin_shingler_free(shingler);
+}
+
+static void a_hasher_has_128_slots(void **state)
+{
+    (void)state;
+    twin_minhash *hasher;
+    uint64_t items[] = { 1, 2, 3 };
+    uint32_t signature[TWIN_MINHASH_DEFAULT_SLOTS + 1];
+    memset(signature, 0xFF, sizeof signature);
+    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ 0 }), TWIN_OK);
+    twin_minhash_sign(signature, hasher, items, 3);
+    for (size_t i = 0; i < 128; i++)
+        assert_true(signature[i] != UINT32_MAX);
+    assert_true(signature[128] == UINT32_MAX);
+    twin_minhash_free(hasher);
+}
+
+static void a_signer_signs(void **state)
+{
+    (void)state;
+    static const twin_scheme zeros;
+    twin_signer *signer;
+    twin_text texts[] = { text_of(words), text_of(words), text_of(other) };
+    uint32_t signatures[3][128];
+    assert_int_equal(twin_signer_create(&signer, &zeros, NULL), TWIN_OK);
+    assert_int_equal(twin_signer_many(signatures[0], NULL, signer, texts, 3, (twin_exec){ 0 }), TWIN_OK);
+    assert_int_equal(twin_minhash_agreement(signatures[0], signatures[1], 128), 128);
+    assert_true(twin_minhash_agreement(signatures[0], signatures[2], 128) < 20);
+
+    /* Bands of these signatures, planned. */
+    static const uint32_t documents[] = { 0, 1, 2 };
+    twin_signatures all = { signatures[0], 128, documents, 3 };
+    twin_bands *bands;
+    assert_int_equal(twin_bands_create(&bands, all, (twin_band_options){ 0 }, (twin_exec){ 0 }), TWIN_OK);
+    twin_bands_free(bands);
+    twin_signer_free(signer);
+}
+
+/* ---- candidates ---- */
+
+static void a_forest_takes_a_signature(void **state)
+{
+    (void)state;
+    twin_forest *forest;
+    twin_forest_scratch scratch = { 0 };
+    uint32_t labels[128] = { 1, 2, 3 };
+    twin_forest_candidate found[10];
+    size_t count;
+    assert_int_equal(twin_forest_create(&forest, (twin_forest_options){ 0 }), TWIN_OK);
+    for (uint64_t id = 0; id < 20; id++) {
+        labels[127] = (uint32_t)id;
+        assert_int_equal(twin_forest_add(forest, id, labels), TWIN_OK);
+    }
+    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 0 }),
+                     TWIN_OK);
+    assert_int_equal(count, 10);
+    twin_forest_scratch_clear(&scratch);
+    twin_forest_free(forest);
+}
+
+static void embeddings_work(void **state)
+{
+    (void)state;
+    twin_embedder *embedder;
+    twin_embed_scratch scratch = { 0 };
+    uint32_t a[128], b[128];
+    assert_int_equal(twin_embedder_create(&embedder, (twin_embed_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_embed_vector(a, embedder, &scratch, text_of(words)), TWIN_OK);
+    assert_int_equal(twin_embed_vector(b, embedder, &scratch, text_of(words)), TWIN_OK);
+    assert_memory_equal(a, b, sizeof a);
+    twin_embed_scratch_clear(&scratch);
+    twin_embedder_free(embedder);
+
+    double distance = -1;
+    assert_int_equal(twin_embed_distance(&distance, text_of(words), text_of(words), (twin_embed_grams){ 0 }),
+                     TWIN_OK);
+    assert_true(distance == 0);
+    uint64_t features[sizeof words];
+    assert_int_equal(twin_embed_features(features, (twin_embed_cells){ 0 }, text_of(words)), strlen(words) - 8 + 1);
+}
+
+/* ---- filters ---- */
+
+static void a_filter_holds_a_million_items(void **state)
+{
+    (void)state;
+    twin_bloom *bloom, *read;
+    twin_bloom_info info;
+    twin_bloom_shape shape;
+    char path[] = "/tmp/twinsift-defaults-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(twin_bloom_plan(&shape, (twin_bloom_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ 0 }), TWIN_OK);
+    assert_true(twin_bloom_add(bloom, words, sizeof words));
+    assert_int_equal(twin_bloom_save(bloom, path, true, NULL), TWIN_OK);
+    twin_bloom_free(bloom);
+    assert_int_equal(twin_bloom_open(&read, path, (twin_bloom_open_options){ 0 }, NULL), TWIN_OK);
+    assert_true(twin_bloom_may_contain(read, words, sizeof words));
+    twin_bloom_describe(&info, read);
+    assert_int_equal(info.planned_items, 1000000);
+    assert_true(info.planned_rate == .01 && info.shape.cells == shape.cells);
+    twin_bloom_free(read);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_executor_is_one_worker),      cmocka_unit_test(a_shingler_cuts_nine_characters),
+        cmocka_unit_test(a_hasher_has_128_slots),         cmocka_unit_test(a_signer_signs),
+        cmocka_unit_test(a_forest_takes_a_signature),     cmocka_unit_test(embeddings_work),
+        cmocka_unit_test(a_filter_holds_a_million_items),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
