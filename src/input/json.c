@@ -284,7 +284,7 @@ static bool same(twin_text a, twin_text b)
 static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room)
 {
     const char *begin = s->p;
-    *out = (struct json_value){ .kind = JSON_OTHER };
+    *out = (struct json_value){ .kind = JSON_OTHER, .begin = begin };
     if (*begin == '"') {
         out->kind = JSON_STRING;
         return scan_string(s, &out->text, room);
@@ -294,7 +294,7 @@ static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room
     if (*begin == 'n')
         out->kind = JSON_NULL;
     if (*begin == '-' || (*begin >= '0' && *begin <= '9'))
-        *out = (struct json_value){ JSON_NUMBER, { begin, (size_t)(s->p - begin) } };
+        *out = (struct json_value){ JSON_NUMBER, { begin, (size_t)(s->p - begin) }, begin };
     return true;
 }
 

@@ -17,6 +17,7 @@ enum json_kind { JSON_MISSING, JSON_NULL, JSON_STRING, JSON_NUMBER, JSON_OTHER }
 struct json_value {
     enum json_kind kind;
     twin_text text;
+    const char *begin; /* its first byte in the line; NULL when it is missing */
 };
 
 struct json_line {

@@ -40,6 +40,11 @@ twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record
 
 /* ---- JSON ---- */
 
+static uint64_t column_of(const struct json_value *value, const char *line)
+{
+    return (uint64_t)(value->begin - line) + 1;
+}
+
 static twin_status from_json(struct twin__record *out, const char **newline,
                              const struct twin__input_settings *settings, twin_read_buffers *buffers,
                              const char *line, const char *end)
@@ -54,13 +59,13 @@ static twin_status from_json(struct twin__record *out, const char **newline,
     else if (json.wrong)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(json.where - line) + 1, "%s", json.wrong);
     else if (json.text.kind == JSON_MISSING)
-        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 0, "no field \"%s\"", settings->options.text_field);
+        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 1, "no field \"%s\"", settings->options.text_field);
     else if (json.text.kind != JSON_STRING)
-        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 0, "the field \"%s\" is not a string",
-                             settings->options.text_field);
+        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, column_of(&json.text, line),
+                             "the field \"%s\" is not a string", settings->options.text_field);
     else if (json.id.kind == JSON_OTHER)
-        twin__record_problem(out, TWIN_PROBLEM_BAD_ID, 0, "the field \"%s\" is neither a string nor a number",
-                             settings->options.id_field);
+        twin__record_problem(out, TWIN_PROBLEM_BAD_ID, column_of(&json.id, line),
+                             "the field \"%s\" is neither a string nor a number", settings->options.id_field);
     else
         out->what = TWIN__RECORD_DOCUMENT;
     out->document.id = json.id.text;
@@ -88,9 +93,9 @@ static bool is_blank(const char *line, const char *end)
 static void no_separator(struct twin__record *out, char separator)
 {
     if (separator == '\t')
-        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 0, "no tab in the row");
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "no tab in the row");
     else
-        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 0, "no '%c' in the row", separator);
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "no '%c' in the row", separator);
 }
 
 static void from_row(struct twin__record *out, const char **newline, char separator, const char *line,

@@ -63,7 +63,8 @@ static bool same_id(const twin_collection *collection, uint32_t a, uint32_t b)
 
 static twin_problem repeat_problem(const twin_collection *collection, uint32_t first, uint32_t again)
 {
-    twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .position = collection->entries[again].position };
+    twin_position position = collection->entries[again].position;
+    twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .position = position, .column = position.line > 0 };
     twin_text id = twin_collection_id(NULL, collection, again);
     twin_buffer where = { 0 };
     bool known = twin_input_describe(&where, collection->input, collection->entries[first].position, 0) == TWIN_OK;

@@ -164,16 +164,16 @@ bad_lines=( # the second line, for printf %b | message after FILE:2
     '{"id":"b","n":01,"text":"something to read"} | :16: a number that begins with 0'
     '{"id":"b","n":truth,"text":"something"} | :15: expected a value'
     "{\"id\":\"b\",\"n\":$(printf '[%.0s' {1..300})$(printf ']%.0s' {1..300}),\"text\":\"x\"} | nested deeper than 256 levels"
-    '{"id":"b"} | : no field "text"'
-    '{"id":"b","Text":"fields are spelt as they are"} | : no field "text"'
-    '{"id":"b","text":7} | : the field "text" is not a string'
-    '{"id":"b","text":null} | : the field "text" is not a string'
-    '{"id":{"n":1},"text":"something to read"} | : the field "id" is neither a string nor a number'
-    '{"id":true,"text":"something to read"} | : the field "id" is neither a string nor a number'
-    '{"id":"g1","text":"an id that was there before"} | : the id "g1" repeats that of FILE:1'
+    '{"id":"b"} | :1: no field "text"'
+    '{"id":"b","Text":"fields are spelt as they are"} | :1: no field "text"'
+    '{"id":"b","text":7} | :18: the field "text" is not a string'
+    '{"id":"b","text":null} | :18: the field "text" is not a string'
+    '{"id":{"n":1},"text":"something to read"} | :7: the field "id" is neither a string nor a number'
+    '{"id":true,"text":"something to read"} | :7: the field "id" is neither a string nor a number'
+    '{"id":"g1","text":"an id that was there before"} | :1: the id "g1" repeats that of FILE:1'
 )
 bad_rows=( # the second row, for printf %b | message after FILE:2
-    'no separator | : no tab in the row'
+    'no separator | :1: no tab in the row'
     'name\t | :6: an empty element'
     '\telement | :1: an empty name of a set'
 )

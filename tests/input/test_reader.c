@@ -185,7 +185,7 @@ static void expect_words(twin_buffer *out, const struct files *files, bool probl
                 length = sprintf(words, "%u:%d@%d=%s:%d\n", f, number, (int)offset, files->paths[f], number);
             else if (!text && problems && line[0] != '\r')
                 length = sprintf(words,
-                                 id ? "problem %u:%d:0 no field \"text\"\n" : "problem %u:%d:1 expected an object\n",
+                                 id ? "problem %u:%d:1 no field \"text\"\n" : "problem %u:%d:1 expected an object\n",
                                  f, number);
             assert_int_equal(twin_buffer_append(out, words, (size_t)length), TWIN_OK);
         }
