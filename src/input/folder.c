@@ -166,7 +166,7 @@ static twin_status fail_file(const struct folder_source *folder, twin_status sta
 {
     if (status == TWIN_ENOMEM)
         return twin__fail_memory(error);
-    return twin__fail(error, status, "%s cannot be read on: %m", folder->source.name);
+    return twin__fail(error, status, "%s cannot be read: %m", folder->source.name);
 }
 
 static twin_status read_files(const struct twin__source *source, struct twin__chunk *chunk)

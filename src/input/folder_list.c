@@ -73,7 +73,7 @@ static bool grow(void **items, size_t count, size_t *capacity, size_t size)
     return true;
 }
 
-/* Until all are listed, an entry's path is its place in `paths`, which may still move. */
+/* Until all are listed, an entry's path is its offset in `paths`, which may still move. */
 static bool add_entry(struct folder *folder, size_t path, int error)
 {
     void *entries = folder->entries;

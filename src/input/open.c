@@ -30,8 +30,8 @@ static bool looks_like_text(int fd)
 static twin_status fail_unknown(const struct twin__opening *opening, twin_error *error)
 {
     return twin__fail(error, TWIN_EINVAL,
-                      "%s is not an input that is known: give a folder, or a file whose name ends in .jsonl or "
-                      ".ndjson, with .gz or .zst behind it if it is packed%s",
+                      "%s is not a known kind of input: give a folder, or a file whose name ends in .jsonl or "
+                      ".ndjson, followed by .gz or .zst if it is compressed%s",
                       opening->path,
                       looks_like_text(opening->fd) ? "; if it is a text itself, give the folder it is in" : "");
 }
