@@ -262,7 +262,8 @@ static void strict_ends_at_the_first_problem(void **state)
         const char *lines, *sentence;
         uint64_t line;
     } cases[] = {
-        { "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\"}\nnot json\n{\"id\":\"c\",\"text\":\"one\"}\n", ":2:1: ", 2 },
+        { "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\"}\nnot json\n{\"id\":\"c\",\"text\":\"one\"}\n",
+          ":2:1: ", 2 },
         { "{\"id\":\"a\",\"text\":\"one\"}\n\n{\"id\":\"b\",\"text\":\"one\"}\n{\"id\":\"a\",\"text\":\"two\"}\n",
           ":4:1: the id \"a\" repeats that of ", 4 },
     };
