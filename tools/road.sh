@@ -16,6 +16,7 @@ shared=(
     kernels/sort.h    # sorting, which is made of such loops
     input/reader.h
     lsh/band_key.h    # the hash of a band, also that of an index's posting lists
+    lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     join/provider.h   # documents that can be joined: an index is one of them
     join/gate.h       # the bound on equal slots, also that of a query of an index
     join/engine.h     # from a provider to its similar pairs

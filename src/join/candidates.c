@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "kernels/sort.h"
+#include "lsh/large_buckets.h"
 
 bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair)
 {
@@ -60,43 +61,130 @@ struct band_worker {
 struct band_search {
     const struct twin__provider *provider;
     const struct twin__gate *gate;
+    const uint32_t *within; /* unless NULL, both documents must be of one crowd of these */
+    struct twin__crowd_finder *finder;
     struct band_worker *workers;
+    int worker_count;
 };
 
 static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
 {
     struct band_search *search = context;
     struct band_worker *worker = &search->workers[number];
+    if (search->within && search->within[a] != search->within[b])
+        return;
     worker->seen++;
     if (twin__gate_passes(search->gate, search->provider, a, b) && !twin__pairs_add(&worker->pairs, twin__pair(a, b)))
         worker->no_memory = true;
 }
 
-static twin_status gather(struct twin__pairs *out, uint64_t *seen, const struct band_search *search, int workers)
+static void unite_bucket(void *context, const uint64_t *keys, size_t count, int worker)
 {
-    for (int i = 0; i < workers; i++) {
+    struct band_search *search = context;
+    twin__crowd_finder_add(search->finder, keys, count, worker);
+}
+
+static twin_status gather(struct twin__band_candidates *out, const struct band_search *search)
+{
+    for (int i = 0; i < search->worker_count; i++) {
         const struct band_worker *worker = &search->workers[i];
-        if (worker->no_memory || !twin__pairs_append(out, &worker->pairs))
+        if (worker->no_memory || !twin__pairs_append(&out->pairs, &worker->pairs))
             return TWIN_ENOMEM;
-        *seen += worker->seen;
+        out->seen += worker->seen;
     }
     return TWIN_OK;
 }
 
-twin_status twin__candidates_from_bands(struct twin__pairs *out, uint64_t *seen,
-                                        const struct twin__provider *provider, const struct twin__gate *gate,
-                                        const twin_similar_options *options)
+static twin_status search_bands(struct twin__band_candidates *out, struct band_search *search,
+                                twin_signatures signatures, const twin_similar_options *options)
 {
-    int workers = options->exec.workers;
-    struct band_search search = { provider, gate, calloc((size_t)workers, sizeof *search.workers) };
-    if (!search.workers)
+    search->worker_count = options->exec.workers;
+    search->workers = calloc((size_t)search->worker_count, sizeof *search->workers);
+    if (!search->workers)
         return TWIN_ENOMEM;
-    twin_status status =
-        twin_bands_pairs(provider->signatures, options->bands, options->exec, pass_gate, &search, options->progress);
+    struct twin__band_visits visits = { .pair = pass_gate,
+                                        .bucket = search->finder ? unite_bucket : NULL,
+                                        .least = TWIN__LARGE_BUCKET,
+                                        .context = search };
+    twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
     if (status == TWIN_OK)
-        status = gather(out, seen, &search, workers);
-    for (int i = 0; i < workers; i++)
-        free(search.workers[i].pairs.items);
-    free(search.workers);
+        status = gather(out, search);
+    for (int i = 0; i < search->worker_count; i++)
+        free(search->workers[i].pairs.items);
+    free(search->workers);
     return status;
+}
+
+/* Drops the pairs that were found before their documents turned out to be of one crowd. */
+static void drop_within(struct twin__band_candidates *candidates)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < candidates->pairs.count; i++) {
+        uint64_t pair = candidates->pairs.items[i];
+        if (candidates->group[twin__pair_low(pair)] != candidates->group[twin__pair_high(pair)])
+            candidates->pairs.items[kept++] = pair;
+    }
+    candidates->seen -= candidates->pairs.count - kept;
+    candidates->pairs.count = kept;
+}
+
+twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
+                                        const struct twin__gate *gate, const twin_similar_options *options,
+                                        bool crowds)
+{
+    struct band_search search = { .provider = provider, .gate = gate };
+    if (!crowds)
+        return search_bands(out, &search, provider->signatures, options);
+    struct twin__crowd_finder finder;
+    twin_status status = twin__crowd_finder_init(&finder, provider, gate);
+    search.finder = &finder;
+    if (status == TWIN_OK)
+        status = search_bands(out, &search, provider->signatures, options);
+    if (status == TWIN_OK)
+        status = twin__crowds_list(&out->crowds, &finder);
+    if (status == TWIN_OK && out->crowds.count) {
+        out->group = finder.group;
+        finder.group = NULL;
+        drop_within(out);
+    }
+    twin__crowd_finder_clear(&finder);
+    return status;
+}
+
+/* The documents of the chosen crowds in increasing order, as bands want them. */
+static size_t list_chosen(uint32_t *out, const struct twin__band_candidates *candidates, const bool *chosen,
+                          twin_signatures signatures)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < signatures.count; i++) {
+        uint32_t document = signatures.documents[i];
+        const struct twin__crowd *crowd = twin__crowd_find(&candidates->crowds, candidates->group[document]);
+        if (crowd && chosen[crowd - candidates->crowds.items])
+            out[count++] = document;
+    }
+    return count;
+}
+
+twin_status twin__candidates_within_crowds(struct twin__band_candidates *candidates, const bool *chosen,
+                                           const struct twin__provider *provider, const struct twin__gate *gate,
+                                           const twin_similar_options *options)
+{
+    struct band_search search = { .provider = provider, .gate = gate, .within = candidates->group };
+    twin_signatures signatures = provider->signatures;
+    uint32_t *documents = malloc((signatures.count + 1) * sizeof *documents);
+    if (!documents)
+        return TWIN_ENOMEM;
+    signatures.count = list_chosen(documents, candidates, chosen, provider->signatures);
+    signatures.documents = documents;
+    twin_status status = search_bands(candidates, &search, signatures, options);
+    free(documents);
+    return status;
+}
+
+void twin__band_candidates_clear(struct twin__band_candidates *candidates)
+{
+    free(candidates->pairs.items);
+    free(candidates->group);
+    twin__crowds_clear(&candidates->crowds);
+    *candidates = (struct twin__band_candidates){ 0 };
 }

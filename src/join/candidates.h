@@ -2,6 +2,7 @@
 #ifndef TWIN_JOIN_CANDIDATES_H
 #define TWIN_JOIN_CANDIDATES_H
 
+#include "join/crowds.h"
 #include "join/gate.h"
 
 /* Pairs of documents that grow, each as one number: the lower document in the high half, the higher in the low. Begin
@@ -33,10 +34,24 @@ bool twin__pairs_append(struct twin__pairs *pairs, const struct twin__pairs *mor
 /* Sorts the pairs and drops repeats, and, unless `known` is NULL, those that are in it; `known` is sorted. */
 twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin__pairs *known);
 
-/* Adds each pair that shares a band and passes the gate, once, in no particular order. Adds to *seen how many share a
- * band. */
-twin_status twin__candidates_from_bands(struct twin__pairs *out, uint64_t *seen,
-                                        const struct twin__provider *provider, const struct twin__gate *gate,
-                                        const twin_similar_options *options);
+/* What bands yield. Begin with {0}, end with twin__band_candidates_clear(). */
+struct twin__band_candidates {
+    struct twin__pairs pairs; /* each once, in no particular order */
+    uint64_t seen;            /* how many shared a band, whether they passed the gate or not */
+    uint32_t *group;          /* per document: its crowd, by the first document of it; NULL: there are no crowds */
+    struct twin__crowds crowds;
+};
+void twin__band_candidates_clear(struct twin__band_candidates *candidates);
+
+/* Lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are listed as
+ * crowds, and pairs within a crowd are left out. */
+twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
+                                        const struct twin__gate *gate, const twin_similar_options *options,
+                                        bool crowds);
+
+/* Adds the pairs within the crowds marked in `chosen` after all. */
+twin_status twin__candidates_within_crowds(struct twin__band_candidates *candidates, const bool *chosen,
+                                           const struct twin__provider *provider, const struct twin__gate *gate,
+                                           const twin_similar_options *options);
 
 #endif

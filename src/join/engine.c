@@ -4,12 +4,15 @@
  *   1. candidates: all pairs that share a band, or for each document its best through a forest of MinHash trees;
  *   2. the signature gate (gate.c) drops those with too few equal slots as they are found;
  *   3. what is left is compared exactly (verify.c), or taken at its estimate.
+ * Documents that large buckets connect are a crowd (crowds.c). Where it is cheaper than comparing all pairs of those
+ * buckets, a crowd is joined by itself, exactly (crowd_join.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
 #include "join/engine.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/crowd_join.h"
 #include "join/gate.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -27,6 +30,12 @@ twin_status twin__engine_accepts(const twin_similar_options *options, twin_error
     return TWIN_OK;
 }
 
+/* The status of a step that fills no error. */
+static twin_status with_sentence(twin_error *error, twin_status status)
+{
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+}
+
 /* ---- candidates ---- */
 
 /* Candidates compared exactly for each of the `top` best wanted. A forest ranks by estimates, whose order is not quite
@@ -38,15 +47,14 @@ static size_t candidates_for(size_t top)
     return 2 * top + SPARE;
 }
 
-static twin_status candidates_from_forest(struct twin__pairs *out, uint64_t *seen,
-                                          const struct twin__provider *provider, const struct twin__gate *gate,
-                                          const twin_similar_options *options)
+static twin_status candidates_from_forest(struct twin__band_candidates *out, const struct twin__provider *provider,
+                                          const struct twin__gate *gate, const twin_similar_options *options)
 {
     struct twin__minhash_forest *forest;
     twin_status status = twin__minhash_forest_create(&forest, provider->signatures, options->bands.plan, 0);
     if (status == TWIN_OK)
         status = twin__minhash_forest_pairs(
-            out, NULL, seen, forest,
+            &out->pairs, NULL, &out->seen, forest,
             (struct twin__minhash_forest_query){ .documents = provider->signatures.documents,
                                                  .count = provider->signatures.count,
                                                  .take = candidates_for(options->top),
@@ -56,13 +64,72 @@ static twin_status candidates_from_forest(struct twin__pairs *out, uint64_t *see
     return status;
 }
 
-static twin_status find_candidates(struct twin__pairs *out, uint64_t *seen, const struct twin__provider *provider,
-                                   const twin_similar_options *options)
+/* Only what is compared exactly by Jaccard similarity can be joined another way with the same result. */
+static bool may_join_crowds(const twin_similar_options *options)
 {
-    struct twin__gate gate =
-        twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
-    return options->method == TWIN_METHOD_FOREST ? candidates_from_forest(out, seen, provider, &gate, options)
-                                                 : twin__candidates_from_bands(out, seen, provider, &gate, options);
+    return options->measure == TWIN_JACCARD && options->verify == TWIN_VERIFY_EXACT;
+}
+
+static twin_status find_candidates(struct twin__band_candidates *out, const struct twin__provider *provider,
+                                   const struct twin__gate *gate, const twin_similar_options *options)
+{
+    return options->method == TWIN_METHOD_FOREST
+               ? candidates_from_forest(out, provider, gate, options)
+               : twin__candidates_from_bands(out, provider, gate, options, may_join_crowds(options));
+}
+
+/* ---- crowds ---- */
+
+/* The processor time that a document takes to be fetched and searched for a few times; measured on texts of 2 KB. */
+static const double SECONDS_PER_DOCUMENT = 60e-6;
+
+/* The way from a provider to its similar pairs. */
+struct run {
+    const struct twin__provider *provider;
+    const twin_similar_options *options;
+    struct twin__gate gate;
+    struct twin__band_candidates candidates;
+    twin_matches *out;
+    twin_similar_counts *counts;
+};
+
+static twin_status join_crowd(bool *refused, struct run *run, const struct twin__crowd *crowd, twin_error *error)
+{
+    struct twin__crowd_counts joined = { .refused = true };
+    struct twin__crowd_options options = { .threshold = run->options->threshold,
+                                           .most_seconds = crowd->seconds,
+                                           .exec = run->options->exec,
+                                           .progress = run->options->progress };
+    struct twin__crowd_documents documents = { run->candidates.crowds.documents + crowd->begin, crowd->count };
+    twin_status status = TWIN_OK;
+    if (crowd->seconds > SECONDS_PER_DOCUMENT * (double)crowd->count)
+        status = twin__crowd_join(run->out, &joined, run->provider, documents, options, error);
+    *refused = joined.refused;
+    run->counts->candidates += joined.compared;
+    run->counts->verified += joined.compared;
+    return status;
+}
+
+/* Joins the crowds that are worth it; the pairs of the others become candidates. */
+static twin_status join_crowds(struct run *run, twin_error *error)
+{
+    struct twin__crowds *crowds = &run->candidates.crowds;
+    if (crowds->count == 0)
+        return TWIN_OK;
+    size_t refused = 0;
+    bool *chosen = calloc(crowds->count, sizeof *chosen);
+    if (!chosen)
+        return twin__fail_memory(error);
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
+        status = join_crowd(&chosen[i], run, &crowds->items[i], error);
+        refused += chosen[i];
+    }
+    if (status == TWIN_OK && refused)
+        status = with_sentence(
+            error, twin__candidates_within_crowds(&run->candidates, chosen, run->provider, &run->gate, run->options));
+    free(chosen);
+    return status;
 }
 
 /* ---- the best of each document ---- */
@@ -121,40 +188,44 @@ static twin_status keep_top(twin_matches *matches, size_t top)
 
 /* ---- all of it ---- */
 
-static twin_status verify_exactly(twin_matches *out, const struct twin__provider *provider,
-                                  const struct twin__pairs *pairs, const twin_similar_options *options,
-                                  twin_error *error)
+static twin_status verify_exactly(struct run *run, twin_error *error)
 {
+    const twin_similar_options *options = run->options;
     struct twin__set_rule rule = { options->measure, options->threshold };
     struct twin__verify_options verify = { twin__compare_sets(&rule), options->exec, options->progress };
-    return twin__verify_pairs(out, provider, pairs, verify, error);
+    run->counts->verified += run->candidates.pairs.count;
+    return twin__verify_pairs(run->out, run->provider, &run->candidates.pairs, verify, error);
 }
 
-/* The status of a step that fills no error. */
-static twin_status with_sentence(twin_error *error, twin_status status)
+/* From candidates to matches. */
+static twin_status verify(struct run *run, twin_error *error)
 {
-    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+    twin_status status = join_crowds(run, error);
+    if (status == TWIN_OK && run->options->verify == TWIN_VERIFY_EXACT)
+        status = verify_exactly(run, error);
+    else if (status == TWIN_OK)
+        status = with_sentence(error, twin__estimate_pairs(run->out, run->provider, &run->candidates.pairs));
+    if (status == TWIN_OK && run->options->method == TWIN_METHOD_FOREST)
+        status = with_sentence(error, keep_top(run->out, run->options->top));
+    if (status == TWIN_OK)
+        twin__matches_sort(run->out);
+    return status;
 }
 
 twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_error *error)
 {
-    struct twin__pairs pairs = { 0 };
+    struct run run = { .provider = provider, .options = options, .out = out, .counts = counts };
+    run.gate = twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
     double begun = twin__seconds();
-    twin_status status = with_sentence(error, find_candidates(&pairs, &counts->candidates, provider, options));
+    twin_status status = with_sentence(error, find_candidates(&run.candidates, provider, &run.gate, options));
     double paired = twin__seconds();
-    if (status == TWIN_OK && options->verify == TWIN_VERIFY_EXACT) {
-        status = verify_exactly(out, provider, &pairs, options, error);
-        counts->verified = pairs.count;
-    } else if (status == TWIN_OK)
-        status = with_sentence(error, twin__estimate_pairs(out, provider, &pairs));
-    if (status == TWIN_OK && options->method == TWIN_METHOD_FOREST)
-        status = with_sentence(error, keep_top(out, options->top));
     if (status == TWIN_OK)
-        twin__matches_sort(out);
-    free(pairs.items);
+        status = verify(&run, error);
+    counts->candidates += run.candidates.seen;
     counts->similar = out->count;
     counts->pairing_seconds = paired - begun;
     counts->verifying_seconds = twin__seconds() - paired;
+    twin__band_candidates_clear(&run.candidates);
     return status;
 }

@@ -20,6 +20,7 @@
 #include "base/stages.h"
 #include "kernels/sort.h"
 #include "lsh/band_key.h"
+#include "lsh/large_buckets.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 uint64_t twin__band_key(const uint32_t *rows, size_t count, uint64_t seed)
@@ -107,21 +108,24 @@ static twin_status complete(twin_signatures signatures, twin_band_options *optio
 struct pairing {
     twin_signatures signatures;
     twin_band_options options;
+    struct twin__band_visits visits;
     uint64_t *keys; /* two arrays of `count` per worker */
-    twin_pair_visit *visit;
-    void *context;
     twin_progress progress;
     atomic_size_t done;
 };
 
 static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t n, size_t band, int worker)
 {
+    if (pairing->visits.bucket && n >= pairing->visits.least) {
+        pairing->visits.bucket(pairing->visits.context, keys, n, worker);
+        return;
+    }
     for (size_t j = 1; j < n; j++)
         for (size_t i = 0; i < j; i++) {
             uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
             if (share_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b),
                             pairing->options, band))
-                pairing->visit(pairing->context, a, b, worker);
+                pairing->visits.pair(pairing->visits.context, a, b, worker);
         }
 }
 
@@ -149,11 +153,18 @@ twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options optio
 {
     if (!visit)
         return twin__fail_null(NULL, "visit");
+    return twin__bands_visit(signatures, options, exec,
+                             (struct twin__band_visits){ .pair = visit, .context = context }, progress);
+}
+
+twin_status twin__bands_visit(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                              struct twin__band_visits visits, twin_progress progress)
+{
     twin_status status = complete(signatures, &options, &exec);
     if (status != TWIN_OK || signatures.count < 2)
         return status;
     size_t workers = (size_t)exec.workers < options.plan.bands ? (size_t)exec.workers : options.plan.bands;
-    struct pairing pairing = { signatures, options, NULL, visit, context, progress, 0 };
+    struct pairing pairing = { signatures, options, visits, NULL, progress, 0 };
     pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
     if (!pairing.keys)
         return TWIN_ENOMEM;

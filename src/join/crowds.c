@@ -1,0 +1,179 @@
+/* crowds.c — crowds: documents that large buckets of bands connect.
+ *
+ * A bucket of n documents has n²/2 pairs. So large buckets are not enumerated when they are found; their documents are
+ * united, and what is united over all bands is a crowd. Which documents are in one does not depend on the order in
+ * which workers add buckets. Pairs of different crowds share no large bucket: smaller buckets yield all of them.
+ *
+ * Whether a crowd is worth an exact join (crowd_join.c) depends on what its pairs would cost otherwise. A few pairs
+ * of each bucket show how many pass the gate. */
+#include "join/crowds.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "base/union_find.h"
+#include "kernels/sort.h"
+
+twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct twin__provider *provider,
+                                    const struct twin__gate *gate)
+{
+    *out = (struct twin__crowd_finder){ .provider = provider, .gate = gate, .lock = PTHREAD_MUTEX_INITIALIZER };
+    out->group = malloc((provider->count + 1) * sizeof *out->group);
+    if (!out->group)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < provider->count; i++)
+        out->group[i] = (uint32_t)i;
+    return TWIN_OK;
+}
+
+void twin__crowd_finder_clear(struct twin__crowd_finder *finder)
+{
+    free(finder->group);
+    free(finder->buckets);
+    finder->group = NULL;
+    finder->buckets = NULL;
+}
+
+/* The processor time that all pairs of a bucket would take: to find that they meet here first and to count
+ * their equal slots, and for the share that passes the gate to compare them. */
+static double expected_seconds(const struct twin__crowd_finder *finder, const uint64_t *keys, size_t count)
+{
+    static const double SECONDS_PER_MEETING = 60e-9, SECONDS_PER_COMPARISON = 1.5e-6; /* measured on texts of 2 KB */
+    enum { SAMPLE = 64 };
+    uint64_t seed = keys[0] ^ count;
+    size_t passed = 0;
+    for (size_t i = 0; i < SAMPLE; i++) {
+        size_t a = twin__random_below(&seed, count), b = twin__random_below(&seed, count - 1);
+        passed += twin__gate_passes(finder->gate, finder->provider, (uint32_t)keys[a], (uint32_t)keys[b + (b >= a)]);
+    }
+    double pairs = (double)count * (double)(count - 1) / 2;
+    return pairs * (SECONDS_PER_MEETING + SECONDS_PER_COMPARISON * (double)passed / SAMPLE);
+}
+
+void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker)
+{
+    (void)worker;
+    struct twin__crowd_finder *finder = context;
+    struct twin__large_bucket bucket = { (uint32_t)keys[0], expected_seconds(finder, keys, count) };
+    pthread_mutex_lock(&finder->lock);
+    for (size_t i = 1; i < count; i++)
+        twin__union_join(finder->group, (uint32_t)keys[0], (uint32_t)keys[i]);
+    if (twin__array_grow(&finder->buckets, &finder->capacity, finder->count, 1, sizeof *finder->buckets))
+        finder->buckets[finder->count++] = bucket;
+    else
+        finder->no_memory = true;
+    pthread_mutex_unlock(&finder->lock);
+}
+
+/* ---- listing ---- */
+
+void twin__crowds_clear(struct twin__crowds *crowds)
+{
+    free(crowds->documents);
+    free(crowds->items);
+    *crowds = (struct twin__crowds){ 0 };
+}
+
+/* Cuts sorted keys, a crowd in the high half and its document in the low, into crowds. */
+static twin_status cut(struct twin__crowds *out, const uint64_t *keys, size_t count)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < count; i++) {
+        out->documents[i] = (uint32_t)keys[i];
+        if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32) {
+            if (!twin__array_grow(&out->items, &capacity, out->count, 1, sizeof *out->items))
+                return TWIN_ENOMEM;
+            out->items[out->count++] = (struct twin__crowd){ .begin = i };
+        }
+        out->items[out->count - 1].count++;
+    }
+    return TWIN_OK;
+}
+
+static size_t crowd_index(const struct twin__crowds *crowds, uint32_t first)
+{
+    size_t low = 0, count = crowds->count;
+    while (count > 1) {
+        size_t half = count / 2;
+        if (crowds->documents[crowds->items[low + half].begin] <= first) {
+            low += half;
+            count -= half;
+        } else
+            count = half;
+    }
+    return low;
+}
+
+const struct twin__crowd *twin__crowd_find(const struct twin__crowds *crowds, uint32_t first)
+{
+    if (crowds->count == 0)
+        return NULL;
+    const struct twin__crowd *crowd = &crowds->items[crowd_index(crowds, first)];
+    return crowds->documents[crowd->begin] == first ? crowd : NULL;
+}
+
+/* Adds up what the buckets of each crowd cost, in an order that does not depend on when they were found. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct twin__large_bucket *x = a, *y = b;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static void add_costs(struct twin__crowds *crowds, struct twin__crowd_finder *finder)
+{
+    qsort(finder->buckets, finder->count, sizeof *finder->buckets, by_cost);
+    for (size_t i = 0; i < finder->count; i++)
+        crowds->items[crowd_index(crowds, finder->group[finder->buckets[i].document])].seconds +=
+            finder->buckets[i].seconds;
+}
+
+/* All documents of crowds, as keys. A root has no parent but itself, so it is marked when one of its children comes. */
+static size_t list_keys(uint64_t *keys, struct twin__crowd_finder *finder)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < finder->provider->count; i++) {
+        uint32_t root = twin__union_root(finder->group, (uint32_t)i);
+        finder->group[i] = root;
+        if (root != i)
+            keys[count++] = (uint64_t)root << 32 | i;
+    }
+    size_t children = count;
+    for (size_t i = 0; i < finder->count; i++)
+        keys[count++] =
+            (uint64_t)finder->group[finder->buckets[i].document] << 32 | finder->group[finder->buckets[i].document];
+    return count - children ? count : 0;
+}
+
+static size_t drop_repeats(uint64_t *keys, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || keys[i] != keys[kept - 1])
+            keys[kept++] = keys[i];
+    return kept;
+}
+
+twin_status twin__crowds_list(struct twin__crowds *out, struct twin__crowd_finder *finder)
+{
+    if (finder->no_memory)
+        return TWIN_ENOMEM;
+    if (finder->count == 0)
+        return TWIN_OK;
+    size_t most = finder->provider->count + finder->count;
+    uint64_t *keys = malloc(most * sizeof *keys), *spare = malloc(most * sizeof *spare);
+    out->documents = malloc(most * sizeof *out->documents);
+    twin_status status = keys && spare && out->documents ? TWIN_OK : TWIN_ENOMEM;
+    if (status == TWIN_OK) {
+        size_t count = list_keys(keys, finder);
+        twin__sort(keys, spare, count);
+        status = cut(out, keys, drop_repeats(keys, count));
+    }
+    if (status == TWIN_OK)
+        add_costs(out, finder);
+    free(keys);
+    free(spare);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* large_buckets.h — the pairs of bands, with large buckets left to the caller. */
+#ifndef TWIN_LSH_LARGE_BUCKETS_H
+#define TWIN_LSH_LARGE_BUCKETS_H
+
+#include <twinsift/bands.h>
+
+/* Called with a bucket: the low half of each key is a document, in increasing order. */
+typedef void twin__bucket_visit(void *context, const uint64_t *keys, size_t count, int worker);
+
+struct twin__band_visits {
+    twin_pair_visit *pair;
+    twin__bucket_visit *bucket; /* of `least` documents and more, instead of their pairs; NULL: of none */
+    size_t least;
+    void *context;
+};
+
+/* As twin_bands_pairs(), but a large bucket is visited as a whole. A pair that is in a large bucket of some band may
+ * also be visited, at most once, if it is in a smaller bucket of an earlier band. */
+twin_status twin__bands_visit(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                              struct twin__band_visits visits, twin_progress progress);
+
+#endif

@@ -1,0 +1,395 @@
+/* test_crowd.c — crowds: found in large buckets, and joined without missing a pair, against comparing all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "join/crowd_join.h"
+#include "join/engine.h"
+
+enum { MOST_DOCUMENTS = 700, MOST_ITEMS = 400, SLOTS = 128 };
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const twin_exec execs[] = { { TWIN_EXEC_SERIAL, 1 }, { TWIN_EXEC_PTHREADS, 2 }, { TWIN_EXEC_PTHREADS, 7 } };
+
+/* Sets in memory. */
+struct world {
+    size_t count;
+    size_t sizes[MOST_DOCUMENTS];
+    uint64_t items[MOST_DOCUMENTS][MOST_ITEMS];
+    uint32_t rows[MOST_DOCUMENTS * SLOTS];
+    uint32_t documents[MOST_DOCUMENTS];
+    uint32_t missing; /* a document that cannot be fetched; UINT32_MAX: none */
+};
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    return ((const struct world *)provider->context)->sizes[document];
+}
+
+static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                         int worker, twin_error *error)
+{
+    (void)worker;
+    const struct world *world = provider->context;
+    if (document == world->missing) {
+        *error = (twin_error){ .status = TWIN_EIO };
+        return TWIN_EIO;
+    }
+    *out = (struct twin__content){ world->items[document], world->sizes[document] * sizeof(uint64_t) };
+    return TWIN_OK;
+}
+
+static struct twin__provider provider_of(struct world *world)
+{
+    return (struct twin__provider){ .count = world->count,
+                                    .signatures = { world->rows, SLOTS, world->documents, world->count },
+                                    .size = size_of,
+                                    .fetch = fetch,
+                                    .context = world };
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void add(struct world *world, size_t document, uint64_t item)
+{
+    if (world->sizes[document] < MOST_ITEMS)
+        world->items[document][world->sizes[document]++] = item;
+}
+
+static void finish(struct world *world, size_t document)
+{
+    uint64_t *items = world->items[document];
+    size_t kept = 0;
+    qsort(items, world->sizes[document], sizeof *items, by_value);
+    for (size_t i = 0; i < world->sizes[document]; i++)
+        if (kept == 0 || items[kept - 1] != items[i])
+            items[kept++] = items[i];
+    world->sizes[document] = kept;
+}
+
+/* Item number i of a family of items, well mixed. */
+static uint64_t item_of(uint64_t family, uint64_t i)
+{
+    uint64_t state = family << 32 ^ i;
+    return twin__random_next(&state);
+}
+
+/* How documents are made. */
+struct recipe {
+    size_t documents, templates;
+    size_t template_size;
+    size_t rest, rest_spread; /* items of its own: that many, and up to so many more */
+    size_t vocabulary;        /* that half of the rest are drawn from; 0: all are new */
+    unsigned dropped;         /* items of the template, of a hundred */
+    unsigned variants;        /* documents, of a hundred, that are an earlier one with a few changes */
+};
+
+static void draw_new(struct world *world, size_t d, const struct recipe *recipe, uint64_t *seed)
+{
+    uint64_t template = twin__random_below(seed, recipe->templates);
+    for (size_t i = 0; i < recipe->template_size; i++)
+        if (twin__random_below(seed, 100) >= recipe->dropped)
+            add(world, d, item_of(1 + template, i));
+    size_t rest = recipe->rest + twin__random_below(seed, recipe->rest_spread + 1);
+    for (size_t i = 0; i < rest; i++)
+        add(world, d,
+            recipe->vocabulary && i % 2 ? item_of(100, twin__random_below(seed, recipe->vocabulary))
+                                        : twin__random_next(seed));
+}
+
+static void draw_variant(struct world *world, size_t d, uint64_t *seed)
+{
+    size_t of = twin__random_below(seed, d);
+    uint64_t changes = twin__random_below(seed, 1 + world->sizes[of] / 5);
+    world->sizes[d] = world->sizes[of];
+    memcpy(world->items[d], world->items[of], sizeof world->items[d]);
+    for (; changes > 0; changes--)
+        if (twin__random_below(seed, 2) && world->sizes[d] > 1) {
+            size_t at = twin__random_below(seed, world->sizes[d]), last = --world->sizes[d];
+            world->items[d][at] = world->items[d][last];
+        } else
+            add(world, d, twin__random_next(seed));
+}
+
+static void draw(struct world *world, const struct recipe *recipe, uint64_t seed)
+{
+    *world = (struct world){ .count = recipe->documents, .missing = UINT32_MAX };
+    for (size_t d = 0; d < world->count; d++) {
+        world->documents[d] = (uint32_t)d;
+        if (d > 0 && twin__random_below(&seed, 100) < recipe->variants)
+            draw_variant(world, d, &seed);
+        else
+            draw_new(world, d, recipe, &seed);
+        finish(world, d);
+    }
+}
+
+static void sign(struct world *world)
+{
+    twin_minhash *hasher;
+    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS, .seed = 1 }), TWIN_OK);
+    for (size_t d = 0; d < world->count; d++)
+        twin_minhash_sign(world->rows + d * SLOTS, hasher, world->items[d], world->sizes[d]);
+    twin_minhash_free(hasher);
+}
+
+/* The similarity of every pair of the last world that was compared. */
+static double truth[MOST_DOCUMENTS][MOST_DOCUMENTS];
+
+static void compare_all(const struct world *world)
+{
+    for (uint32_t a = 0; a < world->count; a++)
+        for (uint32_t b = a + 1; b < world->count; b++)
+            truth[a][b] = twin_set_similarity((twin_set){ world->items[a], world->sizes[a] },
+                                              (twin_set){ world->items[b], world->sizes[b] }, TWIN_JACCARD);
+}
+
+/* The matches are exactly the pairs that reach the threshold. */
+static void assert_all_pairs(const twin_matches *got, const struct world *world, double threshold)
+{
+    size_t i = 0;
+    for (uint32_t a = 0; a < world->count; a++)
+        for (uint32_t b = a + 1; b < world->count; b++) {
+            if (truth[a][b] < threshold)
+                continue;
+            if (i >= got->count || got->items[i].a != a || got->items[i].b != b ||
+                got->items[i].similarity != truth[a][b])
+                fail_msg("documents %u and %u, similarity %f", a, b, truth[a][b]);
+            i++;
+        }
+    assert_true(i == got->count);
+}
+
+static const struct recipe recipes[] = {
+    { 300, 1, 170, 28, 4, 0, 0, 5 },    /* below a threshold of .8, but for variants */
+    { 300, 1, 170, 10, 50, 20, 3, 10 }, /* on both sides of it, with shared words */
+    { 300, 2, 150, 10, 40, 0, 10, 10 }, /* two templates with gaps */
+    { 300, 3, 60, 5, 60, 30, 5, 30 },   /* three small ones */
+    { 200, 1, 200, 0, 6, 0, 1, 0 },     /* nearly all above: the output is quadratic */
+    { 300, 4, 4, 0, 8, 10, 20, 20 },    /* tiny sets, some of them empty */
+    { 250, 1, 5, 60, 200, 0, 0, 20 },   /* a poisoned shingle or five, else strangers */
+    { 1, 1, 10, 1, 0, 0, 0, 0 },        /* alone */
+    { 2, 1, 100, 1, 0, 0, 0, 0 },       /* two */
+};
+static const double thresholds[] = { .3, .5, .75, .8, .9, 1 };
+
+static struct twin__crowd_documents all_of(const struct world *world)
+{
+    return (struct twin__crowd_documents){ world->documents, world->count };
+}
+
+static void join(struct world *world, double threshold, struct twin__crowd_options options,
+                 struct twin__crowd_counts *counts)
+{
+    struct twin__provider provider = provider_of(world);
+    twin_matches got = { 0 };
+    options.threshold = threshold;
+    assert_int_equal(twin__crowd_join(&got, counts, &provider, all_of(world), options, NULL), TWIN_OK);
+    twin__matches_sort(&got);
+    assert_all_pairs(&got, world, threshold);
+    twin_matches_clear(&got);
+}
+
+static void no_pair_of_a_crowd_is_missed(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (size_t r = 0; r < COUNT(recipes); r++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            draw(&world, &recipes[r], seed);
+            compare_all(&world);
+            for (size_t t = 0; t < COUNT(thresholds); t++) {
+                struct twin__crowd_counts counts;
+                join(&world, thresholds[t], (struct twin__crowd_options){ .exec = execs[0] }, &counts);
+                assert_false(counts.refused);
+            }
+        }
+}
+
+/* Blocks of 512 documents, and pairs compared as soon as there are some. */
+static void many_blocks_and_workers_find_the_same(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { 700, 2, 100, 5, 60, 40, 5, 20 };
+    draw(&world, &recipe, 7);
+    compare_all(&world);
+    uint64_t compared = 0;
+    for (size_t e = 0; e < COUNT(execs); e++)
+        for (size_t t = 0; t < COUNT(thresholds); t++) {
+            struct twin__crowd_counts counts;
+            join(&world, thresholds[t],
+                 (struct twin__crowd_options){ .exec = execs[e], .index_entries = 1, .pairs_at_a_time = 10 },
+                 &counts);
+            if (thresholds[t] == .8) {
+                assert_true(e == 0 || counts.compared == compared);
+                compared = counts.compared;
+            }
+        }
+}
+
+/* Sizes from one to as many as fit: a prefix of each length, each just long enough. */
+static void sizes_at_every_bound_are_joined(void **state)
+{
+    (void)state;
+    static struct world world;
+    world = (struct world){ .count = MOST_ITEMS, .missing = UINT32_MAX };
+    for (size_t d = 0; d < world.count;
+         d++) { /* document d is the first d + 1 items: similarity is a ratio of sizes */
+        world.documents[d] = (uint32_t)d;
+        for (size_t i = 0; i <= d; i++)
+            add(&world, d, item_of(5, i));
+        finish(&world, d);
+    }
+    compare_all(&world);
+    for (size_t t = 0; t < COUNT(thresholds); t++) {
+        struct twin__crowd_counts counts;
+        join(&world, thresholds[t], (struct twin__crowd_options){ .exec = execs[0] }, &counts);
+    }
+}
+
+/* 700 documents at J = .74: 244,650 pairs, of which those that are similar are compared and hardly any other. */
+static void a_crowd_below_the_threshold_is_cheap(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { 700, 1, 170, 30, 0, 0, 0, 3 };
+    draw(&world, &recipe, 1);
+    compare_all(&world);
+    struct twin__crowd_counts counts;
+    join(&world, .8, (struct twin__crowd_options){ .exec = execs[0] }, &counts);
+    assert_true(counts.compared < 300);
+}
+
+static void what_is_too_expensive_is_refused(void **state)
+{
+    (void)state;
+    static struct world world;
+    draw(&world, &recipes[4], 1);
+    compare_all(&world);
+    struct twin__provider provider = provider_of(&world);
+    twin_matches got = { 0 };
+    struct twin__crowd_counts counts;
+    struct twin__crowd_options options = { .threshold = .8, .most_seconds = 1e-9, .exec = execs[0] };
+    assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(&world), options, NULL), TWIN_OK);
+    assert_true(counts.refused && counts.compared == 0 && got.count == 0);
+}
+
+static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
+{
+    (void)state;
+    static struct world world;
+    draw(&world, &recipes[0], 1);
+    compare_all(&world);
+    for (size_t e = 0; e < COUNT(execs); e++)
+        for (uint32_t missing = 0; missing < world.count; missing += 37) {
+            struct twin__provider provider = provider_of(&world);
+            world.missing = missing;
+            twin_matches got = { 0 };
+            struct twin__crowd_counts counts;
+            twin_error error = { 0 };
+            struct twin__crowd_options options = { .threshold = .8, .exec = execs[e] };
+            assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(&world), options, &error), TWIN_EIO);
+            assert_int_equal(error.status, TWIN_EIO);
+            twin_matches_clear(&got);
+        }
+}
+
+/* ---- crowds among other documents ---- */
+
+struct gathered {
+    struct twin__band_candidates candidates;
+    struct twin__gate gate;
+    twin_similar_options options;
+};
+
+static void gather(struct gathered *out, const struct twin__provider *provider, twin_exec exec)
+{
+    *out = (struct gathered){ .options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = exec } };
+    out->gate = twin__gate_make(TWIN_JACCARD, .8, TWIN_VERIFY_EXACT, SLOTS);
+    assert_int_equal(twin__candidates_from_bands(&out->candidates, provider, &out->gate, &out->options, true),
+                     TWIN_OK);
+}
+
+/* The pairs of bands, and no other, are those between crowds and, on demand, those within. */
+static void pairs_are_between_crowds_or_within(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { 700, 2, 190, 10, 0, 0, 0, 0 };
+    draw(&world, &recipe, 3);
+    compare_all(&world);
+    sign(&world);
+    struct twin__provider provider = provider_of(&world);
+    struct gathered plain;
+    plain = (struct gathered){ .options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = execs[0] } };
+    plain.gate = twin__gate_make(TWIN_JACCARD, .8, TWIN_VERIFY_EXACT, SLOTS);
+    assert_int_equal(twin__candidates_from_bands(&plain.candidates, &provider, &plain.gate, &plain.options, false),
+                     TWIN_OK);
+    assert_int_equal(twin__pairs_sort_unique(&plain.candidates.pairs, NULL), TWIN_OK);
+    for (size_t e = 0; e < COUNT(execs); e++) {
+        struct gathered with;
+        gather(&with, &provider, execs[e]);
+        struct twin__band_candidates *candidates = &with.candidates;
+        assert_int_equal(candidates->crowds.count, 2);
+        for (size_t i = 0; i < candidates->pairs.count; i++)
+            assert_true(candidates->group[twin__pair_low(candidates->pairs.items[i])] !=
+                        candidates->group[twin__pair_high(candidates->pairs.items[i])]);
+        bool both[2] = { true, true };
+        assert_int_equal(twin__candidates_within_crowds(candidates, both, &provider, &with.gate, &with.options),
+                         TWIN_OK);
+        size_t listed = candidates->pairs.count;
+        assert_int_equal(twin__pairs_sort_unique(&candidates->pairs, NULL), TWIN_OK);
+        assert_true(listed == candidates->pairs.count && listed == plain.candidates.pairs.count);
+        assert_memory_equal(candidates->pairs.items, plain.candidates.pairs.items, listed * sizeof(uint64_t));
+        twin__band_candidates_clear(candidates);
+    }
+    twin__band_candidates_clear(&plain.candidates);
+}
+
+/* All pairs come out, also those that no band has found: with one band a crowd would lose half of them. */
+static void the_engine_misses_no_pair_of_a_crowd(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { 700, 1, 172, 28, 0, 0, 0, 10 };
+    draw(&world, &recipe, 5);
+    compare_all(&world);
+    sign(&world);
+    struct twin__provider provider = provider_of(&world);
+    for (size_t e = 0; e < COUNT(execs); e++) {
+        twin_matches got = { 0 };
+        twin_similar_counts counts = { 0 };
+        twin_similar_options options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = execs[e] };
+        assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
+        assert_all_pairs(&got, &world, .8);
+        assert_true(counts.verified < 3000 && counts.similar == got.count);
+        twin_matches_clear(&got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_pair_of_a_crowd_is_missed),
+        cmocka_unit_test(many_blocks_and_workers_find_the_same),
+        cmocka_unit_test(sizes_at_every_bound_are_joined),
+        cmocka_unit_test(a_crowd_below_the_threshold_is_cheap),
+        cmocka_unit_test(what_is_too_expensive_is_refused),
+        cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
+        cmocka_unit_test(pairs_are_between_crowds_or_within),
+        cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
