@@ -248,6 +248,7 @@ static twin_edit_join_options edit_options(const struct run *run, twin_progress 
     const struct request_base *base = &request->shared.base;
     bool by_ratio = option_given(base, "threshold") || request->max_edits == TWIN_EDIT_FAR;
     return (twin_edit_join_options){ .ratio = by_ratio ? run->scheme.threshold : 0,
+                                     .limit_edits = request->max_edits != TWIN_EDIT_FAR,
                                      .edits = request->max_edits,
                                      .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
                                      .minhash = run->scheme.minhash,
@@ -308,17 +309,16 @@ static bool audit_run(struct run *run, twin_progress progress)
     const struct request *request = run->request;
     uint64_t seed = request->shared.scheme.minhash.seed;
     twin_error error = { 0 };
+    twin_audit_options audit = { .documents = request->audit,
+                                 .seed = seed,
+                                 .measure = run->scheme.measure,
+                                 .threshold = run->scheme.threshold,
+                                 .top = request->top,
+                                 .exec = run->exec,
+                                 .progress = progress };
     twin_status status = by_edits(run) ? twin_audit_edits(&run->audit, run->collection, run->similar,
-                                                          edit_options(run, progress), request->audit, seed, &error)
-                                       : twin_audit_run(&run->audit, run->collection, run->similar,
-                                                        (twin_audit_options){ .documents = request->audit,
-                                                                              .seed = seed,
-                                                                              .measure = run->scheme.measure,
-                                                                              .threshold = run->scheme.threshold,
-                                                                              .top = request->top,
-                                                                              .exec = run->exec,
-                                                                              .progress = progress },
-                                                        &error);
+                                                          edit_options(run, progress), audit, &error)
+                                       : twin_audit_run(&run->audit, run->collection, run->similar, audit, &error);
     run->audited = seconds();
     progress_clear();
     if (status != TWIN_OK)

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct twin_audit_options {
-    size_t documents; /* how many to draw; all when there are no more */
+    size_t documents; /* how many to draw, all when there are no more; 0: 1000 */
     uint64_t seed;
     double threshold; /* 0: the threshold and the measure of the search; else these two are used instead */
     twin_measure measure;
@@ -35,11 +35,10 @@ typedef struct twin_audit {
 TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                                     twin_audit_options options, twin_error *error);
 
-/* The same for the pairs that twin_edit_join_find() found with these options: `documents` drawn ones are compared, text by
- * text, with all others of a length that can be near. Its progress and exec are used. */
+/* The same for the pairs that twin_edit_join_find() found with the options `join`: the drawn documents are compared, text by
+ * text, with all others of a length that can be near. Threshold, measure and top are not used. */
 TWIN_API twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                                      twin_edit_join_options options, size_t documents, uint64_t seed,
-                                      twin_error *error);
+                                      twin_edit_join_options join, twin_audit_options options, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -18,9 +18,10 @@ extern "C" {
 #endif
 
 typedef struct twin_edit_join_options {
-    double ratio; /* the least indel ratio, 0 .. 1; 0: any */
-    size_t edits; /* the most edits; TWIN_EDIT_FAR: any. One of the two must be given. */
-    size_t grams; /* characters of a run; 0: two to five, by the length of the texts */
+    double ratio;     /* the least indel ratio, up to 1; 0: any if edits are limited, else 0.8 */
+    bool limit_edits; /* whether `edits` applies */
+    size_t edits;     /* the most edits; 0: only equal texts */
+    size_t grams;     /* characters of a run; 0: two to five, by the length of the texts */
     twin_minhash_options
         minhash; /* of the runs; 128 slots find 99 of 100 pairs at a ratio of .95 at the very least */
     twin_exec exec;

@@ -59,6 +59,8 @@ static twin_status count_buckets(twin_index_info *out, const twin_index_view *vi
 
 twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error)
 {
+    if (!out || !view)
+        return twin__fail_null(error, out ? "view" : "out");
     const struct twin__index_counts *counts = &view->counts;
     *out = (twin_index_info){ .documents = counts->documents,
                               .sets = counts->sets,
@@ -423,6 +425,8 @@ static twin_status check_all(struct checking *checking)
 
 twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
 {
+    if (!view)
+        return twin__fail_null(error, "view");
     size_t slots = view->index->options.scheme.minhash.slots;
     struct checking checking = { .view = view, .progress = progress, .error = error };
     checking.signature = malloc(slots * sizeof *checking.signature);

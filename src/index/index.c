@@ -184,12 +184,17 @@ static twin_status open_index(twin_index **out, const char *path, enum twin__sto
 
 twin_status twin_index_open(twin_index **out, const char *path, twin_index_access access, twin_error *error)
 {
+    if (!out || !path)
+        return twin__fail_null(error, out ? "path" : "out");
+    *out = NULL;
+    if ((unsigned)access > TWIN_INDEX_WRITE)
+        return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)access);
     return open_index(out, path, access == TWIN_INDEX_WRITE ? TWIN__STORE_WRITE : TWIN__STORE_READ, error);
 }
 
 twin_index_options twin_index_options_of(const twin_index *index)
 {
-    return index->options;
+    return index ? index->options : (twin_index_options){ 0 };
 }
 
 /* ---- creating ---- */
@@ -222,6 +227,8 @@ static twin_status try_options(const char *path, twin_index_options options, twi
 
 twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error)
 {
+    if (!path)
+        return twin__fail_null(error, "path");
     twin_buffer format = { 0 };
     twin_status status = complete(&options, error);
     if (status == TWIN_OK)
@@ -260,6 +267,8 @@ static twin_status restart_counts(twin__store_txn *txn, void *context, twin_erro
 
 twin_status twin_index_compact(const char *path, twin_error *error)
 {
+    if (!path)
+        return twin__fail_null(error, "path");
     twin_index *index;
     twin_status status = open_index(&index, path, TWIN__STORE_ALONE, error);
     if (status == TWIN_OK)

@@ -11,6 +11,7 @@
 
 #include "base/background.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "index/ingest.h"
 #include "index/write.h"
@@ -245,6 +246,11 @@ static void clear_adding(struct adding *adding)
 twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
                                  twin_index_add_options feed, twin_error *error)
 {
+    if (!index || !input)
+        return twin__fail_null(error, index ? "input" : "index");
+    twin_status status = twin__exec_complete(&feed.exec, error);
+    if (status != TWIN_OK)
+        return status;
     twin_index_change unused = { 0 };
     uint64_t problems = 0;
     feed.batch_documents = feed.batch_documents ? feed.batch_documents : BATCH_DOCUMENTS;
@@ -265,7 +271,7 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
                                                   .problem_context = feed.context,
                                                   .stage = &twin__stage_adding,
                                                   .progress = feed.progress };
-    twin_status status = twin__index_ingest(&problems, &options, error);
+    status = twin__index_ingest(&problems, &options, error);
     adding.change->problems += problems;
     status = finish_writing(&adding, status, error);
     clear_adding(&adding);

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "index/view_provider.h"
 #include "join/engine.h"
 
@@ -139,9 +140,16 @@ twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options
 {
     twin_index_view **views;
     struct pair_list pairs = { 0 };
-    if (!(options.threshold >= 0 && options.threshold <= 1) || options.copies == TWIN_COPIES_ALL)
-        return twin__fail_status(error, TWIN_EINVAL);
-    twin_status status = twin__index_views_create(&views, options.exec.workers, index, error);
+    if (!index || !visit)
+        return twin__fail_null(error, index ? "visit" : "index");
+    if (!(options.threshold >= 0 && options.threshold <= 1))
+        return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
+    if (options.copies != TWIN_COPIES_FIRST && options.copies != TWIN_COPIES_NONE)
+        return twin__fail(error, TWIN_EINVAL, "copies must be TWIN_COPIES_FIRST or TWIN_COPIES_NONE");
+    twin_status status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__index_views_create(&views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
     status = find_pairs(&pairs, views, &options, error);

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "index/draft.h"
 #include "index/ingest.h"
@@ -18,6 +19,8 @@
 
 void twin_index_answer_clear(twin_index_answer *answer)
 {
+    if (!answer)
+        return;
     free(answer->entries);
     twin_buffer_clear(&answer->ids);
     *answer = (twin_index_answer){ 0 };
@@ -269,6 +272,8 @@ static twin_status run_query(twin_index_answer *out, twin_index_view *view, twin
 twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                              twin_text text, twin_error *error)
 {
+    if (!out || !view || (!text.bytes && text.length))
+        return twin__fail_null(error, !out ? "out" : !view ? "view" : "text.bytes");
     if (view->index->options.format == TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of sets; query it with a set, not with a text",
                           view->index->path);
@@ -278,6 +283,8 @@ twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin
 twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                    const uint64_t *items, size_t count, twin_error *error)
 {
+    if (!out || !view || (!items && count))
+        return twin__fail_null(error, !out ? "out" : !view ? "view" : "items");
     if (view->index->options.format != TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of documents; query it with a text, not with a set",
                           view->index->path);
@@ -308,8 +315,13 @@ static void query_range(void *context, size_t begin, size_t end, int worker)
 twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_query_many_options options,
                                   const twin_text *texts, size_t count, twin_error *error)
 {
+    if (!index || (count && (!out || !texts)))
+        return twin__fail_null(error, !index ? "index" : !out ? "out" : "texts");
+    twin_status status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
     struct batch batch = { .out = out, .options = options.query, .texts = texts, .failure = TWIN__NO_FAILURE };
-    twin_status status = twin__index_views_create(&batch.views, options.exec.workers, index, error);
+    status = twin__index_views_create(&batch.views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
     twin_exec_for(options.exec, count, 1, query_range, &batch);
@@ -429,6 +441,11 @@ static void clear_input_query(struct input_query *query)
 twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
                                    twin_index_query_input_options options, twin_error *error)
 {
+    if (!index || !input || !options.answer)
+        return twin__fail_null(error, !index ? "index" : !input ? "input" : "answer");
+    twin_status status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
     struct input_query query = { .options = options };
     uint64_t unused = 0;
     size_t workers = (size_t)options.exec.workers;
@@ -445,8 +462,8 @@ twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const 
                                                  .problem_context = options.context,
                                                  .stage = &twin__stage_querying,
                                                  .progress = options.progress };
-    twin_status status = query.workers ? twin__index_views_create(&query.views, options.exec.workers, index, error)
-                                       : twin__fail_memory(error);
+    status = query.workers ? twin__index_views_create(&query.views, options.exec.workers, index, error)
+                           : twin__fail_memory(error);
     if (status == TWIN_OK) {
         status = twin__index_ingest(problems ? problems : &unused, &ingest, error);
         twin__index_views_free(query.views, options.exec.workers);

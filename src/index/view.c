@@ -44,6 +44,8 @@ static void end_read(twin_index_view *view)
 
 twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twin_error *error)
 {
+    if (!out || !index)
+        return twin__fail_null(error, out ? "index" : "out");
     size_t slots = index->options.scheme.minhash.slots;
     twin_index_view *view = calloc(1, sizeof *view);
     *out = NULL;
@@ -64,6 +66,8 @@ twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twi
 
 twin_status twin_index_view_renew(twin_index_view *view, twin_error *error)
 {
+    if (!view)
+        return twin__fail_null(error, "view");
     end_read(view);
     return begin_read(view, error);
 }
@@ -270,6 +274,8 @@ twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view 
                             twin_error *error)
 {
     twin_status status = TWIN_OK;
+    if (!out || !found || !view || !id.bytes)
+        return twin__fail_null(error, !out ? "out" : !found ? "found" : !view ? "view" : "id.bytes");
     *found = false;
     for (size_t run = 0; run < view->ids.run_count && status == TWIN_OK && !*found; run++)
         status = find_in_run(out, found, view, run, id, error);
@@ -280,12 +286,16 @@ twin_status twin_index_signature(const uint32_t **out, twin_index_view *view, tw
                                  twin_error *error)
 {
     struct twin__index_set_record set;
+    if (!out || !view)
+        return twin__fail_null(error, out ? "view" : "out");
     *out = view->signature;
     return twin__index_view_set(&set, NULL, view->signature, view, entry.set, error);
 }
 
 twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
 {
+    if (!out || !view)
+        return twin__fail_null(error, out ? "view" : "out");
     if (view->index->options.keep == TWIN_KEEP_NONE)
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no sets", view->index->path);
     return twin__index_view_items(out, view, entry.set, entry.set_size, error);
@@ -293,6 +303,8 @@ twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entr
 
 twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
 {
+    if (!out || !view)
+        return twin__fail_null(error, out ? "view" : "out");
     *out = (twin_text){ "", 0 };
     if (view->index->options.keep != TWIN_KEEP_TEXT)
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no texts", view->index->path);
@@ -325,6 +337,8 @@ static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor
 
 twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context, twin_error *error)
 {
+    if (!view || !visit)
+        return twin__fail_null(error, view ? "visit" : "view");
     struct twin__store_cursor cursor;
     twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_DOCUMENTS, error);
     if (status == TWIN_OK)

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "index/blocks.h"
 #include "index/postings.h"
 #include "index/write.h"
@@ -640,6 +641,11 @@ static bool ids_are_good(const twin_index_document *documents, size_t count)
 twin_status twin_index_add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
                            size_t count, twin_exec exec, twin_error *error)
 {
+    if (!index || (count && !documents))
+        return twin__fail_null(error, index ? "documents" : "index");
+    twin_status status = twin__exec_complete(&exec, error);
+    if (status != TWIN_OK)
+        return status;
     if (!ids_are_good(documents, count))
         return twin__fail(error, TWIN_EINVAL, "%s: a document needs an id to be added", index->path);
     struct drafting drafting = { .index = index, .documents = documents, .count = count };
@@ -647,7 +653,7 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
     if (!drafting.drafters)
         return twin__fail_memory(error);
     twin_exec_in_order(exec, (count + CHUNK - 1) / CHUNK, prepare_chunk, collect_chunk, &drafting);
-    twin_status status = drafting.status;
+    status = drafting.status;
     if (status != TWIN_OK)
         twin__fail(error, status, "%s: %s", index->path, twin_status_text(status));
     else
@@ -694,6 +700,8 @@ static twin_status write_removal(struct twin__index_writing *writing, void *cont
 twin_status twin_index_remove(bool *found, twin_index_change *change, twin_index *index, const twin_text *ids,
                               size_t count, twin_error *error)
 {
+    if (!index || (count && !ids))
+        return twin__fail_null(error, index ? "ids" : "index");
     struct removal removal = { .ids = ids, .count = count, .found = found };
     twin_status status = twin__index_transact(index, write_removal, &removal, error);
     if (status == TWIN_OK && change) {

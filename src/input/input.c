@@ -57,9 +57,14 @@ static twin_status check_paths(const char *const *paths, size_t count, twin_erro
 {
     if (count == 0)
         return twin__fail(error, TWIN_EINVAL, "no input was given");
+    if (!paths)
+        return twin__fail_null(error, "paths");
     if (count > UINT32_MAX)
         return twin__fail(error, TWIN_ELIMIT, "there are too many inputs");
     size_t standard = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!paths[i])
+            return twin__fail(error, TWIN_EINVAL, "paths[%zu] must not be NULL", i);
     for (size_t i = 0; i < count; i++)
         standard += strcmp(paths[i], "-") == 0;
     if (standard > 1)
@@ -107,6 +112,8 @@ static void append_source(twin_input *input, struct twin__source *source)
 twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count, twin_input_options options,
                             twin_error *error)
 {
+    if (!out)
+        return twin__fail_null(error, "out");
     *out = NULL;
     twin_input *input = NULL;
     twin_status status = check_paths(paths, count, error);
@@ -148,6 +155,8 @@ static twin_status open_memory(twin_input **out, const twin_memory_document *doc
 twin_status twin_input_from_texts(twin_input **out, const twin_memory_document *documents, size_t count,
                                   twin_input_options options, twin_error *error)
 {
+    if (!out)
+        return twin__fail_null(error, "out");
     *out = NULL;
     if (count && !documents)
         return twin__fail(error, TWIN_EINVAL, "there are documents in memory, but no array of them");
@@ -157,6 +166,8 @@ twin_status twin_input_from_texts(twin_input **out, const twin_memory_document *
 twin_status twin_input_from_callback(twin_input **out, twin_memory_source source, twin_input_options options,
                                      twin_error *error)
 {
+    if (!out)
+        return twin__fail_null(error, "out");
     *out = NULL;
     if (!source.get)
         return twin__fail(error, TWIN_EINVAL, "there is no function to get documents with");
@@ -178,13 +189,15 @@ void twin_input_free(twin_input *input)
 
 size_t twin_input_chunks(const twin_input *input)
 {
-    return input->chunks;
+    return input ? input->chunks : 0;
 }
 
 /* The last source that begins at or before the chunk; those without chunks begin where the next
  * one does. */
 uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk)
 {
+    if (!input)
+        return 0;
     size_t low = 0, high = input->count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -198,29 +211,33 @@ uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk)
 
 uint64_t twin_input_chunk_size(const twin_input *input, size_t chunk)
 {
+    if (!input || chunk >= input->chunks)
+        return 0;
     const struct twin__source *source = input->sources[twin_input_chunk_source(input, chunk)];
     return source->kind->chunk_size(source, chunk - source->first_chunk);
 }
 
 size_t twin_input_sources(const twin_input *input)
 {
-    return input->count;
+    return input ? input->count : 0;
 }
 
 const char *twin_input_name(const twin_input *input, uint32_t source)
 {
-    return input->sources[source]->name;
+    return input && source < input->count ? input->sources[source]->name : "";
 }
 
 twin_input_format twin_input_format_of(const twin_input *input)
 {
-    return input->settings.options.format;
+    return input ? input->settings.options.format : TWIN_INPUT_DOCUMENTS;
 }
 
 /* ---- reading ---- */
 
 void twin_read_buffers_clear(twin_read_buffers *buffers)
 {
+    if (!buffers)
+        return;
     twin_buffer_clear(&buffers->block);
     twin_buffer_clear(&buffers->id);
     twin_buffer_clear(&buffers->text);
@@ -241,6 +258,13 @@ static void free_large_buffers(twin_read_buffers *buffers, const twin_input *inp
 twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *buffers, size_t chunk,
                             twin_visitor visitor, twin_error *error)
 {
+    if (!input || !buffers || !visitor.document || !visitor.problem)
+        return twin__fail_null(error, !input              ? "input"
+                                      : !buffers          ? "buffers"
+                                      : !visitor.document ? "visitor.document"
+                                                          : "visitor.problem");
+    if (chunk >= input->chunks)
+        return twin__fail(error, TWIN_EINVAL, "there is no chunk %zu: there are %zu", chunk, input->chunks);
     const struct twin__source *source = input->sources[twin_input_chunk_source(input, chunk)];
     struct twin__chunk reading = {
         .number = chunk - source->first_chunk, .buffers = buffers, .visitor = visitor, .error = error
@@ -265,10 +289,12 @@ static const struct twin__source *source_at(const twin_input *input, twin_positi
 
 twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_position position, uint64_t column)
 {
+    if (!out || !input)
+        return twin__fail_null(NULL, out ? "input" : "out");
     out->length = 0;
     const struct twin__source *source = source_at(input, position);
     if (!source)
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "the position is in none of the inputs");
     char byte[24] = "";
     if (column)
         snprintf(byte, sizeof byte, ":%" PRIu64, column);
@@ -314,6 +340,8 @@ twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buf
 twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
                              twin_position position, twin_error *error)
 {
+    if (!out || !input || !buffers)
+        return twin__fail_null(error, !out ? "out" : !input ? "input" : "buffers");
     const struct twin__source *source = source_at(input, position);
     if (!source)
         return fail_changed(input, position, error);

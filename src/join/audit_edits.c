@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exec.h"
 #include "join/audit_private.h"
 #include "join/collection_private.h"
 #include "join/edit_join_private.h"
@@ -98,18 +99,26 @@ static void free_auditors(struct audit *audit)
 }
 
 twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                             twin_edit_join_options options, size_t documents, uint64_t seed, twin_error *error)
+                             twin_edit_join_options join, twin_audit_options options, twin_error *error)
 {
-    if (!twin__edit_join_options_are_good(options) || !collection->texts)
-        return twin__fail_status(error, TWIN_EINVAL);
+    if (!out || !collection || !similar)
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "similar");
+    twin_status status = twin__edit_join_complete(&join, collection, error);
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
+    if (options.documents == 0)
+        options.documents = TWIN__AUDIT_DOCUMENTS;
+    join.exec = options.exec;
     struct audit audit = { .base = { .collection = collection,
                                      .exec = options.exec,
                                      .progress = options.progress,
                                      .read_samples = read_samples,
                                      .judge = judge,
                                      .piece = 16 },
-                           .options = options };
-    twin_status status = twin__audit_begin(&audit.base, similar, documents, seed, error);
+                           .options = join };
+    status = twin__audit_begin(&audit.base, similar, options.documents, options.seed, error);
     audit.auditors = calloc((size_t)options.exec.workers, sizeof *audit.auditors);
     if (status == TWIN_OK && !audit.auditors)
         status = twin__fail_memory(error);

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 
+enum { TWIN__AUDIT_DOCUMENTS = 1000 }; /* drawn by default */
+
 /* An audit at work; begins with the first three set, and `judge` and the rest of the second part. */
 struct twin__audit {
     const twin_collection *collection;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/exec.h"
 #include "join/audit_private.h"
 #include "join/similar_private.h"
 
@@ -333,6 +334,15 @@ static void free_auditors(struct audit *audit)
 twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                            twin_audit_options options, twin_error *error)
 {
+    if (!out || !collection || !similar)
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "similar");
+    if (!(options.threshold >= 0 && options.threshold <= 1))
+        return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
+    twin_status status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
+    if (options.documents == 0)
+        options.documents = TWIN__AUDIT_DOCUMENTS;
     if (options.threshold == 0) {
         options.threshold = similar->threshold;
         options.measure = similar->measure;
@@ -345,7 +355,7 @@ twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, c
                                      .end_batch = options.top ? count_best : NULL,
                                      .piece = 64 },
                            .options = options };
-    twin_status status = twin__audit_begin(&audit.base, similar, options.documents, options.seed, error);
+    status = twin__audit_begin(&audit.base, similar, options.documents, options.seed, error);
     if (status == TWIN_OK && !make_auditors(&audit))
         status = twin__fail_memory(error);
     if (status == TWIN_OK)

@@ -3,23 +3,26 @@
 
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/union_find.h"
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 
-static twin_status check(size_t documents, const twin_match *matches, size_t count)
+static twin_status check(const uint32_t *out, size_t documents, const twin_match *matches, size_t count)
 {
+    if ((documents && !out) || (count && !matches))
+        return twin__fail_null(NULL, count && !matches ? "matches" : "the array for the result");
     if (documents > UINT32_MAX)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "%zu documents are too many", documents);
     for (size_t i = 0; i < count; i++)
         if (matches[i].a >= documents || matches[i].b >= documents)
-            return TWIN_EINVAL;
+            return twin__fail(NULL, TWIN_EINVAL, "match %zu names a document that is not there", i);
     return TWIN_OK;
 }
 
 twin_status twin_cluster_components(uint32_t *group, size_t documents, const twin_match *matches, size_t count)
 {
-    twin_status status = check(documents, matches, count);
+    twin_status status = check(group, documents, matches, count);
     if (status != TWIN_OK)
         return status;
 
@@ -53,7 +56,7 @@ static twin_status rank_all(uint32_t *rank, size_t documents, const uint32_t *or
         rank[i] = order ? NOBODY : (uint32_t)i;
     for (size_t i = 0; order && i < documents; i++) {
         if (order[i] >= documents || rank[order[i]] != NOBODY)
-            return TWIN_EINVAL;
+            return twin__fail(NULL, TWIN_EINVAL, "order[%zu] is not there or comes twice", i);
         rank[order[i]] = (uint32_t)i;
     }
     return TWIN_OK;
@@ -102,7 +105,7 @@ static void drop(uint32_t *keeper, double *similarity, uint32_t stays, twin_matc
 twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t documents, const twin_match *matches,
                                  size_t count, const uint32_t *order)
 {
-    twin_status status = check(documents, matches, count);
+    twin_status status = check(keeper, documents, matches, count);
     if (status != TWIN_OK)
         return status;
     struct graph graph = { 0 };

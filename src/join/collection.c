@@ -12,17 +12,21 @@
  * Sets that came as rows have no text to be read again, and are kept whole (set_rows.c). */
 #include <twinsift/collection.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "input/reader.h"
 #include "join/collection_private.h"
 
 void twin_scratch_clear(twin_scratch *scratch)
 {
+    if (!scratch)
+        return;
     twin_read_buffers_clear(&scratch->reading);
     twin_sign_scratch_clear(&scratch->sign);
 }
@@ -249,14 +253,19 @@ static twin_status prepare(twin_collection *collection, twin_collection_options 
 twin_status twin_collection_read(twin_collection **out, const twin_input *input, twin_collection_options options,
                                  twin_error *error)
 {
+    if (!out || !input)
+        return twin__fail_null(error, out ? "input" : "out");
     *out = NULL;
+    twin_status status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
     twin_collection *collection = calloc(1, sizeof *collection);
     if (!collection)
         return twin__fail_memory(error);
     collection->input = input;
     if (error)
         *error = (twin_error){ 0 };
-    twin_status status = prepare(collection, options, error);
+    status = prepare(collection, options, error);
     const struct twin__chunk_kind documents = { add_document, append_documents };
     if (status == TWIN_OK)
         status = twin_input_format_of(input) == TWIN_INPUT_SETS
@@ -288,8 +297,27 @@ void twin_collection_free(twin_collection *collection)
     free(collection);
 }
 
+static bool has(const twin_collection *collection, uint32_t document)
+{
+    return collection && document < collection->count;
+}
+
+/* The checks that come before a document is read again. */
+static twin_status check_fetch(const void *out, const twin_collection *collection, const twin_scratch *scratch,
+                               uint32_t document, twin_error *error)
+{
+    if (!out || !collection || (!scratch && !collection->rows)) /* sets of rows are in memory */
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "scratch");
+    if (!has(collection, document))
+        return twin__fail(error, TWIN_EINVAL, "there is no document %" PRIu32 ": there are %zu", document,
+                          (size_t)collection->count);
+    return TWIN_OK;
+}
+
 twin_collection_counts twin_collection_count(const twin_collection *collection)
 {
+    if (!collection)
+        return (twin_collection_counts){ 0 };
     twin_collection_counts counts = collection->counts;
     counts.documents = collection->count;
     return counts;
@@ -297,39 +325,41 @@ twin_collection_counts twin_collection_count(const twin_collection *collection)
 
 size_t twin_collection_problems(const twin_problem **out, const twin_collection *collection)
 {
-    *out = collection->problems;
-    return collection->problem_count;
+    if (out)
+        *out = collection ? collection->problems : NULL;
+    return collection ? collection->problem_count : 0;
 }
 
 const twin_scheme *twin_collection_scheme(const twin_collection *collection)
 {
-    return twin_signer_scheme(collection->signer);
+    return collection ? twin_signer_scheme(collection->signer) : NULL;
 }
 
 const uint32_t *twin_collection_signatures(const twin_collection *collection)
 {
-    return collection->signatures;
+    return collection ? collection->signatures : NULL;
 }
 
 size_t twin_collection_slots(const twin_collection *collection)
 {
-    return collection->slots;
+    return collection ? collection->slots : 0;
 }
 
 uint32_t twin_collection_size(const twin_collection *collection, uint32_t document)
 {
-    return collection->entries[document].size;
+    return has(collection, document) ? collection->entries[document].size : 0;
 }
 
 const uint32_t *twin_collection_firsts(const twin_collection *collection)
 {
-    return collection->firsts;
+    return collection ? collection->firsts : NULL;
 }
 
 size_t twin_collection_distinct(const uint32_t **out, const twin_collection *collection)
 {
-    *out = collection->distinct;
-    return collection->distinct_count;
+    if (out)
+        *out = collection ? collection->distinct : NULL;
+    return collection ? collection->distinct_count : 0;
 }
 
 static bool is_as_before(const twin_collection *collection, const twin_scratch *scratch,
@@ -364,13 +394,16 @@ static twin_status read_again(const twin_collection *collection, twin_scratch *s
 twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
                                 uint32_t document, twin_error *error)
 {
+    twin_status status = check_fetch(out, collection, scratch, document, error);
+    if (status != TWIN_OK)
+        return status;
     if (collection->texts)
-        return fail_if_silent(error, TWIN_EINVAL);
+        return twin__fail(error, TWIN_EINVAL, "a collection of texts has no sets");
     if (collection->rows) {
         *out = twin__set_rows_get(collection->rows, document);
         return TWIN_OK;
     }
-    twin_status status = read_again(collection, scratch, document, error);
+    status = read_again(collection, scratch, document, error);
     if (status != TWIN_OK)
         return status;
     status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
@@ -380,9 +413,12 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
 twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
                                  uint32_t document, twin_error *error)
 {
+    twin_status status = check_fetch(out, collection, scratch, document, error);
+    if (status != TWIN_OK)
+        return status;
     if (collection->rows)
-        return fail_if_silent(error, TWIN_EINVAL);
-    twin_status status = read_again(collection, scratch, document, error);
+        return twin__fail(error, TWIN_EINVAL, "a collection of sets has no texts");
+    status = read_again(collection, scratch, document, error);
     if (status == TWIN_OK)
         *out = (twin_text){ scratch->sign.text.bytes, scratch->sign.text.length };
     return status;
@@ -390,6 +426,10 @@ twin_status twin_collection_text(twin_text *out, const twin_collection *collecti
 
 twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document)
 {
+    if (is_number)
+        *is_number = false;
+    if (!has(collection, document))
+        return (twin_text){ "", 0 };
     const struct twin__entry *entry = &collection->entries[document];
     if (is_number)
         *is_number = entry->is_number;

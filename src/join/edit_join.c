@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/random.h"
 #include "base/stages.h"
 #include "join/collection_private.h"
@@ -25,9 +26,25 @@
 
 /* ---- when two texts are near ---- */
 
-bool twin__edit_join_options_are_good(twin_edit_join_options options)
+static const double DEFAULT_RATIO = 0.8;
+
+twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin_collection *collection,
+                                     twin_error *error)
 {
-    return options.ratio >= 0 && options.ratio <= 1 && (options.ratio > 0 || options.edits != TWIN_EDIT_FAR);
+    if (!collection->texts)
+        return twin__fail(error, TWIN_EINVAL, "the collection was not read as texts");
+    if (!(options->ratio >= 0 && options->ratio <= 1))
+        return twin__fail(error, TWIN_EINVAL, "ratio must be 0 to 1, not %g", options->ratio);
+    if (options->grams > TWIN_SHINGLE_MAX_WIDTH)
+        return twin__fail(error, TWIN_EINVAL, "grams must be 0 to %d, not %zu", (int)TWIN_SHINGLE_MAX_WIDTH,
+                          options->grams);
+    if (!options->limit_edits)
+        options->edits = TWIN_EDIT_FAR;
+    if (options->ratio == 0 && options->edits == TWIN_EDIT_FAR)
+        options->ratio = DEFAULT_RATIO;
+    if (options->minhash.slots == 0)
+        options->minhash.slots = TWIN_MINHASH_DEFAULT_SLOTS;
+    return twin__exec_complete(&options->exec, error);
 }
 
 /* 2n/(n + m) >= ratio bounds m, and so does m <= n + edits. A little more is harmless, for texts are compared. */
@@ -548,9 +565,12 @@ static twin_status find(struct edit_join *join, twin_error *error)
 twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection, twin_edit_join_options options,
                                 twin_error *error)
 {
+    if (!out || !collection)
+        return twin__fail_null(error, out ? "collection" : "out");
     *out = NULL;
-    if (!twin__edit_join_options_are_good(options) || options.grams > TWIN_SHINGLE_MAX_WIDTH || !collection->texts)
-        return twin__fail_status(error, TWIN_EINVAL);
+    twin_status status = twin__edit_join_complete(&options, collection, error);
+    if (status != TWIN_OK)
+        return status;
     if (error)
         error->status = TWIN_OK;
     struct edit_join join = { .collection = collection, .options = options, .failure = TWIN__NO_FAILURE };
@@ -558,7 +578,7 @@ twin_status twin_edit_join_find(twin_similar **out, const twin_collection *colle
     if (!join.similar)
         return twin__fail_memory(error);
     join.similar->collection = collection;
-    twin_status status = find(&join, error);
+    status = find(&join, error);
     edit_join_clear(&join);
     if (status != TWIN_OK) {
         twin_similar_free(join.similar);

@@ -5,7 +5,9 @@
 
 #include <twinsift/edit_join.h>
 
-bool twin__edit_join_options_are_good(twin_edit_join_options options);
+/* Fills in what is zero and checks the rest, the collection too. */
+twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin_collection *collection,
+                                     twin_error *error);
 
 /* The longest text, in characters, that can be near to one of `length`. */
 size_t twin__edit_join_reach(twin_edit_join_options options, size_t length);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "join/engine.h"
 #include "join/gate.h"
 #include "join/similar_private.h"
@@ -30,13 +31,19 @@ static twin_status complete(twin_similar_options *options, const twin_scheme *ow
     options->bands.plan = scheme.plan;
     if (options->top == 0)
         options->top = DEFAULT_TOP;
-    return twin__engine_accepts(options, error);
+    twin_status status = twin__exec_complete(&options->exec, error);
+    return status == TWIN_OK ? twin__engine_accepts(options, error) : status;
 }
 
 twin_status twin_similar_find(twin_similar **out, const twin_collection *collection, twin_similar_options options,
                               twin_error *error)
 {
+    if (!out || !collection)
+        return twin__fail_null(error, out ? "collection" : "out");
     *out = NULL;
+    if (twin_collection_slots(collection) == 0)
+        return twin__fail(error, TWIN_EINVAL,
+                          "a collection of texts has no sets to compare; see twin_edit_join_find()");
     twin_status status = complete(&options, twin_collection_scheme(collection), error);
     if (status != TWIN_OK)
         return status;
@@ -70,17 +77,20 @@ void twin_similar_free(twin_similar *similar)
 
 twin_similar_counts twin_similar_count(const twin_similar *similar)
 {
-    return similar->counts;
+    return similar ? similar->counts : (twin_similar_counts){ 0 };
 }
 
 size_t twin_similar_matches(const twin_match **out, const twin_similar *similar)
 {
-    *out = similar->matches.items;
-    return similar->matches.count;
+    if (out)
+        *out = similar ? similar->matches.items : NULL;
+    return similar ? similar->matches.count : 0;
 }
 
 void twin_matches_clear(twin_matches *matches)
 {
+    if (!matches)
+        return;
     free(matches->items);
     *matches = (twin_matches){ 0 };
 }
@@ -136,6 +146,12 @@ static int by_similarity(const void *a, const void *b)
 twin_status twin_similar_to(twin_matches *out, const twin_collection *collection, twin_similar_options options,
                             twin_similar_query query, twin_scratch *scratch, twin_error *error)
 {
+    if (!out || !collection || !query.bands || !query.signature || !scratch)
+        return twin__fail_null(error, !out               ? "out"
+                                      : !collection      ? "collection"
+                                      : !query.bands     ? "query.bands"
+                                      : !query.signature ? "query.signature"
+                                                         : "scratch");
     out->count = 0;
     twin_status status = complete(&options, twin_collection_scheme(collection), error);
     if (status != TWIN_OK || query.set.count == 0)

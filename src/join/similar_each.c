@@ -4,6 +4,7 @@
  * in order its partners are gathered, from the list of its copies and the list of its matches, sorted and visited. */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -144,6 +145,10 @@ static twin_status visit_all(struct expansion *expansion, size_t documents, twin
 
 twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit, void *context)
 {
+    if (!similar || !visit)
+        return twin__fail_null(NULL, similar ? "visit" : "similar");
+    if ((unsigned)copies > TWIN_COPIES_NONE)
+        return twin__fail(NULL, TWIN_EINVAL, "there is no choice of copies number %d", (int)copies);
     size_t documents = twin_collection_count(similar->collection).documents;
     struct expansion expansion = { .copies = copies, .firsts = twin_collection_firsts(similar->collection) };
     twin_status status = list_copies(&expansion.same, expansion.firsts, documents);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/twinsift.h>
@@ -274,6 +275,140 @@ static void in_bloom(void **state)
     unlink(path);
 }
 
+static bool hear_document(void *context, const twin_document *document)
+{
+    (void)context, (void)document;
+    return true;
+}
+
+static bool hear_problem(void *context, const twin_problem *problem)
+{
+    (void)context, (void)problem;
+    return true;
+}
+
+static const twin_memory_document documents[] = { { .text = { "one text", 8 } }, { .text = { "another", 7 } } };
+
+static twin_input *two_documents(void)
+{
+    twin_input *input;
+    assert_int_equal(twin_input_from_texts(&input, documents, 2, (twin_input_options){ 0 }, NULL), TWIN_OK);
+    return input;
+}
+
+static void in_input(void **state)
+{
+    (void)state;
+    twin_input *input;
+    twin_read_buffers buffers = { 0 };
+    twin_buffer words = { 0 };
+    twin_document document;
+    twin_visitor visitor = { hear_document, hear_problem, NULL };
+    const char *paths[] = { NULL };
+    REFUSED("paths[0] must not be NULL", twin_input_open(&input, paths, 1, (twin_input_options){ 0 }, NULL));
+    REFUSED("paths must not be NULL", twin_input_open(&input, NULL, 1, (twin_input_options){ 0 }, NULL));
+    REFUSED("no input was given", twin_input_open(&input, NULL, 0, (twin_input_options){ 0 }, NULL));
+    REFUSED("out must not be NULL", twin_input_from_texts(NULL, NULL, 0, (twin_input_options){ 0 }, NULL));
+    input = two_documents();
+    REFUSED("there is no chunk 99", twin_input_read(NULL, input, &buffers, 99, visitor, NULL));
+    REFUSED("buffers must not be NULL", twin_input_read(NULL, input, NULL, 0, visitor, NULL));
+    REFUSED("visitor.document must not be NULL",
+            twin_input_read(NULL, input, &buffers, 0, (twin_visitor){ 0 }, NULL));
+    REFUSED("in none of the inputs", twin_input_describe(&words, input, (twin_position){ .source = 7 }, 0));
+    REFUSED("input must not be NULL", twin_input_fetch(&document, NULL, &buffers, (twin_position){ 0 }, NULL));
+    assert_string_equal(twin_input_name(input, 7), "");
+    assert_int_equal(twin_input_chunks(NULL) + twin_input_sources(NULL), 0);
+    assert_int_equal(twin_input_chunk_size(input, 99), 0);
+    twin_read_buffers_clear(&buffers);
+    twin_read_buffers_clear(NULL);
+    twin_buffer_clear(&words);
+    twin_input_free(input);
+}
+
+static void in_join(void **state)
+{
+    (void)state;
+    twin_input *input = two_documents();
+    twin_collection *collection;
+    twin_similar *similar;
+    twin_scratch scratch = { 0 };
+    twin_matches matches = { 0 };
+    twin_audit audit;
+    twin_set set;
+    twin_text found;
+    uint32_t group[2];
+    twin_match match = { 0, 5, 1 };
+    REFUSED("input must not be NULL", twin_collection_read(&collection, NULL, (twin_collection_options){ 0 }, NULL));
+    REFUSED("workers must be 0 to 1024, not 1025",
+            twin_collection_read(&collection, input, (twin_collection_options){ .exec = many }, NULL));
+    assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ 0 }, NULL), TWIN_OK);
+    REFUSED("there is no document 7: there are 2", twin_collection_set(&set, collection, &scratch, 7, NULL));
+    REFUSED("scratch must not be NULL", twin_collection_text(&found, collection, NULL, 0, NULL));
+    REFUSED("collection must not be NULL", twin_similar_find(&similar, NULL, (twin_similar_options){ 0 }, NULL));
+    REFUSED("not 7", twin_similar_find(&similar, collection, (twin_similar_options){ .threshold = 7 }, NULL));
+    REFUSED("query.bands must not be NULL", twin_similar_to(&matches, collection, (twin_similar_options){ 0 },
+                                                            (twin_similar_query){ 0 }, &scratch, NULL));
+    REFUSED("was not read as texts", twin_edit_join_find(&similar, collection, (twin_edit_join_options){ 0 }, NULL));
+    assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
+    REFUSED("visit must not be NULL", twin_similar_each(similar, TWIN_COPIES_ALL, NULL, NULL));
+    REFUSED("threshold must be 0 to 1, not -1",
+            twin_audit_run(&audit, collection, similar, (twin_audit_options){ .threshold = -1 }, NULL));
+    REFUSED("was not read as texts", twin_audit_edits(&audit, collection, similar, (twin_edit_join_options){ 0 },
+                                                      (twin_audit_options){ 0 }, NULL));
+    REFUSED("match 0 names a document", twin_cluster_components(group, 2, &match, 1));
+    REFUSED("matches must not be NULL", twin_cluster_keepers(group, NULL, 2, NULL, 1, NULL));
+    assert_int_equal(twin_collection_id(NULL, collection, 7).length, 0);
+    assert_int_equal(twin_collection_size(collection, 7) + twin_collection_slots(NULL), 0);
+    assert_int_equal(twin_collection_count(NULL).documents + twin_similar_count(NULL).similar, 0);
+    twin_matches_clear(NULL);
+    twin_scratch_clear(NULL);
+    twin_similar_free(similar);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static void in_index(void **state)
+{
+    (void)state;
+    twin_index *index;
+    twin_index_view *view;
+    twin_index_answer answer = { 0 };
+    twin_index_entry entry;
+    twin_index_info info;
+    bool found;
+    char folder[] = "/tmp/twinsift-arguments-XXXXXX", path[sizeof folder + 20], lock[sizeof folder + 20];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/index", folder);
+    snprintf(lock, sizeof lock, "%s/index-lock", folder);
+    REFUSED("path must not be NULL", twin_index_create(NULL, (twin_index_options){ 0 }, false, NULL));
+    REFUSED("not 70000", twin_index_create(path, (twin_index_options){ .scheme.minhash.slots = 70000 }, false, NULL));
+    assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
+    REFUSED("no access number 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
+    assert_int_equal(twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
+    REFUSED("workers must be 0 to 1024, not 1025", twin_index_add(NULL, index, NULL, 0, many, NULL));
+    REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_exec){ 0 }, NULL));
+    REFUSED("input must not be NULL", twin_index_add_input(NULL, index, NULL, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("ids must not be NULL", twin_index_remove(NULL, NULL, index, NULL, 1, NULL));
+    REFUSED("index must not be NULL", twin_index_view_create(&view, NULL, NULL));
+    REFUSED("visit must not be NULL", twin_index_pairs(index, (twin_index_pairs_options){ 0 }, NULL, NULL, NULL));
+    REFUSED("texts must not be NULL",
+            twin_index_query_many(&answer, index, (twin_index_query_many_options){ 0 }, NULL, 1, NULL));
+    assert_int_equal(twin_index_view_create(&view, index, NULL), TWIN_OK);
+    REFUSED("out must not be NULL", twin_index_query(NULL, view, (twin_index_query_options){ 0 }, text, NULL));
+    REFUSED("found must not be NULL", twin_index_find(&entry, NULL, view, text, NULL));
+    REFUSED("view must not be NULL", twin_index_find(&entry, &found, NULL, text, NULL));
+    REFUSED("visit must not be NULL", twin_index_each(view, NULL, NULL, NULL));
+    REFUSED("view must not be NULL", twin_index_describe(&info, NULL, NULL));
+    REFUSED("view must not be NULL", twin_index_check(NULL, (twin_progress){ 0 }, NULL));
+    assert_string_equal(twin_keep_name((twin_keep)9), "");
+    twin_index_answer_clear(NULL);
+    twin_index_view_free(view);
+    twin_index_close(index);
+    unlink(path);
+    unlink(lock);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +416,8 @@ int main(void)
         cmocka_unit_test(in_sketch), cmocka_unit_test(in_scheme_and_signer),
         cmocka_unit_test(in_plan),   cmocka_unit_test(in_lsh),
         cmocka_unit_test(in_edit),   cmocka_unit_test(in_bloom),
+        cmocka_unit_test(in_input),  cmocka_unit_test(in_join),
+        cmocka_unit_test(in_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/twinsift.h>
@@ -168,13 +169,136 @@ static void a_filter_holds_a_million_items(void **state)
     unlink(path);
 }
 
+/* ---- collections and indexes ---- */
+
+enum { DOCUMENTS = 3 };
+static const twin_memory_document documents[DOCUMENTS] = {
+    { .text = { words, sizeof words - 1 }, .id = { "first", 5 } },
+    { .text = { words, sizeof words - 5 }, .id = { "second", 6 } },
+    { .text = { other, sizeof other - 1 }, .id = { "third", 5 } },
+};
+
+static twin_input *open_input(void)
+{
+    twin_input *input;
+    assert_int_equal(twin_input_from_texts(&input, documents, DOCUMENTS, (twin_input_options){ 0 }, NULL), TWIN_OK);
+    return input;
+}
+
+static void a_collection_finds_its_pairs(void **state)
+{
+    (void)state;
+    twin_input *input = open_input();
+    twin_collection *collection;
+    twin_similar *similar;
+    const twin_match *matches;
+    twin_audit audit;
+    assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ 0 }, NULL), TWIN_OK);
+    assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
+    assert_int_equal(twin_similar_matches(&matches, similar), 1);
+    assert_true(matches[0].a == 0 && matches[0].b == 1 && matches[0].similarity > .8);
+    assert_int_equal(twin_audit_run(&audit, collection, similar, (twin_audit_options){ 0 }, NULL), TWIN_OK);
+    assert_true(audit.documents == DOCUMENTS && audit.found == 1 && audit.recall == 1);
+    twin_similar_free(similar);
+    assert_int_equal(
+        twin_similar_find(&similar, collection, (twin_similar_options){ .method = TWIN_METHOD_FOREST }, NULL),
+        TWIN_OK);
+    twin_similar_free(similar);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static void a_collection_of_texts_finds_its_pairs(void **state)
+{
+    (void)state;
+    twin_input *input = open_input();
+    twin_collection *collection;
+    twin_similar *similar;
+    twin_audit audit;
+    assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ .texts = true }, NULL),
+                     TWIN_OK);
+    assert_int_equal(twin_edit_join_find(&similar, collection, (twin_edit_join_options){ 0 }, NULL), TWIN_OK);
+    assert_int_equal(twin_similar_count(similar).similar, 1);
+    assert_int_equal(
+        twin_audit_edits(&audit, collection, similar, (twin_edit_join_options){ 0 }, (twin_audit_options){ 0 }, NULL),
+        TWIN_OK);
+    assert_true(audit.documents == DOCUMENTS && audit.found == 1);
+    twin_similar_free(similar);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static bool count_answer(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer)
+{
+    (void)id, (void)id_is_number;
+    *(size_t *)context += answer->count;
+    return true;
+}
+
+static bool count_pair(void *context, const twin_index_entry *a, const twin_index_entry *b, double similarity)
+{
+    (void)a, (void)b, (void)similarity;
+    ++*(size_t *)context;
+    return true;
+}
+
+static void query_all(twin_index *index, const twin_input *input)
+{
+    twin_index_view *view;
+    twin_index_answer answer = { 0 };
+    size_t count = 0;
+    assert_int_equal(twin_index_view_create(&view, index, NULL), TWIN_OK);
+    assert_int_equal(twin_index_query(&answer, view, (twin_index_query_options){ 0 }, text_of(words), NULL), TWIN_OK);
+    assert_int_equal(answer.count, 2);
+    assert_int_equal(
+        twin_index_query_many(&answer, index, (twin_index_query_many_options){ 0 }, &documents[2].text, 1, NULL),
+        TWIN_OK);
+    assert_int_equal(answer.count, 1);
+    twin_index_query_input_options options = { .answer = count_answer, .context = &count };
+    assert_int_equal(twin_index_query_input(NULL, index, input, options, NULL), TWIN_OK);
+    assert_int_equal(count, 2 + 2 + 1);
+    count = 0;
+    assert_int_equal(twin_index_pairs(index, (twin_index_pairs_options){ 0 }, count_pair, &count, NULL), TWIN_OK);
+    assert_int_equal(count, 1);
+    twin_index_answer_clear(&answer);
+    twin_index_view_free(view);
+}
+
+static void an_index_finds_what_was_added(void **state)
+{
+    (void)state;
+    twin_input *input = open_input();
+    twin_index *index;
+    twin_index_document one = { .id = documents[0].id, .text = documents[0].text };
+    char folder[] = "/tmp/twinsift-defaults-XXXXXX", path[sizeof folder + 20], lock[sizeof folder + 20];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/index", folder);
+    snprintf(lock, sizeof lock, "%s/index-lock", folder);
+    assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
+    assert_int_equal(twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
+    assert_int_equal(twin_index_add(NULL, index, &one, 1, (twin_exec){ 0 }, NULL), TWIN_OK);
+    assert_int_equal(twin_index_add_input(NULL, index, input, (twin_index_add_options){ 0 }, NULL), TWIN_OK);
+    query_all(index, input);
+    twin_index_close(index);
+    twin_input_free(input);
+    unlink(path);
+    unlink(lock);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_executor_is_one_worker),      cmocka_unit_test(a_shingler_cuts_nine_characters),
-        cmocka_unit_test(a_hasher_has_128_slots),         cmocka_unit_test(a_signer_signs),
-        cmocka_unit_test(a_forest_takes_a_signature),     cmocka_unit_test(embeddings_work),
+        cmocka_unit_test(an_executor_is_one_worker),
+        cmocka_unit_test(a_shingler_cuts_nine_characters),
+        cmocka_unit_test(a_hasher_has_128_slots),
+        cmocka_unit_test(a_signer_signs),
+        cmocka_unit_test(a_forest_takes_a_signature),
+        cmocka_unit_test(embeddings_work),
         cmocka_unit_test(a_filter_holds_a_million_items),
+        cmocka_unit_test(a_collection_finds_its_pairs),
+        cmocka_unit_test(a_collection_of_texts_finds_its_pairs),
+        cmocka_unit_test(an_index_finds_what_was_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

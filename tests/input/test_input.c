@@ -592,6 +592,13 @@ static bool stop(void *context, const twin_document *document)
     return --*(int *)context > 0;
 }
 
+static bool no_problem(void *context, const twin_problem *problem)
+{
+    (void)context;
+    fail_msg("%s", problem->message);
+    return false;
+}
+
 static void a_visitor_may_stop(void **unused)
 {
     (void)unused;
@@ -601,7 +608,7 @@ static void a_visitor_may_stop(void **unused)
     twin_read_buffers reading = { 0 };
     twin_error error = { 0 };
     int left = 2;
-    twin_visitor visitor = { stop, NULL, &left };
+    twin_visitor visitor = { stop, no_problem, &left };
     assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor, &error), TWIN_ESTOPPED);
     assert_int_equal(left, 0);
     twin_read_buffers_clear(&reading);

@@ -128,9 +128,11 @@ static void world_end(struct world *world)
 
 static twin_edit_join_options near_options(double ratio, size_t edits, twin_exec exec)
 {
-    return (twin_edit_join_options){
-        .ratio = ratio, .edits = edits, .minhash = { TWIN_SKETCH_FAST, 128, 1 }, .exec = exec
-    };
+    return (twin_edit_join_options){ .ratio = ratio,
+                                     .limit_edits = edits != TWIN_EDIT_FAR,
+                                     .edits = edits,
+                                     .minhash = { TWIN_SKETCH_FAST, 128, 1 },
+                                     .exec = exec };
 }
 
 static twin_similar *find(const struct world *world, twin_edit_join_options options)
@@ -572,15 +574,21 @@ static void an_audit_counts_what_was_missed(void **state)
     assert_true(fewer > 0 && fewer < similar);
     twin_audit audit;
     /* The pairs at .95 as an answer to .9 lack the others; those at .9 as one to .95 have too many. */
-    assert_int_equal(twin_audit_edits(&audit, world.collection, strict, options, 1000, 1, NULL), TWIN_OK);
+    assert_int_equal(twin_audit_edits(&audit, world.collection, strict, options,
+                                      (twin_audit_options){ .documents = 1000, .seed = 1 }, NULL),
+                     TWIN_OK);
     assert_int_equal(audit.similar, similar);
     assert_int_equal(audit.found, fewer);
     assert_int_equal(audit.wrong, 0);
     options.ratio = .95;
-    assert_int_equal(twin_audit_edits(&audit, world.collection, all, options, 1000, 1, NULL), TWIN_OK);
+    assert_int_equal(twin_audit_edits(&audit, world.collection, all, options,
+                                      (twin_audit_options){ .documents = 1000, .seed = 1 }, NULL),
+                     TWIN_OK);
     assert_int_equal(audit.found, fewer);
     assert_int_equal(audit.wrong, similar - fewer);
-    assert_int_equal(twin_audit_edits(&audit, world.collection, all, options, 7, 1, NULL), TWIN_OK);
+    assert_int_equal(twin_audit_edits(&audit, world.collection, all, options,
+                                      (twin_audit_options){ .documents = 7, .seed = 1 }, NULL),
+                     TWIN_OK);
     assert_int_equal(audit.documents, 7);
     twin_similar_free(all);
     twin_similar_free(strict);
@@ -614,8 +622,7 @@ static void what_makes_no_sense_is_refused(void **state)
     add_text(&world.texts, "abc");
     world_read(&world, serial);
     twin_similar *similar;
-    const twin_edit_join_options bad[] = { near_options(0, TWIN_EDIT_FAR, serial), near_options(1.5, 3, serial),
-                                           near_options(-1, 3, serial) };
+    const twin_edit_join_options bad[] = { near_options(1.5, 3, serial), near_options(-1, 3, serial) };
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(twin_edit_join_find(&similar, world.collection, bad[i], NULL), TWIN_EINVAL);
     /* A collection of sets has no texts to speak of, and one of texts has no sets. */
