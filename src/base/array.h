@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for `more` elements of `size` bytes past `count` in the array whose pointer is at `array`, doubling
- * its capacity. False when out of memory; the array is then unchanged. */
+/* Makes room for `more` elements past `count` in the array whose pointer is at `array`, doubling its capacity. False when
+ * out of memory; the array is then unchanged. The size of an element comes from the pointer's type, so that it cannot
+ * be that of another. */
+#define TWIN__ARRAY_GROW(array, capacity, count, more)                                                               \
+    twin__array_grow((array), (capacity), (count), (more), sizeof **(array))
+
 static inline bool twin__array_grow(void *array, size_t *capacity, size_t count, size_t more, size_t size)
 {
     if (more <= *capacity - count)

@@ -83,7 +83,7 @@ twin_status twin__index_blocks_add(struct twin__index_writing *writing, struct t
         status = twin__index_blocks_finish(writing, unwritten);
     if (status != TWIN_OK)
         return status;
-    if (!twin__array_grow(&unwritten->list, &unwritten->capacity, unwritten->count, 1, sizeof *unwritten->list))
+    if (!TWIN__ARRAY_GROW(&unwritten->list, &unwritten->capacity, unwritten->count, 1))
         return twin__fail_memory(writing->error);
     unwritten->list[unwritten->count++] = kept;
     unwritten->bytes += kept.bytes.length;

@@ -24,9 +24,8 @@ void twin__index_draft_clear(struct twin__index_draft *draft)
 
 static bool room_for(struct twin__index_draft *draft, size_t more, size_t slots)
 {
-    return twin__array_grow(&draft->entries, &draft->entry_capacity, draft->count, more, sizeof *draft->entries) &&
-           twin__array_grow(&draft->signatures, &draft->signature_capacity, draft->count * slots, more * slots,
-                            sizeof *draft->signatures);
+    return TWIN__ARRAY_GROW(&draft->entries, &draft->entry_capacity, draft->count, more) &&
+           TWIN__ARRAY_GROW(&draft->signatures, &draft->signature_capacity, draft->count * slots, more * slots);
 }
 
 static twin_status take_items(twin_items *out, const uint64_t *items, size_t count)
@@ -170,9 +169,8 @@ static size_t bytes_left(const struct twin__index_draft *draft)
 
 bool twin__index_batch_take(struct twin__index_batch *batch, struct twin__index_draft *draft)
 {
-    if (!twin__array_grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts) ||
-        !twin__array_grow(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1,
-                          sizeof *batch->spare))
+    if (!TWIN__ARRAY_GROW(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1) ||
+        !TWIN__ARRAY_GROW(&batch->spare, &batch->spare_capacity, batch->draft_count + batch->spare_count, 1))
         return false; /* there is room among the spare ones for all that are taken */
     batch->count += draft->count - draft->begin;
     batch->bytes += bytes_left(draft);
@@ -184,7 +182,7 @@ bool twin__index_batch_take(struct twin__index_batch *batch, struct twin__index_
 /* Lends the next `count` entries of a draft to the batch; the others are left, as if they had come alone. */
 static bool lend(struct twin__index_batch *batch, struct twin__index_draft *draft, size_t count)
 {
-    if (!twin__array_grow(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1, sizeof *batch->drafts))
+    if (!TWIN__ARRAY_GROW(&batch->drafts, &batch->draft_capacity, batch->draft_count, 1))
         return false;
     struct twin__index_draft *lent = &batch->drafts[batch->draft_count++];
     size_t before = bytes_left(draft);

@@ -25,7 +25,7 @@ struct pair_list {
 
 static twin_status add_pair(struct pair_list *pairs, uint64_t a, uint64_t b, double similarity, twin_error *error)
 {
-    if (!twin__array_grow(&pairs->items, &pairs->capacity, pairs->count, 1, sizeof *pairs->items))
+    if (!TWIN__ARRAY_GROW(&pairs->items, &pairs->capacity, pairs->count, 1))
         return twin__fail_memory(error);
     pairs->items[pairs->count++] = (struct document_pair){ a < b ? a : b, a < b ? b : a, similarity };
     return TWIN_OK;

@@ -75,7 +75,7 @@ static twin_status list_runs(struct twin__index_run **list, size_t *count, const
     twin_status status = twin__store_move(&record, cursor, TWIN__STORE_FIRST, error);
     for (; status == TWIN_OK && record.value.at;
          status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error)) {
-        if (!twin__array_grow(list, &capacity, *count, 1, sizeof **list))
+        if (!TWIN__ARRAY_GROW(list, &capacity, *count, 1))
             return twin__fail_memory(error);
         struct twin__index_run *run = &(*list)[*count];
         if (!twin__index_run_decode(run, record.key, record.value) || (*count && run->first < run[-1].end) ||

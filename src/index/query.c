@@ -81,7 +81,7 @@ static twin_status pass_gate(twin_index_view *view, size_t least, twin_error *er
         size_t equal = found ? twin_minhash_agreement(view->query_signature, view->signature, slots) : 0;
         if (!found || equal < least)
             continue;
-        if (!twin__array_grow(&view->hits, &view->hit_capacity, view->hit_count, 1, sizeof *view->hits))
+        if (!TWIN__ARRAY_GROW(&view->hits, &view->hit_capacity, view->hit_count, 1))
             return twin__fail_memory(error);
         view->hits[view->hit_count++] =
             (struct twin__index_hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
@@ -158,7 +158,7 @@ static size_t *count_of(struct label_counts *labels, uint32_t label)
     for (size_t i = 0; i < labels->count; i++)
         if (labels->items[i].label == label)
             return &labels->items[i].count;
-    if (!twin__array_grow(&labels->items, &labels->capacity, labels->count, 1, sizeof *labels->items))
+    if (!TWIN__ARRAY_GROW(&labels->items, &labels->capacity, labels->count, 1))
         return NULL;
     labels->items[labels->count] = (struct label_count){ label, 0 };
     return &labels->items[labels->count++].count;
@@ -172,7 +172,7 @@ static twin_status add_document(twin_index_answer *out, twin_index_view *view, c
     twin_status status = twin__index_view_document(&document, NULL, view, number, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__array_grow(&out->entries, &out->capacity, out->count, 1, sizeof *out->entries) ||
+    if (!TWIN__ARRAY_GROW(&out->entries, &out->capacity, out->count, 1) ||
         twin_buffer_append(&out->ids, document.id.bytes, document.id.length) != TWIN_OK)
         return twin__fail_memory(error);
     twin_index_entry *entry = &out->entries[out->count++];
@@ -363,9 +363,8 @@ static void begin_chunk(void *context, int number)
 static twin_status keep_answer(struct query_worker *worker, const twin_index_document *given, twin_position position)
 {
     const twin_index_answer *answer = &worker->answer;
-    if (!twin__array_grow(&worker->kept, &worker->kept_capacity, worker->kept_count, 1, sizeof *worker->kept) ||
-        !twin__array_grow(&worker->entries, &worker->entry_capacity, worker->entry_count, answer->count,
-                          sizeof *worker->entries))
+    if (!TWIN__ARRAY_GROW(&worker->kept, &worker->kept_capacity, worker->kept_count, 1) ||
+        !TWIN__ARRAY_GROW(&worker->entries, &worker->entry_capacity, worker->entry_count, answer->count))
         return TWIN_ENOMEM;
     struct kept_answer kept = { .position = position,
                                 .id = worker->bytes.length,

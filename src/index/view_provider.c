@@ -29,9 +29,8 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
 
 static bool has_room(struct twin__index_provider *sets, size_t slots)
 {
-    return twin__array_grow(&sets->sets, &sets->capacity, sets->count, 1, sizeof *sets->sets) &&
-           twin__array_grow(&sets->signatures, &sets->signature_capacity, sets->count * slots, slots,
-                            sizeof *sets->signatures);
+    return TWIN__ARRAY_GROW(&sets->sets, &sets->capacity, sets->count, 1) &&
+           TWIN__ARRAY_GROW(&sets->signatures, &sets->signature_capacity, sets->count * slots, slots);
 }
 
 static twin_status load_set(struct twin__index_provider *sets, struct twin__store_record record, twin_error *error)

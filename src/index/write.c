@@ -96,8 +96,7 @@ static bool grow_table(struct new_postings *all)
 
 static bool add_posting(struct new_postings *all, struct twin__index_new_posting posting)
 {
-    if (all->count >= UINT32_MAX / 2 ||
-        !twin__array_grow(&all->list, &all->capacity, all->count, 1, sizeof *all->list))
+    if (all->count >= UINT32_MAX / 2 || !TWIN__ARRAY_GROW(&all->list, &all->capacity, all->count, 1))
         return false;
     all->list[all->count] = posting;
     if (2 * (all->count + 1) >= all->slots && !grow_table(all))

@@ -60,7 +60,7 @@ static bool on_problem(void *context, const twin_problem *problem)
     struct worker *worker = context;
     worker->problem_count++;
     if (worker->kept < TWIN_PROBLEMS_KEPT) {
-        if (!twin__array_grow(&worker->problems, &worker->capacity, worker->kept, 1, sizeof *problem)) {
+        if (!TWIN__ARRAY_GROW(&worker->problems, &worker->capacity, worker->kept, 1)) {
             worker->status = twin__fail_memory(&worker->error);
             return false;
         }

@@ -76,8 +76,7 @@ static void postings_count(struct postings *postings, uint64_t hash)
 
 static twin_status postings_list(struct postings *postings, uint64_t hash, uint32_t sample)
 {
-    if (!twin__array_grow(&postings->links, &postings->link_capacity, postings->link_count, 1,
-                          sizeof *postings->links))
+    if (!TWIN__ARRAY_GROW(&postings->links, &postings->link_capacity, postings->link_count, 1))
         return TWIN_ENOMEM;
     struct posting *posting = posting_of(postings, hash);
     postings->links[postings->link_count++] = (struct link){ sample, posting->head };
@@ -166,7 +165,7 @@ static size_t touch_samples(const struct audit *audit, struct auditor *auditor, 
 static void note(struct auditor *auditor, twin_match match)
 {
     twin_matches *seen = &auditor->seen;
-    if (!twin__array_grow(&seen->items, &seen->capacity, seen->count, 1, sizeof *seen->items))
+    if (!TWIN__ARRAY_GROW(&seen->items, &seen->capacity, seen->count, 1))
         auditor->no_memory = true;
     else
         seen->items[seen->count++] = match;
@@ -220,8 +219,7 @@ static bool gather_seen(twin_matches *out, struct audit *audit)
 {
     for (int i = 0; i < audit->options.exec.workers; i++) {
         twin_matches *seen = &audit->auditors[i].seen;
-        if (audit->auditors[i].no_memory ||
-            !twin__array_grow(&out->items, &out->capacity, out->count, seen->count, sizeof *out->items))
+        if (audit->auditors[i].no_memory || !TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, seen->count))
             return false;
         if (seen->count)
             memcpy(out->items + out->count, seen->items, seen->count * sizeof *seen->items);

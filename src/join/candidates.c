@@ -10,7 +10,7 @@
 
 bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair)
 {
-    if (!twin__array_grow(&pairs->items, &pairs->capacity, pairs->count, 1, sizeof *pairs->items))
+    if (!TWIN__ARRAY_GROW(&pairs->items, &pairs->capacity, pairs->count, 1))
         return false;
     pairs->items[pairs->count++] = pair;
     return true;
@@ -20,7 +20,7 @@ bool twin__pairs_append(struct twin__pairs *pairs, const struct twin__pairs *mor
 {
     if (more->count == 0)
         return true;
-    if (!twin__array_grow(&pairs->items, &pairs->capacity, pairs->count, more->count, sizeof *pairs->items))
+    if (!TWIN__ARRAY_GROW(&pairs->items, &pairs->capacity, pairs->count, more->count))
         return false;
     memcpy(pairs->items + pairs->count, more->items, more->count * sizeof *more->items);
     pairs->count += more->count;

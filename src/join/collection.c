@@ -48,10 +48,8 @@ static twin_status shingle_text(const twin_collection *collection, twin_scratch 
 
 static bool room_for_entry(struct twin__chunk_result *result, size_t slots)
 {
-    return twin__array_grow(&result->entries, &result->entry_capacity, result->entry_count, 1,
-                            sizeof *result->entries) &&
-           twin__array_grow(&result->signatures, &result->signature_capacity, result->entry_count * slots, slots,
-                            sizeof *result->signatures);
+    return TWIN__ARRAY_GROW(&result->entries, &result->entry_capacity, result->entry_count, 1) &&
+           TWIN__ARRAY_GROW(&result->signatures, &result->signature_capacity, result->entry_count * slots, slots);
 }
 
 /* Makes the items of the last entry a set to know its size. */
@@ -151,10 +149,8 @@ static twin_status append_documents(twin_collection *collection, const struct tw
     size_t count = collection->count, more = result->entry_count, slots = collection->slots;
     if (more > UINT32_MAX - count)
         return TWIN_ELIMIT;
-    if (!twin__array_grow(&collection->entries, &collection->entry_capacity, count, more,
-                          sizeof *collection->entries) ||
-        !twin__array_grow(&collection->signatures, &collection->signature_capacity, count * slots, more * slots,
-                          sizeof *collection->signatures))
+    if (!TWIN__ARRAY_GROW(&collection->entries, &collection->entry_capacity, count, more) ||
+        !TWIN__ARRAY_GROW(&collection->signatures, &collection->signature_capacity, count * slots, more * slots))
         return TWIN_ENOMEM;
     if (more && slots)
         memcpy(collection->signatures + count * slots, result->signatures, more * slots * sizeof(uint32_t));

@@ -203,8 +203,8 @@ static inline uint32_t common_count(const struct common *common, uint64_t item)
 
 static bool make_room(struct tokens *tokens, size_t count)
 {
-    return twin__array_grow(&tokens->items, &tokens->capacity, 0, count + 1, sizeof *tokens->items) &&
-           twin__array_grow(&tokens->spare, &tokens->spare_capacity, 0, count + 1, sizeof *tokens->spare);
+    return TWIN__ARRAY_GROW(&tokens->items, &tokens->capacity, 0, count + 1) &&
+           TWIN__ARRAY_GROW(&tokens->spare, &tokens->spare_capacity, 0, count + 1);
 }
 
 /* Divides a set: the rest goes to tokens->spare, and common shingles, as tokens, to tokens->items. Returns how many the
@@ -300,7 +300,7 @@ static twin_status sample_items(struct twin__pairs *out, size_t *sets, const str
         twin_status status = fetch_set(&set, crowd, document_at(crowd, *sets * crowd->count / most), 0, error);
         if (status != TWIN_OK)
             return status;
-        if (!twin__array_grow(&out->items, &out->capacity, out->count, set.count, sizeof *out->items))
+        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count))
             return twin__fail_memory(error);
         if (set.count)
             memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
@@ -539,7 +539,7 @@ static twin_status extend_block(struct crowd *crowd, twin_error *error)
     if (more > DOCUMENTS_AT_A_TIME)
         more = DOCUMENTS_AT_A_TIME;
     size_t before = block->end - block->begin;
-    if (!twin__array_grow(&block->prefixes, &block->prefix_capacity, before, more, sizeof *block->prefixes))
+    if (!TWIN__ARRAY_GROW(&block->prefixes, &block->prefix_capacity, before, more))
         return twin__fail_memory(error);
     crowd->first_rank = block->end;
     twin_exec_for(crowd->options.exec, more, SETS_AT_A_TIME, keep_documents, crowd);
@@ -563,8 +563,7 @@ static twin_status make_entries(struct crowd *crowd, twin_error *error)
 {
     struct block *block = &crowd->block;
     block->entries.count = 0;
-    if (!twin__array_grow(&block->entries.items, &block->entries.capacity, 0, block->tokens.count + 1,
-                          sizeof *block->entries.items))
+    if (!TWIN__ARRAY_GROW(&block->entries.items, &block->entries.capacity, 0, block->tokens.count + 1))
         return twin__fail_memory(error);
     for (size_t i = 0; i < block->end - block->begin; i++) {
         const struct prefix *prefix = &block->prefixes[i];

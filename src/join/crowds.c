@@ -59,7 +59,7 @@ void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, i
     pthread_mutex_lock(&finder->lock);
     for (size_t i = 1; i < count; i++)
         twin__union_join(finder->group, (uint32_t)keys[0], (uint32_t)keys[i]);
-    if (twin__array_grow(&finder->buckets, &finder->capacity, finder->count, 1, sizeof *finder->buckets))
+    if (TWIN__ARRAY_GROW(&finder->buckets, &finder->capacity, finder->count, 1))
         finder->buckets[finder->count++] = bucket;
     else
         finder->no_memory = true;
@@ -82,7 +82,7 @@ static twin_status cut(struct twin__crowds *out, const uint64_t *keys, size_t co
     for (size_t i = 0; i < count; i++) {
         out->documents[i] = (uint32_t)keys[i];
         if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32) {
-            if (!twin__array_grow(&out->items, &capacity, out->count, 1, sizeof *out->items))
+            if (!TWIN__ARRAY_GROW(&out->items, &capacity, out->count, 1))
                 return TWIN_ENOMEM;
             out->items[out->count++] = (struct twin__crowd){ .begin = i };
         }

@@ -232,8 +232,8 @@ static twin_status sign_class(struct edit_join *join, twin_error *error)
     twin_status status = use_grams(join, grams_for(join->options, length_at(join, join->begin)));
     if (status != TWIN_OK)
         return status;
-    if (!twin__array_grow(&join->rows, &join->row_capacity, join->signed_count * slots,
-                          (count - join->signed_count) * slots, sizeof *join->rows))
+    if (!TWIN__ARRAY_GROW(&join->rows, &join->row_capacity, join->signed_count * slots,
+                          (count - join->signed_count) * slots))
         return TWIN_ENOMEM;
     twin_exec_for(join->options.exec, count - join->signed_count, TEXTS_AT_A_TIME, sign_some, join);
     join->signed_count = count;

@@ -385,7 +385,7 @@ static twin_status compare(struct keys *keys, struct key_worker *worker, uint32_
                                                  (twin_text){ b->bytes, b->length }, keys->options);
     if (status != TWIN_OK || similarity < 0)
         return status;
-    if (!twin__array_grow(&worker->matches, &worker->match_capacity, worker->match_count, 1, sizeof *worker->matches))
+    if (!TWIN__ARRAY_GROW(&worker->matches, &worker->match_capacity, worker->match_count, 1))
         return TWIN_ENOMEM;
     uint32_t x = keys->range.documents[position], y = keys->range.documents[other];
     worker->matches[worker->match_count++] = (twin_match){ x < y ? x : y, x < y ? y : x, similarity };

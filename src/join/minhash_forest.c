@@ -126,7 +126,7 @@ static twin_status rank(struct search_worker *worker, const struct forest_search
                                           signatures->rows + (size_t)other * signatures->slots, signatures->slots);
     if (equal < query->least)
         return TWIN_OK;
-    if (!twin__array_grow(&worker->ranked, &worker->ranked_capacity, worker->ranked_count, 1, sizeof *worker->ranked))
+    if (!TWIN__ARRAY_GROW(&worker->ranked, &worker->ranked_capacity, worker->ranked_count, 1))
         return TWIN_ENOMEM;
     worker->ranked[worker->ranked_count++] = (struct ranked){ (uint32_t)equal, other };
     return TWIN_OK;
@@ -153,7 +153,7 @@ static twin_status take_best(struct search_worker *worker, size_t take, uint32_t
         qsort(worker->ranked, worker->ranked_count, sizeof *worker->ranked, by_agreement);
     size_t count = worker->ranked_count < take ? worker->ranked_count : take;
     struct twin__pairs *pairs = &worker->pairs;
-    if (!twin__array_grow(&pairs->items, &pairs->capacity, pairs->count, count, sizeof *pairs->items))
+    if (!TWIN__ARRAY_GROW(&pairs->items, &pairs->capacity, pairs->count, count))
         return TWIN_ENOMEM;
     for (size_t i = 0; i < count; i++)
         pairs->items[pairs->count++] = twin__pair(document, worker->ranked[i].document);

@@ -45,7 +45,7 @@ void twin__set_rows_free(struct twin__set_rows *rows)
 /* By any worker: hashes the name and the element of a row. */
 static twin_status add_row(struct twin__chunk_result *result, const twin_document *row)
 {
-    if (!twin__array_grow(&result->rows, &result->row_capacity, result->row_count, 1, sizeof *result->rows))
+    if (!TWIN__ARRAY_GROW(&result->rows, &result->row_capacity, result->row_count, 1))
         return TWIN_ENOMEM;
     size_t name = result->ids.length;
     twin_status status = twin_buffer_append(&result->ids, row->id.bytes, row->id.length);
@@ -108,7 +108,7 @@ static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_
     }
     if (rows->count == UINT32_MAX - 1)
         return TWIN_ELIMIT;
-    if (!twin__array_grow(&rows->names, &rows->name_capacity, rows->count, 1, sizeof *rows->names))
+    if (!TWIN__ARRAY_GROW(&rows->names, &rows->name_capacity, rows->count, 1))
         return TWIN_ENOMEM;
     size_t begin = collection->ids.length;
     status = twin_buffer_append(&collection->ids, name.bytes, name.length);
@@ -125,10 +125,8 @@ static twin_status append_rows(twin_collection *collection, const struct twin__c
 {
     (void)reader; /* neither positions nor ids made from them are kept */
     struct twin__set_rows *rows = collection->rows;
-    if (!twin__array_grow(&rows->row_set, &rows->set_capacity, rows->row_count, result->row_count,
-                          sizeof *rows->row_set) ||
-        !twin__array_grow(&rows->element, &rows->element_capacity, rows->row_count, result->row_count,
-                          sizeof *rows->element))
+    if (!TWIN__ARRAY_GROW(&rows->row_set, &rows->set_capacity, rows->row_count, result->row_count) ||
+        !TWIN__ARRAY_GROW(&rows->element, &rows->element_capacity, rows->row_count, result->row_count))
         return TWIN_ENOMEM;
     for (size_t i = 0; i < result->row_count; i++) {
         const struct twin__set_row *row = &result->rows[i];
@@ -199,9 +197,8 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
 static twin_status sign_all(twin_collection *collection, twin_exec exec)
 {
     size_t count = collection->rows->count;
-    if (!twin__array_grow(&collection->entries, &collection->entry_capacity, 0, count, sizeof *collection->entries) ||
-        !twin__array_grow(&collection->signatures, &collection->signature_capacity, 0, count * collection->slots,
-                          sizeof *collection->signatures))
+    if (!TWIN__ARRAY_GROW(&collection->entries, &collection->entry_capacity, 0, count) ||
+        !TWIN__ARRAY_GROW(&collection->signatures, &collection->signature_capacity, 0, count * collection->slots))
         return TWIN_ENOMEM;
     struct signing signing = { .collection = collection };
     signing.spare = calloc((size_t)exec.workers, sizeof *signing.spare);

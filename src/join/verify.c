@@ -22,7 +22,7 @@
 
 twin_status twin__matches_add(twin_matches *matches, twin_match match)
 {
-    if (!twin__array_grow(&matches->items, &matches->capacity, matches->count, 1, sizeof *matches->items))
+    if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
         return TWIN_ENOMEM;
     matches->items[matches->count++] = match;
     return TWIN_OK;
@@ -157,8 +157,7 @@ static struct twin__content content_of(const struct cached *cached)
 static twin_status store(struct cached *cached, uint32_t rank, struct twin__content content, twin_error *error)
 {
     cached->filled = false;
-    if (!twin__array_grow(&cached->words, &cached->capacity, 0, content.size / sizeof *cached->words + 1,
-                          sizeof *cached->words))
+    if (!TWIN__ARRAY_GROW(&cached->words, &cached->capacity, 0, content.size / sizeof *cached->words + 1))
         return twin__fail_memory(error);
     if (content.size)
         memcpy(cached->words, content.bytes, content.size);
