@@ -55,16 +55,6 @@ twin_status twin__fail_status(twin_error *error, twin_status status)
     return twin__fail(error, status, "%s", twin_error_last(status));
 }
 
-twin_status twin__fail_memory(twin_error *error)
-{
-    return twin__fail_status(error, TWIN_ENOMEM);
-}
-
-twin_status twin__fail_null(twin_error *error, const char *name)
-{
-    return twin__fail(error, TWIN_EINVAL, "%s must not be NULL", name);
-}
-
 void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, const twin_error *error)
 {
     pthread_mutex_lock(&failure->lock);

@@ -14,13 +14,22 @@ twin_status twin__fail(twin_error *error, twin_status status, const char *format
 twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same after an inner call that returned `status`: keeps the sentence it left, or else uses the text of the status.
- * And for out of memory. */
+/* The same after an inner call that returned `status`: keeps the sentence it left, or else uses the text of the status. */
 twin_status twin__fail_status(twin_error *error, twin_status status);
-twin_status twin__fail_memory(twin_error *error);
 
-/* TWIN_EINVAL with "NAME must not be NULL". */
-twin_status twin__fail_null(twin_error *error, const char *name);
+/* Out of memory. In line, as the next one, so that the static analyser sees that it never returns TWIN_OK. */
+static inline twin_status twin__fail_memory(twin_error *error)
+{
+    twin__fail_status(error, TWIN_ENOMEM);
+    return TWIN_ENOMEM;
+}
+
+/* "NAME must not be NULL". */
+static inline twin_status twin__fail_null(twin_error *error, const char *name)
+{
+    twin__fail(error, TWIN_EINVAL, "%s must not be NULL", name);
+    return TWIN_EINVAL;
+}
 
 /* Of the failures of a loop's items keeps the first in item order, so that many workers report what one would. Begin
  * with TWIN__NO_FAILURE. */

@@ -346,7 +346,7 @@ static twin_status find_run(struct twin__index_run *out, struct twin__index_writ
                             enum twin__index_postings kind, uint64_t number)
 {
     struct twin__store_cursor cursor;
-    struct twin__store_record record;
+    struct twin__store_record record = { 0 };
     twin_status status = twin__store_cursor_open(&cursor, writing->txn, kinds[kind].runs, writing->error);
     if (status == TWIN_OK)
         status = twin__store_seek(&record, &cursor, number, TWIN__STORE_AT_OR_BEFORE, writing->error);

@@ -121,7 +121,7 @@ static twin_status agree(twin_index_view **views, int count, twin_error *error)
 
 twin_status twin__index_views_create(twin_index_view ***out, int count, twin_index *index, twin_error *error)
 {
-    twin_index_view **views = calloc((size_t)count, sizeof *views);
+    twin_index_view **views = calloc((size_t)count, sizeof(void *));
     *out = NULL;
     if (!views)
         return twin__fail_memory(error);

@@ -84,7 +84,7 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
     twin_status status = check_options(&options, error);
     if (status != TWIN_OK)
         return status;
-    twin_input *input = calloc(1, sizeof *input + count * sizeof input->sources[0]);
+    twin_input *input = calloc(1, sizeof *input + count * sizeof(void *));
     if (!input)
         return twin__fail_memory(error);
     char *id_field = strdup(options.id_field), *text_field = strdup(options.text_field);

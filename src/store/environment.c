@@ -80,8 +80,10 @@ twin_status twin__store_fail_code(twin_error *error, const char *path, const str
 
 static struct twin__file_identity identity_from(int failed, const struct stat *found)
 {
-    return failed ? (struct twin__file_identity){ 0 }
-                  : (struct twin__file_identity){ true, found->st_dev, found->st_ino };
+    struct twin__file_identity identity = { 0 };
+    if (!failed)
+        identity = (struct twin__file_identity){ true, found->st_dev, found->st_ino };
+    return identity;
 }
 
 static struct twin__file_identity identity_of(int fd)

@@ -161,12 +161,12 @@ enum twin__store_seek {
     TWIN__STORE_AT_OR_AFTER,  /* the least key that is not less */
     TWIN__STORE_AT_OR_BEFORE, /* the greatest key that is not greater */
 };
-twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t key,
+twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
                              enum twin__store_seek where, twin_error *error);
 
-/* The first value of a list that is not less than `value`. */
-twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t key,
-                                   struct twin__bytes value, twin_error *error);
+/* The first value of a list that is not less than `least`. */
+twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
+                                   struct twin__bytes least, twin_error *error);
 
 /* The values of the list at which the cursor stands. */
 uint64_t twin__store_list_length(struct twin__store_cursor *cursor);

@@ -53,9 +53,11 @@ static void plans_reach_the_recall_with_the_most_rows(void **state)
             twin_scheme scheme = { .minhash.slots = slots, .threshold = percent / 100.0 };
             assert_int_equal(twin_scheme_complete(&scheme, NULL), TWIN_OK);
             size_t best = 1;
-            for (size_t rows = 1; rows <= slots; rows++)
-                if (1 - pow(1 - pow(scheme.threshold, (double)rows), (double)(slots / rows)) >= TWIN_SCHEME_RECALL)
+            for (size_t rows = 1; rows <= slots; rows++) {
+                size_t bands = slots / rows;
+                if (1 - pow(1 - pow(scheme.threshold, (double)rows), (double)bands) >= TWIN_SCHEME_RECALL)
                     best = rows;
+            }
             assert_int_equal(scheme.plan.rows, best);
             assert_int_equal(scheme.plan.bands, slots / best);
         }
