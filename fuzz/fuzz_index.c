@@ -93,7 +93,8 @@ static void try_file(struct twin__bytes record)
     twin_error error = { 0 };
     int fd = memfd_create("fuzz_index", 0);
     require(fd >= 0 && write(fd, record.at, record.length) == (ssize_t)record.length);
-    twin_status status = twin__store_check_pages(fd, "input", &twin__index_schema, &error);
+    twin_status status = twin__store_check_pages(fd, "input", &twin__index_schema,
+                                                 (struct twin__pages_state){ TWIN__STORE_NEWEST, true }, &error);
     require((status == TWIN_OK) == (error.message[0] == '\0'));
     close(fd);
 }

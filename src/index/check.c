@@ -1,6 +1,6 @@
 /* check.c — describes an index, and checks that its parts agree.
  *
- * A check reads every record once, in the order of the tables, verifies its checksum and follows its references; then each
+ * A check has the store look at every page, then reads every record once, in the order of the tables, verifies its checksum and follows its references; then each
  * entry of each posting list must lead to a set or document with that hash, or to a removed one. Counts found on the way
  * must be those that the index keeps. */
 #include <stdlib.h>
@@ -62,6 +62,10 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
     if (!out || !view)
         return twin__fail_null(error, out ? "view" : "out");
     const struct twin__index_counts *counts = &view->counts;
+    *out = (twin_index_info){ 0 };
+    twin_status status = twin__store_check(view->index->store, error); /* whose numbers of pages are reported */
+    if (status != TWIN_OK)
+        return status;
     *out = (twin_index_info){ .documents = counts->documents,
                               .sets = counts->sets,
                               .too_short = counts->too_short,
@@ -72,7 +76,7 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
     out->signature_bytes = table_bytes(view, TWIN__INDEX_SETS);
     out->band_bytes = table_bytes(view, TWIN__INDEX_BANDS) + table_bytes(view, TWIN__INDEX_RUNS);
     out->kept_bytes = table_bytes(view, TWIN__INDEX_KEPT);
-    twin_status status = twin__store_bytes(&out->bytes, view->index->store, error);
+    status = twin__store_bytes(&out->bytes, view->index->store, error);
     if (status != TWIN_OK)
         return status;
     uint64_t used = out->document_bytes + out->signature_bytes + out->band_bytes + out->kept_bytes;
@@ -413,7 +417,7 @@ static twin_status check_all(struct checking *checking)
                   { TWIN__INDEX_SETS, check_set },
                   { TWIN__INDEX_KEPT, check_block } };
     twin_index_view *view = checking->view;
-    twin_status status = TWIN_OK;
+    twin_status status = twin__store_check(view->index->store, checking->error);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == TWIN_OK; i++)
         status = each_record(checking, parts[i].table, parts[i].visit);
     for (size_t i = 0; i < view->bands.run_count && status == TWIN_OK; i++)

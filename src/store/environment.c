@@ -226,27 +226,47 @@ int twin__environment_begin_read(MDB_txn **out, const struct twin__environment *
     return code;
 }
 
-static twin_status read_tables(struct twin__environment *e, twin_error *error)
-{
-    MDB_txn *txn;
-    int code = twin__environment_begin_read(&txn, e);
-    if (code == MDB_SUCCESS) {
-        code = twin__environment_open_tables(e, txn, 0);
-        if (code == MDB_SUCCESS)
-            code = mdb_txn_commit(txn); /* which keeps the tables open */
-        else
-            mdb_txn_abort(txn);
-    }
-    return code == MDB_SUCCESS ? TWIN_OK : twin__store_fail_code(error, e->path, e->schema, code);
-}
-
 /* A writer of another process may be writing the meta pages; what seems damaged then is looked at again. */
-static twin_status check_pages(const struct twin__environment *e, twin_error *error)
+static twin_status check_head(const struct twin__environment *e, twin_error *error)
 {
     twin_status status = TWIN_EFORMAT;
     for (int attempt = 0; attempt < 5 && status == TWIN_EFORMAT; attempt++)
-        status = twin__store_check_pages(e->fd, e->path, e->schema, error);
+        status = twin__store_check_head(e->fd, e->path, e->schema, error);
     return status;
+}
+
+/* Begins to read, and checks the pages of what is going to be read or changed. */
+static twin_status begin_checked(MDB_txn **out, const struct twin__environment *e, bool to_write, twin_error *error)
+{
+    enum { MOST_ATTEMPTS = 100 }; /* each fails only if two transactions were committed while it began */
+    twin_status status = TWIN_EBUSY;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && status == TWIN_EBUSY; attempt++) {
+        int code = twin__environment_begin_read(out, e);
+        if (code != MDB_SUCCESS)
+            return twin__store_fail_code(error, e->path, e->schema, code);
+        struct twin__pages_state state = { mdb_txn_id(*out), to_write };
+        status = twin__store_check_pages(e->fd, e->path, e->schema, state, error);
+        if (status != TWIN_OK)
+            mdb_txn_abort(*out);
+    }
+    return status == TWIN_EBUSY
+               ? twin__fail(error, TWIN_EBUSY, "%s: changes too fast to be read; try again later", e->path)
+               : status;
+}
+
+/* Until here LMDB has used the meta pages only. */
+static twin_status read_tables(struct twin__environment *e, bool to_write, twin_error *error)
+{
+    MDB_txn *txn;
+    twin_status status = begin_checked(&txn, e, to_write, error);
+    if (status != TWIN_OK)
+        return status;
+    int code = twin__environment_open_tables(e, txn, 0);
+    if (code == MDB_SUCCESS)
+        code = mdb_txn_commit(txn); /* which keeps the tables open */
+    else
+        mdb_txn_abort(txn);
+    return code == MDB_SUCCESS ? TWIN_OK : twin__store_fail_code(error, e->path, e->schema, code);
 }
 
 static twin_status open_checked(struct twin__environment *e, bool must_write, twin_error *error)
@@ -262,7 +282,26 @@ static twin_status open_checked(struct twin__environment *e, bool must_write, tw
     if (code != MDB_SUCCESS)
         return twin__store_fail_code(error, e->path, e->schema, code);
     mdb_reader_check(e->env, &dead); /* readers that died would keep pages from being used again */
-    return read_tables(e, error);
+    e->checked_to_write = must_write;
+    return read_tables(e, must_write, error);
+}
+
+static void count_reader(struct twin__environment *e, bool begins)
+{
+    pthread_mutex_lock(&e->lock);
+    e->readers = begins ? e->readers + 1 : e->readers - 1;
+    pthread_mutex_unlock(&e->lock);
+}
+
+twin_status twin__environment_check(struct twin__environment *e, twin_error *error)
+{
+    MDB_txn *txn;
+    count_reader(e, true);
+    twin_status status = begin_checked(&txn, e, true, error);
+    if (status == TWIN_OK)
+        mdb_txn_abort(txn);
+    count_reader(e, false);
+    return status;
 }
 
 static struct twin__environment *new_environment(const char *path, const struct twin__store_schema *schema)
@@ -303,7 +342,7 @@ static twin_status open_new(struct twin__environment **out, int fd, const char *
     e->fd = fd;
     e->file = identity_of(fd);
     e->map_bytes = map_for(fd, TWIN__STORE_MAP_BYTES);
-    twin_status status = check_pages(e, error);
+    twin_status status = check_head(e, error);
     if (status == TWIN_OK)
         status = open_checked(e, must_write, error);
     if (status != TWIN_OK) {
@@ -334,6 +373,10 @@ static twin_status share(struct twin__environment **out, struct twin__environmen
                           "%s: this process has it open, from when it could not be written; "
                           "close it first",
                           path);
+    twin_status status = must_write && !e->checked_to_write ? twin__environment_check(e, error) : TWIN_OK;
+    if (status != TWIN_OK)
+        return status;
+    e->checked_to_write |= must_write;
     e->handles++;
     *out = e;
     return TWIN_OK;

@@ -24,6 +24,7 @@ struct twin__environment {
     char *path; /* the name it was opened by, which is that of the lock file */
     int fd;     /* holds a lock on the file, so that nobody replaces it; -1: none */
     bool writable;
+    bool checked_to_write; /* the pages were checked for a writer; else for readers only */
     MDB_env *env;
     MDB_dbi tables[TWIN__STORE_MOST_TABLES];
     pthread_mutex_t writing; /* held by the thread that writes, and while the map changes; taken before `lock` */
@@ -52,6 +53,9 @@ twin_status twin__environment_open_private(struct twin__environment **out, const
 
 /* Opens, or with MDB_CREATE makes, the tables; LMDB's answer. */
 int twin__environment_open_tables(struct twin__environment *environment, MDB_txn *txn, unsigned flags);
+
+/* Checks every page, also what only a writer needs, of the newest state. */
+twin_status twin__environment_check(struct twin__environment *environment, twin_error *error);
 
 /* Closes it when no handle is left. */
 void twin__environment_release(struct twin__environment *environment);

@@ -1,12 +1,26 @@
-/* pages.h — a look at the pages of a file before LMDB maps it. */
+/* pages.h — checks of a file's pages, made with read calls before LMDB may use them. */
 #ifndef TWIN_STORE_PAGES_H
 #define TWIN_STORE_PAGES_H
 
 #include "store/store.h"
 
-/* TWIN_OK when the file is a store of this schema, as far as the first pages of its trees show, and is as long as it
- * should be; else TWIN_EFORMAT with a sentence. */
+/* The two meta pages: all that LMDB reads before the first transaction. TWIN_OK, or TWIN_EFORMAT with a sentence; also
+ * when another process is just writing one of them. */
+twin_status twin__store_check_head(int fd, const char *path, const struct twin__store_schema *schema,
+                                   twin_error *error);
+
+struct twin__pages_state {
+    uint64_t
+        number; /* of the transaction that left it; TWIN__STORE_NEWEST: the last one, of a file that nobody writes */
+    bool to_write; /* also what LMDB needs to change it: heads of long values */
+};
+#define TWIN__STORE_NEWEST UINT64_MAX
+
+/* Every page of every tree of a state. While the caller reads that state (LMDB's reader table), no page of it can change.
+ * TWIN_OK when the file is a store of this schema that LMDB can use without ever leaving a page or missing a record;
+ * TWIN_EBUSY, without a sentence, when the meta pages are no longer those of `number`; else TWIN_EFORMAT. What values
+ * contain is not checked. Takes a bit of memory per page. */
 twin_status twin__store_check_pages(int fd, const char *path, const struct twin__store_schema *schema,
-                                    twin_error *error);
+                                    struct twin__pages_state state, twin_error *error);
 
 #endif

@@ -73,6 +73,12 @@ static twin_status check_process(const twin__store *store, twin_error *error)
                : twin__fail(error, TWIN_EINVAL, "%s: was opened by the parent process; open it again", store->path);
 }
 
+twin_status twin__store_check(twin__store *store, twin_error *error)
+{
+    twin_status status = check_process(store, error);
+    return status == TWIN_OK ? twin__environment_check(store->environment, error) : status;
+}
+
 /* ---- the map ---- */
 
 /* 0: as large as other processes have made it. False while this process reads. The caller holds `writing`. */

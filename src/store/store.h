@@ -63,7 +63,9 @@ enum twin__store_access {
 };
 
 /* Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
- * TWIN_EFORMAT. Being replaced, or with ALONE in use: TWIN_EBUSY. The pages are checked before LMDB maps them. */
+ * TWIN_EFORMAT. Being replaced, or with ALONE in use: TWIN_EBUSY. The pages of its trees are all read and checked first: an opened store can
+ * be read and written without dying of damage, unless the file is damaged later. A file that is cut short while it is
+ * open kills its readers (SIGBUS), as with everything that is mapped. */
 twin_status twin__store_open(twin__store **out, const char *path, const struct twin__store_schema *schema,
                              enum twin__store_access access, twin_error *error);
 void twin__store_close(twin__store *store);
@@ -74,6 +76,10 @@ twin_status twin__store_compact(twin__store *store, twin__store_write *amend, vo
 
 const char *twin__store_path(const twin__store *store);
 twin_status twin__store_bytes(uint64_t *out, const twin__store *store, twin_error *error);
+
+/* Checks every page of the newest state again: TWIN_EFORMAT when one is damaged. Opening has done so already, for a handle
+ * that only reads without the first pages of long values. What values contain is not checked. */
+twin_status twin__store_check(twin__store *store, twin_error *error);
 
 /* The sentence that the file is damaged. */
 twin_status twin__store_fail_damaged(twin_error *error, const twin__store *store, const char *what);
