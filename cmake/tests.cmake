@@ -69,6 +69,13 @@ target_include_directories(crash PRIVATE src)
 target_link_libraries(crash PRIVATE settings static)
 checked(crash crash --kills 24)
 
+# ---- the index under damage: likewise
+
+add_executable(damage tests/index/damage.c)
+target_include_directories(damage PRIVATE src)
+target_link_libraries(damage PRIVATE settings static)
+checked(damage damage --cases 25)
+
 # ---- examples: whole programs that run without arguments
 
 file(GLOB EXAMPLES CONFIGURE_DEPENDS examples/*.c)

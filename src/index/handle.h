@@ -35,6 +35,7 @@ struct twin_index {
     twin_index_options options;
     const twin_text *stop_words; /* as they were read from the file; the signer has its own */
     twin_signer *signer;
+    struct twin__index_verified *verified; /* posting lists that were found whole */
 };
 
 twin_status twin__index_fail_damaged(twin_error *error, const twin_index *index, const char *what);

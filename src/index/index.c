@@ -11,7 +11,7 @@
 #include "base/enum_names.h"
 #include "base/error.h"
 #include "index/blocks.h"
-#include "index/postings.h"
+#include "index/verified.h"
 
 static const struct twin__store_table tables[TWIN__INDEX_TABLES] = {
     [TWIN__INDEX_META] = { "meta", TWIN__STORE_NAMES },
@@ -149,6 +149,8 @@ void twin_index_close(twin_index *index)
     twin__store_close(index->store);
     twin_signer_free(index->signer);
     free((void *)index->stop_words);
+    twin__index_verified_clear(index->verified);
+    free(index->verified);
     free(index);
 }
 
@@ -166,9 +168,15 @@ static twin_status read_index(twin_index *index, twin_error *error)
 static twin_status open_index(twin_index **out, const char *path, enum twin__store_access access, twin_error *error)
 {
     twin_index *index = calloc(1, sizeof *index);
+    struct twin__index_verified *verified = malloc(sizeof *verified);
     *out = NULL;
-    if (!index)
+    if (!index || !verified) {
+        free(index);
+        free(verified);
         return twin__fail_memory(error);
+    }
+    index->verified = verified;
+    twin__index_verified_init(verified);
     twin_status status = twin__store_open(&index->store, path, &twin__index_schema, access, error);
     if (status == TWIN_OK) {
         index->path = twin__store_path(index->store);

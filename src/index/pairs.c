@@ -67,6 +67,8 @@ static twin_status add_copies_of(struct pair_list *out, const twin_index *index,
 {
     struct twin__store_record member;
     twin_status status = twin__store_seek(&member, cursor, set->number, TWIN__STORE_AT, error);
+    if (status == TWIN_OK && !member.value.at)
+        return twin__index_fail_damaged(error, index, "a set has no documents");
     while (status == TWIN_OK && member.value.at) {
         uint32_t label;
         uint64_t document;

@@ -218,6 +218,9 @@ static twin_status gather(struct merge *merge, struct twin__index_writing *writi
                                                   list, writing->error);
         if (status != TWIN_OK)
             return status;
+        /* Or the merged list would get a good checksum over damaged entries. */
+        if (!twin__index_list_is_whole(from))
+            return twin__index_fail_damaged(writing->error, writing->index, "a list does not fit its checksum");
         for (size_t j = 0; j < from.count; j++) {
             uint64_t entry = twin__index_list_entry(from, j);
             if ((entry & UINT32_MAX) >= merge->runs[i].end - merge->runs[i].first)

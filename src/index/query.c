@@ -66,8 +66,23 @@ static twin_status find_candidates(twin_index_view *view)
     return status == TWIN_OK ? twin_set_make(&each_once, &view->candidates, &view->spare) : status;
 }
 
+/* A set that is in a list but not there was removed, and then it has no members either. */
+static twin_status expect_removed(struct twin__store_cursor *members, const twin_index_view *view, uint64_t set,
+                                  twin_error *error)
+{
+    struct twin__store_record member = { 0 };
+    twin_status status =
+        members->handle ? TWIN_OK : twin__store_cursor_open(members, view->txn, TWIN__INDEX_MEMBERS, error);
+    if (status == TWIN_OK)
+        status = twin__store_seek(&member, members, set, TWIN__STORE_AT, error);
+    return status == TWIN_OK && member.value.at
+               ? twin__index_fail_damaged(error, view->index, "a set that has documents is missing")
+               : status;
+}
+
 /* Makes hits of the candidates that have not been removed and agree with the query in enough slots. */
-static twin_status pass_gate(twin_index_view *view, size_t least, twin_error *error)
+static twin_status gate_candidates(twin_index_view *view, size_t least, struct twin__store_cursor *members,
+                                   twin_error *error)
 {
     size_t slots = view->index->options.scheme.minhash.slots;
     view->hit_count = 0;
@@ -76,6 +91,8 @@ static twin_status pass_gate(twin_index_view *view, size_t least, twin_error *er
         bool found;
         twin_status status =
             twin__index_view_set(&set, &found, view->signature, view, view->candidates.items[i], error);
+        if (status == TWIN_OK && !found)
+            status = expect_removed(members, view, view->candidates.items[i], error);
         if (status != TWIN_OK)
             return status;
         size_t equal = found ? twin_minhash_agreement(view->query_signature, view->signature, slots) : 0;
@@ -87,6 +104,14 @@ static twin_status pass_gate(twin_index_view *view, size_t least, twin_error *er
             (struct twin__index_hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
     }
     return TWIN_OK;
+}
+
+static twin_status pass_gate(twin_index_view *view, size_t least, twin_error *error)
+{
+    struct twin__store_cursor members = { 0 };
+    twin_status status = gate_candidates(view, least, &members, error);
+    twin__store_cursor_close(&members);
+    return status;
 }
 
 /* ---- the best of them ---- */
@@ -172,6 +197,8 @@ static twin_status add_document(twin_index_answer *out, twin_index_view *view, c
     twin_status status = twin__index_view_document(&document, NULL, view, number, error);
     if (status != TWIN_OK)
         return status;
+    if (document.set != hit->set)
+        return twin__index_fail_damaged(error, view->index, "a set has a member that belongs to another");
     if (!TWIN__ARRAY_GROW(&out->entries, &out->capacity, out->count, 1) ||
         twin_buffer_append(&out->ids, document.id.bytes, document.id.length) != TWIN_OK)
         return twin__fail_memory(error);
@@ -198,6 +225,8 @@ static twin_status add_members(struct report *report, const struct twin__index_h
     bool per_label = report->options.per_label;
     struct twin__store_record member;
     twin_status status = twin__store_seek(&member, &report->members, hit->set, TWIN__STORE_AT, error);
+    if (status == TWIN_OK && !member.value.at)
+        return twin__index_fail_damaged(error, view->index, "a set has no documents");
     while (status == TWIN_OK && member.value.at && (per_label || !top || report->out->count < top)) {
         uint32_t label;
         uint64_t number;

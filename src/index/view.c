@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "index/blocks.h"
 #include "index/draft.h"
+#include "index/verified.h"
 #include "index/view.h"
 
 /* ---- opening ---- */
@@ -23,6 +24,37 @@ static twin_status find_lists(twin_index_view *view, twin_error *error)
                : status;
 }
 
+static twin_status verify_lists(const twin_index_view *view, twin_error *error)
+{
+    struct twin__index_verified *verified = view->index->verified;
+    twin_status status =
+        twin__index_lists_verify_once(verified, view->index, TWIN__INDEX_POSTINGS_OF_SETS, &view->bands, error);
+    return status == TWIN_OK
+               ? twin__index_lists_verify_once(verified, view->index, TWIN__INDEX_POSTINGS_OF_IDS, &view->ids, error)
+               : status;
+}
+
+static uint64_t live_entries(const struct twin__index_lists *lists)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < lists->run_count; i++)
+        count += lists->runs[i].entries - lists->runs[i].dead;
+    return count;
+}
+
+/* What the counts say must exist does, as far as other counts tell; so nothing that is missing goes unnoticed where all of
+ * a table is read, or a whole run is lost. */
+static twin_status compare_counts(const twin_index_view *view, twin_error *error)
+{
+    const struct twin__index_counts *counts = &view->counts;
+    bool good = twin__store_records(view->txn, TWIN__INDEX_DOCUMENTS) == counts->documents &&
+                twin__store_records(view->txn, TWIN__INDEX_MEMBERS) == counts->documents &&
+                twin__store_records(view->txn, TWIN__INDEX_SETS) == counts->sets &&
+                live_entries(&view->bands) + (counts->empty_set > 0) == counts->sets &&
+                live_entries(&view->ids) == counts->documents;
+    return good ? TWIN_OK : twin__index_fail_damaged(error, view->index, "its counts are not what they should be");
+}
+
 static twin_status begin_read(twin_index_view *view, twin_error *error)
 {
     twin_status status = twin__store_begin_read(&view->txn, view->index->store, error);
@@ -30,6 +62,10 @@ static twin_status begin_read(twin_index_view *view, twin_error *error)
         status = twin__index_get_counts(&view->counts, view->index, view->txn, error);
     if (status == TWIN_OK)
         status = find_lists(view, error);
+    if (status == TWIN_OK)
+        status = compare_counts(view, error);
+    if (status == TWIN_OK)
+        status = verify_lists(view, error);
     return status == TWIN_OK ? twin__store_cursor_open(&view->kept, view->txn, TWIN__INDEX_KEPT, error) : status;
 }
 

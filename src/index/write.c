@@ -12,6 +12,7 @@
 #include "base/exec.h"
 #include "index/blocks.h"
 #include "index/postings.h"
+#include "index/verified.h"
 #include "index/write.h"
 #include "kernels/sort.h"
 
@@ -53,6 +54,10 @@ static twin_status open_writer(struct writer *writer, struct twin__index_writing
     if (status == TWIN_OK)
         status = twin__index_lists_get(&writer->digests, index, writing->txn, TWIN__INDEX_POSTINGS_OF_SETS,
                                        index->options.scheme.plan.bands, 1, writing->error);
+    if (status == TWIN_OK)
+        status = twin__index_lists_verify(index, &writer->ids, writing->error);
+    if (status == TWIN_OK)
+        status = twin__index_lists_verify(index, &writer->digests, writing->error);
     return status;
 }
 
