@@ -42,6 +42,7 @@ static int run(void *context)
     if (!index)
         return EXIT_ERROR;
     warn_estimates(shared, index);
+    warn_missed(shared, index);
     twin_progress progress = progress_begin(shared->quiet);
     twin_index_pairs_options wanted = {
         .threshold = threshold_of(shared), .copies = copies, .exec = exec, .progress = progress

@@ -131,6 +131,7 @@ static int run(void *context)
         fail("%s: keeps no texts, so --show has nothing to show", index_path(&request->shared));
     } else if (input) {
         warn_estimates(&request->shared, index);
+        warn_missed(&request->shared, index);
         status = query_input(&querying, index, input, exec, progress);
     }
     progress_end();

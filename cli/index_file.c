@@ -85,6 +85,16 @@ void warn_estimates(const struct shared_options *shared, const twin_index *index
              slots == 1 ? "" : "es");
 }
 
+void warn_missed(const struct shared_options *shared, const twin_index *index)
+{
+    twin_scheme scheme = twin_index_options_of(index).scheme;
+    double wanted = threshold_of(shared);
+    if (wanted == 0 || wanted >= scheme.threshold || shared->quiet)
+        return;
+    warn("%s: the index was planned for %g; a pair at %g is found with probability %.3g", index_path(shared),
+         scheme.threshold, wanted, twin_plan_probability(scheme.plan, wanted));
+}
+
 static void print_change_json(const twin_index_change *change)
 {
     struct record record = record_begin(stdout, true);

@@ -28,6 +28,9 @@ void print_change(const struct shared_options *shared, const twin_index_change *
 /* Warns that similarities are estimates, if they are. */
 void warn_estimates(const struct shared_options *shared, const twin_index *index);
 
+/* Warns that matches may be missed if --threshold is below that for which the index was planned, and how many are. */
+void warn_missed(const struct shared_options *shared, const twin_index *index);
+
 /* --threshold, or 0, the index's own. */
 double threshold_of(const struct shared_options *shared);
 

@@ -62,6 +62,13 @@ index 0 query sets.twin --threads 1 corpus.jsonl && cp out one
 index 0 query sets.twin --threads 3 --executor pthreads corpus.jsonl && cmp -s one out || fail 'threads change the answer'
 "$TWINSIFT" pairs --threshold 0.95 corpus.jsonl >high.tsv
 index 0 pairs sets.twin --threshold 0.95 && cmp -s out high.tsv || fail 'pairs above a higher threshold'
+[ ! -s err ] || fail "pairs above a higher threshold: $(cat err)"
+index 0 pairs sets.twin --threshold 0.3
+says 'sets.twin: the index was planned for 0.8; a pair at 0.3 is found with probability 0.059'
+index 0 query sets.twin --threshold 0.3 corpus.jsonl
+says 'the index was planned for 0.8; a pair at 0.3 is found with probability 0.059'
+index 0 pairs sets.twin --threshold 0.3 --quiet
+[ ! -s err ] || fail "pairs --quiet: $(cat err)"
 index 0 pairs sets.twin --copies none && [ "$(wc -l <out)" -lt "$(wc -l <pairs.tsv)" ] || fail 'pairs without copies'
 
 index 0 create none.twin --keep none
