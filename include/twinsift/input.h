@@ -7,9 +7,9 @@
  * be larger than memory: what cannot be read twice (a pipe, a compressed file) is first copied
  * to an unnamed temporary file.
  *
- * In lines a byte order mark at the start and the '\r' of a line end are ignored, and blank
- * lines are neither documents nor problems. A bad document is a twin_problem, not a failure:
- * reading continues after it. */
+ * A byte order mark at the start of a file is ignored. In lines the '\r' of a line end is
+ * ignored too, and blank lines are neither documents nor problems. A bad document is a
+ * twin_problem, not a failure: reading continues after it. */
 #ifndef TWINSIFT_INPUT_H
 #define TWINSIFT_INPUT_H
 
@@ -52,8 +52,9 @@ typedef struct twin_document {
                           name when there are several inputs; a row: the set.
                           NULL bytes while a chunk is read: it has none, so its line will be its id */
     bool id_is_number; /* JSON lines: the id was written as a number */
-    twin_text text;    /* JSON lines: "text", unescaped; a folder: the file's bytes; a row: the element */
-    twin_text record;  /* lines: the whole line without its line end; otherwise the same as text */
+    twin_text
+        text; /* JSON lines: "text", unescaped; a folder: the file's bytes after a byte order mark; a row: the element */
+    twin_text record; /* lines: the whole line without its line end; otherwise the same as text */
     twin_position position;
 } twin_document;
 

@@ -134,6 +134,14 @@ static bool is_failure(int error)
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
+/* As at the start of lines, a byte order mark is no part of the text. */
+static twin_text without_mark(twin_text text)
+{
+    enum { MARK_LENGTH = sizeof TWIN__BYTE_ORDER_MARK - 1 };
+    bool marked = text.length >= MARK_LENGTH && memcmp(text.bytes, TWIN__BYTE_ORDER_MARK, MARK_LENGTH) == 0;
+    return marked ? (twin_text){ text.bytes + MARK_LENGTH, text.length - MARK_LENGTH } : text;
+}
+
 static twin_status look_at_file(struct twin__record *out, const struct folder_source *folder,
                                 twin_read_buffers *buffers, uint64_t number)
 {
@@ -155,7 +163,7 @@ static twin_status look_at_file(struct twin__record *out, const struct folder_so
         status = append_path(&buffers->id, folder, number);
         id = (twin_text){ buffers->id.bytes, buffers->id.length };
     }
-    twin_text text = { buffers->block.bytes, buffers->block.length };
+    twin_text text = without_mark((twin_text){ buffers->block.bytes, buffers->block.length });
     out->document = (twin_document){
         .id = id, .text = text, .record = text, .position = { .offset = number, .source = folder->source.number }
     };

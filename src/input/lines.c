@@ -105,7 +105,7 @@ static twin_status skip_byte_order_mark(struct lines *lines, const char *name, t
     ssize_t got = twin__read_at(lines->fd, mark, length, lines->begin);
     if (got < 0)
         return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
-    if (got == 3 && memcmp(mark, "\xEF\xBB\xBF", 3) == 0)
+    if (got == 3 && memcmp(mark, TWIN__BYTE_ORDER_MARK, 3) == 0)
         lines->begin += 3;
     return TWIN_OK;
 }

@@ -43,6 +43,9 @@ struct twin__chunk {
     twin_error *error;
 };
 
+/* U+FEFF, which some programs write at the start of a file. It is ignored there. */
+#define TWIN__BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
 /* A path before its kind is known. */
 struct twin__opening {
     const char *path;

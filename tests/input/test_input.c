@@ -980,6 +980,25 @@ static void a_folder_gives_its_files_in_byte_order(void **unused)
     twin_input_free(input);
 }
 
+static void a_byte_order_mark_is_no_part_of_a_file(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    write_file(path_of("d/marked"), "\xEF\xBB\xBFtext", 7);
+    write_file(path_of("d/only"), "\xEF\xBB\xBF", 3);
+    write_file(path_of("d/part"), "\xEF\xBB", 2);
+    twin_input *input = open_one(path_of("d"), documents);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 3);
+    assert_int_equal(log.seen[0].text_length, 4);
+    assert_memory_equal(log.seen[0].text, "text", 4);
+    assert_int_equal(log.seen[1].text_length, 0);
+    assert_int_equal(log.seen[2].text_length, 2);
+    check_fetching(input, &log);
+    clear_log(&log);
+    twin_input_free(input);
+}
+
 static void files_that_changed_are_read_as_they_are_now(void **unused)
 {
     (void)unused;
@@ -1288,6 +1307,7 @@ int main(void)
         IN_A_FOLDER(standard_input_begins_where_it_stands),
         IN_A_FOLDER(what_is_no_input_is_refused_with_advice),
         IN_A_FOLDER(a_folder_gives_its_files_in_byte_order),
+        IN_A_FOLDER(a_byte_order_mark_is_no_part_of_a_file),
         IN_A_FOLDER(files_that_changed_are_read_as_they_are_now),
         IN_A_FOLDER(folders_and_files_without_permission_are_problems),
         IN_A_FOLDER(paths_may_be_longer_than_the_system_takes_at_once),
