@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "input/foreign.h"
 #include "input/source.h"
 #include "input/unpack.h"
 
@@ -110,6 +111,18 @@ static twin_status skip_byte_order_mark(struct lines *lines, const char *name, t
     return TWIN_OK;
 }
 
+/* A file of another kind would be a bad document per line. */
+static twin_status check_kind(const struct lines *lines, const struct twin__opening *opening, twin_error *error)
+{
+    char bytes[TWIN__FOREIGN_BYTES];
+    size_t length = lines->end - lines->begin < sizeof bytes ? (size_t)(lines->end - lines->begin) : sizeof bytes;
+    ssize_t got = twin__read_at(lines->fd, bytes, length, lines->begin);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
+    const char *advice = twin__foreign_bytes(bytes, (size_t)got, opening->settings->options.format);
+    return advice ? twin__fail(error, TWIN_EFORMAT, "%s %s", opening->name, advice) : TWIN_OK;
+}
+
 static twin_status open_lines(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
     struct lines *lines = calloc(1, sizeof *lines);
@@ -122,6 +135,8 @@ static twin_status open_lines(struct twin__source **out, struct twin__opening *o
         S_ISREG(opening->about.st_mode) ? open_regular(lines, opening, error) : unpack(lines, 0, opening, error);
     if (status == TWIN_OK)
         status = skip_byte_order_mark(lines, opening->name, error);
+    if (status == TWIN_OK)
+        status = check_kind(lines, opening, error);
     uint64_t bytes = lines->end - lines->begin, each = opening->settings->options.chunk_bytes;
     lines->source.chunks = bytes / each + (bytes % each != 0);
     return status;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "input/foreign.h"
 #include "input/source.h"
 
 /* In the order in which they are asked: the first that accepts a path reads it. */
@@ -29,6 +30,9 @@ static bool looks_like_text(int fd)
 
 static twin_status fail_unknown(const struct twin__opening *opening, twin_error *error)
 {
+    const char *advice = twin__foreign_name(opening->path);
+    if (advice)
+        return twin__fail(error, TWIN_EINVAL, "%s is not a known kind of input: %s", opening->path, advice);
     return twin__fail(error, TWIN_EINVAL,
                       "%s is not a known kind of input: give a folder, or a file whose name ends in .jsonl or "
                       ".ndjson, followed by .gz or .zst if it is compressed%s",

@@ -134,6 +134,12 @@ unopened=( # arguments | message
     "letter.txt | if it is a text itself, give the folder it is in"
     "paper.pdf | paper.pdf is not a known kind of input"
     "corpus.gz | corpus.gz is not a known kind of input"
+    "rows.tsv | rows.tsv is not a known kind of input: if its lines are a set, a tab and an element, use --sets;"
+    "rows.csv | use --sets=,;"
+    "array.json | jq -c '.[]'"
+    "GOOD.JSONL | rename it to lower case, or give it as standard input (-)"
+    "good.jsonl.xz | decompress it with xz -dc"
+    "good.jsonl.bz2 | decompress it with bzip2 -dc"
     "cut.jsonl.gz | cut.jsonl.gz: its gzip data ends early after 2000 bytes"
     "cut.jsonl.zst | cut.jsonl.zst: its zstd data ends early after 2000 bytes"
     "hurt.jsonl.gz | hurt.jsonl.gz: its gzip data is damaged, by byte"
@@ -144,6 +150,20 @@ unopened=( # arguments | message
     "- - | standard input can be read only once"
     "--sets folder | folder is a folder, and rows are read from files"
     "--sets missing.tsv | missing.tsv cannot be opened"
+)
+
+# ---- the first bytes of an input of lines that is something else: one sentence
+
+foreign=( # the bytes, for printf %b | message after the name
+    '[{"id":1,"text":"a"},\n{"id":2,"text":"b"}]\n | is a JSON array; convert it to JSON lines: jq -c '"'.[]'"
+    '\xef\xbb\xbf \n[\n{"id":1,"text":"a"}\n]\n | is a JSON array'
+    '{\n "id":1,\n "text":"a"\n}\n | is JSON that is not on one line; convert it to JSON lines: jq -c .'
+    '\xff\xfe{\0"\0i\0d\0 | is UTF-16; convert it to UTF-8: iconv'
+    '{\0"\0i\0d\0 | is UTF-16; convert it to UTF-8: iconv'
+    '\xfd7zXZ\0\0\4\n\n | is compressed with xz; decompress it first: xz -dc'
+    'BZh91AY&SY\n\n | is compressed with bzip2; decompress it first: bzip2 -dc'
+    'PAR1\x15\4\n\n | is a Parquet file; export it as JSON lines'
+    '%PDF-1.7\n\n | is a PDF file; extract its text'
 )
 
 # ---- a bad document between two good ones: named and skipped; with --strict, the end
@@ -207,6 +227,7 @@ make_files()
     for i in {1..2000}; do
         echo "{\"id\":$i,\"text\":\"$((i * 7919 % 10007)) words $((i * i * 31 % 99991)) of a text $((i * 17 % 257))\"}"
     done >corpus.jsonl
+    touch rows.tsv rows.csv array.json GOOD.JSONL good.jsonl.xz good.jsonl.bz2
     gzip -c corpus.jsonl >corpus.gz
     zstd -qc --check corpus.jsonl >corpus.zst
     head -c 2000 corpus.gz >cut.jsonl.gz
@@ -236,6 +257,17 @@ check_inputs()
     for row in "${unopened[@]}"; do
         fields "$row"
         eval "expect \"pairs \${field[0]}\" 2 '' \"\${field[1]}\" \"\$TWINSIFT\" pairs ${field[0]}" <good.jsonl
+    done
+    for row in "${foreign[@]}"; do
+        fields "$row"
+        printf '%b' "${field[0]}" >foreign.jsonl
+        expect "foreign ${field[0]}" 2 "" "foreign.jsonl ${field[1]}" "$TWINSIFT" pairs foreign.jsonl
+        [ "$(wc -l <err)" -eq 1 ] || fail "foreign ${field[0]}" "more than one sentence"
+        expect "foreign ${field[0]} as a pipe" 2 "" "standard input ${field[1]}" "$TWINSIFT" pairs - < <(gzip -c foreign.jsonl)
+    done
+    for name in '[a' BZh PAR1 %PDF-; do
+        printf '%s\tx\nb\tx\n' "$name" >named.tsv
+        expect "a set $name" 0 "$name"$'\tb\t1.0000' "" "$TWINSIFT" pairs --sets named.tsv
     done
     for input in empty.jsonl folder hollow /dev/null; do
         [ -e "$input" ] || : >"$input"
