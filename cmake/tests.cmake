@@ -102,6 +102,7 @@ if(TARGET program)
     get_filename_component(name ${file} NAME_WE)
     checked(cli_${name} ${IN_SCRATCH} ${SCRATCH}/cli_${name} env
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_QUICK=${QUICK}
+      TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
       TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()

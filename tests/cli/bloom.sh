@@ -142,6 +142,7 @@ expect 2 bloom add
 expect 2 bloom create b.bloom
 expect 2 bloom create b.bloom --items 0
 expect 2 bloom create b.bloom --items 10 --rate 0.9
+expect 2 bloom create b.bloom --items 10 --rate 0
 says 'only 1e-12 to 0.5'
 expect 2 bloom create b.bloom --items 10 --counting 5
 expect 2 bloom create b.bloom --items 999999999G
