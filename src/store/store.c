@@ -128,8 +128,9 @@ twin_status twin__store_answer(twin__store_txn *txn, int code, twin_error *error
     const twin__store *store = txn->store;
     txn->code = code;
     if (txn->writes && (code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO))
-        return twin__fail(error, TWIN_EIO, "%s: could not be written: %s; it is as it was before", store->path,
-                          strerror(reason_of(code, store->path)));
+        return twin__fail(error, TWIN_EIO,
+                          "%s: could not be written: %s; nothing of this batch was written, batches before it remain",
+                          store->path, strerror(reason_of(code, store->path)));
     return twin__store_fail_code(error, store->path, store->environment->schema, code);
 }
 

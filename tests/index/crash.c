@@ -138,7 +138,7 @@ __attribute__((noreturn)) static void write_until_full(int pipe, uint64_t batch,
     }
     if (status == TWIN_OK)
         _exit(0); /* it found enough free room */
-    if (status != TWIN_EIO || !strstr(error.message, "is as it was before"))
+    if (status != TWIN_EIO || !strstr(error.message, "batches before it remain"))
         die("a full disk", error.message);
     twin_index_view *view;
     must(twin_index_view_create(&view, index, &error), "no view after a full disk", &error);
