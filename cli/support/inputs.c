@@ -12,6 +12,24 @@ static const char *temp_folder(void)
     return folder && *folder ? folder : NULL;
 }
 
+static void remark_folders(const twin_input *input)
+{
+    for (uint32_t i = 0; i < twin_input_sources(input); i++) {
+        const char *name = twin_input_name(input, i);
+        twin_folder_info info = twin_input_folder_info(input, i);
+        if (info.json_lines)
+            warn("%s: each file in a folder is one document, also %s; give files of JSON lines themselves to read "
+                 "their lines",
+                 name, info.first_json_lines);
+        if (info.links)
+            warn("%s: %" PRIu64 " symbolic link%s in the folder %s skipped", name, info.links, plural(info.links),
+                 info.links == 1 ? "is" : "are");
+        if (info.special)
+            warn("%s: %" PRIu64 " special file%s (socket, pipe or device) in the folder %s skipped", name,
+                 info.special, plural(info.special), info.special == 1 ? "is" : "are");
+    }
+}
+
 twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress)
 {
     const struct request_base *base = &shared->base;
@@ -32,6 +50,8 @@ twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_
     twin_status status = twin_input_open(&input, base->arguments + first, base->count - first, options, &error);
     if (status != TWIN_OK)
         fail_status("the input", status, &error);
+    else if (!shared->quiet)
+        remark_folders(input);
     return input;
 }
 

@@ -150,6 +150,18 @@ TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *inpu
 TWIN_API size_t twin_input_sources(const twin_input *input);
 TWIN_API const char *twin_input_name(const twin_input *input, uint32_t source);
 
+/* What may surprise in a folder: what was skipped in it, and files whose names are those of JSON
+ * lines, which are one document each like all files in folders. */
+typedef struct twin_folder_info {
+    uint64_t links, special; /* symbolic links; sockets, pipes and devices */
+    uint64_t json_lines;     /* files .jsonl, .jsonl.gz, .jsonl.zst or .ndjson… */
+    const char
+        *first_json_lines; /* the path below the folder of the first; NULL: none. It lives as long as the input */
+} twin_folder_info;
+
+/* All zeros when the input with this number is not a folder. */
+TWIN_API twin_folder_info twin_input_folder_info(const twin_input *input, uint32_t source);
+
 /* Replaces `out` by a position for messages, ended by a zero that `length` does not count:
  * FILE:LINE:BYTE, "news.jsonl:12:31", or without the byte if `column` is 0; the path of a file
  * in a folder, "folder/file.txt"; "document 12" in memory. TWIN_EINVAL when the position is in

@@ -213,6 +213,19 @@ static twin_status describe(twin_buffer *out, const struct twin__source *source,
     return append_path(out, folder_of(source), position.offset);
 }
 
+static twin_folder_info folder_info(const struct twin__source *source)
+{
+    const struct folder *files = &folder_of(source)->files;
+    twin_folder_info info = { .links = files->links, .special = files->special };
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->entries[i].error && twin__names_json_lines(files->entries[i].path)) {
+            info.json_lines++;
+            if (!info.first_json_lines)
+                info.first_json_lines = files->entries[i].path;
+        }
+    return info;
+}
+
 const struct twin__source_kind twin__folder = {
     .accepts = accepts,
     .open = open_folder,
@@ -221,5 +234,6 @@ const struct twin__source_kind twin__folder = {
     .contains = contains,
     .fetch = fetch,
     .describe = describe,
+    .folder_info = folder_info,
     .close = close_folder,
 };

@@ -112,7 +112,7 @@ static bool add_path(twin_buffer *paths, size_t *out, size_t parent, const char 
     return true;
 }
 
-/* The kind of an entry; DT_UNKNOWN when it is gone by now or of no use. */
+/* The kind of an entry; DT_UNKNOWN when it is gone by now. */
 static unsigned char kind_of(DIR *stream, const struct dirent *entry)
 {
     if (entry->d_type != DT_UNKNOWN)
@@ -120,14 +120,19 @@ static unsigned char kind_of(DIR *stream, const struct dirent *entry)
     struct stat about;
     if (fstatat(dirfd(stream), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
         return DT_UNKNOWN;
-    return S_ISREG(about.st_mode) ? DT_REG : S_ISDIR(about.st_mode) ? DT_DIR : DT_UNKNOWN;
+    return (unsigned char)IFTODT(about.st_mode);
 }
 
 static bool add_named(struct listing *l, DIR *stream, const struct dirent *entry, struct pending parent)
 {
     unsigned char kind = kind_of(stream, entry);
-    if ((kind != DT_REG && kind != DT_DIR) || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
         return true;
+    if (kind != DT_REG && kind != DT_DIR) {
+        l->folder->links += kind == DT_LNK;
+        l->folder->special += kind != DT_LNK && kind != DT_UNKNOWN;
+        return true;
+    }
     size_t path;
     if (!add_path(&l->folder->paths, &path, parent.path, entry->d_name))
         return false;

@@ -1,7 +1,7 @@
 /* folder_list.h — the regular files below a folder, by their paths in byte order.
  *
  * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and
- * devices are passed over. Paths may be longer than PATH_MAX. */
+ * devices are skipped; both are counted. Paths may be longer than PATH_MAX. */
 #ifndef TWIN_INPUT_FOLDER_LIST_H
 #define TWIN_INPUT_FOLDER_LIST_H
 
@@ -17,6 +17,7 @@ struct folder_entry {
 struct folder {
     struct folder_entry *entries;
     size_t count, capacity;
+    uint64_t links, special; /* what was skipped */
     twin_buffer paths;
 };
 

@@ -227,6 +227,13 @@ const char *twin_input_name(const twin_input *input, uint32_t source)
     return input && source < input->count ? input->sources[source]->name : "";
 }
 
+twin_folder_info twin_input_folder_info(const twin_input *input, uint32_t source)
+{
+    if (!input || source >= input->count || !input->sources[source]->kind->folder_info)
+        return (twin_folder_info){ 0 };
+    return input->sources[source]->kind->folder_info(input->sources[source]);
+}
+
 twin_input_format twin_input_format_of(const twin_input *input)
 {
     return input ? input->settings.options.format : TWIN_INPUT_DOCUMENTS;

@@ -36,17 +36,6 @@ static const struct lines *lines_of(const struct twin__source *source)
 
 /* ---- opening ---- */
 
-static bool is_json_lines(const char *name)
-{
-    static const char *const endings[] = {
-        ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
-    };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (twin__name_ends_in(name, endings[i]))
-            return true;
-    return false;
-}
-
 /* A pipe or device has no name to judge by, and /dev/stdin and /dev/fd/63 open what is behind
  * them, which may be a regular file of any name. */
 static bool accepts(const struct twin__opening *opening)
@@ -54,7 +43,8 @@ static bool accepts(const struct twin__opening *opening)
     if (S_ISDIR(opening->about.st_mode))
         return false;
     return !S_ISREG(opening->about.st_mode) || opening->settings->options.format == TWIN_INPUT_SETS ||
-           strcmp(opening->path, "-") == 0 || strncmp(opening->path, "/dev/", 5) == 0 || is_json_lines(opening->path);
+           strcmp(opening->path, "-") == 0 || strncmp(opening->path, "/dev/", 5) == 0 ||
+           twin__names_json_lines(opening->path);
 }
 
 static twin_status check_packing(enum packing found, const char *path, twin_error *error)

@@ -21,6 +21,17 @@ bool twin__name_ends_in(const char *name, const char *ending)
     return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
 }
 
+bool twin__names_json_lines(const char *name)
+{
+    static const char *const endings[] = {
+        ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
+    };
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (twin__name_ends_in(name, endings[i]))
+            return true;
+    return false;
+}
+
 static bool looks_like_text(int fd)
 {
     char bytes[4096];

@@ -81,6 +81,9 @@ struct twin__source_kind {
     /* Appends the position for messages: a file, and the line in it if it has lines. */
     twin_status (*describe)(twin_buffer *out, const struct twin__source *source, twin_position position);
 
+    /* What is in the folder. NULL: this kind is none. */
+    twin_folder_info (*folder_info)(const struct twin__source *source);
+
     /* Frees the source and all it holds but the name. */
     void (*close)(struct twin__source *source);
 };
@@ -93,6 +96,7 @@ twin_status twin__source_open(struct twin__source **out, const char *path,
                               const struct twin__input_settings *settings, twin_error *error);
 void twin__source_close(struct twin__source *source);
 bool twin__name_ends_in(const char *name, const char *ending);
+bool twin__names_json_lines(const char *name);
 
 /* memory.c: documents in memory, either as an array or by calls. Borrows both. */
 twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,

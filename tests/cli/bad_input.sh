@@ -275,6 +275,17 @@ check_inputs()
         expect "pairs --strict $input" 0 "" "there are no documents" "$TWINSIFT" pairs --strict "$input"
         expect "pairs --quiet $input" 0 "" "" "$TWINSIFT" pairs --quiet "$input"
     done
+    mkdir shards shards/more
+    cp good.jsonl shards/p1.jsonl
+    gzip -c good.jsonl >shards/more/p0.jsonl.gz
+    mkfifo shards/pipe
+    ln -s p1.jsonl shards/p2.jsonl
+    ln -s missing shards/more/p3.jsonl
+    expect "shards" 0 "" "shards: each file in a folder is one document, also more/p0.jsonl.gz; give files of JSON lines themselves" \
+        "$TWINSIFT" pairs shards
+    grep -qF "shards: 2 symbolic links in the folder are skipped" err || fail "shards" "links are not counted"
+    grep -qF "shards: 1 special file (socket, pipe or device) in the folder is skipped" err || fail "shards" "the pipe is not counted"
+    expect "shards --quiet" 0 "" "" "$TWINSIFT" pairs --quiet shards
     expect "TMPDIR" 2 "" "the temporary folder /missing" env TMPDIR=/missing "$TWINSIFT" pairs - < <(cat good.jsonl)
     expect "TMPDIR empty" 0 "$pair" "" env TMPDIR= "$TWINSIFT" pairs - < <(cat good.jsonl)
     expect "index create" 0 "" "" "$TWINSIFT" index create temp.twin

@@ -975,7 +975,14 @@ static void a_folder_gives_its_files_in_byte_order(void **unused)
         clear_log(&log);
         twin_input_free(input);
     }
-    twin_input *input = open_one(path_of("d/empty"), documents);
+    twin_input *input = open_one(path_of("d"), documents);
+    twin_folder_info info = twin_input_folder_info(input, 0);
+    assert_int_equal(info.links, 3);
+    assert_int_equal(info.special, 1);
+    assert_null(info.first_json_lines);
+    assert_int_equal(twin_input_folder_info(input, 1).links, 0);
+    twin_input_free(input);
+    input = open_one(path_of("d/empty"), documents);
     assert_int_equal(twin_input_chunks(input), 0);
     twin_input_free(input);
 }
