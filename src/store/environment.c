@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "store/lock_file.h"
 #include "store/pages.h"
 
 /* Threads and processes that may read at once. */
@@ -271,10 +272,16 @@ static twin_status read_tables(struct twin__environment *e, bool to_write, twin_
 
 static twin_status open_checked(struct twin__environment *e, bool must_write, twin_error *error)
 {
+    twin_status status = twin__lock_file_check(e->path, error);
+    if (status != TWIN_OK)
+        return status;
     int dead, code = open_lmdb(e, 0, 0666);
     e->writable = code == MDB_SUCCESS;
     if (!must_write && (code == EACCES || code == EROFS || code == EPERM))
         code = open_lmdb(e, MDB_RDONLY, 0666);
+    /* Without a lock file no writer knows of us: see store.h. */
+    if (!must_write && (code == EACCES || code == EPERM))
+        code = open_lmdb(e, MDB_RDONLY | MDB_NOLOCK, 0666);
     e->lock_file = lock_file_of(e->path); /* there may have been none before */
     if (code == EACCES || code == EROFS)
         return twin__fail(error, TWIN_EIO, "%s: it, or %s-lock beside it, cannot be written: %s", e->path, e->path,

@@ -5,9 +5,11 @@
  * name only after the old one has been closed: the two have the same lock file. */
 #include "store/replace.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,41 @@ static char *temporary_name(const char *path)
     static atomic_uint given;
     char *name = NULL;
     return asprintf(&name, "%s.%ld-%u.new", path, (long)getpid(), atomic_fetch_add(&given, 1)) >= 0 ? name : NULL;
+}
+
+/* The process in the name of a temporary file of `base`; 0: it is not one. */
+static long process_of(const char *name, const char *base)
+{
+    size_t length = strlen(base);
+    long process = 0;
+    unsigned given;
+    int end = 0;
+    bool good = strncmp(name, base, length) == 0 &&
+                sscanf(name + length, ".%ld-%u.new%n", &process, &given, &end) == 2 && end > 0 &&
+                name[length + (size_t)end] == '\0';
+    return good && process > 0 ? process : 0;
+}
+
+static void remove_leftovers(DIR *folder, const char *base)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        long process = process_of(entry->d_name, base);
+        if (process && kill((pid_t)process, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+}
+
+void twin__store_remove_leftovers(const char *path)
+{
+    char *for_folder = strdup(path), *for_base = strdup(path);
+    DIR *folder = for_folder && for_base ? opendir(dirname(for_folder)) : NULL;
+    if (folder) {
+        remove_leftovers(folder, basename(for_base));
+        closedir(folder);
+    }
+    free(for_folder);
+    free(for_base);
 }
 
 static void sync_folder(const char *path)

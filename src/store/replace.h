@@ -6,4 +6,8 @@
  * link is not to be replaced. To be freed; NULL: out of memory. */
 char *twin__store_follow(const char *path);
 
+/* Removes what processes left behind that died while they created or replaced `path`. The caller has it open, so nobody
+ * is replacing it now. */
+void twin__store_remove_leftovers(const char *path);
+
 #endif

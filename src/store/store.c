@@ -34,6 +34,8 @@ twin_status twin__store_open(twin__store **out, const char *path, const struct t
     }
     store->path = file;
     store->writable = access != TWIN__STORE_READ;
+    if (store->writable)
+        twin__store_remove_leftovers(file);
     *out = store;
     return TWIN_OK;
 }

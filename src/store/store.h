@@ -62,7 +62,11 @@ enum twin__store_access {
     TWIN__STORE_ALONE, /* writes, and nobody else has it open, this process included */
 };
 
-/* Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
+/* Where FILE-lock can neither be created nor written (another user's folder), a store is opened for reading without it.
+ * Then writers do not know of this reader: a transaction that reads is safe only until the second one after it has been
+ * committed. FILE-lock is never written if it is a link, or not a lock file: TWIN_EINVAL.
+ *
+ * Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
  * TWIN_EFORMAT. Being replaced, or with ALONE in use: TWIN_EBUSY. The pages of its trees are all read and checked first: an opened store can
  * be read and written without dying of damage, unless the file is damaged later. A file that is cut short while it is
  * open kills its readers (SIGBUS), as with everything that is mapped. */

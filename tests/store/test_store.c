@@ -565,6 +565,82 @@ static void a_file_that_cannot_be_written_is_read(void **state)
         become(0);
 }
 
+static void a_store_in_a_folder_that_cannot_be_written_is_read(void **state)
+{
+    (void)state;
+    enum { NOBODY = 65534 };
+    bool root = geteuid() == 0;
+    twin__store *writer;
+    char lock_path[128];
+    snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+    create(1);
+    unlink(lock_path);
+    assert_int_equal(chmod(folder, 0555), 0);
+    if (root)
+        assert_int_equal(seteuid(NOBODY), 0);
+    twin__store *reader = open_store(TWIN__STORE_READ);
+    assert_int_equal(mark_in(reader), 1);
+    twin__store_close(reader);
+    BAD(TWIN_EIO, "cannot be written", twin__store_open(&writer, path, &schema, TWIN__STORE_WRITE, &failure));
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(folder, 0700), 0);
+}
+
+/* LMDB would write its table of readers over it. */
+static void a_lock_file_that_is_something_else_is_left_alone(void **state)
+{
+    (void)state;
+    twin__store *store;
+    char lock_path[128], other[128], line[16] = "";
+    snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+    snprintf(other, sizeof other, "%s/notes", folder);
+    create(1);
+    for (int way = 0; way < 2; way++) { /* a link, and a file */
+        unlink(lock_path);
+        FILE *file = fopen(way ? lock_path : other, "w");
+        assert_true(file && fputs("notes", file) >= 0 && fclose(file) == 0);
+        assert_true(way || symlink("notes", lock_path) == 0);
+        BAD(TWIN_EINVAL, "is not its lock file", twin__store_open(&store, path, &schema, TWIN__STORE_READ, &failure));
+        BAD(TWIN_EINVAL, "is not its lock file",
+            twin__store_open(&store, path, &schema, TWIN__STORE_ALONE, &failure));
+        file = fopen(way ? lock_path : other, "r");
+        assert_true(file && fgets(line, sizeof line, file) && fclose(file) == 0);
+        assert_string_equal(line, "notes");
+    }
+    unlink(other);
+    unlink(lock_path);
+    twin__store_close(open_store(TWIN__STORE_READ));
+}
+
+/* Of a process that died while it compacted; those of others, and other files, stay. */
+static void leftovers_are_removed_by_the_next_writer(void **state)
+{
+    (void)state;
+    char dead[128], live[128], other[128];
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitpid(child, NULL, 0), child); /* so that its number is nobody's */
+    snprintf(dead, sizeof dead, "%s.%ld-3.new", path, (long)child);
+    snprintf(live, sizeof live, "%s.%ld-999.new", path, (long)getpid());
+    snprintf(other, sizeof other, "%s.%ld-3.newer", path, (long)child);
+    const char *names[] = { dead, live, other };
+    create(1);
+    for (size_t i = 0; i < 3; i++) {
+        FILE *file = fopen(names[i], "w");
+        assert_true(file && fclose(file) == 0);
+    }
+    twin__store_close(open_store(TWIN__STORE_READ));
+    assert_int_equal(access(dead, F_OK), 0);
+    twin__store_close(open_store(TWIN__STORE_WRITE));
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(live, F_OK), 0);
+    assert_int_equal(access(other, F_OK), 0);
+    unlink(live);
+    unlink(other);
+}
+
 static twin__store *of_parent;
 
 static void a_child_leaves_alone_what_its_parent_opened(void **state)
@@ -751,6 +827,9 @@ int main(void)
         cmocka_unit_test(handles_share_one_file),
         cmocka_unit_test(threads_open_write_and_close_at_once),
         cmocka_unit_test(a_file_that_cannot_be_written_is_read),
+        cmocka_unit_test(a_store_in_a_folder_that_cannot_be_written_is_read),
+        cmocka_unit_test(a_lock_file_that_is_something_else_is_left_alone),
+        cmocka_unit_test(leftovers_are_removed_by_the_next_writer),
         cmocka_unit_test(a_child_leaves_alone_what_its_parent_opened),
         cmocka_unit_test(a_compacted_store_holds_the_same_in_less),
         cmocka_unit_test(files_of_others_are_refused),
