@@ -61,7 +61,7 @@ pairs=("$TWINSIFT" pairs --quiet --threshold 0.7 corpus.jsonl)
 for executor in pthreads openmp; do
     # The thread sanitizer's build has no OpenMP, and says so.
     if ! "${pairs[@]}" --executor "$executor" > other.tsv 2> trouble.txt; then
-        grep -q "not in this build" trouble.txt || fail "$executor: $(cat trouble.txt)"
+        grep -q "not available in this build" trouble.txt || fail "$executor: $(cat trouble.txt)"
         continue
     fi
     for threads in 1 2 7; do
