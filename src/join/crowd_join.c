@@ -5,7 +5,7 @@
  * (AllPairs, Bayardo et al. 2007; PPJoin, Xiao et al. 2008) with shingles ordered by their frequency in the crowd:
  *
  *   1. Each set is fetched once to count its shingles, in a table of counters that shingles share by chance; those of
- *      the template, which a sample shows, are kept apart in a small table. The order is (counter, shingle): any
+ *      the template, which a sample shows, are kept apart in a small table. The order is that of counters: any
  *      order is right as long as it is one for all documents, so chance costs only speed.
  *   2. Documents are sorted by the size of their sets. Jaccard similarity t of sets of sizes x and y needs an
  *      overlap of n = t/(1+t)·(x+y). Then the x - n + k first shingles of one in that order and the y - n + k first of
@@ -108,6 +108,7 @@ struct crowd {
     struct block block;
     struct worker *workers;
     double *sample;
+    size_t sample_count;
     struct twin__first_failure failure;
 };
 
@@ -252,6 +253,22 @@ static void collect_tokens(struct tokens *out, const struct crowd *crowd, twin_s
     }
 }
 
+/* Sorts tokens by their counts alone, eight bits at a time. They come in the order of their shingles, common ones first,
+ * and stay so among equals: that, too, is one order for all documents. */
+static void sort_by_count(uint64_t *items, uint64_t *spare, size_t count)
+{
+    for (unsigned shift = 48; shift < 64; shift += 8) {
+        size_t starts[257] = { 0 };
+        for (size_t i = 0; i < count; i++)
+            starts[1 + (items[i] >> shift & 255)]++;
+        for (size_t i = 1; i < 256; i++)
+            starts[i] += starts[i - 1];
+        for (size_t i = 0; i < count; i++)
+            spare[starts[items[i] >> shift & 255]++] = items[i];
+        memcpy(items, spare, count * sizeof *items);
+    }
+}
+
 /* Keeps the `length` least tokens, in order: those that no one else has count but are not among them. */
 static void cut_tokens(struct tokens *tokens, const struct crowd *crowd, size_t length)
 {
@@ -270,7 +287,7 @@ static void cut_tokens(struct tokens *tokens, const struct crowd *crowd, size_t 
         tokens->items[kept] = tokens->items[i];
         kept += tokens->items[i] < bound;
     }
-    twin__sort(tokens->items, tokens->spare, kept);
+    sort_by_count(tokens->items, tokens->spare, kept);
     tokens->count = kept < length - tokens->first ? kept : length - tokens->first;
 }
 
@@ -290,11 +307,21 @@ static twin_status list_tokens(struct tokens *out, const struct crowd *crowd, si
 
 /* ---- counting ---- */
 
+/* How many documents to look at for a guess about all: an eighth, but some in any case and no more than `most`. */
+static size_t sample_size(const struct crowd *crowd, size_t most)
+{
+    enum { SOME = 16, SHARE = 8 };
+    size_t share = crowd->count / SHARE > SOME ? crowd->count / SHARE : SOME;
+    if (share > crowd->count)
+        share = crowd->count;
+    return share < most ? share : most;
+}
+
 /* The items of some sets spread over the crowd, sorted; *sets is how many. */
 static twin_status sample_items(struct twin__pairs *out, size_t *sets, const struct crowd *crowd, twin_error *error)
 {
     enum { MOST_SETS = 128, MOST_ITEMS = 1 << 22 };
-    size_t most = crowd->count < MOST_SETS ? crowd->count : MOST_SETS;
+    size_t most = sample_size(crowd, MOST_SETS);
     for (*sets = 0; *sets < most && out->count < MOST_ITEMS; ++*sets) {
         twin_set set;
         twin_status status = fetch_set(&set, crowd, document_at(crowd, *sets * crowd->count / most), 0, error);
@@ -441,14 +468,14 @@ static twin_status count_shingles(struct crowd *crowd, twin_error *error)
 
 /* ---- what it would take ---- */
 
-enum { SAMPLE = 256 };
+enum { MOST_SAMPLED = 256 };
 
 static void sample_document(void *context, size_t begin, size_t end, int worker)
 {
     struct crowd *crowd = context;
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
-        size_t rank = i * crowd->count / SAMPLE, size = size_at(crowd, rank);
+        size_t rank = i * crowd->count / crowd->sample_count, size = size_at(crowd, rank);
         struct tokens *tokens = &crowd->workers[worker].tokens;
         size_t length = looked_up_prefix(crowd, size, size);
         if (list_tokens(tokens, crowd, rank, length, worker, &error) != TWIN_OK) {
@@ -465,15 +492,16 @@ static void sample_document(void *context, size_t begin, size_t end, int worker)
 static twin_status expected_seconds(double *out, struct crowd *crowd, twin_error *error)
 {
     static const double SECONDS_PER_HIT = 2e-9; /* measured on dense posting lists that fit into a cache */
-    double sample[SAMPLE], sum = 0;
+    double sample[MOST_SAMPLED], sum = 0;
     crowd->sample = sample;
-    twin_exec_for(crowd->options.exec, SAMPLE, 1, sample_document, crowd);
+    crowd->sample_count = sample_size(crowd, MOST_SAMPLED);
+    twin_exec_for(crowd->options.exec, crowd->sample_count, 1, sample_document, crowd);
     crowd->sample = NULL;
     twin_status status = twin__first_failure(error, &crowd->failure);
-    for (size_t i = 0; i < SAMPLE && status == TWIN_OK; i++)
+    for (size_t i = 0; i < crowd->sample_count && status == TWIN_OK; i++)
         sum += sample[i];
     /* Each pair is met by one of its two documents. */
-    *out = SECONDS_PER_HIT / 2 * sum / SAMPLE * (double)crowd->count;
+    *out = SECONDS_PER_HIT / 2 * sum / (double)crowd->sample_count * (double)crowd->count;
     return status;
 }
 

@@ -5,7 +5,11 @@
  * pairs are taken tile by tile, a tile being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs, and a
  * large family of near-duplicates costs comparing, not fetching. Workers take runs of pairs in that order, each with
  * the contents of its current tile in a cache of its own. Every pair has its place in an array of similarities, so the
- * result does not depend on who compared what. */
+ * result does not depend on who compared what.
+ *
+ * A tile with many pairs is part of a family: mail of one campaign, pages of one template. There each set is compared once
+ * with a base, what most sets of its kind have that the worker met first, and pairs by their differences from it
+ * (difference.h), which are short. */
 #include "join/verify.h"
 
 #include <stdatomic.h>
@@ -16,6 +20,7 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "base/union_find.h"
+#include "join/difference.h"
 #include "kernels/sort.h"
 
 /* ---- matches ---- */
@@ -44,7 +49,7 @@ void twin__matches_sort(twin_matches *matches)
 
 /* ---- an order that needs few contents at a time ---- */
 
-enum { TILE_BITS = 5, TILE = 1 << TILE_BITS };
+enum { TILE_BITS = 7, TILE = 1 << TILE_BITS };
 
 struct tiling {
     uint32_t *documents; /* by rank */
@@ -69,47 +74,48 @@ static uint32_t tiled_b(uint64_t pair)
     return (uint32_t)(pair >> (2 * TILE_BITS) << TILE_BITS) | (pair & (TILE - 1));
 }
 
-/* Ranks the documents of the pairs by their component, then by number. group[d] holds d's parent, then its rank. */
+/* Ranks the documents of the pairs by their component, then by number. group[d] holds d's parent, then its rank; `keys`
+ * and `spare` have room for all documents. */
 static void rank_documents(struct tiling *tiling, uint32_t *group, uint64_t *keys, uint64_t *spare, size_t documents,
                            const struct twin__pairs *pairs)
 {
-    for (size_t d = 0; d < documents; d++)
+    for (size_t d = 0; d < documents; d++) {
         group[d] = (uint32_t)d;
-    for (size_t i = 0; i < pairs->count; i++)
-        twin__union_join(group, twin__pair_low(pairs->items[i]), twin__pair_high(pairs->items[i]));
-    size_t count = 0;
-    for (size_t i = 0; i < pairs->count; i++) {
-        uint32_t ends[2] = { twin__pair_low(pairs->items[i]), twin__pair_high(pairs->items[i]) };
-        for (int end = 0; end < 2; end++)
-            keys[count++] = (uint64_t)twin__union_root(group, ends[end]) << 32 | ends[end];
+        keys[d] = UINT64_MAX; /* of no pair */
     }
+    for (size_t i = 0; i < pairs->count; i++) {
+        uint32_t low = twin__pair_low(pairs->items[i]), high = twin__pair_high(pairs->items[i]);
+        twin__union_join(group, low, high);
+        keys[low] = keys[high] = 0;
+    }
+    size_t count = 0;
+    for (size_t d = 0; d < documents; d++)
+        if (keys[d] == 0)
+            keys[count++] = (uint64_t)twin__union_root(group, (uint32_t)d) << 32 | d;
     twin__sort(keys, spare, count);
-    uint32_t rank = 0;
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || keys[i] != keys[i - 1]) {
-            tiling->documents[rank] = (uint32_t)keys[i];
-            group[(uint32_t)keys[i]] = rank++;
-        }
+    for (size_t rank = 0; rank < count; rank++) {
+        tiling->documents[rank] = (uint32_t)keys[rank];
+        group[(uint32_t)keys[rank]] = (uint32_t)rank;
+    }
 }
 
 static twin_status tile(struct tiling *out, const struct twin__pairs *pairs, size_t documents)
 {
+    size_t room = documents > pairs->count ? documents : pairs->count;
     uint32_t *group = malloc((documents + 1) * sizeof *group);
-    uint64_t *keys = malloc((2 * pairs->count + 1) * sizeof *keys);
-    uint64_t *spare = malloc((2 * pairs->count + 1) * sizeof *spare);
-    out->documents = malloc((2 * pairs->count + 1) * sizeof *out->documents);
-    out->tiled = malloc((pairs->count + 1) * sizeof *out->tiled);
+    uint64_t *spare = malloc((room + 1) * sizeof *spare);
+    out->documents = malloc((documents + 1) * sizeof *out->documents);
+    out->tiled = malloc((room + 1) * sizeof *out->tiled);
     out->count = pairs->count;
-    twin_status status = group && keys && spare && out->documents && out->tiled ? TWIN_OK : TWIN_ENOMEM;
+    twin_status status = group && spare && out->documents && out->tiled ? TWIN_OK : TWIN_ENOMEM;
     if (status == TWIN_OK) {
-        rank_documents(out, group, keys, spare, documents, pairs);
+        rank_documents(out, group, out->tiled, spare, documents, pairs);
         for (size_t i = 0; i < pairs->count; i++)
             out->tiled[i] =
                 tiled_pair(group[twin__pair_low(pairs->items[i])], group[twin__pair_high(pairs->items[i])]);
         twin__sort(out->tiled, spare, out->count);
     }
     free(group);
-    free(keys);
     free(spare);
     return status;
 }
@@ -128,10 +134,25 @@ struct cached {
     size_t size, capacity;
     uint32_t rank;
     bool filled;
+    size_t base;          /* what `difference` is from: the worker's base of this slot, if it still has this number */
+    uint64_t base_number; /* 0: from none */
+    struct twin__difference difference;
 };
+
+enum { BASES = 4 };
 
 struct verify_worker {
     struct cached rows[TILE], columns[TILE]; /* the two sides of the current tile */
+    struct base {
+        uint64_t *items;
+        size_t count, capacity;
+        uint32_t document;
+        uint64_t number; /* 0: empty */
+        size_t uses;     /* sets compared with it */
+    } bases[BASES];
+    size_t next_base;
+    uint64_t last_number;
+    size_t new_bases; /* that the current tile may still add: a tile of strangers would add one for each document */
 };
 
 struct verification {
@@ -157,6 +178,7 @@ static struct twin__content content_of(const struct cached *cached)
 static twin_status store(struct cached *cached, uint32_t rank, struct twin__content content, twin_error *error)
 {
     cached->filled = false;
+    cached->base_number = 0;
     if (!TWIN__ARRAY_GROW(&cached->words, &cached->capacity, 0, content.size / sizeof *cached->words + 1))
         return twin__fail_memory(error);
     if (content.size)
@@ -181,19 +203,145 @@ static twin_status load(struct cached *cached, const struct cached *other, struc
     return status == TWIN_OK ? store(cached, rank, content, error) : status;
 }
 
-/* Contents of more words than this, half a megabyte, are dropped after each comparison: a tile of books would not fit
+/* Contents of more words than this, a quarter of a megabyte, are dropped after each comparison: a tile of books would not fit
  * into memory. */
-enum { MOST_CACHED_WORDS = 1 << 16 };
+enum { MOST_CACHED_WORDS = 1 << 15 };
 
-static void drop_if_large(struct cached *cached)
+static void drop(struct cached *cached)
 {
-    if (cached->capacity <= MOST_CACHED_WORDS)
-        return;
     free(cached->words);
+    free(cached->difference.items);
     *cached = (struct cached){ 0 };
 }
 
-static twin_status verify_pair(struct verification *verification, int number, size_t i, twin_error *error)
+static void drop_if_large(struct cached *cached)
+{
+    if (cached->capacity > MOST_CACHED_WORDS)
+        drop(cached);
+}
+
+/* ---- differences ---- */
+
+/* The slot of a base that half of the document's signature agrees with; BASES when there is none. */
+static size_t find_base(const struct verify_worker *worker, const struct twin__provider *provider, uint32_t document)
+{
+    for (size_t i = 0; i < BASES; i++)
+        if (worker->bases[i].number &&
+            2 * twin__provider_agreement(provider, worker->bases[i].document, document) >= provider->signatures.slots)
+            return i;
+    return BASES;
+}
+
+/* The document becomes a base; the oldest makes room for it. */
+static size_t add_base(struct verify_worker *worker, uint32_t document, twin_set set)
+{
+    size_t slot = worker->next_base++ % BASES;
+    struct base *base = &worker->bases[slot];
+    base->number = 0;
+    if (!TWIN__ARRAY_GROW(&base->items, &base->capacity, 0, set.count + 1))
+        return BASES;
+    if (set.count)
+        memcpy(base->items, set.items, set.count * sizeof *set.items);
+    base->count = set.count;
+    base->document = document;
+    base->uses = 0;
+    base->number = ++worker->last_number;
+    return slot;
+}
+
+enum { REFINED_BY = 15 };
+
+/* The words of up to REFINED_BY cached sets that use the base, sorted; returns how many sets. */
+static size_t gather_sets(twin_items *out, const struct cached *side, const struct base *base, size_t sets)
+{
+    for (size_t i = 0; i < TILE && sets < REFINED_BY; i++) {
+        twin_set set = twin__content_set(content_of(&side[i]));
+        if (!side[i].filled || side[i].base_number != base->number || twin_items_reserve(out, set.count) != TWIN_OK)
+            continue;
+        if (set.count)
+            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
+        out->count += set.count;
+        sets++;
+    }
+    return sets;
+}
+
+/* Replaces a base by what most of the sets that use it have: each of them then differs by what is its own only. Where
+ * there is no memory for that, the base stays as it is. */
+static void refine_base(struct verify_worker *worker, struct base *base)
+{
+    twin_items items = { 0 }, spare = { 0 };
+    size_t kept = 0, sets = gather_sets(&items, worker->rows, base, 0);
+    sets = gather_sets(&items, worker->columns, base, sets);
+    if (items.count && twin_items_reserve(&spare, items.count) == TWIN_OK) {
+        twin__sort(items.items, spare.items, items.count);
+        for (size_t begin = 0, end; begin < items.count; begin = end) {
+            for (end = begin + 1; end < items.count && items.items[end] == items.items[begin]; end++)
+                ;
+            if (2 * (end - begin) > sets)
+                items.items[kept++] = items.items[begin];
+        }
+        if (TWIN__ARRAY_GROW(&base->items, &base->capacity, 0, kept + 1)) {
+            memcpy(base->items, items.items, kept * sizeof *items.items);
+            base->count = kept;
+            base->number = ++worker->last_number;
+        }
+    }
+    twin_items_clear(&items);
+    twin_items_clear(&spare);
+}
+
+/* Fills the difference from a base, unless it is known. False when there is none: sets are then compared as they are. */
+static bool differ(struct cached *cached, struct verify_worker *worker, const struct verification *verification)
+{
+    uint32_t document = verification->tiling->documents[cached->rank];
+    if (cached->base_number && worker->bases[cached->base].number == cached->base_number)
+        return true;
+    if (cached->capacity > MOST_CACHED_WORDS)
+        return false;
+    twin_set set = twin__content_set(content_of(cached));
+    size_t slot = find_base(worker, verification->provider, document);
+    if (slot == BASES && worker->new_bases > 0) {
+        worker->new_bases--;
+        slot = add_base(worker, document, set);
+    }
+    if (slot == BASES)
+        return false;
+    struct base *base = &worker->bases[slot];
+    if (base->uses++ == REFINED_BY)
+        refine_base(worker, base);
+    if (!twin__difference_make(&cached->difference, (twin_set){ base->items, base->count }, set))
+        return false;
+    cached->base = slot;
+    cached->base_number = base->number;
+    return true;
+}
+
+static double similarity_of(size_t a, size_t b, size_t common, const struct twin__set_rule *rule)
+{
+    size_t smaller = a < b ? a : b;
+    if (smaller == 0)
+        return -1;
+    double similarity = (double)common / (double)(rule->measure == TWIN_JACCARD ? a + b - common : smaller);
+    return similarity >= rule->threshold ? similarity : -1;
+}
+
+/* Compares by differences where both sets have the same base. */
+static bool compare_differences(double *out, struct cached *a, struct cached *b, struct verify_worker *worker,
+                                const struct verification *verification)
+{
+    if (!differ(a, worker, verification) || !differ(b, worker, verification) || a->base_number != b->base_number ||
+        worker->bases[a->base].number != a->base_number)
+        return false;
+    size_t common = twin__difference_common(&a->difference, &b->difference, worker->bases[a->base].count);
+    *out = similarity_of(a->size / sizeof *a->words, b->size / sizeof *b->words, common,
+                         verification->options.comparison.sets);
+    return true;
+}
+
+/* ---- pairs ---- */
+
+static twin_status verify_pair(struct verification *verification, int number, size_t i, bool dense, twin_error *error)
 {
     struct verify_worker *worker = &verification->workers[number];
     const struct twin__comparison *comparison = &verification->options.comparison;
@@ -202,9 +350,9 @@ static twin_status verify_pair(struct verification *verification, int number, si
     twin_status status = load(row, &worker->columns[a % TILE], verification, number, a, error);
     if (status == TWIN_OK)
         status = load(column, &worker->rows[b % TILE], verification, number, b, error);
-    if (status == TWIN_OK) {
-        status = comparison->compare(&verification->similarities[i], comparison->context, content_of(row),
-                                     content_of(column), number);
+    double *out = &verification->similarities[i];
+    if (status == TWIN_OK && !(dense && compare_differences(out, row, column, worker, verification))) {
+        status = comparison->compare(out, comparison->context, content_of(row), content_of(column), number);
         if (status != TWIN_OK)
             twin__fail_status(error, status);
     }
@@ -215,15 +363,39 @@ static twin_status verify_pair(struct verification *verification, int number, si
 
 /* Pairs that a worker takes at a time: enough to use what it has fetched more than once, few enough that the last
  * worker does not keep the others waiting. */
-enum { PAIRS_AT_A_TIME = 64 };
+enum { FEWEST_AT_A_TIME = 64, MOST_AT_A_TIME = TILE * TILE, TURNS = 16 };
+
+static size_t pairs_at_a_time(size_t count, int workers)
+{
+    size_t share = count / TURNS / (size_t)workers;
+    if (share < FEWEST_AT_A_TIME)
+        return FEWEST_AT_A_TIME;
+    return share < MOST_AT_A_TIME ? share : MOST_AT_A_TIME;
+}
+
+/* Where the tile of a pair ends, at `end` at the latest. */
+static size_t tile_end(const struct tiling *tiling, size_t i, size_t end)
+{
+    uint64_t tile = tiling->tiled[i] >> (2 * TILE_BITS);
+    while (i < end && tiling->tiled[i] >> (2 * TILE_BITS) == tile)
+        i++;
+    return i;
+}
 
 static void verify_range(void *context, size_t begin, size_t end, int worker)
 {
+    enum { DENSE = 2 * TILE }; /* pairs of a tile that make it worth finding differences of its documents */
     struct verification *verification = context;
     twin_progress progress = verification->options.progress;
-    for (size_t i = begin; i < end; i++) {
+    bool sets = verification->options.comparison.sets && verification->provider->signatures.rows, dense = false;
+    for (size_t i = begin, last = begin; i < end; i++) {
         twin_error error = { 0 };
-        if (verify_pair(verification, worker, i, &error) != TWIN_OK) {
+        if (i == last) {
+            last = tile_end(verification->tiling, i, end);
+            dense = sets && last - i >= DENSE;
+            verification->workers[worker].new_bases = BASES;
+        }
+        if (verify_pair(verification, worker, i, dense, &error) != TWIN_OK) {
             twin__keep_first_failure(&verification->failure, i, &error);
             return;
         }
@@ -235,11 +407,14 @@ static void verify_range(void *context, size_t begin, size_t end, int worker)
 
 static void free_workers(struct verify_worker *workers, int count)
 {
-    for (int i = 0; workers && i < count; i++)
+    for (int i = 0; workers && i < count; i++) {
         for (size_t entry = 0; entry < TILE; entry++) {
-            free(workers[i].rows[entry].words);
-            free(workers[i].columns[entry].words);
+            drop(&workers[i].rows[entry]);
+            drop(&workers[i].columns[entry]);
         }
+        for (size_t base = 0; base < BASES; base++)
+            free(workers[i].bases[base].items);
+    }
     free(workers);
 }
 
@@ -271,7 +446,8 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
     if (!verification.similarities || !verification.workers)
         status = TWIN_ENOMEM;
     if (status == TWIN_OK) {
-        twin_exec_for(options.exec, tiling.count, PAIRS_AT_A_TIME, verify_range, &verification);
+        twin_exec_for(options.exec, tiling.count, pairs_at_a_time(tiling.count, options.exec.workers), verify_range,
+                      &verification);
         failed = twin__first_failure(error, &verification.failure);
         status = failed == TWIN_OK ? add_similar(out, &verification) : failed;
     }
@@ -294,7 +470,7 @@ static twin_status compare_sets(double *out, void *context, struct twin__content
 
 struct twin__comparison twin__compare_sets(struct twin__set_rule *rule)
 {
-    return (struct twin__comparison){ compare_sets, rule };
+    return (struct twin__comparison){ compare_sets, rule, rule };
 }
 
 twin_status twin__estimate_pairs(twin_matches *out, const struct twin__provider *provider,

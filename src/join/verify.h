@@ -9,18 +9,21 @@ twin_status twin__matches_add(twin_matches *matches, twin_match match);
 /* Sorts by a, then b. */
 void twin__matches_sort(twin_matches *matches);
 
+/* Sets are compared by a measure, and must reach a threshold. */
+struct twin__set_rule {
+    twin_measure measure;
+    double threshold;
+};
+
 /* How two contents are compared: `compare` writes their similarity, or -1 when that is not enough. It is called by all
  * workers at once. */
 struct twin__comparison {
     twin_status (*compare)(double *out, void *context, struct twin__content a, struct twin__content b, int worker);
     void *context;
+    const struct twin__set_rule *sets; /* unless NULL, sets are compared by this rule, in whatever way is fastest */
 };
 
-/* Sets are compared by a measure, and must reach a threshold. The result borrows `rule`. */
-struct twin__set_rule {
-    twin_measure measure;
-    double threshold;
-};
+/* The result borrows `rule`. */
 struct twin__comparison twin__compare_sets(struct twin__set_rule *rule);
 
 struct twin__verify_options {

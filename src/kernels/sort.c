@@ -45,6 +45,14 @@ static inline void count_digits(struct digit *digits, unsigned count, const uint
     }
 }
 
+/* Whether all items have this digit of `item`, as in numbers that are small. */
+static inline bool is_constant(const struct digit *digit, uint64_t item, size_t n)
+{
+    size_t value = item >> digit->shift & digit->mask;
+    size_t end = value < digit->mask ? digit->start[value + 1] : n;
+    return end - digit->start[value] == n;
+}
+
 /* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. Inline, so that
  * constant arguments unroll the loops over digits. */
 static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
@@ -57,16 +65,19 @@ static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items
         digits[d].mask = ((size_t)1 << (top - low)) - 1;
     }
     count_digits(digits, count, items, n);
+    uint64_t *home = items;
     for (unsigned d = 0; d < count; d++) {
         struct digit *digit = &digits[d];
+        if (n == 0 || is_constant(digit, items[0], n))
+            continue;
         for (size_t i = 0; i < n; i++)
             spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
         uint64_t *other = items;
         items = spare;
         spare = other;
     }
-    if (count & 1)
-        memcpy(spare, items, n * sizeof *items);
+    if (items != home)
+        memcpy(home, items, n * sizeof *items);
 }
 
 /* Completes an almost sorted order, ignoring the last `ignored` bits, stably. Gives up when that takes more than a few

@@ -379,6 +379,42 @@ static void the_engine_misses_no_pair_of_a_crowd(void **state)
     }
 }
 
+/* Families, of some of which there are more than bases, and strangers, in tiles with few and with many pairs: the
+ * similarities are those of whole sets. */
+static void families_are_compared_by_their_differences(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (size_t templates = 1; templates <= 9; templates += 4) {
+        struct recipe recipe = { 500, templates, 100, 0, 40, 20, 5, 20 };
+        draw(&world, &recipe, templates);
+        compare_all(&world);
+        sign(&world);
+        struct twin__provider provider = provider_of(&world);
+        for (uint32_t every = 1; every <= 301; every += 100) {
+            struct twin__pairs pairs = { 0 };
+            for (uint32_t a = 0, n = 0; a < world.count; a++)
+                for (uint32_t b = a + 1; b < world.count; b++)
+                    if (n++ % every == 0)
+                        assert_true(twin__pairs_add(&pairs, twin__pair(a, b)));
+            for (size_t e = 0; e < COUNT(execs); e++) {
+                struct twin__set_rule rule = { TWIN_JACCARD, .6 };
+                struct twin__verify_options options = { .comparison = twin__compare_sets(&rule), .exec = execs[e] };
+                twin_matches got = { 0 };
+                size_t similar = 0;
+                assert_int_equal(twin__verify_pairs(&got, &provider, &pairs, options, NULL), TWIN_OK);
+                for (size_t i = 0; i < pairs.count; i++)
+                    similar += truth[twin__pair_low(pairs.items[i])][twin__pair_high(pairs.items[i])] >= .6;
+                assert_int_equal(got.count, similar);
+                for (size_t i = 0; i < got.count; i++)
+                    assert_true(got.items[i].similarity == truth[got.items[i].a][got.items[i].b]);
+                twin_matches_clear(&got);
+            }
+            free(pairs.items);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
         cmocka_unit_test(pairs_are_between_crowds_or_within),
         cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
+        cmocka_unit_test(families_are_compared_by_their_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
