@@ -398,6 +398,8 @@ static void print_stats_json(const struct run *run)
     record_count(&record, "candidates", pairs.candidates);
     record_count(&record, "verified", pairs.verified);
     record_count(&record, "similar", pairs.similar);
+    record_count(&record, "crowds", pairs.crowds);
+    record_count(&record, "largest_crowd", pairs.largest_crowds[0]);
     record_count(&record, "lines", run->lines);
     record_times(&record, run);
     record_count(&record, "peak_bytes", peak_bytes());
@@ -432,6 +434,11 @@ static void print_counts(const struct run *run)
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
     print_count("  similar", pairs.similar, "distinct pairs at or above the threshold");
+    if (pairs.crowds) {
+        snprintf(what, sizeof what, "groups around a template; the largest: %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+                 pairs.largest_crowds[0], pairs.largest_crowds[1], pairs.largest_crowds[2]);
+        print_count("  crowds", pairs.crowds, what);
+    }
     print_count("lines", run->lines, "printed");
 }
 

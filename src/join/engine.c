@@ -110,6 +110,21 @@ static twin_status join_crowd(bool *refused, struct run *run, const struct twin_
     return status;
 }
 
+static void count_crowds(twin_similar_counts *counts, const struct twin__crowds *crowds)
+{
+    enum { LARGEST = sizeof counts->largest_crowds / sizeof counts->largest_crowds[0] };
+    counts->crowds = crowds->count;
+    for (size_t i = 0; i < crowds->count; i++) {
+        uint64_t size = crowds->items[i].count;
+        for (size_t place = 0; place < LARGEST; place++)
+            if (size > counts->largest_crowds[place]) {
+                uint64_t smaller = counts->largest_crowds[place];
+                counts->largest_crowds[place] = size;
+                size = smaller;
+            }
+    }
+}
+
 /* Joins the crowds that are worth it; the pairs of the others become candidates. */
 static twin_status join_crowds(struct run *run, twin_error *error)
 {
@@ -222,6 +237,7 @@ twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, co
     double paired = twin__seconds();
     if (status == TWIN_OK)
         status = verify(&run, error);
+    count_crowds(counts, &run.candidates.crowds);
     counts->candidates += run.candidates.seen;
     counts->similar = out->count;
     counts->pairing_seconds = paired - begun;

@@ -375,6 +375,7 @@ static void the_engine_misses_no_pair_of_a_crowd(void **state)
         assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
         assert_all_pairs(&got, &world, .8);
         assert_true(counts.verified < 3000 && counts.similar == got.count);
+        assert_true(counts.crowds == 1 && counts.largest_crowds[0] > 650 && counts.largest_crowds[1] == 0);
         twin_matches_clear(&got);
     }
 }
