@@ -398,9 +398,9 @@ static void print_stats_json(const struct run *run)
     record_count(&record, "candidates", pairs.candidates);
     record_count(&record, "verified", pairs.verified);
     record_count(&record, "similar", pairs.similar);
+    record_count(&record, "lines", run->lines);
     record_count(&record, "crowds", pairs.crowds);
     record_count(&record, "largest_crowd", pairs.largest_crowds[0]);
-    record_count(&record, "lines", run->lines);
     record_times(&record, run);
     record_count(&record, "peak_bytes", peak_bytes());
     record_object_end(&record);

@@ -270,7 +270,8 @@ static void name_documents(const struct edit_join *join, struct twin__pairs *pai
 /* Compares pairs of documents, and adds up the time it takes. */
 static twin_status verify(struct edit_join *join, const struct twin__pairs *pairs, twin_error *error)
 {
-    struct twin__verify_options options = { .comparison = { compare_texts, join }, .exec = join->options.exec };
+    struct twin__verify_options options = { .comparison = { .compare = compare_texts, .context = join },
+                                            .exec = join->options.exec };
     double begun = twin__seconds();
     twin_status status = twin__verify_pairs(&join->similar->matches, &join->provider, pairs, options, error);
     join->similar->counts.verified += pairs->count;

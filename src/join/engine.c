@@ -64,10 +64,11 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
     return status;
 }
 
-/* Only what is compared exactly by Jaccard similarity can be joined another way with the same result. */
+/* Only what is compared exactly by Jaccard similarity can be joined another way with the same result. With one row per
+ * band, at thresholds up to 0.35, every common phrase makes a large bucket, and prefixes are half of a document. */
 static bool may_join_crowds(const twin_similar_options *options)
 {
-    return options->measure == TWIN_JACCARD && options->verify == TWIN_VERIFY_EXACT;
+    return options->measure == TWIN_JACCARD && options->verify == TWIN_VERIFY_EXACT && options->bands.plan.rows > 1;
 }
 
 static twin_status find_candidates(struct twin__band_candidates *out, const struct twin__provider *provider,
@@ -80,7 +81,7 @@ static twin_status find_candidates(struct twin__band_candidates *out, const stru
 
 /* ---- crowds ---- */
 
-/* The processor time that a document takes to be fetched and searched for a few times; measured on texts of 2 KB. */
+/* The processor time that a document takes to be fetched a few times; measured on texts of 2 KB. */
 static const double SECONDS_PER_DOCUMENT = 60e-6;
 
 /* The way from a provider to its similar pairs. */
@@ -96,13 +97,14 @@ struct run {
 static twin_status join_crowd(bool *refused, struct run *run, const struct twin__crowd *crowd, twin_error *error)
 {
     struct twin__crowd_counts joined = { .refused = true };
+    double fetching = SECONDS_PER_DOCUMENT * (double)crowd->count;
     struct twin__crowd_options options = { .threshold = run->options->threshold,
-                                           .most_seconds = crowd->seconds,
+                                           .most_seconds = crowd->seconds - fetching,
                                            .exec = run->options->exec,
                                            .progress = run->options->progress };
     struct twin__crowd_documents documents = { run->candidates.crowds.documents + crowd->begin, crowd->count };
     twin_status status = TWIN_OK;
-    if (crowd->seconds > SECONDS_PER_DOCUMENT * (double)crowd->count)
+    if (crowd->seconds > fetching)
         status = twin__crowd_join(run->out, &joined, run->provider, documents, options, error);
     *refused = joined.refused;
     run->counts->candidates += joined.compared;
