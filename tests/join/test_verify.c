@@ -268,7 +268,7 @@ static void contents_may_be_of_any_size(void **state)
     struct twin__provider provider = { .count = TEXTS, .fetch = fetch_text, .context = &texts };
     for (size_t e = 0; e < COUNT(execs); e++) {
         twin_matches got = { 0 };
-        struct twin__verify_options options = { .comparison = { compare_texts, NULL }, .exec = execs[e] };
+        struct twin__verify_options options = { .comparison = { .compare = compare_texts }, .exec = execs[e] };
         if (!can_run(execs[e]))
             continue;
         assert_int_equal(twin__verify_pairs(&got, &provider, &pairs, options, NULL), TWIN_OK);
