@@ -46,10 +46,11 @@ write_family()
             for (i = 0; i < 1060; i++) word[i] = substr(letters(9), 1, 3 + int(rand() * 7))
             shared["template at 0.75"] = 1714; shared["template at 0.60"] = 1500; shared["template at 0.50"] = 1333
             shared["ten templates at 0.75"] = 1714; shared["template above the threshold"] = 1900
-            for (i = 0; i < 10; i++) template[i] = letters(shared[family])
+            has_template = family in shared # before shared[family] is read, which would create it
+            for (i = 0; i < 10 && has_template; i++) template[i] = letters(shared[family])
             templates = family ~ /^ten/ ? 10 : 1
             for (i = 0; i < count; i++) {
-                if (family in shared)
+                if (has_template)
                     text = template[int(rand() * templates)] letters(2000 - shared[family])
                 else if (family == "forms")
                     text = form()
@@ -57,8 +58,10 @@ write_family()
                     text = letters(2000) " ecctvclojvhxxaaiwuqtgeqgyjtkmmouipnlxqoyfkvus"
                 else if (family == "tiny")
                     text = letters(1 + int(rand() * 12))
-                else
+                else if (family == "unrelated")
                     text = letters(2000)
+                else
+                    exit 1
                 printf "{\"id\":%d,\"text\":\"%s\"}\n", i, text
             }
         }' > "$corpus"
