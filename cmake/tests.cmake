@@ -110,7 +110,7 @@ endif()
 
 # ---- the lab: its experiments, short; fewer of them when a sanitizer slows them down
 
-if(TARGET lab AND (PLAIN OR TWIN_SANITIZE))
+if(TARGET lab AND (PLAIN OR TWIN_SANITIZE MATCHES address))
   checked(lab ${IN_SCRATCH} ${SCRATCH}/lab env TWINSIFT_LAB=$<TARGET_FILE:lab> TWIN_SANITIZE=${TWIN_SANITIZE}
     bash ${PROJECT_SOURCE_DIR}/tests/lab.sh)
 endif()

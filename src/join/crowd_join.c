@@ -793,8 +793,8 @@ static twin_status make_hits(struct crowd *crowd, twin_error *error)
         struct worker *worker = &crowd->workers[i];
         free(worker->hits);
         free(worker->met);
-        worker->hits = calloc(documents, sizeof *worker->hits);
-        worker->met = malloc(documents * sizeof *worker->met);
+        worker->hits = calloc(documents + 1, sizeof *worker->hits);
+        worker->met = malloc((documents + 1) * sizeof *worker->met);
         if (!worker->hits || !worker->met)
             return twin__fail_memory(error);
     }
@@ -809,9 +809,9 @@ static twin_status join_block(twin_matches *out, struct twin__crowd_counts *coun
     enum { FEWEST = 64 };
     const struct block *block = &crowd->block;
     size_t largest = size_at(crowd, block->end - 1);
-    size_t at_a_time = 4 * crowd->options.pairs_at_a_time / (block->end - block->begin);
-    if (at_a_time < FEWEST)
-        at_a_time = FEWEST;
+    size_t members = block->end - block->begin, at_a_time = FEWEST;
+    if (members > 0 && 4 * crowd->options.pairs_at_a_time / members > FEWEST)
+        at_a_time = 4 * crowd->options.pairs_at_a_time / members;
     twin_status status = make_hits(crowd, error);
     for (size_t rank = block->begin; rank < crowd->count && status == TWIN_OK; rank += at_a_time) {
         if (needed(crowd, size_at(crowd, rank), largest) > largest)

@@ -30,7 +30,7 @@ twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct
 void twin__crowd_finder_clear(struct twin__crowd_finder *finder);
 
 /* A twin__bucket_visit; the context is the finder. */
-void twin__crowd_finder_add(void *finder, const uint64_t *keys, size_t count, int worker);
+void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker);
 
 struct twin__crowd {
     size_t begin, count; /* its documents in twin__crowds.documents */

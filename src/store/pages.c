@@ -94,9 +94,12 @@ static twin_status open_file(struct twin__page_file *out, int fd, const char *pa
                              const struct twin__store_schema *schema, twin_error *error)
 {
     struct stat found;
-    if (fstat(fd, &found) != 0)
-        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", path);
-    *out = (struct twin__page_file){ .fd = fd, .schema = schema, .size = (uint64_t)found.st_size };
+    *out = (struct twin__page_file){ .fd = fd, .schema = schema };
+    if (fstat(fd, &found) != 0) {
+        twin__fail(error, TWIN_EIO, "%s: could not be read: %m", path);
+        return TWIN_EIO;
+    }
+    out->size = (uint64_t)found.st_size;
     return TWIN_OK;
 }
 
@@ -104,7 +107,7 @@ twin_status twin__store_check_head(int fd, const char *path, const struct twin__
                                    twin_error *error)
 {
     struct twin__page_file file;
-    struct meta metas[2];
+    struct meta metas[2] = { 0 };
     twin_status status = open_file(&file, fd, path, schema, error);
     if (status == TWIN_OK && !read_metas(metas, &file))
         return twin__fail(error, TWIN_EFORMAT, "%s: %s", path, file.wrong);
@@ -115,7 +118,7 @@ twin_status twin__store_check_pages(int fd, const char *path, const struct twin_
                                     struct twin__pages_state state, twin_error *error)
 {
     struct twin__page_file file;
-    struct meta metas[2];
+    struct meta metas[2] = { 0 };
     twin_status status = open_file(&file, fd, path, schema, error);
     if (status != TWIN_OK)
         return status;

@@ -42,14 +42,15 @@ static char *temporary_name(const char *path)
 /* The process in the name of a temporary file of `base`; 0: it is not one. */
 static long process_of(const char *name, const char *base)
 {
+    static const char digits[] = "0123456789";
     size_t length = strlen(base);
-    long process = 0;
-    unsigned given;
-    int end = 0;
-    bool good = strncmp(name, base, length) == 0 &&
-                sscanf(name + length, ".%ld-%u.new%n", &process, &given, &end) == 2 && end > 0 &&
-                name[length + (size_t)end] == '\0';
-    return good && process > 0 ? process : 0;
+    if (strncmp(name, base, length) != 0 || name[length] != '.')
+        return 0;
+    const char *process = name + length + 1, *dash = process + strspn(process, digits);
+    if (dash == process || *dash != '-')
+        return 0;
+    const char *end = dash + 1 + strspn(dash + 1, digits);
+    return end > dash + 1 && strcmp(end, ".new") == 0 ? strtol(process, NULL, 10) : 0;
 }
 
 static void remove_leftovers(DIR *folder, const char *base)
