@@ -23,13 +23,14 @@ fi
 declare -A builds=([old]=$BENCH_OLD/twinsift [new]=$program)
 
 need_room "$needed_mb"
-small=$scratch/small.jsonl large=$scratch/large.jsonl part=$scratch/part.jsonl
+small=$scratch/small.jsonl large=$scratch/large.jsonl part=$scratch/part.jsonl load=$scratch/load.jsonl
 index=$scratch/versus.twin bloom=$scratch/versus.bloom
-trap 'rm -f "$small" "$large" "$part" "$index"* "$bloom" "$noise" "$clock" "$ballast"' EXIT
+trap 'rm -f "$small" "$large" "$part" "$load" "$index"* "$bloom" "$noise" "$clock"' EXIT
 
 corpus=$small make_corpus --docs "$few" --edits
 corpus=$large make_corpus --docs "$many"
 head -n 20000 "$small" > "$part"
+head -n "$kept" "$large" > "$load"
 
 # one NAME BUILD COMMAND...: times it for the build.
 one()
@@ -49,13 +50,11 @@ for ((run = 0; run < runs; run++)); do
         [ "$run" -gt 2 ] || one "pairs, $many documents" "$build" pairs --quiet --threads 2 "$large"
         rm -f "$index"*
         "${builds[$build]}" index create "$index"
-        fill_memory
-        head -n "$kept" "$large" > "$part.load"
-        one "index add, $kept documents" "$build" index add --quiet --threads 2 "$index" "$part.load"
+        one "index add, $kept documents" "$build" index add --quiet --threads 2 "$index" "$load"
         one "index query, 20000 documents" "$build" index query --quiet --threads 2 "$index" "$part"
         one "index pairs" "$build" index pairs --quiet --threads 2 "$index"
         one "index check" "$build" index check --quiet "$index"
-        rm -f "$part.load" "$bloom"
+        rm -f "$bloom"
         "${builds[$build]}" bloom create "$bloom" --items 1M
         one "bloom add" "$build" bloom add --quiet "$bloom" "$small"
     done
