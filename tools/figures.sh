@@ -65,5 +65,5 @@ echo "function names defined in two or more files of src: $(
     grep -hoE '^static [^=;]*[ *]([a-z_0-9]+)\(' -r src --include='*.c' | sed -E 's/.*[ *]([a-z_0-9]+)\($/\1/' |
         sort | uniq -d | wc -l)"
 echo "public functions with more than six parameters: $(
-    cat include/twinsift/*.h | tr '\n' ' ' | grep -oE 'TWIN_API [^;]*;' | awk -F, 'NF > 6' | grep -oE 'twin_[a-z_]+\(' |
+    grep -hv '^ *#' include/twinsift/*.h | tr '\n' ' ' | grep -oE 'TWIN_API [^;]*;' | awk -F, 'NF > 6' | grep -oE 'twin_[a-z_]+\(' |
         tr -d '(' | tr '\n' ' ')"
