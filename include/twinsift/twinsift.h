@@ -22,6 +22,7 @@
 #include <twinsift/hash.h>
 #include <twinsift/index.h>
 #include <twinsift/input.h>
+#include <twinsift/mail_measures.h>
 #include <twinsift/minhash.h>
 #include <twinsift/plan.h>
 #include <twinsift/scheme.h>
