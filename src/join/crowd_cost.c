@@ -1,0 +1,42 @@
+/* crowd_cost.c — what a crowd's join is expected to cost.
+ *
+ * The tokens of some documents' prefixes are listed, and the length of each posting list is guessed from the counter of
+ * its shingle. Neither time nor threads enter, so the decision to join is the same in every run. */
+#include "join/crowd_private.h"
+
+enum { MOST_SAMPLED = 256 };
+
+/* To keep, sort and find a token, and to count a document of its posting list; measured. */
+static const double SECONDS_PER_TOKEN = 200e-9, SECONDS_PER_HIT = 3e-9;
+
+static void sample_document(void *context, size_t begin, size_t end, int worker)
+{
+    struct twin__crowd_state *crowd = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        size_t rank = i * crowd->count / crowd->sample_count, size = twin__crowd_size(crowd, rank);
+        struct twin__crowd_tokens *tokens = &crowd->workers[worker].tokens;
+        size_t length = twin__crowd_looked_up_prefix(crowd, size, size);
+        if (twin__crowd_list_tokens(tokens, crowd, rank, length, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&crowd->failure, i, &error);
+            return;
+        }
+        crowd->sample[i] = SECONDS_PER_TOKEN * (double)tokens->count;
+        for (size_t t = 0; t < tokens->count; t++) /* each pair is met by one of its two documents */
+            crowd->sample[i] += SECONDS_PER_HIT / 2 * (double)(tokens->items[t] >> 48);
+    }
+}
+
+twin_status twin__crowd_expected_seconds(double *out, struct twin__crowd_state *crowd, twin_error *error)
+{
+    double sample[MOST_SAMPLED], sum = 0;
+    crowd->sample = sample;
+    crowd->sample_count = twin__crowd_sample_size(crowd, MOST_SAMPLED);
+    twin_exec_for(crowd->options.exec, crowd->sample_count, 1, sample_document, crowd);
+    crowd->sample = NULL;
+    twin_status status = twin__first_failure(error, &crowd->failure);
+    for (size_t i = 0; i < crowd->sample_count && status == TWIN_OK; i++)
+        sum += sample[i];
+    *out = sum / (double)crowd->sample_count * (double)crowd->count;
+    return status;
+}

@@ -1,0 +1,225 @@
+/* crowd_frequency.c — how many documents of a crowd have a shingle.
+ *
+ * Two tables. Shingles that at least one document in eight has, as a sample of sets shows, are in a small table with
+ * their counts: those of templates, which are most of each set. All others are counted, in an array of 16-bit
+ * counters addressed by the leading bits of a shingle, so that some share a counter by chance. Sets are sorted, so
+ * both tables are swept in order. Counts order shingles, and any order is right as long as it is one for all
+ * documents: what tables of limited size get wrong costs only speed. */
+#include "join/crowd_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "kernels/sort.h"
+
+/* Shingles that a good part of the documents has, as a sample shows, and how many do: buckets of two, in the order of
+ * shingles, so that a sorted set sweeps over them. A place has the count in its high half and some bits of the shingle in
+ * the low. Another shingle with these bits is taken for it, and one that finds its bucket full is left out: either
+ * way the order of shingles is still one for all. */
+enum { BUCKET = 2, TAG_BITS = 16, TAGS = (1 << TAG_BITS) - 1 };
+
+static uint32_t *common_bucket(const struct twin__crowd_common *common, uint64_t item)
+{
+    return common->places + BUCKET * (item >> common->shift);
+}
+
+static uint32_t common_tag(const struct twin__crowd_common *common, uint64_t item)
+{
+    return item >> (common->shift - TAG_BITS) & TAGS;
+}
+
+/* How many documents have a common shingle; 0 when it is not one. */
+static inline uint32_t common_count(const struct twin__crowd_common *common, uint64_t item)
+{
+    const uint32_t *bucket = common_bucket(common, item);
+    uint32_t tag = common_tag(common, item), count = 0;
+    for (int i = 0; i < BUCKET; i++)
+        count |= (bucket[i] & TAGS) == tag ? bucket[i] >> TAG_BITS : 0;
+    return count;
+}
+
+size_t twin__crowd_divide(struct twin__crowd_tokens *tokens, const struct twin__crowd_state *crowd, twin_set set)
+{
+    size_t rest = 0, common = 0;
+    for (size_t i = 0; i < set.count; i++) {
+        uint64_t item = set.items[i], count = common_count(&crowd->common, item);
+        tokens->spare[rest] = item;
+        rest += count == 0;
+        tokens->items[common] = count << 48 | item >> 16;
+        common += count != 0;
+    }
+    tokens->common = tokens->count = common;
+    return rest;
+}
+
+size_t twin__crowd_sample_size(const struct twin__crowd_state *crowd, size_t most)
+{
+    enum { SOME = 16, SHARE = 8 };
+    size_t share = crowd->count / SHARE > SOME ? crowd->count / SHARE : SOME;
+    if (share > crowd->count)
+        share = crowd->count;
+    return share < most ? share : most;
+}
+
+/* The items of some sets spread over the crowd, sorted; *sets is how many. */
+static twin_status sample_items(struct twin__pairs *out, size_t *sets, const struct twin__crowd_state *crowd,
+                                twin_error *error)
+{
+    enum { MOST_SETS = 128, MOST_ITEMS = 1 << 22 };
+    size_t most = twin__crowd_sample_size(crowd, MOST_SETS);
+    for (*sets = 0; *sets < most && out->count < MOST_ITEMS; ++*sets) {
+        twin_set set;
+        twin_status status =
+            twin__crowd_fetch(&set, crowd, twin__crowd_document(crowd, *sets * crowd->count / most), 0, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count))
+            return twin__fail_memory(error);
+        if (set.count)
+            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
+        out->count += set.count;
+    }
+    uint64_t *spare = malloc((out->count + 1) * sizeof *spare);
+    if (!spare)
+        return twin__fail_memory(error);
+    twin__sort(out->items, spare, out->count);
+    free(spare);
+    return TWIN_OK;
+}
+
+/* Leaves each item that at least one in eight sets has, and in `counts` how many have it. */
+static void keep_common(struct twin__pairs *items, uint16_t *counts, size_t sets)
+{
+    size_t kept = 0;
+    for (size_t begin = 0, end; begin < items->count; begin = end) {
+        for (end = begin + 1; end < items->count && items->items[end] == items->items[begin]; end++)
+            ;
+        if (8 * (end - begin) >= sets && end - begin > 1) {
+            counts[kept] = (uint16_t)(end - begin);
+            items->items[kept++] = items->items[begin];
+        }
+    }
+    items->count = kept;
+}
+
+/* The count is that of the whole crowd. */
+static void add_common(struct twin__crowd_common *common, uint64_t item, double count)
+{
+    uint32_t *bucket = common_bucket(common, item), tag = common_tag(common, item);
+    uint32_t rounded = count < TWIN__CROWD_MOST_COUNTED ? (uint32_t)count : TWIN__CROWD_MOST_COUNTED;
+    if (common_count(common, item))
+        return;
+    for (int i = 0; i < BUCKET; i++)
+        if (bucket[i] == 0) {
+            bucket[i] = rounded << TAG_BITS | tag;
+            common->least = rounded < common->least ? rounded : common->least;
+            return;
+        }
+}
+
+/* Two buckets per item or more: of a hundred items one or two find theirs full. */
+static twin_status fill_common(struct twin__crowd_common *out, const struct twin__pairs *items,
+                               const uint16_t *counts, double factor)
+{
+    unsigned bits = 4;
+    while (bits < 40 && (size_t)1 << bits < 2 * items->count)
+        bits++;
+    out->shift = 64 - bits;
+    out->least = TWIN__CROWD_MOST_COUNTED;
+    out->places = calloc((size_t)BUCKET << bits, sizeof *out->places);
+    if (!out->places)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < items->count; i++)
+        add_common(out, items->items[i], factor * (double)counts[i]);
+    return TWIN_OK;
+}
+
+static twin_status find_common(struct twin__crowd_state *crowd, twin_error *error)
+{
+    struct twin__pairs items = { 0 };
+    size_t sets;
+    twin_status status = sample_items(&items, &sets, crowd, error);
+    uint16_t *counts = status == TWIN_OK ? malloc((items.count + 1) * sizeof *counts) : NULL;
+    if (counts) {
+        keep_common(&items, counts, sets);
+        status = fill_common(&crowd->common, &items, counts, (double)crowd->count / (double)sets);
+    } else if (status == TWIN_OK)
+        status = TWIN_ENOMEM;
+    if (status == TWIN_ENOMEM)
+        twin__fail_memory(error);
+    free(counts);
+    free(items.items);
+    return status;
+}
+
+static void count_items(struct twin__crowd_state *crowd, const uint64_t *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i + TWIN__CROWD_AHEAD < count)
+            __builtin_prefetch((const void *)twin__crowd_counter(crowd, items[i + TWIN__CROWD_AHEAD]), 1);
+        _Atomic uint16_t *counter = twin__crowd_counter(crowd, items[i]);
+        if (atomic_load_explicit(counter, memory_order_relaxed) < TWIN__CROWD_MOST_COUNTED)
+            atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    }
+}
+
+static twin_status count_set(struct twin__crowd_state *crowd, size_t i, int worker, twin_error *error)
+{
+    struct twin__crowd_tokens *tokens = &crowd->workers[worker].tokens;
+    twin_set set;
+    twin_status status = twin__crowd_fetch(&set, crowd, twin__crowd_document(crowd, i), worker, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__crowd_make_room(tokens, set.count))
+        return twin__fail_memory(error);
+    count_items(crowd, tokens->spare, twin__crowd_divide(tokens, crowd, set));
+    crowd->order[i] |= (uint64_t)set.count << 32;
+    return TWIN_OK;
+}
+
+/* Also puts the size of each set above its document. */
+static void count_sets(void *context, size_t begin, size_t end, int worker)
+{
+    struct twin__crowd_state *crowd = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (count_set(crowd, i, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&crowd->failure, i, &error);
+            return;
+        }
+    }
+}
+
+/* 512 counters per document, so that most rare shingles have one of their own, but 64 MB of them at most unless 128 per
+ * document are more. */
+static twin_status make_counters(struct twin__crowd_state *crowd)
+{
+    enum { FEWEST_BITS = 16, PLENTY = 512, ENOUGH = 128, LARGE_BITS = 25 };
+    unsigned bits = FEWEST_BITS;
+    while (bits < 63 && (size_t)1 << bits < (bits < LARGE_BITS ? PLENTY : ENOUGH) * crowd->count)
+        bits++;
+    crowd->counter_shift = 64 - bits;
+    crowd->counters = calloc((size_t)1 << bits, sizeof *crowd->counters);
+    return crowd->counters ? TWIN_OK : TWIN_ENOMEM;
+}
+
+twin_status twin__crowd_count_shingles(struct twin__crowd_state *crowd, twin_error *error)
+{
+    uint64_t *spare = malloc((crowd->count + 1) * sizeof *spare);
+    if (!spare)
+        return twin__fail_memory(error);
+    twin_status status = make_counters(crowd) == TWIN_OK ? find_common(crowd, error) : twin__fail_memory(error);
+    if (status == TWIN_OK) {
+        twin_exec_for(crowd->options.exec, crowd->count, TWIN__CROWD_SETS_AT_A_TIME, count_sets, crowd);
+        status = twin__first_failure(error, &crowd->failure);
+    }
+    if (status == TWIN_OK) {
+        twin__sort(crowd->order, spare, crowd->count);
+        size_t longest = twin__crowd_indexed_prefix(crowd, twin__crowd_size(crowd, crowd->count - 1));
+        while (longest >> crowd->step_shift > TWIN__CROWD_MOST_STEPS)
+            crowd->step_shift++;
+    }
+    free(spare);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* crowd_lookup.c — which documents of a block have enough tokens in common with another.
+ *
+ * A document goes through the posting lists of its tokens and counts for each document it meets how many of them lie
+ * within the prefixes that these two sizes need. Those with enough become candidate pairs. */
+#include "join/crowd_private.h"
+
+#include <stdlib.h>
+
+/* The first entry not less than `key`. */
+static size_t find_entry(const struct twin__crowd_block *block, uint64_t key)
+{
+    size_t slot = key >> (64 - block->start_bits);
+    size_t low = block->starts[slot], count = block->starts[slot + 1] - low;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (block->entries.items[low + half] < key) {
+            low += half + 1;
+            count -= half + 1;
+        } else
+            count = half;
+    }
+    return low;
+}
+
+/* A document on its way through the index. */
+struct lookup {
+    const struct twin__crowd_state *crowd;
+    struct twin__crowd_worker *worker;
+    size_t rank, size;
+    size_t low, high; /* ranks of possible partners */
+};
+
+static void meet(const struct lookup *lookup, struct twin__crowd_hits *hits, uint32_t other)
+{
+    const struct twin__crowd_state *crowd = lookup->crowd;
+    size_t size = twin__crowd_size(crowd, crowd->block.begin + other),
+           overlap = twin__crowd_overlap(crowd, lookup->size, size);
+    size_t in_common = twin__crowd_wanted(size, overlap);
+    hits->most_own = (uint32_t)twin__crowd_prefix_length(lookup->size, overlap, in_common);
+    size_t step = (twin__crowd_prefix_length(size, overlap, in_common) - 1) >> crowd->step_shift;
+    hits->most_others = (uint8_t)(step < TWIN__CROWD_MOST_STEPS ? step : TWIN__CROWD_MOST_STEPS);
+    lookup->worker->met[lookup->worker->met_count++] = other;
+}
+
+static void look_up_token(const struct lookup *lookup, uint64_t token, size_t position)
+{
+    const struct twin__crowd_block *block = &lookup->crowd->block;
+    uint64_t hash = twin__crowd_token_hash(token) << TWIN__CROWD_HASH_SHIFT;
+    uint64_t end = hash | (uint64_t)(lookup->high - block->begin) << TWIN__CROWD_STEP_BITS;
+    const uint64_t *entries = block->entries.items;
+    for (size_t i = find_entry(block, hash | (uint64_t)(lookup->low - block->begin) << TWIN__CROWD_STEP_BITS);
+         i < block->entries.count && entries[i] < end; i++) {
+        uint32_t other = entries[i] >> TWIN__CROWD_STEP_BITS & ((1 << TWIN__CROWD_RANK_BITS) - 1);
+        struct twin__crowd_hits *hits = &lookup->worker->hits[other];
+        if (hits->most_own == 0)
+            meet(lookup, hits, other);
+        if (position < hits->most_own && (entries[i] & TWIN__CROWD_MOST_STEPS) <= hits->most_others &&
+            hits->count < UINT16_MAX)
+            hits->count++;
+    }
+}
+
+/* Those with enough hits become pairs; all are forgotten. */
+static void take_met(const struct lookup *lookup)
+{
+    const struct twin__crowd_state *crowd = lookup->crowd;
+    struct twin__crowd_worker *worker = lookup->worker;
+    for (size_t i = 0; i < worker->met_count; i++) {
+        size_t rank = crowd->block.begin + worker->met[i], size = twin__crowd_size(crowd, rank);
+        struct twin__crowd_hits *hits = &worker->hits[worker->met[i]];
+        if (hits->count >= twin__crowd_wanted(size, twin__crowd_overlap(crowd, lookup->size, size)) &&
+            !twin__pairs_add(&worker->pairs, twin__pair(twin__crowd_document(crowd, lookup->rank),
+                                                        twin__crowd_document(crowd, rank))))
+            worker->no_memory = true;
+        *hits = (struct twin__crowd_hits){ 0 };
+    }
+    worker->met_count = 0;
+}
+
+/* Looks up all tokens of the document: those kept, if it is of the block, else it is fetched. */
+static twin_status look_up(const struct lookup *lookup, int number, twin_error *error)
+{
+    const struct twin__crowd_state *crowd = lookup->crowd;
+    const struct twin__crowd_block *block = &crowd->block;
+    if (lookup->rank < block->end) {
+        const struct twin__crowd_prefix *prefix = &block->prefixes[lookup->rank - block->begin];
+        for (size_t t = 0; t < prefix->count; t++)
+            look_up_token(lookup, block->tokens.items[prefix->begin + t], prefix->first + t);
+        return TWIN_OK;
+    }
+    struct twin__crowd_tokens *tokens = &lookup->worker->tokens;
+    size_t length = twin__crowd_looked_up_prefix(crowd, lookup->size, twin__crowd_size(crowd, lookup->low));
+    twin_status status = twin__crowd_list_tokens(tokens, crowd, lookup->rank, length, number, error);
+    for (size_t t = 0; t < tokens->count && status == TWIN_OK; t++)
+        look_up_token(lookup, tokens->items[t], tokens->first + t);
+    return status;
+}
+
+void twin__crowd_look_up(void *context, size_t begin, size_t end, int number)
+{
+    struct twin__crowd_state *crowd = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        struct lookup lookup = { crowd, &crowd->workers[number], .rank = crowd->first_rank + i };
+        lookup.size = twin__crowd_size(crowd, lookup.rank);
+        lookup.high = lookup.rank < crowd->block.end ? lookup.rank : crowd->block.end;
+        lookup.low = twin__crowd_lowest_partner(crowd, lookup.size, crowd->block.begin, lookup.high);
+        if (lookup.low >= lookup.high)
+            continue;
+        if (look_up(&lookup, number, &error) != TWIN_OK) {
+            twin__keep_first_failure(&crowd->failure, lookup.rank, &error);
+            return;
+        }
+        take_met(&lookup);
+    }
+}
+
+twin_status twin__crowd_gather_pairs(struct twin__pairs *out, struct twin__crowd_state *crowd, twin_error *error)
+{
+    for (int i = 0; i < crowd->options.exec.workers; i++) {
+        struct twin__crowd_worker *worker = &crowd->workers[i];
+        if (worker->no_memory || !twin__pairs_append(out, &worker->pairs))
+            return twin__fail_memory(error);
+        worker->pairs.count = 0;
+    }
+    return TWIN_OK;
+}
+
+twin_status twin__crowd_make_hits(struct twin__crowd_state *crowd, twin_error *error)
+{
+    size_t documents = crowd->block.end - crowd->block.begin;
+    for (int i = 0; i < crowd->options.exec.workers; i++) {
+        struct twin__crowd_worker *worker = &crowd->workers[i];
+        free(worker->hits);
+        free(worker->met);
+        worker->hits = calloc(documents + 1, sizeof *worker->hits);
+        worker->met = malloc((documents + 1) * sizeof *worker->met);
+        if (!worker->hits || !worker->met)
+            return twin__fail_memory(error);
+    }
+    return TWIN_OK;
+}
