@@ -24,6 +24,7 @@ typedef struct twin_collection_options {
                            are equal texts, and none is too short; not for sets */
     twin_exec exec;
     bool sizes;             /* also keep the size of every set, which takes a sort of each */
+    bool repeated_ids;      /* documents may share an id; otherwise one with an earlier document's id is a problem */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
     twin_progress progress; /* reports stage "reading" */
 } twin_collection_options;
@@ -82,6 +83,13 @@ TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *c
 /* The text of a document as it was normalised; and the same manners. Not for rows. */
 TWIN_API twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
                                           uint32_t document, twin_error *error);
+
+/* A document as it stands in its input, which is read again. It lives until `scratch` is used again. Not for rows. */
+TWIN_API twin_status twin_collection_document(twin_document *out, const twin_collection *collection,
+                                              twin_scratch *scratch, uint32_t document, twin_error *error);
+
+/* Where a document is in the input; all zeros for rows. */
+TWIN_API twin_position twin_collection_position(const twin_collection *collection, uint32_t document);
 
 /* The id of a document, which lives as long as the collection, and, unless `is_number` is NULL, whether it was
  * written as a JSON number. */

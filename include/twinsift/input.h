@@ -146,6 +146,11 @@ TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, t
 TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
                                       twin_position position, twin_error *error);
 
+/* Replaces `out` by the bytes of an input of lines from `begin` to `end`, line ends included, as they are after
+ * unpacking; `end` may lie behind the last. TWIN_EINVAL for other inputs. */
+TWIN_API twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t source, uint64_t begin,
+                                      uint64_t end, twin_error *error);
+
 /* The number of inputs, and the name of one as it was given; "-" is "standard input". */
 TWIN_API size_t twin_input_sources(const twin_input *input);
 TWIN_API const char *twin_input_name(const twin_input *input, uint32_t source);

@@ -14,6 +14,7 @@
 #include <twinsift/cluster.h>
 #include <twinsift/collection.h>
 #include <twinsift/cpu.h>
+#include <twinsift/dedup.h>
 #include <twinsift/edit.h>
 #include <twinsift/edit_join.h>
 #include <twinsift/embed.h>

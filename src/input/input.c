@@ -365,3 +365,14 @@ twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_r
     *out = *document;
     return TWIN_OK;
 }
+
+twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t source, uint64_t begin, uint64_t end,
+                             twin_error *error)
+{
+    if (!out || !input)
+        return twin__fail_null(error, out ? "input" : "out");
+    if (source >= input->count || !input->sources[source]->kind->bytes)
+        return twin__fail(error, TWIN_EINVAL, "input %" PRIu32 " is not a file of lines", source);
+    out->length = 0;
+    return input->sources[source]->kind->bytes(out, input->sources[source], begin, end, error);
+}

@@ -300,6 +300,15 @@ static twin_status fetch(struct twin__record *out, const struct twin__source *so
     return TWIN_OK;
 }
 
+static twin_status read_bytes(twin_buffer *out, const struct twin__source *source, uint64_t begin, uint64_t end,
+                              twin_error *error)
+{
+    const struct lines *lines = lines_of(source);
+    if (end > lines->end)
+        end = lines->end;
+    return begin < end ? read_more(lines, out, begin, (size_t)(end - begin), error) : TWIN_OK;
+}
+
 static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
 {
     char line[24];
@@ -316,5 +325,6 @@ const struct twin__source_kind twin__lines = {
     .contains = contains,
     .fetch = fetch,
     .describe = describe,
+    .bytes = read_bytes,
     .close = close_lines,
 };

@@ -267,7 +267,7 @@ twin_status twin_collection_read(twin_collection **out, const twin_input *input,
         status = twin_input_format_of(input) == TWIN_INPUT_SETS
                      ? twin__read_set_rows(collection, &options, error)
                      : twin__read_chunks(collection, documents, &options, error);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && !options.repeated_ids)
         status = twin__drop_repeated_ids(collection, &options, error);
     if (status == TWIN_OK)
         status = twin__find_exact_copies(collection, options.exec, error);
@@ -418,6 +418,22 @@ twin_status twin_collection_text(twin_text *out, const twin_collection *collecti
     if (status == TWIN_OK)
         *out = (twin_text){ scratch->sign.text.bytes, scratch->sign.text.length };
     return status;
+}
+
+twin_status twin_collection_document(twin_document *out, const twin_collection *collection, twin_scratch *scratch,
+                                     uint32_t document, twin_error *error)
+{
+    twin_status status = check_fetch(out, collection, scratch, document, error);
+    if (status != TWIN_OK)
+        return status;
+    if (collection->rows)
+        return twin__fail(error, TWIN_EINVAL, "a set has many rows, none of which is the document");
+    return twin_input_fetch(out, collection->input, &scratch->reading, collection->entries[document].position, error);
+}
+
+twin_position twin_collection_position(const twin_collection *collection, uint32_t document)
+{
+    return has(collection, document) ? collection->entries[document].position : (twin_position){ 0 };
 }
 
 twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document)

@@ -1,0 +1,73 @@
+/* dedup.h — which documents of a collection stay when its near-duplicates go.
+ *
+ * Documents are taken in an order of preference. One that is similar to a document that stays is dropped for the first
+ * such document; otherwise it stays. So whatever is dropped was compared with the document that stays for it, and
+ * of two documents that stay none would have been dropped for the other. A chain of documents, each similar to the
+ * next, loses only those similar to one that stays, unless chains are asked for.
+ *
+ * Documents without a set, too short for a single shingle, are similar to none and always stay. */
+#ifndef TWINSIFT_DEDUP_H
+#define TWINSIFT_DEDUP_H
+
+#include <twinsift/similar.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which of similar documents is preferred. For all but the first rule what follows does not depend on the order of the
+ * input: of equally good documents the one with the smaller digest of its text is preferred, then the one with the
+ * smaller id, and only then the earlier one. */
+typedef enum twin_preference {
+    TWIN_PREFER_FIRST,    /* in the order of the input */
+    TWIN_PREFER_LONGEST,  /* the most bytes of text, as it is in the input */
+    TWIN_PREFER_SHORTEST, /* the fewest */
+} twin_preference;
+
+typedef struct twin_dedup_options {
+    twin_similar_options search; /* which documents are similar. Exactly verified, by bands */
+    twin_preference preference;
+    bool chain; /* groups are connected components: a document is dropped also if others connect it to the one that
+                   stays */
+} twin_dedup_options;
+
+typedef struct twin_dedup_counts {
+    uint64_t documents;
+    uint64_t kept;
+    uint64_t exact_copies;      /* dropped for a document with the same set */
+    uint64_t near_copies;       /* dropped for a similar one */
+    uint64_t groups;            /* documents that stay for others */
+    uint64_t bytes, kept_bytes; /* of records, where they are lines */
+    twin_similar_counts search;
+} twin_dedup_counts;
+
+typedef struct twin_dedup twin_dedup;
+
+/* Decides for all documents of the collection, which must outlive the result; release with twin_dedup_free(). */
+TWIN_API twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
+                                     twin_error *error);
+TWIN_API void twin_dedup_free(twin_dedup *dedup);
+
+TWIN_API twin_dedup_counts twin_dedup_count(const twin_dedup *dedup);
+
+/* For each document the one that stays for it, itself if it stays. */
+TWIN_API const uint32_t *twin_dedup_keepers(const twin_dedup *dedup);
+
+/* For each document its similarity to the one that stays for it, by the measure of the search; 1 if it stays. In a chain
+ * it may be below the threshold. */
+TWIN_API const double *twin_dedup_similarities(const twin_dedup *dedup);
+
+/* A group: the document that stays, and those dropped for it. */
+typedef struct twin_dedup_group {
+    uint32_t keeper;
+    const uint32_t *dropped; /* in the order of the input */
+    size_t count;
+} twin_dedup_group;
+
+/* The groups of two documents and more, in the order of the documents that stay. The array lives as long as the result. */
+TWIN_API size_t twin_dedup_groups(const twin_dedup_group **out, const twin_dedup *dedup);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,321 @@
+/* dedup.c — which documents of a collection stay when its near-duplicates go.
+ *
+ * Documents with equal sets are one node of a graph whose edges are the similar pairs. Nodes are taken in the order of
+ * preference of their best documents: a node that no earlier one that stays is similar to stays, others are dropped for
+ * the first such node (twin_cluster_keepers). Of a node that stays the best document stays, the others are its copies.
+ *
+ * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. */
+#include <twinsift/dedup.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/exec.h"
+#include "dedup/preference.h"
+#include <twinsift/cluster.h>
+
+#define NOBODY UINT32_MAX
+
+struct twin_dedup {
+    const twin_collection *collection;
+    uint32_t *keepers;
+    double *similarities;
+    twin_dedup_group *groups;
+    uint32_t *members; /* of all groups */
+    size_t group_count;
+    twin_dedup_counts counts;
+};
+
+/* What is known on the way. A node is named by the first document of its copies. */
+struct decision {
+    const twin_collection *collection;
+    const twin_dedup_options *options;
+    twin_measure measure;
+    size_t documents;
+    const uint32_t *firsts;
+    const twin_match *matches;
+    size_t match_count;
+    uint32_t *best;      /* of each node the preferred document; NOBODY: a single document without a match */
+    uint32_t *order;     /* nodes, and after them whatever is none, the most preferred first */
+    uint32_t *node_kept; /* of each node the node that stays for it */
+    double *node_similarity;
+};
+
+/* ---- the order ---- */
+
+/* Lists the documents of all nodes with a copy or a match; returns how many. */
+static size_t list_involved(uint32_t *out, const struct decision *decision)
+{
+    uint32_t *best = decision->best;
+    size_t count = 0;
+    for (size_t i = 0; i < decision->documents; i++)
+        if (decision->firsts[i] != i)
+            best[decision->firsts[i]] = 0;
+    for (size_t i = 0; i < decision->match_count; i++)
+        best[decision->matches[i].a] = best[decision->matches[i].b] = 0;
+    for (size_t i = 0; i < decision->documents; i++)
+        if (best[decision->firsts[i]] != NOBODY)
+            out[count++] = (uint32_t)i;
+    for (size_t i = 0; i < decision->documents; i++)
+        best[i] = NOBODY;
+    return count;
+}
+
+/* From documents in the order of preference to nodes, each in the place of its best. */
+static void order_nodes(struct decision *decision, const uint32_t *sorted, size_t count)
+{
+    size_t placed = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node = decision->firsts[sorted[i]];
+        if (decision->best[node] != NOBODY)
+            continue;
+        decision->best[node] = sorted[i];
+        decision->order[placed++] = node;
+    }
+    for (size_t i = 0; i < decision->documents; i++)
+        if (decision->best[i] == NOBODY)
+            decision->order[placed++] = (uint32_t)i;
+}
+
+static twin_status make_order(struct decision *decision, twin_error *error)
+{
+    uint32_t *sorted = malloc((decision->documents + 1) * sizeof *sorted);
+    if (!sorted)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < decision->documents; i++)
+        decision->best[i] = NOBODY;
+    size_t count = list_involved(sorted, decision);
+    twin_status status = twin__preference_sort(sorted, count, decision->collection, decision->options->preference,
+                                               decision->options->search.exec, error);
+    if (status == TWIN_OK)
+        order_nodes(decision, sorted, count);
+    free(sorted);
+    return status;
+}
+
+/* ---- who stays ---- */
+
+/* The node of each component that comes first in the order stays for all of it. */
+static twin_status keep_components(struct decision *decision)
+{
+    uint32_t *kept = decision->node_kept;
+    twin_status status = twin_cluster_components(kept, decision->documents, decision->matches, decision->match_count);
+    uint32_t *first = malloc((decision->documents + 1) * sizeof *first);
+    if (status == TWIN_OK && !first)
+        status = TWIN_ENOMEM;
+    if (status == TWIN_OK) {
+        for (size_t i = decision->documents; i-- > 0;)
+            first[kept[decision->order[i]]] = decision->order[i];
+        for (size_t i = 0; i < decision->documents; i++)
+            kept[i] = first[kept[i]];
+    }
+    free(first);
+    return status;
+}
+
+/* The similarity of a member of a chain to the one that stays, which no search has compared it with. */
+static twin_status measure_chains(struct decision *decision, twin_error *error)
+{
+    twin_scratch scratches[2] = { 0 };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < decision->documents && status == TWIN_OK; i++) {
+        twin_set a, b;
+        decision->node_similarity[i] = 1;
+        if (decision->node_kept[i] == i || decision->firsts[i] != i)
+            continue;
+        status = twin_collection_set(&a, decision->collection, &scratches[0], (uint32_t)i, error);
+        if (status == TWIN_OK)
+            status = twin_collection_set(&b, decision->collection, &scratches[1], decision->node_kept[i], error);
+        if (status == TWIN_OK)
+            decision->node_similarity[i] = twin_set_similarity(a, b, decision->measure);
+    }
+    twin_scratch_clear(&scratches[0]);
+    twin_scratch_clear(&scratches[1]);
+    return status;
+}
+
+static twin_status decide(struct decision *decision, twin_error *error)
+{
+    twin_status status = make_order(decision, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!decision->options->chain)
+        status = twin_cluster_keepers(decision->node_kept, decision->node_similarity, decision->documents,
+                                      decision->matches, decision->match_count, decision->order);
+    else
+        status = keep_components(decision);
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    return decision->options->chain ? measure_chains(decision, error) : TWIN_OK;
+}
+
+/* ---- the result ---- */
+
+/* From nodes to documents. */
+static void expand(twin_dedup *dedup, const struct decision *decision)
+{
+    twin_dedup_counts *counts = &dedup->counts;
+    for (size_t i = 0; i < decision->documents; i++) {
+        uint32_t node = decision->firsts[i], kept = decision->node_kept[node];
+        uint32_t best = decision->best[kept] == NOBODY ? kept : decision->best[kept];
+        bool stays = best == i;
+        dedup->keepers[i] = best;
+        dedup->similarities[i] = kept == node ? 1 : decision->node_similarity[node];
+        uint64_t bytes = twin_collection_position(decision->collection, (uint32_t)i).length;
+        counts->documents++;
+        counts->bytes += bytes;
+        counts->kept_bytes += stays ? bytes : 0;
+        counts->kept += stays;
+        counts->exact_copies += !stays && kept == node;
+        counts->near_copies += kept != node;
+    }
+}
+
+/* Lists the dropped documents of each that stays: counted, then placed. */
+static twin_status list_groups(twin_dedup *dedup)
+{
+    size_t documents = dedup->counts.documents, dropped = documents - dedup->counts.kept, begin = 0;
+    uint32_t *sizes = calloc(documents + 1, sizeof *sizes);
+    if (!sizes)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < documents; i++)
+        if (dedup->keepers[i] != i && sizes[dedup->keepers[i]]++ == 0)
+            dedup->group_count++;
+    dedup->groups = malloc((dedup->group_count + 1) * sizeof *dedup->groups);
+    dedup->members = malloc((dropped + 1) * sizeof *dedup->members);
+    if (dedup->groups && dedup->members) {
+        for (size_t i = 0, group = 0; i < documents; i++) {
+            if (sizes[i] == 0)
+                continue;
+            dedup->groups[group] = (twin_dedup_group){ (uint32_t)i, dedup->members + begin, 0 };
+            begin += sizes[i];
+            sizes[i] = (uint32_t)group++; /* from here on: which group it is the keeper of */
+        }
+        for (size_t i = 0; i < documents; i++) {
+            if (dedup->keepers[i] == i)
+                continue;
+            twin_dedup_group *group = &dedup->groups[sizes[dedup->keepers[i]]];
+            dedup->members[(size_t)(group->dropped - dedup->members) + group->count++] = (uint32_t)i;
+        }
+    }
+    free(sizes);
+    dedup->counts.groups = dedup->group_count;
+    return dedup->groups && dedup->members ? TWIN_OK : TWIN_ENOMEM;
+}
+
+static twin_status dedup_create(twin_dedup **out, const struct decision *decision, twin_error *error)
+{
+    twin_dedup *dedup = calloc(1, sizeof *dedup);
+    if (!dedup)
+        return twin__fail_memory(error);
+    dedup->collection = decision->collection;
+    dedup->keepers = malloc((decision->documents + 1) * sizeof *dedup->keepers);
+    dedup->similarities = malloc((decision->documents + 1) * sizeof *dedup->similarities);
+    twin_status status = dedup->keepers && dedup->similarities ? TWIN_OK : TWIN_ENOMEM;
+    if (status == TWIN_OK) {
+        expand(dedup, decision);
+        status = list_groups(dedup);
+    }
+    if (status != TWIN_OK) {
+        twin_dedup_free(dedup);
+        return twin__fail_memory(error);
+    }
+    *out = dedup;
+    return TWIN_OK;
+}
+
+/* ---- all of it ---- */
+
+static twin_status check(const twin_dedup_options *options, twin_error *error)
+{
+    if ((unsigned)options->preference > TWIN_PREFER_SHORTEST)
+        return twin__fail(error, TWIN_EINVAL, "there is no preference number %d", (int)options->preference);
+    if (options->search.verify != TWIN_VERIFY_EXACT || options->search.method != TWIN_METHOD_BANDS)
+        return twin__fail(
+            error, TWIN_EINVAL,
+            "what is dropped must be verified exactly, and all pairs are needed: no estimates, no forest");
+    return TWIN_OK;
+}
+
+static twin_status find(twin_dedup **out, struct decision *decision, twin_error *error)
+{
+    size_t documents = decision->documents;
+    decision->best = malloc((documents + 1) * sizeof *decision->best);
+    decision->order = malloc((documents + 1) * sizeof *decision->order);
+    decision->node_kept = malloc((documents + 1) * sizeof *decision->node_kept);
+    decision->node_similarity = malloc((documents + 1) * sizeof *decision->node_similarity);
+    twin_status status = TWIN_OK;
+    if (!decision->best || !decision->order || !decision->node_kept || !decision->node_similarity)
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK)
+        status = decide(decision, error);
+    if (status == TWIN_OK)
+        status = dedup_create(out, decision, error);
+    free(decision->best);
+    free(decision->order);
+    free(decision->node_kept);
+    free(decision->node_similarity);
+    return status;
+}
+
+twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
+                            twin_error *error)
+{
+    if (!out || !collection)
+        return twin__fail_null(error, out ? "collection" : "out");
+    *out = NULL;
+    twin_status status = twin__exec_complete(&options.search.exec, error);
+    if (status == TWIN_OK)
+        status = check(&options, error);
+    twin_similar *similar = NULL;
+    if (status == TWIN_OK)
+        status = twin_similar_find(&similar, collection, options.search, error);
+    if (status != TWIN_OK)
+        return status;
+    struct decision decision = { .collection = collection,
+                                 .options = &options,
+                                 .documents = twin_collection_count(collection).documents,
+                                 .firsts = twin_collection_firsts(collection) };
+    decision.measure =
+        options.search.threshold > 0 ? options.search.measure : twin_collection_scheme(collection)->measure;
+    decision.match_count = twin_similar_matches(&decision.matches, similar);
+    status = find(out, &decision, error);
+    if (status == TWIN_OK)
+        (*out)->counts.search = twin_similar_count(similar);
+    twin_similar_free(similar);
+    return status;
+}
+
+void twin_dedup_free(twin_dedup *dedup)
+{
+    if (!dedup)
+        return;
+    free(dedup->keepers);
+    free(dedup->similarities);
+    free(dedup->groups);
+    free(dedup->members);
+    free(dedup);
+}
+
+twin_dedup_counts twin_dedup_count(const twin_dedup *dedup)
+{
+    return dedup ? dedup->counts : (twin_dedup_counts){ 0 };
+}
+
+const uint32_t *twin_dedup_keepers(const twin_dedup *dedup)
+{
+    return dedup ? dedup->keepers : NULL;
+}
+
+const double *twin_dedup_similarities(const twin_dedup *dedup)
+{
+    return dedup ? dedup->similarities : NULL;
+}
+
+size_t twin_dedup_groups(const twin_dedup_group **out, const twin_dedup *dedup)
+{
+    if (out)
+        *out = dedup ? dedup->groups : NULL;
+    return dedup ? dedup->group_count : 0;
+}

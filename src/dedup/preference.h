@@ -1,0 +1,11 @@
+/* preference.h — the order in which documents are preferred. */
+#ifndef TWIN_DEDUP_PREFERENCE_H
+#define TWIN_DEDUP_PREFERENCE_H
+
+#include <twinsift/dedup.h>
+
+/* Sorts the documents listed, the most preferred first. Each is read again, unless its place in the input decides. */
+twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_collection *collection,
+                                  twin_preference preference, twin_exec exec, twin_error *error);
+
+#endif

@@ -1,0 +1,299 @@
+/* test_dedup.c — what stays against what must be true of it, on collections with a known truth.
+ *
+ * Which documents stay follows from three facts alone: whatever is dropped is similar to the document that stays for it,
+ * no two that stay are similar, and the one that stays is the first in the order of preference of those that could. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <twinsift/dedup.h>
+
+#include "lookalikes.h"
+#include "scale.h"
+
+/* With 512 bands of one row a pair of similarity .1 is missed once in 10^23: what is found is all there is. */
+enum { SLOTS = 512, DOCUMENTS = 200, WORLDS = QUICK ? 3 : 14 };
+static const double THRESHOLD = .6;
+
+struct world {
+    struct corpus corpus;
+    struct lookalikes truth;
+    twin_input *input;
+    twin_collection *collection;
+    size_t *lengths; /* of the texts as they are in the file */
+};
+
+static void world_read(struct world *world, twin_exec exec, uint64_t *seed)
+{
+    twin_collection_options options = plain_options("word:1");
+    twin_scratch scratch = { 0 };
+    options.exec = exec;
+    options.scheme.minhash.slots = SLOTS;
+    corpus_begin(&world->corpus);
+    write_lookalikes(&world->corpus, &world->truth, seed);
+    world->input = open_input(world->corpus.path, (twin_input_options){ .chunk_bytes = 5000 });
+    world->collection = read_collection(world->input, options);
+    world->lengths = calloc(world->truth.count, sizeof *world->lengths);
+    for (uint32_t d = 0; d < world->truth.count; d++) {
+        twin_document document;
+        assert_int_equal(twin_collection_document(&document, world->collection, &scratch, d, NULL), TWIN_OK);
+        world->lengths[d] = document.text.length;
+    }
+    twin_scratch_clear(&scratch);
+}
+
+static void world_end(struct world *world)
+{
+    free(world->lengths);
+    twin_collection_free(world->collection);
+    twin_input_free(world->input);
+    lookalikes_clear(&world->truth);
+    corpus_end(&world->corpus);
+}
+
+static twin_dedup_options thorough(twin_preference preference, twin_exec exec)
+{
+    return (twin_dedup_options){ .search = { .threshold = THRESHOLD, .bands = { { SLOTS, 1 }, 0 }, .exec = exec },
+                                 .preference = preference };
+}
+
+static twin_dedup *find(const twin_collection *collection, twin_dedup_options options)
+{
+    twin_dedup *dedup;
+    twin_error error;
+    twin_status status = twin_dedup_find(&dedup, collection, options, &error);
+    if (status != TWIN_OK)
+        print_message("%s\n", error.message);
+    assert_int_equal(status, TWIN_OK);
+    return dedup;
+}
+
+static double similarity(const struct world *world, size_t a, size_t b)
+{
+    return true_similarity(&world->truth, a, b, TWIN_JACCARD);
+}
+
+/* Whether a is preferred to b by the rule alone; false for equals, whose order is not tested here. */
+static bool is_better(const struct world *world, twin_preference preference, size_t a, size_t b)
+{
+    if (preference == TWIN_PREFER_FIRST)
+        return a < b;
+    return preference == TWIN_PREFER_LONGEST ? world->lengths[a] > world->lengths[b]
+                                             : world->lengths[a] < world->lengths[b];
+}
+
+static void check_dropped(const struct world *world, const twin_dedup *dedup, twin_preference preference, uint32_t d)
+{
+    const uint32_t *keepers = twin_dedup_keepers(dedup);
+    uint32_t keeper = keepers[d];
+    assert_int_equal(keepers[keeper], keeper);
+    assert_true(similarity(world, d, keeper) >= THRESHOLD);
+    assert_true(fabs(twin_dedup_similarities(dedup)[d] - similarity(world, d, keeper)) < 1e-12);
+    assert_false(is_better(world, preference, d, keeper));
+    /* A copy goes with its node, which was dropped for the first keeper in the order of its own best document. */
+    for (uint32_t other = 0; other < world->truth.count; other++)
+        if (keepers[other] == other && similarity(world, d, other) >= THRESHOLD)
+            assert_false(is_better(world, preference, other, keeper));
+}
+
+static void check_all(const struct world *world, const twin_dedup *dedup, twin_preference preference)
+{
+    const uint32_t *keepers = twin_dedup_keepers(dedup);
+    size_t kept = 0;
+    for (uint32_t d = 0; d < world->truth.count; d++) {
+        kept += keepers[d] == d;
+        if (keepers[d] != d) {
+            check_dropped(world, dedup, preference, d);
+            continue;
+        }
+        assert_true(twin_dedup_similarities(dedup)[d] == 1);
+        for (uint32_t other = 0; other < d; other++)
+            if (keepers[other] == other)
+                assert_true(similarity(world, d, other) < THRESHOLD);
+    }
+    assert_int_equal(twin_dedup_count(dedup).kept, kept);
+}
+
+static void check_groups(const struct world *world, const twin_dedup *dedup)
+{
+    const twin_dedup_group *groups;
+    size_t count = twin_dedup_groups(&groups, dedup), members = 0;
+    twin_dedup_counts counts = twin_dedup_count(dedup);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(groups[i].count > 0);
+        assert_true(i == 0 || groups[i].keeper > groups[i - 1].keeper);
+        for (size_t j = 0; j < groups[i].count; j++) {
+            assert_int_equal(twin_dedup_keepers(dedup)[groups[i].dropped[j]], groups[i].keeper);
+            assert_true(j == 0 || groups[i].dropped[j] > groups[i].dropped[j - 1]);
+        }
+        members += groups[i].count;
+    }
+    assert_int_equal(counts.groups, count);
+    assert_int_equal(counts.documents, world->truth.count);
+    assert_int_equal(counts.documents - counts.kept, members);
+    assert_int_equal(counts.exact_copies + counts.near_copies, members);
+}
+
+static void what_stays_is_what_the_rule_says(void **state)
+{
+    (void)state;
+    for (uint64_t number = 0; number < WORLDS; number++) {
+        uint64_t seed = 11 + number;
+        struct world world;
+        twin_exec exec;
+        draw_lookalikes(&world.truth, DOCUMENTS, &seed);
+        if (!exec_number(&exec, (int)(number % EXECS)))
+            exec = (twin_exec){ 0 };
+        world_read(&world, exec, &seed);
+        for (twin_preference preference = TWIN_PREFER_FIRST; preference <= TWIN_PREFER_SHORTEST; preference++) {
+            twin_dedup *dedup = find(world.collection, thorough(preference, exec));
+            check_all(&world, dedup, preference);
+            check_groups(&world, dedup);
+            twin_dedup_free(dedup);
+        }
+        world_end(&world);
+    }
+}
+
+/* ---- the order of the input ---- */
+
+static const char *const BODIES[] = {
+    "a b c d e f g h i j",   "a b c d e f g h i j k", "a b c d e f g h i j",  "q r s t u v w x y z",
+    "q r s t u v w x y z z", "one two three four",    "one two three four !", "nothing like the others",
+};
+enum { BODY_COUNT = sizeof BODIES / sizeof BODIES[0] };
+
+/* Collects who stays for whom, by the number of the body, of the bodies in the order given. */
+static void keep_bodies(size_t *out, const size_t *order, twin_preference preference)
+{
+    twin_memory_document documents[BODY_COUNT];
+    char ids[BODY_COUNT][2];
+    for (size_t i = 0; i < BODY_COUNT; i++) {
+        ids[i][0] = (char)('a' + order[i]);
+        documents[i] =
+            (twin_memory_document){ .text = { BODIES[order[i]], strlen(BODIES[order[i]]) }, .id = { ids[i], 1 } };
+    }
+    twin_input *input;
+    assert_int_equal(twin_input_from_texts(&input, documents, BODY_COUNT, (twin_input_options){ 0 }, NULL), TWIN_OK);
+    twin_collection *collection = read_collection(input, plain_options("word:1"));
+    twin_dedup *dedup =
+        find(collection, (twin_dedup_options){ .search = { .threshold = .7, .bands = { { 128, 1 }, 0 } },
+                                               .preference = preference });
+    for (size_t i = 0; i < BODY_COUNT; i++)
+        out[order[i]] = order[twin_dedup_keepers(dedup)[i]];
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static void the_order_of_the_input_decides_for_first_only(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    bool moved = false;
+    size_t order[BODY_COUNT], usual[2][BODY_COUNT], first[BODY_COUNT], now[BODY_COUNT];
+    for (size_t i = 0; i < BODY_COUNT; i++)
+        order[i] = i;
+    keep_bodies(first, order, TWIN_PREFER_FIRST);
+    assert_int_equal(first[1], 0);
+    keep_bodies(usual[0], order, TWIN_PREFER_LONGEST);
+    keep_bodies(usual[1], order, TWIN_PREFER_SHORTEST);
+    assert_int_equal(usual[0][0], 1);
+    assert_int_equal(usual[0][3], 4);
+    assert_int_equal(usual[1][4], 3);
+    for (int turn = 0; turn < 40; turn++) {
+        for (size_t i = BODY_COUNT; i-- > 1;) {
+            size_t j = twin__random_below(&seed, i + 1), spare = order[i];
+            order[i] = order[j];
+            order[j] = spare;
+        }
+        for (int rule = 0; rule < 2; rule++) {
+            keep_bodies(now, order, rule == 0 ? TWIN_PREFER_LONGEST : TWIN_PREFER_SHORTEST);
+            assert_memory_equal(now, usual[rule], sizeof now);
+        }
+        keep_bodies(now, order, TWIN_PREFER_FIRST);
+        moved |= memcmp(now, first, sizeof now) != 0;
+    }
+    assert_true(moved);
+}
+
+/* ---- chains ---- */
+
+enum { LINKS = 300, WINDOW = 20 };
+
+/* Document i has the words i .. i + WINDOW - 1: neighbours have 19 of 21 words in common, the next ones 18 of 22. */
+static twin_collection *read_chain(twin_input **input, char (*texts)[WINDOW * 6], twin_memory_document *documents)
+{
+    for (size_t i = 0; i < LINKS; i++) {
+        texts[i][0] = '\0';
+        for (size_t word = i; word < i + WINDOW; word++)
+            sprintf(texts[i] + strlen(texts[i]), "w%zu ", word);
+        documents[i] = (twin_memory_document){ .text = { texts[i], strlen(texts[i]) } };
+    }
+    assert_int_equal(twin_input_from_texts(input, documents, LINKS, (twin_input_options){ 0 }, NULL), TWIN_OK);
+    return read_collection(*input, plain_options("word:1"));
+}
+
+static void a_chain_loses_only_what_is_similar_to_one_that_stays(void **state)
+{
+    (void)state;
+    static char texts[LINKS][WINDOW * 6];
+    static twin_memory_document documents[LINKS];
+    twin_input *input;
+    twin_collection *collection = read_chain(&input, texts, documents);
+    twin_dedup_options options = { .search = { .threshold = .9, .bands = { { 128, 1 }, 0 } } };
+    twin_dedup *dedup = find(collection, options);
+    for (uint32_t i = 0; i < LINKS; i++)
+        assert_int_equal(twin_dedup_keepers(dedup)[i], i - i % 2);
+    twin_dedup_free(dedup);
+
+    options.chain = true;
+    dedup = find(collection, options);
+    assert_int_equal(twin_dedup_count(dedup).kept, 1);
+    assert_int_equal(twin_dedup_keepers(dedup)[LINKS - 1], 0);
+    assert_true(fabs(twin_dedup_similarities(dedup)[2] - 18. / 22) < 1e-12);
+    assert_true(twin_dedup_similarities(dedup)[LINKS - 1] == 0);
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static void bad_arguments_are_named(void **state)
+{
+    (void)state;
+    twin_input *input;
+    twin_memory_document document = { .text = { "a b", 3 } };
+    assert_int_equal(twin_input_from_texts(&input, &document, 1, (twin_input_options){ 0 }, NULL), TWIN_OK);
+    twin_collection *collection = read_collection(input, plain_options("word:1"));
+    twin_dedup *dedup;
+    twin_error error;
+    assert_int_equal(twin_dedup_find(NULL, collection, (twin_dedup_options){ 0 }, &error), TWIN_EINVAL);
+    assert_int_equal(twin_dedup_find(&dedup, NULL, (twin_dedup_options){ 0 }, &error), TWIN_EINVAL);
+    assert_int_equal(twin_dedup_find(&dedup, collection, (twin_dedup_options){ .preference = 77 }, &error),
+                     TWIN_EINVAL);
+    twin_dedup_options options = { .search = { .verify = TWIN_VERIFY_ESTIMATE } };
+    assert_int_equal(twin_dedup_find(&dedup, collection, options, &error), TWIN_EINVAL);
+    assert_non_null(strstr(error.message, "exactly"));
+    twin_collection_free(collection);
+    twin_input_free(input);
+    twin_dedup_free(NULL);
+    assert_int_equal(twin_dedup_count(NULL).documents, 0);
+    assert_null(twin_dedup_keepers(NULL));
+    assert_null(twin_dedup_similarities(NULL));
+    assert_int_equal(twin_dedup_groups(NULL, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_stays_is_what_the_rule_says),
+        cmocka_unit_test(the_order_of_the_input_decides_for_first_only),
+        cmocka_unit_test(a_chain_loses_only_what_is_similar_to_one_that_stays),
+        cmocka_unit_test(bad_arguments_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
