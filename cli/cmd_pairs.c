@@ -3,18 +3,18 @@
  * The command reads a collection, lets the library find the similar pairs, by sets (twin_similar_find) or by edits
  * (twin_edit_join_find), and prints them. --audit and --stats follow after the pairs. */
 #include "commands.h"
+#include "read_documents.h"
 #include "support/inputs.h"
 #include "support/messages.h"
 #include "support/progress.h"
 #include "support/record.h"
 #include "support/search_options.h"
 #include "support/size.h"
+#include "support/usage.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <time.h>
 
 /* ---- options */
 
@@ -124,13 +124,6 @@ struct run {
     twin_audit audit;
 };
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void run_clear(struct run *run)
 {
     twin_similar_free(run->similar);
@@ -171,36 +164,9 @@ static bool complete_scheme(struct run *run)
 
 /* ---- reading and searching */
 
-static void report_problems(const struct run *run)
-{
-    const twin_problem *first;
-    size_t count = twin_collection_problems(&first, run->collection);
-    struct problems problems = { run->input, 0 };
-    for (size_t i = 0; i < count; i++)
-        problems_add(&problems, &first[i]);
-    problems_end(twin_collection_count(run->collection).problems);
-}
-
-/* Reports what is no error, but may not be what was meant. */
-static void report_remarks(const struct run *run)
-{
-    twin_collection_counts counts = twin_collection_count(run->collection);
-    if (run->request->shared.quiet)
-        return;
-    if (counts.replaced)
-        warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", counts.replaced,
-             counts.replaced == 1 ? " was" : "s were");
-    if (counts.documents == 0)
-        warn("there are no documents in the input, so there is nothing to compare");
-    else if (counts.too_short > counts.documents / 2)
-        warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar to none",
-             counts.too_short, counts.documents, plural(counts.documents), counts.too_short == 1 ? "is" : "are");
-}
-
 static bool read_collection(struct run *run, twin_progress progress)
 {
     const struct request *request = run->request;
-    twin_error error = { 0 };
     run->input = open_inputs(&request->shared, 0, progress);
     run->opened = seconds();
     if (!run->input)
@@ -211,21 +177,9 @@ static bool read_collection(struct run *run, twin_progress progress)
                                        .exec = run->exec,
                                        .strict = request->shared.strict,
                                        .progress = progress };
-    twin_status status = twin_collection_read(&run->collection, run->input, wanted, &error);
+    run->collection = read_documents(run->input, wanted, request->shared.quiet);
     run->read = seconds();
-    progress_clear();
-    if (status != TWIN_OK) {
-        fail_status("the input", status, &error);
-        return false;
-    }
-    report_problems(run);
-    twin_collection_counts counts = twin_collection_count(run->collection);
-    if (counts.documents == 0 && counts.problems) {
-        fail_unreadable(run->input);
-        return false;
-    }
-    report_remarks(run);
-    return true;
+    return run->collection != NULL;
 }
 
 static twin_similar_options similar_options(const struct run *run, twin_progress progress)
@@ -361,12 +315,6 @@ static void print_audit(const struct run *run)
 }
 
 /* ---- statistics */
-
-static uint64_t peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
 
 static void record_times(struct record *record, const struct run *run)
 {

@@ -2,6 +2,7 @@
 #include "output_file.h"
 
 #include "messages.h"
+#include "packed_file.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -68,6 +69,11 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
+static FILE *open_stream(int fd, const char *path)
+{
+    return packed_by_name(path) ? packed_open(fd, path) : fdopen(fd, "w");
+}
+
 static FILE *open_temporary(struct output_file *output, mode_t mode)
 {
     size_t size = strlen(output->path) + sizeof ".XXXXXX";
@@ -82,7 +88,7 @@ static FILE *open_temporary(struct output_file *output, mode_t mode)
         return NULL;
     }
     watch_signals();
-    FILE *file = remember(output->temporary) && fchmod(fd, mode) == 0 ? fdopen(fd, "w") : NULL;
+    FILE *file = remember(output->temporary) && fchmod(fd, mode) == 0 ? open_stream(fd, output->path) : NULL;
     if (!file) {
         int reason = errno;
         close(fd);

@@ -1,4 +1,4 @@
-/* output_file.h — files that appear whole or not at all. */
+/* output_file.h — files that appear whole or not at all, compressed if their names end in .gz or .zst. */
 #ifndef TWIN_SUPPORT_OUTPUT_FILE_H
 #define TWIN_SUPPORT_OUTPUT_FILE_H
 

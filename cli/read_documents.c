@@ -1,0 +1,53 @@
+/* read_documents.c — from an input to a collection, with everything that must be said about it. */
+#include "read_documents.h"
+
+#include "support/inputs.h"
+#include "support/messages.h"
+#include "support/progress.h"
+
+#include <inttypes.h>
+
+static void report_problems(const twin_input *input, const twin_collection *collection)
+{
+    const twin_problem *first;
+    size_t count = twin_collection_problems(&first, collection);
+    struct problems problems = { input, 0 };
+    for (size_t i = 0; i < count; i++)
+        problems_add(&problems, &first[i]);
+    problems_end(twin_collection_count(collection).problems);
+}
+
+/* Reports what is no error, but may not be what was meant. */
+static void report_remarks(twin_collection_counts counts)
+{
+    if (counts.replaced)
+        warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", counts.replaced,
+             counts.replaced == 1 ? " was" : "s were");
+    if (counts.documents == 0)
+        warn("there are no documents in the input, so there is nothing to compare");
+    else if (counts.too_short > counts.documents / 2)
+        warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar to none",
+             counts.too_short, counts.documents, plural(counts.documents), counts.too_short == 1 ? "is" : "are");
+}
+
+twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet)
+{
+    twin_collection *collection;
+    twin_error error = { 0 };
+    twin_status status = twin_collection_read(&collection, input, options, &error);
+    progress_clear();
+    if (status != TWIN_OK) {
+        fail_status("the input", status, &error);
+        return NULL;
+    }
+    report_problems(input, collection);
+    twin_collection_counts counts = twin_collection_count(collection);
+    if (counts.documents == 0 && counts.problems) {
+        fail_unreadable(input);
+        twin_collection_free(collection);
+        return NULL;
+    }
+    if (!quiet)
+        report_remarks(counts);
+    return collection;
+}

@@ -1,0 +1,11 @@
+/* read_documents.h — from an input to a collection, with everything that must be said about it. */
+#ifndef TWIN_READ_DOCUMENTS_H
+#define TWIN_READ_DOCUMENTS_H
+
+#include <twinsift/twinsift.h>
+
+/* Reads a collection, reports what could not be read and, unless `quiet`, what may not be as it was meant. NULL: the
+ * error has been reported. Release it with twin_collection_free(). */
+twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet);
+
+#endif
