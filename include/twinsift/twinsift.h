@@ -24,6 +24,7 @@
 #include <twinsift/index.h>
 #include <twinsift/input.h>
 #include <twinsift/mail_measures.h>
+#include <twinsift/message.h>
 #include <twinsift/minhash.h>
 #include <twinsift/plan.h>
 #include <twinsift/scheme.h>

@@ -1,0 +1,115 @@
+/* addresses.c — who sent a message: the addresses of From, Reply-To, Return-Path and Sender.
+ *
+ * Written for what mail contains rather than for the grammar of RFC 5322: an address is what stands between angle
+ * brackets, or a word with an '@'; a display name is what stands before the brackets, without its quotation marks and
+ * comments. Whatever the value is, it takes one pass. */
+#include <string.h>
+
+#include "base/array.h"
+#include "mail/domain.h"
+#include "mail/fields.h"
+#include "mail/message_private.h"
+
+enum { MAX_ADDRESSES = 32, MAX_ADDRESS_BYTES = 320 };
+
+/* The end of the mailbox that begins at `at`: the next comma outside quotation marks, brackets and comments. */
+static const char *mailbox_end(const char *at, const char *end)
+{
+    bool quoted = false, angle = false;
+    int comments = 0;
+    for (; at < end; at++) {
+        if (*at == '\\' && at + 1 < end)
+            at++;
+        else if (*at == '"' && !comments)
+            quoted = !quoted;
+        else if (quoted)
+            continue;
+        else if (*at == '(')
+            comments++;
+        else if (*at == ')' && comments)
+            comments--;
+        else if (*at == '<')
+            angle = true;
+        else if (*at == '>')
+            angle = false;
+        else if (*at == ',' && !angle && !comments)
+            return at;
+    }
+    return end;
+}
+
+static bool is_name_noise(char c)
+{
+    return c == '"' || c == '\'' || c == ' ' || c == '\t' || c == '(' || c == ')' || c == ':' || c == ';';
+}
+
+static twin_text trim_name(twin_text name)
+{
+    while (name.length > 0 && is_name_noise(name.bytes[0])) {
+        name.bytes++;
+        name.length--;
+    }
+    while (name.length > 0 && is_name_noise(name.bytes[name.length - 1]))
+        name.length--;
+    return name;
+}
+
+/* Splits a mailbox without angle brackets: "user@host (Name)". */
+static void split_plain(twin_text *address, twin_text *name, twin_text box)
+{
+    const char *end = box.bytes + box.length;
+    const char *at = memchr(box.bytes, '@', box.length);
+    const char *begin = at ? at : box.bytes, *stop = begin;
+    while (begin > box.bytes && !is_name_noise(begin[-1]))
+        begin--;
+    while (stop < end && !is_name_noise(*stop))
+        stop++;
+    *address = (twin_text){ begin, (size_t)(stop - begin) };
+    const char *open = memchr(box.bytes, '(', box.length);
+    *name = open ? (twin_text){ open, (size_t)(end - open) } : (twin_text){ 0 };
+}
+
+static twin_status add(twin_message_reader *reader, twin_message_role role, twin_text address, twin_text name)
+{
+    size_t count = reader->message.address_count;
+    if (count == MAX_ADDRESSES || address.length == 0)
+        return TWIN_OK;
+    if (!TWIN__ARRAY_GROW(&reader->addresses, &reader->address_capacity, count, 1))
+        return TWIN_ENOMEM;
+    if (address.length > MAX_ADDRESS_BYTES)
+        address.length = MAX_ADDRESS_BYTES;
+    twin_message_address *added = &reader->addresses[reader->message.address_count++];
+    *added = (twin_message_address){ .role = role, .name = trim_name(name) };
+    twin_status status = twin__message_lower(&added->address, &reader->arena, address);
+    if (status != TWIN_OK)
+        return status;
+    const char *at = memrchr(added->address.bytes, '@', added->address.length);
+    if (at) {
+        added->domain = (twin_text){ at + 1, (size_t)(added->address.bytes + added->address.length - at - 1) };
+        added->registered = twin__registered_domain(added->domain);
+    }
+    return TWIN_OK;
+}
+
+twin_status twin__message_add_addresses(twin_message_reader *reader, twin_message_role role, twin_text value)
+{
+    const char *at = value.bytes, *end = at + value.length;
+    twin_status status = TWIN_OK;
+    while (status == TWIN_OK && at < end) {
+        const char *stop = mailbox_end(at, end);
+        twin_text box = twin__trim((twin_text){ at, (size_t)(stop - at) });
+        twin_text address, name;
+        const char *open = memrchr(box.bytes, '<', box.length);
+        if (open) {
+            const char *box_end = box.bytes + box.length;
+            const char *close = memchr(open, '>', (size_t)(box_end - open));
+            address = twin__trim((twin_text){ open + 1, (size_t)((close ? close : box_end) - open - 1) });
+            name = (twin_text){ box.bytes, (size_t)(open - box.bytes) };
+        } else {
+            split_plain(&address, &name, box);
+        }
+        status = add(reader, role, address, name);
+        at = stop + 1;
+    }
+    return status;
+}

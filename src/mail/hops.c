@@ -1,0 +1,98 @@
+/* hops.c — Received headers: "from HELLO (NAME [ADDRESS]) by …", as most programs write them. */
+#include <string.h>
+
+#include "base/array.h"
+#include "mail/fields.h"
+#include "mail/message_private.h"
+
+enum { MAX_HOPS = 64, MAX_NAME = 255 };
+
+static bool is_name_byte(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+           c == '_' || c == ':';
+}
+
+/* The word of name bytes at the start of the text. */
+static twin_text name_at(twin_text text)
+{
+    size_t length = 0;
+    while (length < text.length && length < MAX_NAME && is_name_byte(text.bytes[length]))
+        length++;
+    return (twin_text){ text.bytes, length };
+}
+
+static twin_text after(twin_text text, const char *at)
+{
+    return (twin_text){ at, (size_t)(text.bytes + text.length - at) };
+}
+
+static bool is_address(twin_text word)
+{
+    size_t dots = 0, colons = 0, others = 0;
+    for (size_t i = 0; i < word.length; i++) {
+        char c = twin__lower(word.bytes[i]);
+        dots += c == '.';
+        colons += c == ':';
+        bool is_hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+        others += c != '.' && c != ':' && (colons > 0 || c >= 'a' ? !is_hex : c < '0' || c > '9');
+    }
+    bool is_v4 = dots == 3 && colons == 0 && word.length >= 7 && word.length <= 15;
+    for (size_t i = 0; is_v4 && i < word.length; i++)
+        is_v4 = word.bytes[i] == '.' || (word.bytes[i] >= '0' && word.bytes[i] <= '9');
+    return is_v4 || (colons >= 2 && others == 0);
+}
+
+/* The address in brackets: "[192.0.2.1]", "[IPv6:2001:db8::1]"; some write "(192.0.2.1)". */
+static twin_text find_address(twin_text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.bytes[i];
+        if (c != '[' && c != '(' && c != ' ')
+            continue;
+        twin_text word = name_at(after(text, text.bytes + i + 1));
+        if (word.length > 5 && twin__is_named((twin_text){ word.bytes, 5 }, "ipv6:"))
+            word = (twin_text){ word.bytes + 5, word.length - 5 };
+        if (is_address(word))
+            return word;
+    }
+    return (twin_text){ 0 };
+}
+
+/* The words of "from …" end where "by …" begins. */
+static twin_text from_clause(twin_text value)
+{
+    if (value.length < 5 || !twin__is_named((twin_text){ value.bytes, 5 }, "from "))
+        return (twin_text){ 0 };
+    twin_text clause = twin__trim(after(value, value.bytes + 5));
+    const char *by = memmem(clause.bytes, clause.length, " by ", 4);
+    if (by)
+        clause.length = (size_t)(by - clause.bytes);
+    return clause;
+}
+
+twin_status twin__message_add_hop(twin_message_reader *reader, twin_text value)
+{
+    size_t count = reader->message.hop_count;
+    if (count == MAX_HOPS)
+        return TWIN_OK;
+    if (!TWIN__ARRAY_GROW(&reader->hops, &reader->hop_capacity, count, 1))
+        return TWIN_ENOMEM;
+    twin_message_hop *hop = &reader->hops[reader->message.hop_count++];
+    *hop = (twin_message_hop){ 0 };
+    twin_text clause = from_clause(value);
+    if (clause.length == 0)
+        return TWIN_OK;
+    bool in_brackets = clause.bytes[0] == '[';
+    twin_text hello = name_at(after(clause, clause.bytes + in_brackets));
+    const char *open = memchr(clause.bytes, '(', clause.length);
+    twin_text name = open ? name_at(after(clause, open + 1)) : (twin_text){ 0 };
+    if (is_address(name))
+        name.length = 0;
+    twin_status status = twin__message_lower(&hop->hello, &reader->arena, hello);
+    if (status == TWIN_OK)
+        status = twin__message_lower(&hop->name, &reader->arena, name);
+    if (status == TWIN_OK)
+        status = twin__message_lower(&hop->address, &reader->arena, find_address(clause));
+    return status;
+}

@@ -1,0 +1,66 @@
+/* message_private.h — the reader of messages, shared by the files that fill parts of its result. */
+#ifndef TWIN_MAIL_MESSAGE_PRIVATE_H
+#define TWIN_MAIL_MESSAGE_PRIVATE_H
+
+#include <twinsift/message.h>
+
+#include "mail/arena.h"
+
+struct twin__mime;
+struct twin__html;
+
+/* A part's stretch of the text, while that may still move. */
+struct twin__stretch {
+    size_t begin, length;
+};
+
+struct twin_message_reader {
+    twin_message_options limits; /* without zeros */
+    twin_message message;
+    struct twin__arena arena;
+    struct twin__mime *mime;
+    struct twin__html *html;
+
+    twin_message_header *headers;
+    twin_message_address *addresses;
+    twin_message_hop *hops;
+    twin_message_link *links;
+    twin_message_part *parts;
+    struct twin__stretch *stretches; /* of the parts */
+    size_t header_capacity, address_capacity, hop_capacity, link_capacity, part_capacity, stretch_capacity;
+    uint32_t *link_table; /* numbers of links plus one, by the hash of the host */
+    size_t link_slots;
+
+    twin_buffer raw, text, hidden, folded;
+    twin_buffer decoded, converted, value; /* of one part or header */
+};
+
+/* A zero-terminated copy in the arena, with the letters of ASCII in lower case. */
+twin_status twin__message_lower(twin_text *out, struct twin__arena *arena, twin_text text);
+
+/* addresses.c: adds the addresses of a header's value, which is decoded. */
+twin_status twin__message_add_addresses(twin_message_reader *reader, twin_message_role role, twin_text value);
+
+/* hops.c: adds the hop of a Received header. */
+twin_status twin__message_add_hop(twin_message_reader *reader, twin_text value);
+
+/* parts.c: reads the body, whose Content headers are among `header`. */
+twin_status twin__message_read_parts(twin_message_reader *reader, twin_text header, twin_text body);
+
+/* links.c: adds a host; finds the hosts of the URLs in a text. */
+twin_status twin__message_add_host(twin_message_reader *reader, twin_text host);
+twin_status twin__message_add_url(twin_message_reader *reader, twin_text url);
+twin_status twin__message_find_links(twin_message_reader *reader, twin_text text);
+
+/* fold.c: replaces `out` by the text for comparison; `disguised` becomes true if it hid something. */
+twin_status twin__message_fold(twin_buffer *out, bool *disguised, twin_buffer *scratch, twin_text text);
+
+/* html.c: appends what a person sees to the reader's text, the rest to its hidden text, and adds the links. */
+twin_status twin__html_create(struct twin__html **out);
+void twin__html_free(struct twin__html *html);
+twin_status twin__message_add_html(twin_message_reader *reader, twin_text html);
+
+/* Appends to the text or the hidden text within max_text. */
+twin_status twin__message_add_text(twin_message_reader *reader, twin_buffer *to, twin_text text);
+
+#endif

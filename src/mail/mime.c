@@ -1,0 +1,283 @@
+/* mime.c — what GMime does for us.
+ *
+ * Text that is ASCII needs no conversion in any character set but the few whose ASCII bytes mean something else. The rest
+ * goes through iconv, under the names that GMime knows for character sets; opened converters are kept, since a mailbox
+ * has few character sets. What a converter refuses becomes U+FFFD, one per byte. */
+#include "mail/mime.h"
+
+#include <errno.h>
+#include <gmime/gmime.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/text.h>
+
+#include "base/error.h"
+#include "mail/fields.h"
+
+enum { CONVERTERS = 8, NAME_BYTES = 48 };
+
+struct converter {
+    char name[NAME_BYTES];
+    iconv_t handle;
+};
+
+struct twin__mime {
+    GMimeParserOptions *options;
+    struct converter converters[CONVERTERS]; /* unused ones have no name */
+    size_t next;                             /* to be replaced */
+    twin_buffer converted;
+};
+
+static void start_gmime(void)
+{
+    g_mime_init();
+}
+
+twin_status twin__mime_create(struct twin__mime **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_gmime);
+    struct twin__mime *mime = calloc(1, sizeof *mime);
+    *out = mime;
+    if (!mime)
+        return TWIN_ENOMEM;
+    static const char *charsets[] = { "utf-8", "windows-1252", NULL };
+    mime->options = g_mime_parser_options_new();
+    g_mime_parser_options_set_fallback_charsets(mime->options, charsets);
+    return TWIN_OK;
+}
+
+void twin__mime_free(struct twin__mime *mime)
+{
+    if (!mime)
+        return;
+    for (size_t i = 0; i < CONVERTERS; i++)
+        if (mime->converters[i].name[0] && mime->converters[i].handle != (iconv_t)-1)
+            g_mime_iconv_close(mime->converters[i].handle);
+    g_mime_parser_options_free(mime->options);
+    twin_buffer_clear(&mime->converted);
+    free(mime);
+}
+
+/* ---- character sets */
+
+static bool is_ascii(twin_text text)
+{
+    unsigned char bits = 0;
+    for (size_t i = 0; i < text.length; i++)
+        bits |= (unsigned char)text.bytes[i];
+    return bits < 0x80;
+}
+
+/* Character sets in which bytes below 0x80 are not always ASCII. */
+static bool shifts_ascii(twin_text charset)
+{
+    static const char *const starts[] = {
+        "iso-2022", "utf-7", "utf-16", "utf-32", "ucs-", "hz",   "unicode",
+        "ibm037",   "cp037", "ebcdic", "csiso2", "cp50", "utf7", "unicode-1-1-utf-7"
+    };
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        size_t length = strlen(starts[i]);
+        if (charset.length >= length && memcmp(charset.bytes, starts[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static iconv_t converter(struct twin__mime *mime, twin_text charset)
+{
+    if (charset.length == 0 || charset.length >= NAME_BYTES)
+        return (iconv_t)-1;
+    for (size_t i = 0; i < CONVERTERS; i++) {
+        struct converter *known = &mime->converters[i];
+        if (strlen(known->name) == charset.length && memcmp(known->name, charset.bytes, charset.length) == 0) {
+            if (known->handle != (iconv_t)-1)
+                iconv(known->handle, NULL, NULL, NULL, NULL);
+            return known->handle;
+        }
+    }
+    struct converter *slot = &mime->converters[mime->next++ % CONVERTERS];
+    if (slot->name[0] && slot->handle != (iconv_t)-1)
+        g_mime_iconv_close(slot->handle);
+    memcpy(slot->name, charset.bytes, charset.length);
+    slot->name[charset.length] = '\0';
+    return slot->handle = g_mime_iconv_open("utf-8", slot->name);
+}
+
+static twin_status convert(twin_buffer *out, bool *bad, iconv_t handle, twin_text bytes)
+{
+    out->length = 0;
+    char *in = (char *)bytes.bytes;
+    size_t left = bytes.length;
+    while (left > 0) {
+        if (twin_buffer_reserve(out, left + left / 2 + 64) != TWIN_OK)
+            return TWIN_ENOMEM;
+        char *to = out->bytes + out->length;
+        size_t room = out->capacity - out->length;
+        size_t result = iconv(handle, &in, &left, &to, &room);
+        out->length = (size_t)(to - out->bytes);
+        if (result != (size_t)-1 || errno == E2BIG)
+            continue;
+        *bad = true;
+        in++; /* EILSEQ, or EINVAL at the end */
+        left--;
+        if (twin_buffer_append(out, "\xEF\xBF\xBD", 3) != TWIN_OK)
+            return TWIN_ENOMEM;
+    }
+    return TWIN_OK;
+}
+
+static void replace_zeros(twin_buffer *buffer)
+{
+    for (char *at = buffer->bytes, *end = at + buffer->length; (at = memchr(at, 0, (size_t)(end - at))); at++)
+        *at = ' ';
+}
+
+twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
+                               twin_text bytes)
+{
+    out->length = 0;
+    twin_status status;
+    bool ascii = is_ascii(bytes) && !shifts_ascii(charset);
+    if (ascii) {
+        status = twin_buffer_append(out, bytes.bytes, bytes.length);
+    } else {
+        /* Mail without a character set, or with the wrong one, is often UTF-8; other text hardly ever looks like it. */
+        uint64_t replaced = 0;
+        bool shifts = shifts_ascii(charset);
+        status = shifts ? TWIN_OK : twin_text_normalise(out, &replaced, bytes, TWIN_NORMAL_CHECK);
+        if (status == TWIN_OK && (replaced > 0 || shifts)) {
+            iconv_t handle = converter(mime, charset);
+            bool is_utf8 = twin__is_named(charset, "utf-8") || twin__is_named(charset, "utf8");
+            if (handle == (iconv_t)-1 || twin__is_named(charset, "us-ascii") || twin__is_named(charset, "ascii")) {
+                *bad = true;
+                handle = converter(mime, (twin_text){ "windows-1252", 12 });
+            }
+            if (is_utf8)
+                *bad = true;
+            else
+                status = convert(out, bad, handle, bytes);
+        }
+    }
+    if (status == TWIN_OK && out->length > 0)
+        replace_zeros(out);
+    return status;
+}
+
+/* ---- headers */
+
+twin_status twin__mime_decode_words(twin_buffer *out, struct twin__mime *mime, const char *value)
+{
+    char *decoded = g_mime_utils_header_decode_text(mime->options, value);
+    twin_text text = { decoded, decoded ? strlen(decoded) : 0 };
+    uint64_t replaced = 0;
+    twin_status status = twin_text_normalise(&mime->converted, &replaced, text, TWIN_NORMAL_CHECK);
+    if (status == TWIN_OK)
+        status = twin_buffer_append(out, mime->converted.bytes, mime->converted.length);
+    g_free(decoded);
+    return status;
+}
+
+static twin_status copy(twin_text *out, struct twin__arena *arena, const char *text, bool lower)
+{
+    if (!text)
+        return TWIN_OK;
+    twin_status status = twin__arena_copy(out, arena, (twin_text){ text, strlen(text) });
+    if (status == TWIN_OK && lower)
+        for (char *at = (char *)out->bytes; *at; at++)
+            *at = twin__lower(*at);
+    return status;
+}
+
+/* The same for text that comes from outside, which may be anything. */
+static twin_status copy_checked(twin_text *out, struct twin__mime *mime, struct twin__arena *arena, const char *text)
+{
+    if (!text)
+        return TWIN_OK;
+    twin_status status =
+        twin_text_normalise(&mime->converted, NULL, (twin_text){ text, strlen(text) }, TWIN_NORMAL_CHECK);
+    if (status == TWIN_OK)
+        status = twin__arena_copy(out, arena, (twin_text){ mime->converted.bytes, mime->converted.length });
+    return status;
+}
+
+twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
+                                    const char *value)
+{
+    GMimeContentType *type = g_mime_content_type_parse(mime->options, value);
+    char *name = g_mime_content_type_get_mime_type(type);
+    twin_status status = copy_checked(&out->type, mime, arena, name);
+    for (size_t i = 0; status == TWIN_OK && i < out->type.length; i++)
+        ((char *)out->type.bytes)[i] = twin__lower(out->type.bytes[i]);
+    if (status == TWIN_OK)
+        status = copy(&out->charset, arena, g_mime_content_type_get_parameter(type, "charset"), true);
+    if (status == TWIN_OK)
+        status = copy(&out->boundary, arena, g_mime_content_type_get_parameter(type, "boundary"), false);
+    if (status == TWIN_OK && out->name.length == 0)
+        status = copy_checked(&out->name, mime, arena, g_mime_content_type_get_parameter(type, "name"));
+    g_free(name);
+    g_object_unref(type);
+    return status;
+}
+
+twin_status twin__mime_disposition(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
+                                   const char *value)
+{
+    GMimeContentDisposition *disposition = g_mime_content_disposition_parse(mime->options, value);
+    if (!disposition)
+        return TWIN_OK;
+    const char *name = g_mime_content_disposition_get_parameter(disposition, "filename");
+    twin_status status = copy_checked(&out->name, mime, arena, name);
+    g_object_unref(disposition);
+    return status;
+}
+
+int64_t twin__mime_date(const char *value)
+{
+    GDateTime *date = g_mime_utils_header_decode_date(value);
+    if (!date)
+        return INT64_MIN;
+    int64_t seconds = g_date_time_to_unix(date);
+    g_date_time_unref(date);
+    return seconds;
+}
+
+/* ---- bytes */
+
+static GMimeContentEncoding encoding_of(twin_text encoding)
+{
+    if (twin__is_named(encoding, "base64"))
+        return GMIME_CONTENT_ENCODING_BASE64;
+    if (twin__is_named(encoding, "quoted-printable"))
+        return GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE;
+    return GMIME_CONTENT_ENCODING_DEFAULT;
+}
+
+bool twin__mime_is_plain(twin_text encoding)
+{
+    return encoding_of(encoding) == GMIME_CONTENT_ENCODING_DEFAULT;
+}
+
+twin_status twin__mime_decode(twin_buffer *out, twin_text encoding, twin_text bytes)
+{
+    GMimeEncoding state;
+    g_mime_encoding_init_decode(&state, encoding_of(encoding));
+    out->length = 0;
+    if (twin_buffer_reserve(out, g_mime_encoding_outlen(&state, bytes.length)) != TWIN_OK)
+        return TWIN_ENOMEM;
+    if (bytes.length > 0)
+        out->length = g_mime_encoding_flush(&state, bytes.bytes, bytes.length, out->bytes);
+    return TWIN_OK;
+}
+
+void twin__mime_digest(unsigned char out[16], twin_text bytes)
+{
+    unsigned char whole[32];
+    gsize length = sizeof whole;
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_checksum_update(sum, (const guchar *)bytes.bytes, (gssize)bytes.length);
+    g_checksum_get_digest(sum, whole, &length);
+    g_checksum_free(sum);
+    memcpy(out, whole, 16);
+}
