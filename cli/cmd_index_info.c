@@ -93,7 +93,7 @@ static void print_sizes(const twin_index_info *info)
 static void print_info(const char *path, const twin_index_options *stored, const twin_index_info *info)
 {
     printf("%s\n", path);
-    printf("  documents        %" PRIu64 ", of which %" PRIu64 " are too short to be similar\n", info->documents,
+    printf("  documents        %" PRIu64 ", of which %" PRIu64 " have no shingle\n", info->documents,
            info->too_short);
     printf("  different sets   %" PRIu64 "\n", info->sets);
     if (stored->format == TWIN_INPUT_SETS)

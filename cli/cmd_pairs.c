@@ -371,7 +371,7 @@ static void print_counts(const struct run *run)
     print_count(rows ? "sets" : "documents", documents.documents, what);
     print_count("  skipped", documents.problems, rows ? "rows that could not be read" : "could not be read");
     if (!edit)
-        print_count("  too short", documents.too_short, "less than one shingle, similar to none");
+        print_count("  too short", documents.too_short, "less than one shingle, similar only to equal ones");
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
     snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->scheme.plan.bands,
              run->scheme.plan.rows);

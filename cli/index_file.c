@@ -116,8 +116,8 @@ void print_change(const struct shared_options *shared, const twin_index_change *
         fprintf(stderr, "%" PRIu64 " added, %" PRIu64 " replaced, %" PRIu64 " removed\n", change->added,
                 change->replaced, change->removed);
     if (change->too_short && !shared->quiet)
-        warn("%" PRIu64 " document%s too short for a shingle and will never be similar", change->too_short,
-             change->too_short == 1 ? " is" : "s are");
+        warn("%" PRIu64 " document%s no shingle and will never be similar", change->too_short,
+             change->too_short == 1 ? " has" : "s have");
     if (change->repaired && !shared->quiet)
         warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", change->repaired,
              change->repaired == 1 ? " was" : "s were");

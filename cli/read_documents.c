@@ -26,7 +26,7 @@ static void report_remarks(twin_collection_counts counts)
     if (counts.documents == 0)
         warn("there are no documents in the input, so there is nothing to compare");
     else if (counts.too_short > counts.documents / 2)
-        warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar to none",
+        warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar only to equal ones",
              counts.too_short, counts.documents, plural(counts.documents), counts.too_short == 1 ? "is" : "are");
 }
 

@@ -135,6 +135,9 @@ static void make_set(struct document *document, struct shingles *shingles, uint3
         shingles->last[number] = stamp;
         document->set[document->count++] = number;
     }
+    if (document->count == 0) /* shorter than one shingle: it is one as a whole */
+        document->set[document->count++] =
+            number_of(shingles, (struct string){ document->text, strlen(document->text) });
 }
 
 /* ---- pairs */

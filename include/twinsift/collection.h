@@ -33,7 +33,7 @@ typedef struct twin_collection twin_collection;
 
 typedef struct twin_collection_counts {
     uint64_t documents; /* good ones, too short or not */
-    uint64_t too_short; /* with an empty set */
+    uint64_t too_short; /* shorter than one shingle, and so similar only to their copies; or empty, similar to none */
     uint64_t copies;    /* whose set is that of an earlier document */
     uint64_t problems;  /* bad documents, left out */
     uint64_t replaced;  /* ill-formed stretches of UTF-8 that became U+FFFD */

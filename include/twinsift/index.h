@@ -145,7 +145,7 @@ typedef struct twin_index_entry {
     uint32_t label;
     uint64_t time;
     uint64_t set;      /* the number of its set: equal for copies */
-    uint64_t set_size; /* 0: too short to be similar to anything */
+    uint64_t set_size; /* 0: empty, similar to nothing */
     double similarity; /* in answers */
 } twin_index_entry;
 

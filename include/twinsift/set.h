@@ -42,8 +42,7 @@ TWIN_API twin_status twin_items_distinct(size_t *out, const twin_items *items, t
 /* |A∩B| */
 TWIN_API size_t twin_set_common(twin_set a, twin_set b);
 
-/* The similarity of two sets; 0 when either is empty: two texts that are too short to have a shingle do not count as
- * similar. */
+/* The similarity of two sets; 0 when either is empty: two empty texts do not count as similar. */
 TWIN_API double twin_set_similarity(twin_set a, twin_set b, twin_measure measure);
 
 /* The same, but returns -1 as soon as the similarity cannot reach `threshold`. */

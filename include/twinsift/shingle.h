@@ -1,7 +1,9 @@
 /* shingle.h — texts become sets of shingles.
  *
  * A shingle (n-gram) is a window of consecutive characters, bytes or words; a text is represented by the hashes of its
- * shingles. A text shorter than one shingle has none. A shingler is immutable once created, so threads may share it. */
+ * shingles. A text that has no such window, because it is shorter or has no stop word, is one shingle as a whole, so
+ * that it is similar to its copies and to nothing else; only a text without characters or words has none. A shingler is
+ * immutable once created, so threads may share it. */
 #ifndef TWINSIFT_SHINGLE_H
 #define TWINSIFT_SHINGLE_H
 

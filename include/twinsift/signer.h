@@ -28,11 +28,12 @@ typedef struct twin_sign_scratch {
     twin_buffer text; /* the normalised text */
     twin_items items; /* the hashes of its shingles */
     twin_items spare; /* room to sort them */
+    bool is_short;    /* the text is shorter than one shingle: it has one item, or none if it is empty */
 } twin_sign_scratch;
 TWIN_API void twin_sign_scratch_clear(twin_sign_scratch *scratch);
 
 /* Signs a text. `signature`, unless NULL, has room for `slots` numbers; `set`, unless NULL, becomes the text's set,
- * which lives until the scratch is used again. A text shorter than one shingle has the empty set. Without `set` the hashes
+ * which lives until the scratch is used again. Only an empty text has the empty set. Without `set` the hashes
  * are not sorted, which saves half of the time. */
 TWIN_API twin_status twin_signer_text(uint32_t *signature, twin_set *set, const twin_signer *signer,
                                       twin_sign_scratch *scratch, twin_text text);

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "index/draft.h"
 
 void twin__index_draft_empty(struct twin__index_draft *draft)
@@ -55,13 +56,28 @@ unsigned twin__index_item_bits(const twin_index_options *options)
     return options->keep == TWIN_KEEP_SETS && options->format != TWIN_INPUT_SETS ? 35 : 64;
 }
 
+/* A text shorter than one shingle has a single item, and of a million such texts fifteen pairs agree in its leading 35
+ * bits. A second item makes that 70 bits. */
+static twin_status lengthen(twin_items *items)
+{
+    twin_status status = items->count == 1 ? twin_items_reserve(items, 1) : TWIN_OK;
+    if (status == TWIN_OK && items->count == 1) {
+        items->items[1] = twin__mix(items->items[0]);
+        items->count = 2;
+    }
+    return status;
+}
+
 /* The items of a document, in scratch->sign.items, in the order of the text; its normalised text in scratch->sign.text. */
 static twin_status find_items(const twin_index *index, twin_scratch *scratch, uint64_t *repaired,
                               const twin_index_document *document)
 {
     if (index->options.format == TWIN_INPUT_SETS)
         return take_items(&scratch->sign.items, document->items, document->item_count);
-    return twin_signer_shingle(&scratch->sign, repaired, index->signer, document->text);
+    twin_status status = twin_signer_shingle(&scratch->sign, repaired, index->signer, document->text);
+    return status == TWIN_OK && scratch->sign.is_short && twin__index_item_bits(&index->options) < 64
+               ? lengthen(&scratch->sign.items)
+               : status;
 }
 
 /* The set of scratch->sign.items, cut to the bits that are kept after repeats were dropped. */

@@ -84,7 +84,7 @@ static twin_status add_entry(struct twin__chunk_result *result, const twin_docum
     const twin_collection *collection = result->collection;
     const twin_scratch *scratch = &result->scratch;
     size_t id = result->ids.length;
-    bool too_short = !collection->texts && scratch->sign.items.count == 0;
+    bool too_short = !collection->texts && scratch->sign.is_short;
     twin_status status = twin_buffer_append(&result->ids, document->id.bytes, document->id.length);
     if (status != TWIN_OK)
         return status;
@@ -96,7 +96,8 @@ static twin_status add_entry(struct twin__chunk_result *result, const twin_docum
         .size = collection->texts ? characters(&scratch->sign.text) : 0,
         .has_id = document->id.bytes != NULL,
         .is_number = document->id_is_number,
-        .is_empty = too_short,
+        .is_short = too_short,
+        .is_empty = !collection->texts && scratch->sign.items.count == 0,
     };
     result->bytes += document->text.length;
     result->too_short += too_short;

@@ -17,7 +17,8 @@ struct twin__entry {
     uint32_t size;  /* items of the set, when sizes were asked for; characters, for texts */
     bool has_id;    /* false: its line number is its id */
     bool is_number; /* the id was written as a JSON number */
-    bool is_empty;  /* too short: no shingles */
+    bool is_short;  /* shorter than one shingle */
+    bool is_empty;  /* no shingles at all: similar to nothing, not even to its copy */
 };
 
 struct twin__set_rows; /* sets that came as rows, kept whole */

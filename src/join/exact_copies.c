@@ -135,7 +135,7 @@ static void drop_repeats(twin_collection *collection, const uint32_t *repeated)
     size_t kept = 0, slots = collection->slots;
     for (size_t i = 0; i < collection->count; i++) {
         if (repeated[i]) {
-            collection->counts.too_short -= collection->entries[i].is_empty;
+            collection->counts.too_short -= collection->entries[i].is_short;
             continue;
         }
         if (kept != i) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "sketch/shingle.h"
 
 /* The hundred commonest English words, commonest first. */
 static const char *const english[] = {
@@ -169,6 +170,8 @@ void twin_shingler_free(twin_shingler *shingler)
     free(shingler);
 }
 
+/* ---- characters and bytes ---- */
+
 static void byte_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     if (text.length < shingler->width)
@@ -202,6 +205,8 @@ static void character_windows(twin_items *out, const twin_shingler *shingler, tw
     }
 }
 
+/* ---- words ---- */
+
 enum { CHUNK = 4096 }; /* bytes whose white space is marked at once */
 
 /* Replaces `out` by the hashes of the words. */
@@ -224,8 +229,16 @@ static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text
         out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
 }
 
+static uint64_t hash_of_words(const uint64_t *words, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum = sum * BASE + words[i];
+    return twin__mix(sum);
+}
+
 /* Replaces the hashes of the words, in place, by those of their windows; window i begins with word i. With `only_stops`
- * only windows that begin with a stop word are kept. */
+ * only windows that begin with a stop word are kept. Where none is, the words stay, but do not count. */
 static void roll_words(twin_items *words, const twin_shingler *shingler, bool only_stops)
 {
     size_t width = shingler->width, count = words->count;
@@ -244,29 +257,45 @@ static void roll_words(twin_items *words, const twin_shingler *shingler, bool on
     }
 }
 
-twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
+static void word_windows(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text)
 {
-    if (!out || !shingler)
-        return twin__fail_null(NULL, out ? "shingler" : "out");
+    hash_words(out, shingler, text);
+    size_t words = out->count;
+    roll_words(out, shingler, shingler->kind == TWIN_SHINGLE_STOP);
+    *is_short = out->count == 0;
+    if (*is_short && words > 0)
+        out->items[out->count++] = hash_of_words(out->items, words);
+}
+
+/* ---- texts ---- */
+
+twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text)
+{
     out->count = 0;
+    *is_short = true;
     if (text.length == 0)
         return TWIN_OK; /* its bytes may be NULL, on which pointer arithmetic is undefined */
     twin_status status = twin_items_reserve(out, text.length + 1);
     if (status != TWIN_OK)
         return status;
-    switch (shingler->kind) {
-    case TWIN_SHINGLE_BYTE: byte_windows(out, shingler, text); break;
-    case TWIN_SHINGLE_CHAR:
-        if (twin__kernels()->is_ascii(text.bytes, text.length))
-            byte_windows(out, shingler, text);
-        else
-            character_windows(out, shingler, text);
-        break;
-    case TWIN_SHINGLE_WORD:
-    case TWIN_SHINGLE_STOP:
-        hash_words(out, shingler, text);
-        roll_words(out, shingler, shingler->kind == TWIN_SHINGLE_STOP);
-        break;
+    if (shingler->kind == TWIN_SHINGLE_WORD || shingler->kind == TWIN_SHINGLE_STOP) {
+        word_windows(out, is_short, shingler, text);
+        return TWIN_OK;
     }
+    if (shingler->kind == TWIN_SHINGLE_BYTE || twin__kernels()->is_ascii(text.bytes, text.length))
+        byte_windows(out, shingler, text);
+    else
+        character_windows(out, shingler, text);
+    *is_short = out->count == 0;
+    if (*is_short)
+        out->items[out->count++] = twin_hash_bytes(shingler->hash, text.bytes, text.length);
     return TWIN_OK;
+}
+
+twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    bool is_short;
+    if (!out || !shingler)
+        return twin__fail_null(NULL, out ? "shingler" : "out");
+    return twin__shingle(out, &is_short, shingler, text);
 }

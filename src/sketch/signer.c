@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "sketch/shingle.h"
 
 /* Texts that a worker takes at a time: a few hundred microseconds of work. */
 enum { GRAIN = 16 };
@@ -112,7 +113,9 @@ twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced
 
 twin_status twin_signer_shingle_normalised(twin_sign_scratch *scratch, const twin_signer *signer, twin_text text)
 {
-    return twin_shingle(&scratch->items, signer->shingler, text);
+    if (!scratch || !signer)
+        return twin__fail_null(NULL, scratch ? "signer" : "scratch");
+    return twin__shingle(&scratch->items, &scratch->is_short, signer->shingler, text);
 }
 
 twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,

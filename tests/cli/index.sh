@@ -149,7 +149,7 @@ index 0 query rows.twin rows.tsv && has "s1${tab}s2${tab}0.8182"
 printf '{"text":"a line without an id is called by its number"}\nbroken\n{"id":"x","text":""}\n' >odd.jsonl
 index 0 add folder.twin odd.jsonl
 says 'odd.jsonl:2:1: expected an object'
-says '1 document is too short'
+says '1 document has no shingle'
 index 0 query folder.twin odd.jsonl
 prints "1${tab}1${tab}1.0000"
 index 2 add folder.twin --strict odd.jsonl

@@ -96,6 +96,72 @@ static void check_index(twin_index *index)
     twin_index_view_free(view);
 }
 
+/* ---- short texts ---- */
+
+enum { SHORT_TEXTS = 1 << 19 };
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of half a million texts shorter than a shingle, about four pairs agree in 35 bits of their hashes (n² / 2^36); writes one
+ * of these. */
+static void draw_colliding_texts(char texts[2][8], twin_hash hash)
+{
+    uint64_t *keys = malloc(SHORT_TEXTS * sizeof *keys);
+    assert_non_null(keys);
+    for (unsigned i = 0; i < SHORT_TEXTS; i++) {
+        snprintf(texts[0], 8, "%x", i);
+        keys[i] = twin_hash_bytes(hash, texts[0], strlen(texts[0])) >> 29 << 29 | i;
+    }
+    qsort(keys, SHORT_TEXTS, sizeof *keys, by_number);
+    size_t i = 1;
+    while (i < SHORT_TEXTS && keys[i] >> 29 != keys[i - 1] >> 29)
+        i++;
+    assert_true(i < SHORT_TEXTS);
+    for (size_t k = 0; k < 2; k++)
+        snprintf(texts[k], 8, "%x", (unsigned)(keys[i - k] & (SHORT_TEXTS - 1)));
+    free(keys);
+}
+
+static void short_texts_match_their_copies_alone(void **state)
+{
+    (void)state;
+    twin_index_options options = { .scheme = twin_scheme_default() };
+    char texts[2][8];
+    draw_colliding_texts(texts, options.scheme.shingle.hash);
+    for (twin_keep keep = TWIN_KEEP_SETS; keep <= TWIN_KEEP_TEXT; keep++) {
+        twin_index_view *view;
+        twin_index_answer answer = { 0 };
+        options.keep = keep;
+        GOOD(twin_index_create(path, options, false, &error));
+        twin_index *index = open_index(TWIN_INDEX_WRITE);
+        twin_index_document documents[4] = { 0 };
+        static const char *const ids[] = { "a", "b", "a again", "empty" };
+        for (size_t i = 0; i < 4; i++) {
+            documents[i].id = (twin_text){ ids[i], strlen(ids[i]) };
+            documents[i].text = (twin_text){ texts[i % 2], i < 3 ? strlen(texts[i % 2]) : 0 };
+        }
+        twin_index_change change = { 0 };
+        GOOD(twin_index_add(&change, index, documents, 4, serial, &error));
+        assert_int_equal(change.too_short, 1);
+        check_index(index);
+        GOOD(twin_index_view_create(&view, index, &error));
+        static const size_t expected[] = { 2, 1, 2, 0 };
+        for (size_t i = 0; i < 4; i++) {
+            twin_index_query_options query = { .threshold = 0.5 }; /* one of two items collides: 1/3 */
+            GOOD(twin_index_query(&answer, view, query, documents[i].text, &error));
+            assert_int_equal(answer.count, expected[i]);
+        }
+        twin_index_answer_clear(&answer);
+        twin_index_view_free(view);
+        twin_index_close(index);
+        remove_with_lock_file(path);
+    }
+}
+
 /* ---- the model ---- */
 
 enum { IDS = 200, VOCABULARY = 400, MOST_WORDS = 60 };
@@ -1632,6 +1698,7 @@ static void rows_are_sets_as_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_texts_match_their_copies_alone),
         cmocka_unit_test(an_index_of_sets_answers_as_a_plain_map_does),
         cmocka_unit_test(an_index_of_texts_answers_as_a_plain_map_does),
         cmocka_unit_test(an_index_of_signatures_answers_nearly_so),
