@@ -470,8 +470,9 @@ const struct command command_pairs = {
     .summary = "find all similar pairs in a collection of documents or sets",
     .usage = "[OPTION]... INPUT...",
     .about =
-        "An INPUT is a folder (each file below it is a document), a file .jsonl, .jsonl.gz or .jsonl.zst with one "
-        "JSON object per line (\"id\" and \"text\"), or - for such lines on standard input.\n\n"
+        "An INPUT is a file .jsonl, .jsonl.gz or .jsonl.zst with one JSON object per line (\"id\" and \"text\"), "
+        "another "
+        "file, which is a document, a folder of such files, or - for JSON lines on standard input.\n\n"
         "Each line of the output is a pair: two ids and their similarity, tab-separated, in the order of the input. "
         "Every pair has been verified by comparing the two sets.",
     .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " " TAKES_MANNERS,

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct command *const commands[] = {
@@ -95,11 +96,23 @@ static void hold_standard_files(void)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Each file of lines stays open, and a folder may hold thousands: the limit of the shell is meant for programs that use
+ * select(). */
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL); /* when a reader such as head leaves, end quietly */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end */
     hold_standard_files();
+    allow_many_files();
     int status = program_run(&program, argc, argv);
     progress_end();
     return close_output(status);

@@ -4,7 +4,9 @@
 #include "messages.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *temp_folder(void)
 {
@@ -12,21 +14,26 @@ static const char *temp_folder(void)
     return folder && *folder ? folder : NULL;
 }
 
+/* Appends "3 symbolic links" to a list in a sentence. */
+static void list_skipped(char *list, size_t room, uint64_t count, const char *one, const char *many)
+{
+    size_t length = strlen(list);
+    if (count)
+        snprintf(list + length, room - length, "%s%" PRIu64 " %s", length ? ", " : "", count,
+                 count == 1 ? one : many);
+}
+
 static void remark_folders(const twin_input *input)
 {
     for (uint32_t i = 0; i < twin_input_sources(input); i++) {
-        const char *name = twin_input_name(input, i);
         twin_folder_info info = twin_input_folder_info(input, i);
-        if (info.json_lines)
-            warn("%s: each file in a folder is one document, also %s; give files of JSON lines themselves to read "
-                 "their lines",
-                 name, info.first_json_lines);
-        if (info.links)
-            warn("%s: %" PRIu64 " symbolic link%s in the folder %s skipped", name, info.links, plural(info.links),
-                 info.links == 1 ? "is" : "are");
-        if (info.special)
-            warn("%s: %" PRIu64 " special file%s (socket, pipe or device) in the folder %s skipped", name,
-                 info.special, plural(info.special), info.special == 1 ? "is" : "are");
+        char skipped[256] = "";
+        list_skipped(skipped, sizeof skipped, info.links, "symbolic link", "symbolic links");
+        list_skipped(skipped, sizeof skipped, info.special, "special file", "special files");
+        list_skipped(skipped, sizeof skipped, info.hidden, "hidden file or folder", "hidden files or folders");
+        if (*skipped)
+            warn("%s: skipped in the folder: %s%s", twin_input_name(input, i), skipped,
+                 info.hidden ? " (--hidden reads these)" : "");
     }
 }
 
@@ -37,12 +44,12 @@ twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_
     twin_input *input = NULL;
     twin_error error = { 0 };
     if (base->count <= first) {
-        fail("no input; give a folder, a .jsonl file, or - for standard input");
+        fail("no input; give a file, a folder, or - for standard input");
         return NULL;
     }
     for (size_t i = first; i < base->count; i++)
         if (!*base->arguments[i]) {
-            fail("the name of an input is empty; give a folder, a .jsonl file, or - for standard input");
+            fail("the name of an input is empty; give a file, a folder, or - for standard input");
             return NULL;
         }
     options.temp_folder = temp_folder();
@@ -60,7 +67,8 @@ enum { MOST_REPORTED = 20 };
 static void report(const twin_input *input, const twin_problem *problem)
 {
     twin_buffer position = { 0 };
-    const char *what = twin_input_format_of(input) == TWIN_INPUT_SETS ? "row" : "document";
+    bool is_file = problem->kind == TWIN_PROBLEM_UNREADABLE || problem->kind == TWIN_PROBLEM_FOREIGN;
+    const char *what = is_file ? "file" : twin_input_format_of(input) == TWIN_INPUT_SETS ? "row" : "document";
     if (twin_input_describe(&position, input, problem->position, problem->column) == TWIN_OK)
         warn("%s: %s; the %s is skipped", position.bytes, problem->message, what);
     twin_buffer_clear(&position);

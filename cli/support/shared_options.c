@@ -116,6 +116,13 @@ const struct option_row shared_option_rows[] = {
     { "sets", 0, OPTIONS_INPUT, "[SEPARATOR]",
       "the inputs are lines of SET, SEPARATOR, ELEMENT; the separator is a tab unless given", &sets_input,
       AT(input) },
+    { "as", 0, OPTIONS_INPUT, "WHAT",
+      "what files are; auto: by name, .jsonl and .ndjson are JSON lines and others a document each; files: a "
+      "document "
+      "each; lines: JSON lines",
+      &option_choice, AT(input.as), .choices = "auto files lines" },
+    { "hidden", 0, OPTIONS_INPUT, NULL, "also read hidden files and folders in folders", &option_flag,
+      AT(input.hidden) },
     { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,
       AT(scheme.normal) },
     { "shingle", 0, OPTIONS_INPUT, "RULE", "char:N, word:N, stop:N or byte:N", &shingle_rule, AT(scheme.shingle) },

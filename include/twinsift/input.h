@@ -1,15 +1,19 @@
 /* input.h — where documents come from.
  *
- * An input is one or more folders, JSON-lines files (plain, .gz, .zst), files of set rows, or
- * standard input; or texts that the caller has in memory. It is divided into chunks that several
- * threads may read at once, in any order. Each document comes with its position, and can be
- * fetched again by it. Of files only the names in a folder are kept in memory, so an input may
- * be larger than memory: what cannot be read twice (a pipe, a compressed file) is first copied
- * to an unnamed temporary file.
+ * An input is one or more folders, JSON-lines files (plain, .gz, .zst), text files, files of set
+ * rows, or standard input; or texts that the caller has in memory. It is divided into chunks that
+ * several threads may read at once, in any order. Each document comes with its position, and can
+ * be fetched again by it. Of files only the names in a folder are kept in memory, so an input may
+ * be larger than memory: what cannot be read twice (a pipe, compressed lines) is first copied to
+ * an unnamed temporary file.
  *
- * A byte order mark at the start of a file is ignored. In lines the '\r' of a line end is
- * ignored too, and blank lines are neither documents nor problems. A bad document is a
- * twin_problem, not a failure: reading continues after it. */
+ * The files of a folder are read as they would be if they were given themselves: .jsonl and
+ * .ndjson line by line, others as one document each. The former are sources of their own, after
+ * the folder. They and all files of lines stay open.
+ *
+ * A byte order mark at the start of a file is ignored, and a document in UTF-16 that has one is
+ * converted. In lines the '\r' of a line end is ignored too, and blank lines are neither documents
+ * nor problems. A bad document is a twin_problem, not a failure: reading continues after it. */
 #ifndef TWINSIFT_INPUT_H
 #define TWINSIFT_INPUT_H
 
@@ -20,12 +24,21 @@ extern "C" {
 #endif
 
 typedef enum twin_input_format {
-    TWIN_INPUT_DOCUMENTS, /* folders, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson…), "-": lines on standard input */
+    TWIN_INPUT_DOCUMENTS, /* folders, files, "-": lines on standard input */
     TWIN_INPUT_SETS,      /* rows, lines "set<separator>element": plain, .gz or .zst, or "-" */
 } twin_input_format;
 
+/* What the files of an input of documents are. */
+typedef enum twin_input_as {
+    TWIN_INPUT_AS_NAMED, /* .jsonl, .ndjson, also with .gz or .zst, and what has no name: lines; others: a document */
+    TWIN_INPUT_AS_FILES, /* each is a document, whatever its name, also if it is not text */
+    TWIN_INPUT_AS_LINES, /* each is JSON lines, whatever its name */
+} twin_input_as;
+
 typedef struct twin_input_options {
     twin_input_format format;
+    twin_input_as as;
+    bool hidden;             /* also read files and folders in folders whose names begin with '.' */
     const char *id_field;    /* NULL: "id" */
     const char *text_field;  /* NULL: "text" */
     char separator;          /* of rows; 0: a tab */
@@ -42,7 +55,7 @@ typedef struct twin_position {
     uint64_t offset; /* lines: of the line's first byte; a folder: the file's number in byte order;
                         memory: the document's number. All from 0 */
     uint64_t line;   /* lines and memory: counted from 1; within the chunk while a chunk is read; a folder: 0 */
-    uint32_t source; /* which of the inputs, from 0 */
+    uint32_t source; /* which of the sources, from 0 */
     uint32_t length; /* lines: bytes without the line end; otherwise 0 */
 } twin_position;
 
@@ -59,12 +72,13 @@ typedef struct twin_document {
 } twin_document;
 
 typedef enum twin_problem_kind {
-    TWIN_PROBLEM_BROKEN,     /* not a JSON object, or a row without a separator */
-    TWIN_PROBLEM_NO_TEXT,    /* no text field, or one that is not a string */
-    TWIN_PROBLEM_BAD_ID,     /* an id that is neither a string nor a number */
-    TWIN_PROBLEM_UNREADABLE, /* a file, or a folder in a folder, that could not be read */
-    TWIN_PROBLEM_TOO_LONG,   /* a line or file of more than max_bytes */
-    TWIN_PROBLEM_REPEATED_ID /* an id that an earlier document has; found by the collection */
+    TWIN_PROBLEM_BROKEN,      /* not a JSON object, or a row without a separator */
+    TWIN_PROBLEM_NO_TEXT,     /* no text field, or one that is not a string */
+    TWIN_PROBLEM_BAD_ID,      /* an id that is neither a string nor a number */
+    TWIN_PROBLEM_UNREADABLE,  /* a file, or a folder in a folder, that could not be read */
+    TWIN_PROBLEM_TOO_LONG,    /* a line or file of more than max_bytes */
+    TWIN_PROBLEM_REPEATED_ID, /* an id that an earlier document has; found by the collection */
+    TWIN_PROBLEM_FOREIGN,     /* a file in a folder that is not text */
 } twin_problem_kind;
 
 typedef struct twin_problem {
@@ -151,17 +165,15 @@ TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *inpu
 TWIN_API twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t source, uint64_t begin,
                                       uint64_t end, twin_error *error);
 
-/* The number of inputs, and the name of one as it was given; "-" is "standard input". */
+/* The number of sources, and the name of one as it was given; "-" is "standard input". After a folder
+ * come those of its files that are read line by line. */
 TWIN_API size_t twin_input_sources(const twin_input *input);
 TWIN_API const char *twin_input_name(const twin_input *input, uint32_t source);
 
-/* What may surprise in a folder: what was skipped in it, and files whose names are those of JSON
- * lines, which are one document each like all files in folders. */
+/* What was skipped in a folder. */
 typedef struct twin_folder_info {
     uint64_t links, special; /* symbolic links; sockets, pipes and devices */
-    uint64_t json_lines;     /* files .jsonl, .jsonl.gz, .jsonl.zst or .ndjson… */
-    const char
-        *first_json_lines; /* the path below the folder of the first; NULL: none. It lives as long as the input */
+    uint64_t hidden;         /* files and folders */
 } twin_folder_info;
 
 /* All zeros when the input with this number is not a folder. */

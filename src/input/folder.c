@@ -1,4 +1,7 @@
-/* folder.c — a folder: each regular file below it is a document. */
+/* folder.c — a folder: each regular file below it is a document, or, by its name, holds many.
+ *
+ * Files that hold many are sources of their own, which open.c opens through open_part(). They
+ * keep their place in the list of files, because one that cannot be opened is reported there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,14 +9,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "input/document_file.h"
 #include "input/folder_list.h"
-#include "input/source.h"
 
-enum {
-    BYTES_PER_FILE = 16 << 10, /* a guess that makes chunks of folders about as long as those of lines */
-    READ_STEP = 16 << 10,
-};
+enum { BYTES_PER_FILE = 16 << 10 }; /* a guess that makes chunks of folders about as long as those of lines */
 
 struct folder_source {
     struct twin__source source;
@@ -47,7 +46,12 @@ static twin_status open_folder(struct twin__source **out, struct twin__opening *
     *out = &folder->source;
     folder->fd = opening->fd;
     opening->fd = -1;
-    twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, error);
+    twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, options->hidden, error);
+    for (size_t i = 0; i < folder->files.count; i++) {
+        struct folder_entry *entry = &folder->files.entries[i];
+        entry->is_source =
+            !entry->error && twin__content_of_name(entry->path, opening->settings) != TWIN__CONTENT_DOCUMENT;
+    }
     size_t each = options->chunk_bytes < 2 * BYTES_PER_FILE ? 1 : options->chunk_bytes / BYTES_PER_FILE;
     folder->files_per_chunk = each;
     folder->source.chunks = folder->files.count / each + (folder->files.count % each != 0);
@@ -60,6 +64,79 @@ static void close_folder(struct twin__source *source)
     close(folder->fd);
     twin__folder_clear(&folder->files);
     free(folder);
+}
+
+/* The path of a file, after the folder's name as it was given. */
+static twin_status append_path(twin_buffer *out, const struct folder_source *folder, uint64_t number)
+{
+    const char *path = folder->files.entries[number].path;
+    twin_status status = twin_buffer_append(out, folder->source.name, strlen(folder->source.name));
+    if (status == TWIN_OK && out->length && out->bytes[out->length - 1] != '/')
+        status = twin_buffer_append(out, "/", 1);
+    return status == TWIN_OK ? twin_buffer_append(out, path, strlen(path)) : status;
+}
+
+/* ---- files that are sources ---- */
+
+static size_t parts(const struct twin__source *source)
+{
+    return folder_of(source)->files.count;
+}
+
+/* What is wrong with the file is a problem of the folder's, reported when that is read. */
+static twin_status refuse(struct folder_entry *entry, const char *why, twin_error *error)
+{
+    entry->refusal = strdup(why);
+    return entry->refusal ? TWIN_OK : twin__fail_memory(error);
+}
+
+static int open_entry(struct stat *about, const struct folder_source *folder, const struct folder_entry *entry)
+{
+    int fd = twin__folder_open(folder->fd, entry->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && fstat(fd, about) == 0 && S_ISREG(about->st_mode))
+        return fd;
+    if (fd >= 0) {
+        close(fd);
+        errno = EINVAL; /* it has become something else */
+    }
+    return -1;
+}
+
+static twin_status open_named(struct twin__source **out, const struct folder_source *folder,
+                              struct folder_entry *entry, const char *name, twin_error *error)
+{
+    struct twin__opening opening = { .path = entry->path, .name = name, .settings = folder->source.settings };
+    twin_error why = { 0 };
+    opening.fd = open_entry(&opening.about, folder, entry);
+    if (opening.fd < 0) {
+        bool ours = twin__is_our_failure(errno);
+        twin__fail(&why, TWIN_EIO, "%s cannot be opened: %m", name);
+        return ours ? twin__fail(error, TWIN_EIO, "%s", why.message)
+                    : refuse(entry, twin__after_name(why.message, name), error);
+    }
+    twin_status status = twin__opening_open(out, &opening, &why);
+    if (status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED)
+        return refuse(entry, twin__after_name(why.message, name), error);
+    if (status != TWIN_OK)
+        return twin__fail(error, status, "%s", why.message);
+    /* With one folder its name is no part of ids, be they of files or of lines in them. */
+    (*out)->id_name = (*out)->name + (folder->source.settings->has_several ? 0 : strlen(name) - strlen(entry->path));
+    return TWIN_OK;
+}
+
+static twin_status open_part(struct twin__source **out, struct twin__source *source, size_t part, twin_error *error)
+{
+    struct folder_source *folder = (struct folder_source *)source;
+    struct folder_entry *entry = &folder->files.entries[part];
+    if (!entry->is_source)
+        return TWIN_OK;
+    twin_buffer name = { 0 };
+    twin_status status = append_path(&name, folder, part);
+    if (status == TWIN_OK)
+        status = twin_buffer_append(&name, "", 1);
+    status = status == TWIN_OK ? open_named(out, folder, entry, name.bytes, error) : twin__fail_memory(error);
+    twin_buffer_clear(&name);
+    return status;
 }
 
 /* ---- reading ---- */
@@ -78,103 +155,43 @@ static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
     return end - begin;
 }
 
-/* The path of a file, after the folder's name as it was given. */
-static twin_status append_path(twin_buffer *out, const struct folder_source *folder, uint64_t number)
-{
-    const char *path = folder->files.entries[number].path;
-    twin_status status = twin_buffer_append(out, folder->source.name, strlen(folder->source.name));
-    if (status == TWIN_OK && out->length && out->bytes[out->length - 1] != '/')
-        status = twin_buffer_append(out, "/", 1);
-    return status == TWIN_OK ? twin_buffer_append(out, path, strlen(path)) : status;
-}
-
-/* Replaces the block by an open file; `too_long` when that exceeds the limit. False: errno or
- * *status says why. */
-static bool read_whole(twin_buffer *block, bool *too_long, twin_status *status, int fd, uint64_t size, uint64_t limit)
-{
-    *too_long = size > limit;
-    size_t more = size < limit ? (size_t)size + 1 : READ_STEP; /* one more, to see that the file ends there */
-    block->length = 0;
-    while (!*too_long) {
-        *status = twin_buffer_reserve(block, more);
-        if (*status != TWIN_OK)
-            return false;
-        size_t room = block->capacity - block->length;
-        ssize_t got = twin__read_at(fd, block->bytes + block->length, room, block->length);
-        if (got < 0)
-            return false;
-        block->length += (size_t)got;
-        *too_long = block->length > limit;
-        if ((size_t)got < room)
-            return true;
-        more = READ_STEP;
-    }
-    return true;
-}
-
-static twin_status look_at_open_file(struct twin__record *out, const struct twin__source *source,
-                                     twin_read_buffers *buffers, int fd)
-{
-    struct stat about;
-    bool too_long, is_known = fstat(fd, &about) == 0;
-    twin_status status = TWIN_OK;
-    if (is_known && !S_ISREG(about.st_mode))
-        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "is not a regular file any more");
-    else if (!is_known || !read_whole(&buffers->block, &too_long, &status, fd, (uint64_t)about.st_size,
-                                      source->settings->options.max_bytes))
-        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
-    else if (too_long)
-        twin__record_too_long(out, source);
-    return status;
-}
-
-/* What the process lacks is a failure; what a file lacks is a problem. */
-static bool is_failure(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
-
-/* As at the start of lines, a byte order mark is no part of the text. */
-static twin_text without_mark(twin_text text)
-{
-    enum { MARK_LENGTH = sizeof TWIN__BYTE_ORDER_MARK - 1 };
-    bool marked = text.length >= MARK_LENGTH && memcmp(text.bytes, TWIN__BYTE_ORDER_MARK, MARK_LENGTH) == 0;
-    return marked ? (twin_text){ text.bytes + MARK_LENGTH, text.length - MARK_LENGTH } : text;
-}
-
-static twin_status look_at_file(struct twin__record *out, const struct folder_source *folder,
-                                twin_read_buffers *buffers, uint64_t number)
+static twin_status look_at_document(struct twin__record *out, const struct folder_source *folder,
+                                    twin_read_buffers *buffers, uint64_t number, twin_error *error)
 {
     const struct folder_entry *entry = &folder->files.entries[number];
-    out->what = TWIN__RECORD_DOCUMENT;
     errno = entry->error;
     int fd = errno ? -1 : twin__folder_open(folder->fd, entry->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && is_failure(errno))
-        return errno == ENOMEM ? TWIN_ENOMEM : TWIN_EIO;
+    if (fd < 0 && twin__is_our_failure(errno))
+        return errno == ENOMEM ? twin__fail_memory(error)
+                               : twin__fail(error, TWIN_EIO, "%s cannot be read: %m", folder->source.name);
     if (fd < 0) {
         twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be opened: %m");
         return TWIN_OK;
     }
-    twin_status status = look_at_open_file(out, &folder->source, buffers, fd);
+    twin_status status = twin__document_from_file(out, &folder->source, buffers, fd, error);
     close(fd);
     twin_text id = { entry->path, strlen(entry->path) };
     if (status == TWIN_OK && folder->source.settings->has_several) { /* two folders may hold files of one name */
         buffers->id.length = 0;
-        status = append_path(&buffers->id, folder, number);
+        if (append_path(&buffers->id, folder, number) != TWIN_OK)
+            return twin__fail_memory(error);
         id = (twin_text){ buffers->id.bytes, buffers->id.length };
     }
-    twin_text text = without_mark((twin_text){ buffers->block.bytes, buffers->block.length });
-    out->document = (twin_document){
-        .id = id, .text = text, .record = text, .position = { .offset = number, .source = folder->source.number }
-    };
+    out->document.id = id;
+    out->document.position = (twin_position){ .offset = number, .source = folder->source.number };
     return status;
 }
 
-static twin_status fail_file(const struct folder_source *folder, twin_status status, twin_error *error)
+static twin_status look_at_file(struct twin__record *out, const struct folder_source *folder,
+                                twin_read_buffers *buffers, uint64_t number, twin_error *error)
 {
-    if (status == TWIN_ENOMEM)
-        return twin__fail_memory(error);
-    return twin__fail(error, status, "%s cannot be read: %m", folder->source.name);
+    const struct folder_entry *entry = &folder->files.entries[number];
+    if (!entry->is_source)
+        return look_at_document(out, folder, buffers, number, error);
+    out->what = TWIN__RECORD_BLANK;
+    if (entry->refusal)
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "%s", entry->refusal);
+    return TWIN_OK;
 }
 
 static twin_status read_files(const struct twin__source *source, struct twin__chunk *chunk)
@@ -184,10 +201,9 @@ static twin_status read_files(const struct twin__source *source, struct twin__ch
     size_t begin, end;
     bounds(&begin, &end, folder, chunk->number);
     for (size_t i = begin; i < end; i++) {
-        twin_status status = look_at_file(&record, folder, chunk->buffers, i);
-        if (status != TWIN_OK)
-            return fail_file(folder, status, chunk->error);
-        status = twin__deliver(chunk, &record, (twin_position){ .offset = i, .source = source->number });
+        twin_status status = look_at_file(&record, folder, chunk->buffers, i, chunk->error);
+        if (status == TWIN_OK)
+            status = twin__deliver(chunk, &record, (twin_position){ .offset = i, .source = source->number });
         if (status != TWIN_OK)
             return status;
     }
@@ -204,8 +220,7 @@ static bool contains(const struct twin__source *source, twin_position position)
 static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
                          twin_position position, twin_error *error)
 {
-    twin_status status = look_at_file(out, folder_of(source), buffers, position.offset);
-    return status == TWIN_OK ? status : fail_file(folder_of(source), status, error);
+    return look_at_file(out, folder_of(source), buffers, position.offset, error);
 }
 
 static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
@@ -216,14 +231,7 @@ static twin_status describe(twin_buffer *out, const struct twin__source *source,
 static twin_folder_info folder_info(const struct twin__source *source)
 {
     const struct folder *files = &folder_of(source)->files;
-    twin_folder_info info = { .links = files->links, .special = files->special };
-    for (size_t i = 0; i < files->count; i++)
-        if (!files->entries[i].error && twin__names_json_lines(files->entries[i].path)) {
-            info.json_lines++;
-            if (!info.first_json_lines)
-                info.first_json_lines = files->entries[i].path;
-        }
-    return info;
+    return (twin_folder_info){ .links = files->links, .special = files->special, .hidden = files->hidden };
 }
 
 const struct twin__source_kind twin__folder = {
@@ -235,5 +243,7 @@ const struct twin__source_kind twin__folder = {
     .fetch = fetch,
     .describe = describe,
     .folder_info = folder_info,
+    .parts = parts,
+    .open_part = open_part,
     .close = close_folder,
 };

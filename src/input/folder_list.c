@@ -24,6 +24,7 @@ struct pending {
 
 struct listing {
     struct folder *folder;
+    bool hidden; /* list these too */
     struct pending *pending;
     size_t waiting, capacity;
 };
@@ -80,7 +81,7 @@ static bool add_entry(struct folder *folder, size_t path, int error)
     if (!grow(&entries, folder->count, &folder->capacity, sizeof folder->entries[0]))
         return false;
     folder->entries = entries;
-    folder->entries[folder->count++] = (struct folder_entry){ (const char *)(uintptr_t)path, error };
+    folder->entries[folder->count++] = (struct folder_entry){ .path = (const char *)(uintptr_t)path, .error = error };
     return true;
 }
 
@@ -128,6 +129,10 @@ static bool add_named(struct listing *l, DIR *stream, const struct dirent *entry
     unsigned char kind = kind_of(stream, entry);
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
         return true;
+    if (entry->d_name[0] == '.' && !l->hidden) {
+        l->folder->hidden++;
+        return true;
+    }
     if (kind != DT_REG && kind != DT_DIR) {
         l->folder->links += kind == DT_LNK;
         l->folder->special += kind != DT_LNK && kind != DT_UNKNOWN;
@@ -192,10 +197,10 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct folder_entry *)a)->path, ((const struct folder_entry *)b)->path);
 }
 
-twin_status twin__folder_list(struct folder *out, int fd, const char *name, twin_error *error)
+twin_status twin__folder_list(struct folder *out, int fd, const char *name, bool hidden, twin_error *error)
 {
     *out = (struct folder){ 0 };
-    struct listing l = { .folder = out };
+    struct listing l = { .folder = out, .hidden = hidden };
     twin_status status = TWIN_OK;
     if (twin_buffer_append(&out->paths, "", 1) != TWIN_OK || !add_pending(&l, 0, 0))
         status = twin__fail_memory(error);
@@ -215,6 +220,8 @@ twin_status twin__folder_list(struct folder *out, int fd, const char *name, twin
 
 void twin__folder_clear(struct folder *folder)
 {
+    for (size_t i = 0; i < folder->count; i++)
+        free(folder->entries[i].refusal);
     free(folder->entries);
     twin_buffer_clear(&folder->paths);
     *folder = (struct folder){ 0 };

@@ -1,7 +1,7 @@
 /* folder_list.h — the regular files below a folder, by their paths in byte order.
  *
  * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and
- * devices are skipped; both are counted. Paths may be longer than PATH_MAX. */
+ * devices are skipped, and hidden files and folders unless they are asked for; all are counted. Paths may be longer than PATH_MAX. */
 #ifndef TWIN_INPUT_FOLDER_LIST_H
 #define TWIN_INPUT_FOLDER_LIST_H
 
@@ -11,18 +11,20 @@
 struct folder_entry {
     const char *path;
     int error;
+    bool is_source; /* set by the caller: it holds many documents, and is read elsewhere */
+    char *refusal;  /* by the caller: why it could not be opened; freed with the list */
 };
 
 /* Begin with {0}, end with twin__folder_clear(). */
 struct folder {
     struct folder_entry *entries;
     size_t count, capacity;
-    uint64_t links, special; /* what was skipped */
+    uint64_t links, special, hidden; /* what was skipped */
     twin_buffer paths;
 };
 
 /* Lists the folder behind the descriptor. `name` is for the error. */
-twin_status twin__folder_list(struct folder *out, int fd, const char *name, twin_error *error);
+twin_status twin__folder_list(struct folder *out, int fd, const char *name, bool hidden, twin_error *error);
 void twin__folder_clear(struct folder *folder);
 
 /* Opens what stands at `path` below the folder, with O_CLOEXEC and O_NOFOLLOW. -1 and errno when

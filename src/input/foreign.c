@@ -2,42 +2,29 @@
 #include "input/foreign.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "input/source.h"
 
 /* ---- by name ---- */
 
-static const char lower_case[] = "rename it to lower case, or give it as standard input (-)";
-
-/* In the order in which they are tried; the names of inputs, which are in lower case, do not come here. */
+/* In the order in which they are tried; the names of inputs do not come here. */
 static const struct {
     const char *ending, *advice;
 } names[] = {
     { ".tsv", "if its lines are a set, a tab and an element, use --sets; convert other tables to JSON lines" },
     { ".csv", "if its lines are a set, a comma and an element, use --sets=,; convert other tables to JSON lines" },
     { ".json", "if it is a JSON array, convert it to JSON lines with jq -c '.[]' and name them .jsonl; if it is JSON "
-               "lines, rename it to .jsonl" },
+               "lines, use --as lines; if it is one document, --as files" },
     { ".xz", "decompress it with xz -dc and give the result as standard input (-)" },
     { ".bz2", "decompress it with bzip2 -dc and give the result as standard input (-)" },
     { ".zstd", "rename it to .jsonl.zst, or give it as standard input (-)" },
     { ".parquet", "export it as JSON lines" },
-    { ".jsonl", lower_case },
-    { ".ndjson", lower_case },
-    { ".jsonl.gz", lower_case },
-    { ".ndjson.gz", lower_case },
-    { ".jsonl.zst", lower_case },
-    { ".ndjson.zst", lower_case },
 };
-
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t length = strlen(name), ending_length = strlen(ending);
-    return length >= ending_length && strcasecmp(name + length - ending_length, ending) == 0;
-}
 
 const char *twin__foreign_name(const char *name)
 {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (ends_in(name, names[i].ending))
+        if (twin__name_ends_in(name, names[i].ending))
             return names[i].advice;
     return NULL;
 }
@@ -80,4 +67,58 @@ const char *twin__foreign_bytes(const char *bytes, size_t length, twin_input_for
     if (!may_be_text && blank < length && bytes[blank] == '[')
         return "is a JSON array; convert it to JSON lines: jq -c '.[]'";
     return NULL;
+}
+
+/* ---- files that are not text ---- */
+
+/* The signatures that such files begin with, from their own specifications. */
+static const struct {
+    size_t offset;
+    const char *bytes;
+    size_t length;
+    const char *what;
+} signatures[] = {
+    { 0, BYTES("%PDF-"), "a PDF file" },
+    { 0, BYTES("\x89PNG\r\n\x1A\n"), "a PNG image" },
+    { 0, BYTES("\xFF\xD8\xFF"), "a JPEG image" },
+    { 0, BYTES("GIF87a"), "a GIF image" },
+    { 0, BYTES("GIF89a"), "a GIF image" },
+    { 8, BYTES("WEBPVP8"), "a WebP image" },
+    { 0, BYTES("II*\0"), "a TIFF image" },
+    { 0, BYTES("MM\0*"), "a TIFF image" },
+    { 0, BYTES("PK\3\4"), "a ZIP archive, or an office document made of one" },
+    { 0, BYTES("PK\5\6"), "an empty ZIP archive" },
+    { 0, BYTES("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), "an office document" },
+    { 0, BYTES("7z\xBC\xAF\x27\x1C"), "a 7z archive" },
+    { 0, BYTES("Rar!\x1A\7"), "a RAR archive" },
+    { 257, BYTES("ustar"), "a tar archive" },
+    { 0,
+      BYTES("\xFD"
+            "7zXZ\0"),
+      "compressed with xz" },
+    { 0, BYTES("BZh91AY&SY"), "compressed with bzip2" },
+    { 0, BYTES("PAR1"), "a Parquet file" },
+    { 0,
+      BYTES("\x7F"
+            "ELF"),
+      "a program" },
+    { 0, BYTES("SQLite format 3"), "an SQLite database" },
+    { 0, BYTES("ID3"), "an MP3 recording" },
+    { 0, BYTES("OggS"), "an Ogg recording" },
+    { 4, BYTES("ftyp"), "a video" },
+    { 0, BYTES("\xFF\xFE\0\0"), "UTF-32 text, which is not read" },
+    { 0, BYTES("\0\0\xFE\xFF"), "UTF-32 text, which is not read" },
+};
+
+/* How far to look for a NUL byte, which texts do not have: grep and git look as far. */
+enum { TEXT_BYTES = 8000 };
+
+const char *twin__foreign_file(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++)
+        if (length >= signatures[i].offset + signatures[i].length &&
+            memcmp(bytes + signatures[i].offset, signatures[i].bytes, signatures[i].length) == 0)
+            return signatures[i].what;
+    return length && memchr(bytes, '\0', length < TEXT_BYTES ? length : TEXT_BYTES) ? "not text: it has a NUL byte"
+                                                                                    : NULL;
 }

@@ -14,4 +14,7 @@ enum { TWIN__FOREIGN_BYTES = 16 };
  * may be lines of the format. */
 const char *twin__foreign_bytes(const char *bytes, size_t length, twin_input_format format);
 
+/* What a file that begins with these bytes is, if it is not text: "a PDF file". NULL when it may be text. */
+const char *twin__foreign_file(const char *bytes, size_t length);
+
 #endif

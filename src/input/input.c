@@ -23,7 +23,7 @@ enum {
 struct twin_input {
     struct twin__input_settings settings;
     size_t chunks, count;
-    struct twin__source *sources[];
+    struct twin__source **sources;
 };
 
 /* ---- opening ---- */
@@ -48,6 +48,8 @@ static twin_status check_options(const twin_input_options *options, twin_error *
 {
     if (options->format != TWIN_INPUT_DOCUMENTS && options->format != TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "there is no such format of inputs");
+    if (options->as < TWIN_INPUT_AS_NAMED || options->as > TWIN_INPUT_AS_LINES)
+        return twin__fail(error, TWIN_EINVAL, "there is no such kind of files");
     if (options->separator == '\n' || options->separator == '\r')
         return twin__fail(error, TWIN_EINVAL, "a line end cannot separate what is on a line");
     return TWIN_OK;
@@ -77,21 +79,23 @@ static twin_text text_of(const char *string)
     return (twin_text){ string, strlen(string) };
 }
 
-/* An input without sources, with room for `count` of them. */
+/* An input without sources, for `count` paths. */
 static twin_status create(twin_input **out, size_t count, twin_input_options options, twin_error *error)
 {
     fill_defaults(&options);
     twin_status status = check_options(&options, error);
     if (status != TWIN_OK)
         return status;
-    twin_input *input = calloc(1, sizeof *input + count * sizeof(void *));
+    twin_input *input = calloc(1, sizeof *input);
     if (!input)
         return twin__fail_memory(error);
     char *id_field = strdup(options.id_field), *text_field = strdup(options.text_field);
+    char *temp_folder = strdup(options.temp_folder);
     options.id_field = id_field;
     options.text_field = text_field;
+    options.temp_folder = temp_folder;
     input->settings = (struct twin__input_settings){ .options = options, .has_several = count > 1 };
-    if (!id_field || !text_field) {
+    if (!id_field || !text_field || !temp_folder) {
         twin_input_free(input);
         return twin__fail_memory(error);
     }
@@ -101,12 +105,16 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
     return TWIN_OK;
 }
 
-static void append_source(twin_input *input, struct twin__source *source)
+/* Takes the sources over and numbers them and their chunks. */
+static void take_sources(twin_input *input, const struct twin__source_list *list)
 {
-    source->number = (uint32_t)input->count;
-    source->first_chunk = input->chunks;
-    input->chunks += source->chunks;
-    input->sources[input->count++] = source;
+    input->sources = list->items;
+    input->count = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[i]->number = (uint32_t)i;
+        list->items[i]->first_chunk = input->chunks;
+        input->chunks += list->items[i]->chunks;
+    }
 }
 
 twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count, twin_input_options options,
@@ -119,17 +127,17 @@ twin_status twin_input_open(twin_input **out, const char *const *paths, size_t c
     twin_status status = check_paths(paths, count, error);
     if (status == TWIN_OK)
         status = create(&input, count, options, error);
-    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
-        struct twin__source *source;
-        status = twin__source_open(&source, paths[i], &input->settings, error);
-        if (status == TWIN_OK)
-            append_source(input, source);
-    }
+    struct twin__source_list sources = { 0 };
+    for (size_t i = 0; i < count && status == TWIN_OK; i++)
+        status = twin__source_open(&sources, paths[i], &input->settings, error);
+    if (input)
+        take_sources(input, &sources);
+    if (status == TWIN_OK && sources.count > UINT32_MAX)
+        status = twin__fail(error, TWIN_ELIMIT, "there are too many inputs");
     if (status != TWIN_OK) {
         twin_input_free(input);
         return status;
     }
-    input->settings.options.temp_folder = NULL; /* borrowed, and not needed once all is unpacked */
     input->settings.options.progress = (twin_progress){ 0 };
     *out = input;
     return TWIN_OK;
@@ -139,15 +147,16 @@ static twin_status open_memory(twin_input **out, const twin_memory_document *doc
                                twin_input_options options, twin_error *error)
 {
     twin_input *input = NULL;
-    struct twin__source *opened = NULL;
-    twin_status status = create(&input, 1, options, error);
+    struct twin__source_list list = { .items = malloc(sizeof(void *)), .count = 1 };
+    twin_status status = list.items ? create(&input, 1, options, error) : twin__fail_memory(error);
     if (status == TWIN_OK)
-        status = twin__memory_open(&opened, documents, source, &input->settings, error);
+        status = twin__memory_open(&list.items[0], documents, source, &input->settings, error);
     if (status != TWIN_OK) {
+        free(list.items);
         twin_input_free(input);
         return status;
     }
-    append_source(input, opened);
+    take_sources(input, &list);
     *out = input;
     return TWIN_OK;
 }
@@ -180,8 +189,10 @@ void twin_input_free(twin_input *input)
         return;
     for (size_t i = 0; i < input->count; i++)
         twin__source_close(input->sources[i]);
+    free(input->sources);
     free((char *)input->settings.options.id_field);
     free((char *)input->settings.options.text_field);
+    free((char *)input->settings.options.temp_folder);
     free(input);
 }
 
@@ -332,8 +343,8 @@ twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buf
     int length = snprintf(line, sizeof line, "%" PRIu64, position.line);
     buffer->length = 0;
     twin_status status = TWIN_OK;
-    if (input->settings.has_several) {
-        twin_text name = text_of(input->sources[position.source]->name);
+    if (input->sources[position.source]->id_name) {
+        twin_text name = text_of(input->sources[position.source]->id_name);
         status = twin_buffer_append(buffer, name.bytes, name.length);
         if (status == TWIN_OK)
             status = twin_buffer_append(buffer, ":", 1);

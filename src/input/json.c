@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "input/utf8.h"
 #include "kernels/kernels.h"
 
 /* Every line ends in a newline, which no token may hold: so no token runs past `end`, and none needs to ask. */
@@ -63,7 +64,6 @@ static int32_t hex_code(const char *p)
 /* The character of "\uXXXX", or of two that make a pair; `p` stands at the backslash. */
 static bool scan_code(struct scan *s, uint32_t *out)
 {
-    enum { REPLACEMENT = 0xFFFD };
     int32_t code = hex_code(s->p + 2);
     if (code < 0)
         return refuse(s, "\\u without four hex digits");
@@ -72,7 +72,7 @@ static bool scan_code(struct scan *s, uint32_t *out)
     if (code < 0xD800 || code > 0xDFFF)
         return true;
 
-    *out = REPLACEMENT;
+    *out = TWIN__REPLACEMENT;
     if (code < 0xDC00 && s->p[0] == '\\' && s->p[1] == 'u') {
         int32_t low = hex_code(s->p + 2);
         if (low >= 0xDC00 && low <= 0xDFFF) {
@@ -107,31 +107,6 @@ static bool scan_escape(struct scan *s, uint32_t *out)
     return true;
 }
 
-/* Writes a character as UTF-8 and returns its length, at most 4. */
-static inline size_t put_character(char *out, uint32_t code)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xC0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3F));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xE0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (code & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (code & 0x3F));
-    return 4;
-}
-
 /* The rest of a string from its first escape on: runs without escapes are copied whole. */
 static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const char *run)
 {
@@ -147,7 +122,7 @@ static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const ch
         uint32_t code;
         if (!scan_escape(s, &code))
             return false;
-        room->length += put_character(room->bytes + room->length, code);
+        room->length += twin__put_character(room->bytes + room->length, code);
         run = s->p;
         skip_to_string_end(s);
     }

@@ -36,23 +36,17 @@ static const struct lines *lines_of(const struct twin__source *source)
 
 /* ---- opening ---- */
 
-/* A pipe or device has no name to judge by, and /dev/stdin and /dev/fd/63 open what is behind
- * them, which may be a regular file of any name. */
 static bool accepts(const struct twin__opening *opening)
 {
-    if (S_ISDIR(opening->about.st_mode))
-        return false;
-    return !S_ISREG(opening->about.st_mode) || opening->settings->options.format == TWIN_INPUT_SETS ||
-           strcmp(opening->path, "-") == 0 || strncmp(opening->path, "/dev/", 5) == 0 ||
-           twin__names_json_lines(opening->path);
+    return !S_ISDIR(opening->about.st_mode) && twin__content_of(opening) == TWIN__CONTENT_LINES;
 }
 
-static twin_status check_packing(enum packing found, const char *path, twin_error *error)
+static twin_status check_packing(enum packing found, const char *name, twin_error *error)
 {
-    if (twin__name_ends_in(path, ".gz") && found != PACKED_GZIP)
-        return twin__fail(error, TWIN_EFORMAT, "%s is not gzip data, though its name ends in .gz", path);
-    if (twin__name_ends_in(path, ".zst") && found != PACKED_ZSTD)
-        return twin__fail(error, TWIN_EFORMAT, "%s is not zstd data, though its name ends in .zst", path);
+    if (twin__name_ends_in(name, ".gz") && found != PACKED_GZIP)
+        return twin__fail(error, TWIN_EFORMAT, "%s is not gzip data, though its name ends in .gz", name);
+    if (twin__name_ends_in(name, ".zst") && found != PACKED_ZSTD)
+        return twin__fail(error, TWIN_EFORMAT, "%s is not zstd data, though its name ends in .zst", name);
     return TWIN_OK;
 }
 
@@ -83,7 +77,7 @@ static twin_status open_regular(struct lines *lines, const struct twin__opening 
     if (got < 0)
         return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
     enum packing found = twin__packing_of(bytes, (size_t)got);
-    twin_status status = check_packing(found, opening->path, error);
+    twin_status status = check_packing(found, opening->name, error);
     if (status != TWIN_OK || found == PACKED_NOT)
         return status;
     return unpack(lines, lines->end - lines->begin, opening, error);

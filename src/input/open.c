@@ -1,55 +1,68 @@
 /* open.c — opens a path as the kind of source it is. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "input/foreign.h"
 #include "input/source.h"
 
 /* In the order in which they are asked: the first that accepts a path reads it. */
 static const struct twin__source_kind *const kinds[] = {
     &twin__folder,
     &twin__lines,
+    &twin__file,
 };
+
+/* ---- names ---- */
 
 bool twin__name_ends_in(const char *name, const char *ending)
 {
     size_t length = strlen(name), ending_length = strlen(ending);
-    return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
+    return length >= ending_length && strcasecmp(name + length - ending_length, ending) == 0;
 }
 
-bool twin__names_json_lines(const char *name)
+/* Whether a name ends so, or in the same and .gz or .zst. */
+static bool ends_in_or_packed(const char *name, const char *ending)
 {
-    static const char *const endings[] = {
-        ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
-    };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (twin__name_ends_in(name, endings[i]))
+    static const char *const packings[] = { "", ".gz", ".zst" };
+    for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++) {
+        char whole[16];
+        snprintf(whole, sizeof whole, "%s%s", ending, packings[i]);
+        if (twin__name_ends_in(name, whole))
             return true;
+    }
     return false;
 }
 
-static bool looks_like_text(int fd)
+enum twin__content twin__content_of_name(const char *name, const struct twin__input_settings *settings)
 {
-    char bytes[4096];
-    ssize_t got = twin__read_at(fd, bytes, sizeof bytes, 0);
-    return got > 0 && !memchr(bytes, '\0', (size_t)got);
+    switch (settings->options.as) {
+    case TWIN_INPUT_AS_FILES: return TWIN__CONTENT_DOCUMENT;
+    case TWIN_INPUT_AS_LINES: return TWIN__CONTENT_LINES;
+    default: break;
+    }
+    bool lines = ends_in_or_packed(name, ".jsonl") || ends_in_or_packed(name, ".ndjson");
+    return lines ? TWIN__CONTENT_LINES : TWIN__CONTENT_DOCUMENT;
 }
 
-static twin_status fail_unknown(const struct twin__opening *opening, twin_error *error)
+/* A pipe or device has no name to judge by, and /dev/stdin and /dev/fd/63 open what is behind
+ * them, which may be a regular file of any name. */
+enum twin__content twin__content_of(const struct twin__opening *opening)
 {
-    const char *advice = twin__foreign_name(opening->path);
-    if (advice)
-        return twin__fail(error, TWIN_EINVAL, "%s is not a known kind of input: %s", opening->path, advice);
-    return twin__fail(error, TWIN_EINVAL,
-                      "%s is not a known kind of input: give a folder, or a file whose name ends in .jsonl or "
-                      ".ndjson, followed by .gz or .zst if it is compressed%s",
-                      opening->path,
-                      looks_like_text(opening->fd) ? "; if it is a text itself, give the folder it is in" : "");
+    bool nameless = !S_ISREG(opening->about.st_mode) || strcmp(opening->path, "-") == 0 ||
+                    strncmp(opening->path, "/dev/", 5) == 0;
+    if (opening->settings->options.format == TWIN_INPUT_SETS)
+        return TWIN__CONTENT_LINES;
+    if (nameless && opening->settings->options.as == TWIN_INPUT_AS_NAMED)
+        return TWIN__CONTENT_LINES;
+    return twin__content_of_name(opening->path, opening->settings);
 }
+
+/* ---- opening ---- */
 
 static twin_status open_kind(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
@@ -63,35 +76,73 @@ static twin_status open_kind(struct twin__source **out, struct twin__opening *op
         }
         return status;
     }
-    return fail_unknown(opening, error);
+    return twin__fail(error, TWIN_EINVAL, "%s is not a known kind of input", opening->name);
 }
 
-twin_status twin__source_open(struct twin__source **out, const char *path,
-                              const struct twin__input_settings *settings, twin_error *error)
+twin_status twin__opening_open(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
     *out = NULL;
-    bool is_standard = strcmp(path, "-") == 0;
-    char *name = strdup(is_standard ? "standard input" : path);
-    if (!name)
-        return twin__fail_memory(error);
-    struct twin__opening opening = { .path = path, .name = name, .settings = settings };
-    opening.fd = is_standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    twin_status status;
-    if (opening.fd < 0 || fstat(opening.fd, &opening.about) != 0)
-        status = twin__fail(error, TWIN_EIO, "%s cannot be opened: %m", name);
-    else
-        status = open_kind(out, &opening, error);
-    if (opening.fd >= 0)
-        close(opening.fd);
-    if (*out)
-        (*out)->name = name;
-    else
+    char *name = strdup(opening->name);
+    twin_status status = name ? open_kind(out, opening, error) : twin__fail_memory(error);
+    if (opening->fd >= 0)
+        close(opening->fd);
+    opening->fd = -1;
+    if (!*out) {
         free(name);
+        return status;
+    }
+    (*out)->name = name;
+    (*out)->id_name = opening->settings->has_several ? name : NULL;
     if (status != TWIN_OK) {
         twin__source_close(*out);
         *out = NULL;
     }
     return status;
+}
+
+static twin_status append(struct twin__source_list *list, struct twin__source *source, twin_error *error)
+{
+    if (!twin__array_grow(&list->items, &list->capacity, list->count, 1, sizeof(void *))) {
+        twin__source_close(source);
+        return twin__fail_memory(error);
+    }
+    list->items[list->count++] = source;
+    return TWIN_OK;
+}
+
+static twin_status open_parts(struct twin__source_list *list, struct twin__source *source, twin_error *error)
+{
+    size_t parts = source->kind->parts ? source->kind->parts(source) : 0;
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < parts && status == TWIN_OK; i++) {
+        struct twin__source *part = NULL;
+        status = source->kind->open_part(&part, source, i, error);
+        if (part)
+            status = append(list, part, error);
+    }
+    return status;
+}
+
+twin_status twin__source_open(struct twin__source_list *out, const char *path,
+                              const struct twin__input_settings *settings, twin_error *error)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+    struct twin__opening opening = { .path = path,
+                                     .name = is_standard ? "standard input" : path,
+                                     .settings = settings };
+    opening.fd = is_standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (opening.fd < 0 || fstat(opening.fd, &opening.about) != 0) {
+        twin_status status = twin__fail(error, TWIN_EIO, "%s cannot be opened: %m", opening.name);
+        if (opening.fd >= 0)
+            close(opening.fd);
+        return status;
+    }
+    struct twin__source *source;
+    twin_status status = twin__opening_open(&source, &opening, error);
+    if (!source)
+        return status;
+    status = append(out, source, error);
+    return status == TWIN_OK ? open_parts(out, source, error) : status;
 }
 
 void twin__source_close(struct twin__source *source)

@@ -1,6 +1,6 @@
 /* source.h — one of the sources of an input, behind one interface.
  *
- * A kind of source (lines.c, folder.c, memory.c) is a table of functions. To add one: write a
+ * A kind of source (lines.c, file.c, folder.c, memory.c) is a table of functions. To add one: write a
  * file with such a table, and add it to the list in open.c, which asks the kinds in turn whether
  * a path is theirs. input.c calls nothing but these functions, so neither it nor the readers
  * above it know what kinds there are. */
@@ -24,12 +24,16 @@ struct twin__record {
     twin_problem problem;
 };
 
+/* How a file is read: as one document, or record by record. */
+enum twin__content { TWIN__CONTENT_DOCUMENT, TWIN__CONTENT_LINES };
+
 /* A source, opened. Each kind has a struct of its own that begins with this one. */
 struct twin__source {
     const struct twin__source_kind *kind;
     const struct twin__input_settings *settings;
-    char *name;      /* as it was given; "-" is "standard input" */
-    uint32_t number; /* which of the sources, from 0 */
+    char *name;          /* as it was given; "-" is "standard input"; of a file in a folder, the path */
+    const char *id_name; /* part of `name`: what comes before a line in an id; NULL: nothing, the line is the id */
+    uint32_t number;     /* which of the sources, from 0 */
     size_t chunks;
     size_t first_chunk; /* counted over all sources before it */
 };
@@ -88,19 +92,39 @@ struct twin__source_kind {
     /* What is in the folder. NULL: this kind is none. */
     twin_folder_info (*folder_info)(const struct twin__source *source);
 
+    /* The files in it that are sources of their own, because they hold many documents: how many there may be, and
+     * one of them, opened by twin__opening_open(), or NULL if it is none after all. NULL: this kind has none. */
+    size_t (*parts)(const struct twin__source *source);
+    twin_status (*open_part)(struct twin__source **out, struct twin__source *source, size_t part, twin_error *error);
+
     /* Frees the source and all it holds but the name. */
     void (*close)(struct twin__source *source);
 };
 
-extern const struct twin__source_kind twin__lines, twin__folder, twin__memory;
+extern const struct twin__source_kind twin__lines, twin__file, twin__folder, twin__memory;
 
-/* open.c: opens a path with the first kind that accepts it. Release it with
+/* Begin with {0}. */
+struct twin__source_list {
+    struct twin__source **items;
+    size_t count, capacity;
+};
+
+/* open.c: opens a path with the first kind that accepts it and appends the source, and those that are
+ * parts of it, to the list. Also after a failure all of the list is to be released with
  * twin__source_close(). */
-twin_status twin__source_open(struct twin__source **out, const char *path,
+twin_status twin__source_open(struct twin__source_list *out, const char *path,
                               const struct twin__input_settings *settings, twin_error *error);
 void twin__source_close(struct twin__source *source);
+
+/* open.c: opens what is behind the descriptor, which is closed unless the source keeps it. The source gets a
+ * copy of the name. */
+twin_status twin__opening_open(struct twin__source **out, struct twin__opening *opening, twin_error *error);
+
+/* open.c: how a file of this name is read, unless the options say how all are; what was opened; whether a name
+ * ends so, in small letters or capitals. */
+enum twin__content twin__content_of_name(const char *name, const struct twin__input_settings *settings);
+enum twin__content twin__content_of(const struct twin__opening *opening);
 bool twin__name_ends_in(const char *name, const char *ending);
-bool twin__names_json_lines(const char *name);
 
 /* memory.c: documents in memory, either as an array or by calls. Borrows both. */
 twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,

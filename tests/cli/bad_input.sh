@@ -130,14 +130,13 @@ unopened=( # arguments | message
     "link-loop | link-loop cannot be opened: Too many levels of symbolic links"
     "$(printf 'n%.0s' {1..300}) | cannot be opened: File name too long"
     "good.jsonl/below | good.jsonl/below cannot be opened: Not a directory"
-    "letter.txt | letter.txt is not a known kind of input"
-    "letter.txt | if it is a text itself, give the folder it is in"
-    "paper.pdf | paper.pdf is not a known kind of input"
-    "corpus.gz | corpus.gz is not a known kind of input"
+    "paper.pdf | paper.pdf is a PDF file; extract its text, or use --as files"
+    "corpus.gz | corpus.gz looks like JSON; use --as lines if it is JSON lines"
+    "part-00000 | part-00000 looks like JSON; use --as lines if it is JSON lines"
+    "cut.txt.gz | cut.txt.gz: its gzip data ends early after 2000 bytes"
     "rows.tsv | rows.tsv is not a known kind of input: if its lines are a set, a tab and an element, use --sets;"
     "rows.csv | use --sets=,;"
     "array.json | jq -c '.[]'"
-    "GOOD.JSONL | rename it to lower case, or give it as standard input (-)"
     "good.jsonl.xz | decompress it with xz -dc"
     "good.jsonl.bz2 | decompress it with bzip2 -dc"
     "cut.jsonl.gz | cut.jsonl.gz: its gzip data ends early after 2000 bytes"
@@ -227,10 +226,12 @@ make_files()
     for i in {1..2000}; do
         echo "{\"id\":$i,\"text\":\"$((i * 7919 % 10007)) words $((i * i * 31 % 99991)) of a text $((i * 17 % 257))\"}"
     done >corpus.jsonl
-    touch rows.tsv rows.csv array.json GOOD.JSONL good.jsonl.xz good.jsonl.bz2
+    touch rows.tsv rows.csv array.json good.jsonl.xz good.jsonl.bz2
+    cp good.jsonl part-00000
+    cp good.jsonl GOOD.JSONL
     gzip -c corpus.jsonl >corpus.gz
     zstd -qc --check corpus.jsonl >corpus.zst
-    head -c 2000 corpus.gz >cut.jsonl.gz
+    head -c 2000 corpus.gz | tee cut.txt.gz >cut.jsonl.gz
     head -c 2000 corpus.zst >cut.jsonl.zst
     for kind in gz zst; do
         cp corpus.$kind hurt.jsonl.$kind
@@ -269,23 +270,45 @@ check_inputs()
         printf '%s\tx\nb\tx\n' "$name" >named.tsv
         expect "a set $name" 0 "$name"$'\tb\t1.0000' "" "$TWINSIFT" pairs --sets named.tsv
     done
+    expect "index create" 0 "" "" "$TWINSIFT" index create none.twin
     for input in empty.jsonl folder hollow /dev/null; do
         [ -e "$input" ] || : >"$input"
         expect "pairs $input" 0 "" "there are no documents in the input" "$TWINSIFT" pairs "$input"
         expect "pairs --strict $input" 0 "" "there are no documents" "$TWINSIFT" pairs --strict "$input"
         expect "pairs --quiet $input" 0 "" "" "$TWINSIFT" pairs --quiet "$input"
     done
-    mkdir shards shards/more
+    expect "capitals" 0 "$pair" "" "$TWINSIFT" pairs GOOD.JSONL
+    expect "--as lines" 0 "$pair" "" "$TWINSIFT" pairs --as lines part-00000
+    expect "--as files" 0 $'part-00000\tgood.jsonl\t1.0000' "" "$TWINSIFT" pairs --as files part-00000 good.jsonl
+    cp letter.txt copy.txt
+    expect "text files" 0 $'letter.txt\tcopy.txt\t1.0000' "" "$TWINSIFT" pairs letter.txt copy.txt
+    mkdir shards shards/more shards/.git
     cp good.jsonl shards/p1.jsonl
-    gzip -c good.jsonl >shards/more/p0.jsonl.gz
+    echo '{"text":"a good document, long enough to have some shingles"}' | gzip -c >shards/more/p0.jsonl.gz
+    echo 'a good document, long enough to have some shingles' >shards/note.txt
+    cp good.jsonl shards/.git/p4.jsonl
     mkfifo shards/pipe
     ln -s p1.jsonl shards/p2.jsonl
     ln -s missing shards/more/p3.jsonl
-    expect "shards" 0 "" "shards: each file in a folder is one document, also more/p0.jsonl.gz; give files of JSON lines themselves" \
+    expect "shards" 0 "note.txt	more/p0.jsonl.gz:1	1.0000
+note.txt	g1	1.0000
+note.txt	g2	1.0000" \
+        "shards: skipped in the folder: 2 symbolic links, 1 special file, 1 hidden file or folder (--hidden reads these)" \
         "$TWINSIFT" pairs shards
-    grep -qF "shards: 2 symbolic links in the folder are skipped" err || fail "shards" "links are not counted"
-    grep -qF "shards: 1 special file (socket, pipe or device) in the folder is skipped" err || fail "shards" "the pipe is not counted"
-    expect "shards --quiet" 0 "" "" "$TWINSIFT" pairs --quiet shards
+    [ "$(wc -l <err)" -eq 1 ] || fail "shards" "more than one remark"
+    expect "shards --quiet --as files" 0 "" "" "$TWINSIFT" pairs --quiet --as files shards
+    expect "shards --hidden" 0 "note.txt	g1	1.0000
+note.txt	g2	1.0000
+note.txt	more/p0.jsonl.gz:1	1.0000" "shards/p1.jsonl:1:1: the id \"g1\" repeats that of shards/.git/p4.jsonl:1;" "$TWINSIFT" pairs --quiet --hidden shards
+    cp paper.pdf cut.jsonl.gz shards
+    expect "a PDF in a folder" 2 "" "shards/cut.jsonl.gz: its gzip data ends early after 2000 bytes" \
+        "$TWINSIFT" pairs --strict shards
+    expect "a PDF in a folder, skipped" 1 "" "shards/paper.pdf: is a PDF file; the file is skipped" \
+        "$TWINSIFT" index query none.twin --quiet shards
+    mkdir many
+    for i in {1..300}; do echo '{"text":"a good document, long enough to have some shingles"}' >many/$i.jsonl; done
+    expect "more files than may be open at first" 0 "$(printf '%s' "1.jsonl:1	10.jsonl:1	1.0000")" "" \
+        bash -c 'ulimit -Sn 100 && "$0" pairs many | head -n 1' "$TWINSIFT"
     expect "TMPDIR" 2 "" "the temporary folder /missing" env TMPDIR=/missing "$TWINSIFT" pairs - < <(cat good.jsonl)
     expect "TMPDIR empty" 0 "$pair" "" env TMPDIR= "$TWINSIFT" pairs - < <(cat good.jsonl)
     expect "index create" 0 "" "" "$TWINSIFT" index create temp.twin
@@ -303,7 +326,6 @@ check_lines()
 {
     local i
     expect "index create" 0 "" "" "$TWINSIFT" index create lines.twin
-    expect "index create" 0 "" "" "$TWINSIFT" index create none.twin
     for i in "${!bad_lines[@]}"; do
         fields "${bad_lines[i]//FILE/bad$i.jsonl}"
         between "bad$i" "${field[0]}"

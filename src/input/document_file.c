@@ -1,0 +1,127 @@
+/* document_file.c — a file that is one document. */
+#include "input/document_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "input/foreign.h"
+#include "input/unpack.h"
+#include "input/utf16.h"
+
+enum { READ_STEP = 16 << 10 };
+
+bool twin__is_our_failure(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* Replaces the block by an open file; `too_long` when that exceeds the limit. False: errno or
+ * *status says why. */
+static bool read_whole(twin_buffer *block, bool *too_long, twin_status *status, int fd, uint64_t size, uint64_t limit)
+{
+    *too_long = size > limit;
+    size_t more = size < limit ? (size_t)size + 1 : READ_STEP; /* one more, to see that the file ends there */
+    block->length = 0;
+    while (!*too_long) {
+        *status = twin_buffer_reserve(block, more);
+        if (*status != TWIN_OK)
+            return false;
+        size_t room = block->capacity - block->length;
+        ssize_t got = twin__read_at(fd, block->bytes + block->length, room, block->length);
+        if (got < 0)
+            return false;
+        block->length += (size_t)got;
+        *too_long = block->length > limit;
+        if ((size_t)got < room)
+            return true;
+        more = READ_STEP;
+    }
+    return true;
+}
+
+/* Reads the bytes as they are. */
+static twin_status read_bytes(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                              int fd, twin_error *error)
+{
+    struct stat about;
+    bool too_long, is_known = fstat(fd, &about) == 0;
+    twin_status status = TWIN_OK;
+    if (is_known && !S_ISREG(about.st_mode))
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "is not a regular file any more");
+    else if (!is_known || !read_whole(&buffers->block, &too_long, &status, fd, (uint64_t)about.st_size,
+                                      source->settings->options.max_bytes))
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
+    else if (too_long)
+        twin__record_too_long(out, source);
+    return status == TWIN_OK ? status : twin__fail_memory(error);
+}
+
+const char *twin__after_name(const char *message, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(message, name, length) != 0)
+        return message;
+    message += length;
+    return message + strspn(message, ": ");
+}
+
+/* Replaces the packed bytes by what is in them. */
+static twin_status unpack(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                          int fd, twin_error *error)
+{
+    int unpacked;
+    uint64_t size;
+    twin_error why = { 0 };
+    struct unpack_options how = { .name = source->name, .temp_folder = source->settings->options.temp_folder };
+    twin_status status = twin__unpack(&unpacked, &size, fd, how, &why);
+    if (status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED) {
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "%s", twin__after_name(why.message, source->name));
+        return TWIN_OK;
+    }
+    if (status != TWIN_OK)
+        return twin__fail(error, status, "%s", why.message);
+    status = read_bytes(out, source, buffers, unpacked, error);
+    close(unpacked);
+    return status;
+}
+
+/* The text in the block: converted if it is UTF-16, without a byte order mark. */
+static twin_status take_text(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                             twin_error *error)
+{
+    enum { MARK_LENGTH = sizeof TWIN__BYTE_ORDER_MARK - 1 };
+    twin_text text = { buffers->block.bytes, buffers->block.length };
+    if (twin__is_utf16(text)) {
+        buffers->text.length = 0;
+        if (twin__utf16_append(&buffers->text, text) != TWIN_OK)
+            return twin__fail_memory(error);
+        text = (twin_text){ buffers->text.bytes, buffers->text.length };
+    }
+    const char *foreign = twin__foreign_file(text.bytes, text.length);
+    if (foreign && source->settings->options.as != TWIN_INPUT_AS_FILES)
+        twin__record_problem(out, TWIN_PROBLEM_FOREIGN, 0, "is %s", foreign);
+    else if (text.length > source->settings->options.max_bytes)
+        twin__record_too_long(out, source);
+    if (text.length >= MARK_LENGTH && memcmp(text.bytes, TWIN__BYTE_ORDER_MARK, MARK_LENGTH) == 0)
+        text = (twin_text){ text.bytes + MARK_LENGTH, text.length - MARK_LENGTH };
+    out->document = (twin_document){ .text = text, .record = text };
+    return TWIN_OK;
+}
+
+twin_status twin__document_from_file(struct twin__record *out, const struct twin__source *source,
+                                     twin_read_buffers *buffers, int fd, twin_error *error)
+{
+    out->what = TWIN__RECORD_DOCUMENT;
+    twin_status status = read_bytes(out, source, buffers, fd, error);
+    if (status != TWIN_OK || out->what == TWIN__RECORD_PROBLEM)
+        return status;
+    const unsigned char *bytes = (const unsigned char *)buffers->block.bytes;
+    if (twin__packing_of(bytes, buffers->block.length) != PACKED_NOT)
+        status = unpack(out, source, buffers, fd, error);
+    if (status != TWIN_OK || out->what == TWIN__RECORD_PROBLEM)
+        return status;
+    return take_text(out, source, buffers, error);
+}

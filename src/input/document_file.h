@@ -1,0 +1,20 @@
+/* document_file.h — a file that is one document. */
+#ifndef TWIN_INPUT_DOCUMENT_FILE_H
+#define TWIN_INPUT_DOCUMENT_FILE_H
+
+#include "input/source.h"
+
+/* Reads the file behind `fd`, which is at its start, into the buffers: unpacked if it is gzip or zstd, converted if it
+ * is UTF-16, without a byte order mark. `out` becomes a document with a text, or a problem: not readable, too long,
+ * damaged, or not text (unless options.as says that every file is a document). What the process lacks, such as
+ * memory or room for unpacking, is a failure. */
+twin_status twin__document_from_file(struct twin__record *out, const struct twin__source *source,
+                                     twin_read_buffers *buffers, int fd, twin_error *error);
+
+/* What follows the name in a sentence that begins with it: "cannot be read". */
+const char *twin__after_name(const char *message, const char *name);
+
+/* Whether an errno says what the process lacks, and not what is wrong with a file. */
+bool twin__is_our_failure(int error);
+
+#endif
