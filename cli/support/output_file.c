@@ -11,16 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST = 8 }; /* files being written at the same time */
-
-/* Files that a signal has to remove. The handler only reads these. */
-static const char *volatile unfinished[MOST];
+/* Files that a signal has to remove. The handler only reads this; a list that is full is replaced by a longer one and
+ * not freed, so that the handler always finds a whole one. */
+static struct unfinished {
+    size_t room;
+    const char *volatile paths[];
+} *volatile unfinished;
 
 static void remove_and_die(int number)
 {
-    for (int i = 0; i < MOST; i++)
-        if (unfinished[i])
-            unlink(unfinished[i]);
+    for (size_t i = 0; unfinished && i < unfinished->room; i++)
+        if (unfinished->paths[i])
+            unlink(unfinished->paths[i]);
     raise(number); /* dies of it: SA_RESETHAND has removed the handler */
 }
 
@@ -36,20 +38,29 @@ static void watch_signals(void)
 
 static bool remember(const char *path)
 {
-    for (int i = 0; i < MOST; i++)
-        if (!unfinished[i]) {
-            unfinished[i] = path;
+    enum { FEW = 8 };
+    size_t room = unfinished ? unfinished->room : 0;
+    for (size_t i = 0; i < room; i++)
+        if (!unfinished->paths[i]) {
+            unfinished->paths[i] = path;
             return true;
         }
-    errno = EMFILE;
-    return false;
+    struct unfinished *longer = calloc(1, sizeof *longer + (room ? 2 * room : FEW) * sizeof longer->paths[0]);
+    if (!longer)
+        return false;
+    longer->room = room ? 2 * room : FEW;
+    for (size_t i = 0; i < room; i++)
+        longer->paths[i] = unfinished->paths[i];
+    longer->paths[room] = path;
+    unfinished = longer;
+    return true;
 }
 
 static void forget(const char *path)
 {
-    for (int i = 0; i < MOST; i++)
-        if (unfinished[i] == path)
-            unfinished[i] = NULL;
+    for (size_t i = 0; unfinished && i < unfinished->room; i++)
+        if (unfinished->paths[i] == path)
+            unfinished->paths[i] = NULL;
 }
 
 static void clear(struct output_file *output)
@@ -115,24 +126,37 @@ bool output_file_open(struct output_file *out, const char *path)
     return false;
 }
 
-bool output_file_finish(struct output_file *output)
+/* Reports why the file could not be written, and removes it. */
+static bool give_up(struct output_file *output)
+{
+    fail("%s: could not be written: %s", output->path, strerror(errno ? errno : EIO));
+    output_file_abandon(output);
+    return false;
+}
+
+bool output_file_close(struct output_file *output)
 {
     errno = 0;
     bool good = ferror(output->file) == 0;
     good = fclose(output->file) == 0 && good;
-    good = good && (!output->temporary || rename(output->temporary, output->path) == 0);
-    if (!good) {
-        fail("%s: could not be written: %s", output->path, strerror(errno ? errno : EIO));
-        if (output->temporary)
-            unlink(output->temporary);
-    }
+    output->file = NULL;
+    return good || give_up(output);
+}
+
+bool output_file_finish(struct output_file *output)
+{
+    if (output->file && !output_file_close(output))
+        return false;
+    if (output->temporary && rename(output->temporary, output->path) != 0)
+        return give_up(output);
     clear(output);
-    return good;
+    return true;
 }
 
 void output_file_abandon(struct output_file *output)
 {
-    fclose(output->file);
+    if (output->file)
+        fclose(output->file);
     if (output->temporary)
         unlink(output->temporary);
     clear(output);

@@ -16,10 +16,14 @@ struct output_file {
 /* Opens; on false the error has been reported. */
 bool output_file_open(struct output_file *out, const char *path);
 
-/* Closes, and gives the file its name; on false the error has been reported and the file is gone. */
+/* Closes the file, which still has to be finished: so several appear together, or none. On false the error has been
+ * reported and the file is gone. */
+bool output_file_close(struct output_file *output);
+
+/* Closes the file, unless it is closed, and gives it its name; on false the error has been reported and the file is gone. */
 bool output_file_finish(struct output_file *output);
 
-/* Closes and removes it. */
+/* Closes and removes it; nothing, if it is gone. */
 void output_file_abandon(struct output_file *output);
 
 #endif

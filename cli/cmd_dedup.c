@@ -1,0 +1,210 @@
+/* cmd_dedup.c — twinsift dedup: a collection without its near-duplicates.
+ *
+ * The command reads a collection, lets the library decide which documents stay (twin_dedup_find), and writes those
+ * (dedup_output.c). A summary on standard error follows, or statistics as JSON. */
+#include "commands.h"
+#include "dedup_output.h"
+#include "read_documents.h"
+#include "support/inputs.h"
+#include "support/messages.h"
+#include "support/progress.h"
+#include "support/record.h"
+#include "support/search_options.h"
+#include "support/usage.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct request {
+    struct shared_options shared;
+    twin_measure measure;
+    twin_preference keep;
+    bool chain, dry_run, stats;
+    const char *output, *groups;
+};
+
+#define AT(field) OPTION_AT(struct request, field)
+
+static const struct option_row options[] = {
+    { "measure", 0, OPTIONS_MATCHING, "M", "jaccard; or containment, of the smaller set in the larger",
+      &option_choice, AT(measure), .choices = "jaccard containment" },
+    { "keep", 0, OPTIONS_MATCHING, "WHICH", "of similar documents keep the first, longest or shortest",
+      &option_choice, AT(keep), .choices = "first longest shortest" },
+    { "chain", 0, OPTIONS_MATCHING, NULL,
+      "also drop what is connected to the one kept by a chain of similar documents", &option_flag, AT(chain) },
+    { "output", 'o', OPTIONS_OUTPUT, "FILE",
+      "write what is kept to FILE, compressed if it ends in .gz or .zst; to one file per input if it ends in / "
+      "(default: standard output)",
+      &option_text, AT(output) },
+    { "groups", 0, OPTIONS_OUTPUT, "FILE", "write which documents were dropped for which, a JSON line per group",
+      &option_text, AT(groups) },
+    { "dry-run", 0, OPTIONS_OUTPUT, NULL, "write no documents, only the summary", &option_flag, AT(dry_run) },
+    { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts, times and memory at the end as JSON", &option_flag,
+      AT(stats) },
+    { 0 },
+};
+
+struct run {
+    const struct request *request;
+    twin_scheme scheme;
+    twin_exec exec;
+    twin_input *input;
+    twin_collection *collection;
+    twin_dedup *dedup;
+    double started, read, found, written; /* seconds */
+};
+
+static void run_clear(struct run *run)
+{
+    twin_dedup_free(run->dedup);
+    twin_collection_free(run->collection);
+    twin_input_free(run->input);
+}
+
+static const char *contradiction(const struct request *request)
+{
+    if (request->dry_run && request->output)
+        return "--dry-run writes no documents, so --output does not apply";
+    if (request->shared.input.format == TWIN_INPUT_SETS && request->keep != TWIN_PREFER_FIRST)
+        return "--sets: sets have no text, so --keep must be first";
+    return NULL;
+}
+
+static bool complete_scheme(struct run *run)
+{
+    twin_error error = { 0 };
+    run->scheme = run->request->shared.scheme;
+    run->scheme.measure = run->request->measure;
+    twin_status status = twin_scheme_complete(&run->scheme, &error);
+    if (status != TWIN_OK)
+        fail_status("the options", status, &error);
+    return status == TWIN_OK;
+}
+
+static bool read_collection(struct run *run, twin_progress progress)
+{
+    const struct shared_options *shared = &run->request->shared;
+    run->input = open_inputs(shared, 0, progress);
+    if (!run->input)
+        return false;
+    twin_collection_options wanted = { .scheme = run->scheme,
+                                       .sizes = run->request->measure == TWIN_CONTAINMENT,
+                                       .repeated_ids = true,
+                                       .exec = run->exec,
+                                       .strict = shared->strict,
+                                       .progress = progress };
+    run->collection = read_documents(run->input, wanted, shared->quiet);
+    run->read = seconds();
+    return run->collection != NULL;
+}
+
+static bool find_duplicates(struct run *run, twin_progress progress)
+{
+    twin_error error = { 0 };
+    twin_dedup_options wanted = { .search = { .exec = run->exec, .progress = progress },
+                                  .preference = run->request->keep,
+                                  .chain = run->request->chain };
+    twin_status status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
+    run->found = seconds();
+    progress_clear();
+    if (status != TWIN_OK)
+        fail_status("the search", status, &error);
+    return status == TWIN_OK;
+}
+
+/* The groups come first: if they cannot be written, an output of an earlier run is still there. */
+static bool write_results(struct run *run)
+{
+    const struct request *request = run->request;
+    struct dedup_result result = { run->input, run->collection, run->dedup };
+    bool done = (!request->groups || write_groups(&result, request->groups)) &&
+                (request->dry_run || write_kept(&result, request->output));
+    run->written = seconds();
+    return done;
+}
+
+static void print_stats(const struct run *run)
+{
+    twin_collection_counts read = twin_collection_count(run->collection);
+    twin_dedup_counts counts = twin_dedup_count(run->dedup);
+    struct record record = record_begin(stderr, true);
+    record_object(&record, "stats");
+    record_count(&record, "documents", counts.documents);
+    record_count(&record, "bytes", read.bytes);
+    record_count(&record, "kept", counts.kept);
+    record_count(&record, "exact_copies", counts.exact_copies);
+    record_count(&record, "near_copies", counts.near_copies);
+    record_count(&record, "groups", counts.groups);
+    record_count(&record, "too_short", read.too_short);
+    record_count(&record, "skipped", read.problems);
+    record_count(&record, "record_bytes", counts.bytes);
+    record_count(&record, "kept_bytes", counts.kept_bytes);
+    record_count(&record, "candidates", counts.search.candidates);
+    record_count(&record, "verified", counts.search.verified);
+    record_object(&record, "seconds");
+    record_fixed(&record, "reading", run->read - run->started, 3);
+    record_fixed(&record, "deciding", run->found - run->read, 3);
+    record_fixed(&record, "writing", run->written - run->found, 3);
+    record_fixed(&record, "total", run->written - run->started, 3);
+    record_object_end(&record);
+    record_count(&record, "peak_bytes", peak_bytes());
+    record_object_end(&record);
+    record_end(&record);
+}
+
+static bool dedup_and_write(struct run *run)
+{
+    twin_progress progress = progress_begin(run->request->shared.quiet);
+    run->started = seconds();
+    bool done = read_collection(run, progress) && find_duplicates(run, progress) && write_results(run);
+    progress_end();
+    return done;
+}
+
+static int run_dedup(void *context)
+{
+    struct request *request = context;
+    struct word_list stop_words = { 0 };
+    struct run run = { .request = request };
+    const char *sentence = contradiction(request);
+    if (sentence)
+        return fail("%s", sentence);
+    bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
+                load_stop_words(&request->shared, &stop_words) && complete_scheme(&run) && dedup_and_write(&run);
+    if (done && request->stats)
+        print_stats(&run);
+    else if (done && !request->shared.quiet)
+        print_summary(&(struct dedup_result){ run.input, run.collection, run.dedup });
+    run_clear(&run);
+    word_list_clear(&stop_words);
+    return done ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8) };
+
+const struct command command_dedup = {
+    .name = "twinsift dedup",
+    .summary = "write a collection without its near-duplicates",
+    .usage = "[OPTION]... INPUT...",
+    .about =
+        "Of documents that are similar one is kept, and its record is written byte for byte. A document is "
+        "dropped only "
+        "if it has been verified to be similar to the one kept. Of a folder, or of sets, the ids of what is kept "
+        "are written.\n\n"
+        "Documents are considered in the order of --keep; one that is similar to a document already kept is "
+        "dropped for the first such document, and any other is kept. With longest and shortest the result does "
+        "not depend on the order of the input.",
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " quiet",
+    .options = options,
+    .most = SIZE_MAX,
+    .status = "0  done\n"
+              "2  error; a document that cannot be read is reported and left out",
+    .examples =
+        "twinsift dedup corpus.jsonl -o clean.jsonl\n"
+        "twinsift dedup --threshold 0.9 --keep longest --groups groups.jsonl crawl.jsonl.zst -o clean.jsonl.zst\n"
+        "twinsift dedup part-*.jsonl.gz -o clean/\n"
+        "twinsift dedup --dry-run articles/",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_dedup,
+};

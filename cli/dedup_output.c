@@ -1,0 +1,270 @@
+/* dedup_output.c — what twinsift dedup writes: kept records and groups.
+ *
+ * Documents are numbered in the order of the input, so the records of one input are consecutive and their offsets
+ * increase. They are read in blocks, without parsing, and those that stay are passed on. Every output is staged next to its
+ * final name, and all of them get their names at the end: a run that fails changes nothing. */
+#include "dedup_output.h"
+
+#include "support/messages.h"
+#include "support/output_file.h"
+#include "support/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Documents begin .. end - 1 are those of one input. */
+struct range {
+    uint32_t source;
+    size_t begin, end;
+};
+
+static struct range range_of(const struct dedup_result *result, uint32_t source, size_t begin)
+{
+    size_t documents = twin_collection_count(result->collection).documents, end = begin;
+    while (end < documents && twin_collection_position(result->collection, (uint32_t)end).source == source)
+        end++;
+    return (struct range){ source, begin, end };
+}
+
+static bool stays(const struct dedup_result *result, size_t document)
+{
+    return twin_dedup_keepers(result->dedup)[document] == document;
+}
+
+/* ---- records ---- */
+
+enum { BLOCK_BYTES = 4 << 20, LINE_END_BYTES = 2 };
+
+static uint64_t record_end_offset(const struct dedup_result *result, size_t document)
+{
+    twin_position position = twin_collection_position(result->collection, (uint32_t)document);
+    return position.offset + position.length;
+}
+
+/* Writes one record from the bytes that begin with it, and its line end; a last line without one gets it. */
+static void write_record(FILE *out, const char *bytes, size_t length, size_t available)
+{
+    size_t end = length;
+    if (end + 1 < available && bytes[end] == '\r' && bytes[end + 1] == '\n')
+        end += 2;
+    else if (end < available && bytes[end] == '\n')
+        end++;
+    fwrite(bytes, 1, end, out);
+    if (end == length)
+        fputc('\n', out);
+}
+
+/* Writes the records of documents begin .. end - 1 that stay; they are in one block of the file. */
+static twin_status write_block(FILE *out, twin_buffer *block, const struct dedup_result *result, struct range range)
+{
+    twin_error error = { 0 };
+    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    uint64_t to = record_end_offset(result, range.end - 1) + LINE_END_BYTES;
+    twin_status status = twin_input_bytes(block, result->input, range.source, from, to, &error);
+    if (status != TWIN_OK) {
+        fail_status("the input", status, &error);
+        return status;
+    }
+    for (size_t i = range.begin; i < range.end; i++) {
+        twin_position position = twin_collection_position(result->collection, (uint32_t)i);
+        size_t at = (size_t)(position.offset - from);
+        if (!stays(result, i))
+            continue;
+        if (at + position.length > block->length) {
+            fail("%s became shorter while it was read", twin_input_name(result->input, range.source));
+            return TWIN_EIO;
+        }
+        write_record(out, block->bytes + at, position.length, block->length - at);
+    }
+    return TWIN_OK;
+}
+
+/* Where the documents of one block end: a block has one that stays at its beginning and is no longer than it need be. */
+static struct range next_block(const struct dedup_result *result, struct range range)
+{
+    while (range.begin < range.end && !stays(result, range.begin))
+        range.begin++;
+    if (range.begin == range.end)
+        return range;
+    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    size_t last = range.begin;
+    for (size_t i = range.begin + 1; i < range.end && record_end_offset(result, i) - from <= BLOCK_BYTES; i++)
+        if (stays(result, i))
+            last = i;
+    return (struct range){ range.source, range.begin, last + 1 };
+}
+
+static bool write_records(FILE *out, const struct dedup_result *result, struct range range)
+{
+    twin_buffer block = { 0 };
+    bool good = true;
+    while (good && (range.begin < range.end)) {
+        struct range piece = next_block(result, range);
+        good = piece.begin == piece.end || write_block(out, &block, result, piece) == TWIN_OK;
+        range.begin = piece.end;
+    }
+    twin_buffer_clear(&block);
+    return good;
+}
+
+static bool write_ids(FILE *out, const struct dedup_result *result, struct range range)
+{
+    for (size_t i = range.begin; i < range.end; i++)
+        if (stays(result, i)) {
+            struct record record = record_begin(out, false);
+            record_text(&record, "id", twin_collection_id(NULL, result->collection, (uint32_t)i));
+            record_end(&record);
+        }
+    return true;
+}
+
+/* Lines have positions with a length; files in folders and sets have none. */
+static bool has_records(const struct dedup_result *result, struct range range)
+{
+    return range.begin < range.end && twin_input_format_of(result->input) == TWIN_INPUT_DOCUMENTS &&
+           twin_collection_position(result->collection, (uint32_t)range.begin).line > 0;
+}
+
+static bool write_range(FILE *out, const struct dedup_result *result, struct range range)
+{
+    return has_records(result, range) ? write_records(out, result, range) : write_ids(out, result, range);
+}
+
+/* ---- one output ---- */
+
+static bool write_all(FILE *out, const struct dedup_result *result)
+{
+    struct range range = { 0 };
+    for (uint32_t source = 0; source < twin_input_sources(result->input); source++) {
+        range = range_of(result, source, range.end);
+        if (!write_range(out, result, range))
+            return false;
+    }
+    return true;
+}
+
+static bool write_one(const struct dedup_result *result, const char *path)
+{
+    struct output_file output;
+    if (!output_file_open(&output, path))
+        return false;
+    if (write_all(output.file, result))
+        return output_file_finish(&output);
+    output_file_abandon(&output);
+    return false;
+}
+
+/* ---- one output per input ---- */
+
+/* The name of an input's output: that of the input in the folder. The caller frees it. */
+static char *name_in(const char *folder, const char *input)
+{
+    size_t length = strlen(input);
+    while (length > 1 && input[length - 1] == '/')
+        length--;
+    size_t begin = length;
+    while (begin > 0 && input[begin - 1] != '/')
+        begin--;
+    size_t room = strlen(folder) + length - begin + 1;
+    char *name = malloc(room);
+    if (name)
+        snprintf(name, room, "%s%.*s", folder, (int)(length - begin), input + begin);
+    return name;
+}
+
+/* Two inputs of the same name would overwrite each other. */
+static bool names_differ(char *const *names, const twin_input *input, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (names[i] && names[j] && strcmp(names[i], names[j]) == 0) {
+                fail("%s and %s would both become %s; give outputs of their own", twin_input_name(input, (uint32_t)j),
+                     twin_input_name(input, (uint32_t)i), names[i]);
+                return false;
+            }
+    return true;
+}
+
+/* Writes each output; their names come when all are written. */
+static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
+{
+    struct output_file *outputs = calloc(count + 1, sizeof *outputs);
+    struct range range = { 0 };
+    bool good = outputs != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        range = range_of(result, (uint32_t)i, range.end);
+        good = names[i] && output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, result, range) &&
+               output_file_close(&outputs[i]);
+    }
+    for (size_t i = 0; outputs && i < count; i++)
+        if (good)
+            good = output_file_finish(&outputs[i]);
+        else
+            output_file_abandon(&outputs[i]);
+    free(outputs);
+    return good;
+}
+
+static bool write_each(const struct dedup_result *result, const char *folder)
+{
+    size_t count = twin_input_sources(result->input);
+    char **names = calloc(count + 1, sizeof *names);
+    if (!names)
+        return fail_status("the output", TWIN_ENOMEM, NULL), false;
+    for (size_t i = 0; i < count; i++)
+        names[i] = name_in(folder, twin_input_name(result->input, (uint32_t)i));
+    bool good = mkdir(folder, 0777) == 0 || errno == EEXIST;
+    if (!good)
+        fail("%s: cannot be created: %s", folder, strerror(errno));
+    good = good && names_differ(names, result->input, count) && write_named(result, names, count);
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    return good;
+}
+
+bool write_kept(const struct dedup_result *result, const char *path)
+{
+    if (!path)
+        return write_all(stdout, result) && fflush(stdout) == 0 && output_is_good();
+    return path[strlen(path) - 1] == '/' ? write_each(result, path) : write_one(result, path);
+}
+
+/* ---- groups ---- */
+
+static void record_document(struct record *record, const char *name, const struct dedup_result *result,
+                            uint32_t document)
+{
+    bool is_number;
+    twin_text id = twin_collection_id(&is_number, result->collection, document);
+    record_id(record, name, id, is_number);
+}
+
+static void write_group(FILE *out, const struct dedup_result *result, const twin_dedup_group *group)
+{
+    struct record record = record_begin(out, true);
+    record_document(&record, "kept", result, group->keeper);
+    record_list(&record, "dropped");
+    for (size_t i = 0; i < group->count; i++) {
+        record_object(&record, NULL);
+        record_document(&record, "id", result, group->dropped[i]);
+        record_fixed(&record, "similarity", twin_dedup_similarities(result->dedup)[group->dropped[i]], 4);
+        record_object_end(&record);
+    }
+    record_list_end(&record);
+    record_end(&record);
+}
+
+bool write_groups(const struct dedup_result *result, const char *path)
+{
+    const twin_dedup_group *groups;
+    struct output_file output;
+    size_t count = twin_dedup_groups(&groups, result->dedup);
+    if (!output_file_open(&output, path))
+        return false;
+    for (size_t i = 0; i < count && !ferror(output.file); i++)
+        write_group(output.file, result, &groups[i]);
+    return output_file_finish(&output);
+}

@@ -1,0 +1,34 @@
+/* dedup_output.h — what twinsift dedup writes: kept records, groups, a report. */
+#ifndef TWIN_DEDUP_OUTPUT_H
+#define TWIN_DEDUP_OUTPUT_H
+
+#include <stdio.h>
+#include <twinsift/twinsift.h>
+
+/* What was found, and in what. */
+struct dedup_result {
+    const twin_input *input;
+    const twin_collection *collection;
+    const twin_dedup *dedup;
+};
+
+/* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and sets
+ * the ids, one per line. To `path`, which is written whole or not at all, or, if it ends in a slash, to one file
+ * per input in that folder; NULL: to standard output. On false the error has been reported, and whatever was there before
+ * is unchanged. */
+bool write_kept(const struct dedup_result *result, const char *path);
+
+/* Writes a JSON line per group: the id that stays and those dropped for it, with their similarities. */
+bool write_groups(const struct dedup_result *result, const char *path);
+
+/* Prints counts and the largest groups on standard error. */
+void print_summary(const struct dedup_result *result);
+
+/* Fills `out` with the largest groups, largest first, of equal ones the earlier; returns how many. */
+enum { LARGEST_GROUPS = 10 };
+size_t largest_groups(const twin_dedup_group *out[LARGEST_GROUPS], const twin_dedup *dedup);
+
+/* How many bytes of a text to show: at most `most`, and whole characters. */
+size_t excerpt_length(twin_text text, size_t most);
+
+#endif

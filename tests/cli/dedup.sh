@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# twinsift dedup: what is kept is what an exhaustive comparison and the rule say, records are written byte for byte,
+# and an output is whole or as it was before.
+set -u
+: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}" "${TWINSIFT_EXACT_PAIRS:?}"
+failures=0
+fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+
+# run STATUS ARGUMENT...: runs twinsift dedup, leaves out and err, checks the exit status.
+run() {
+    local expected=$1 status
+    shift
+    asked="twinsift dedup $*"
+    "$TWINSIFT" dedup "$@" >out 2>err
+    status=$?
+    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
+}
+# wrong WORDS ARGUMENT...: an error, nothing on standard output, one line with these words on standard error.
+wrong() {
+    local words=$1
+    shift
+    run 2 "$@"
+    [ ! -s out ] || fail "$asked: an error, but printed $(cat out)"
+    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
+    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
+}
+
+# ---- the rule, against an exhaustive comparison
+
+documents=1500
+[ -z "${TWINSIFT_QUICK-}" ] || documents=400
+"$TWINSIFT_GENERATE" --docs $documents --bytes 800 --seed 5 --copies 0.4 --edits --families 5:12 | awk 'length > 60' >corpus.jsonl # short texts are always kept
+documents=$(wc -l <corpus.jsonl)
+"$TWINSIFT_EXACT_PAIRS" corpus.jsonl char 9 0.8 >pairs.tsv
+
+# greedy ORDER: of the ids in this order those that are similar to none kept before.
+greedy() {
+    awk -F'\t' 'NR == FNR { near[$1] = near[$1] " " $2; near[$2] = near[$2] " " $1; next }
+        { drop = 0; n = split(near[$1], other, " ")
+          for (i = 1; i <= n; i++) if (other[i] in kept) drop = 1
+          if (!drop) { kept[$1]; print $1 } }' pairs.tsv "$1"
+}
+ids() { sed -E 's/^\{"id": ?"?([^",]*)"?,.*/\1/' "$@"; }
+
+ids corpus.jsonl >order.first
+paste <(awk '{ text = $0; sub(/.*"text": ?"/, "", text); print length(text) }' corpus.jsonl) order.first >lengths
+[ "$(sort order.first | uniq -d | wc -l)" = 0 ] || fail "the generator repeats ids"
+
+run 0 --quiet corpus.jsonl
+ids out >kept
+greedy order.first >expected
+cmp -s kept expected || fail "$asked: $(wc -l <kept) kept, not $(wc -l <expected): $(diff kept expected | head -3)"
+[ "$(wc -l <kept)" -lt $((documents * 9 / 10)) ] || fail "the corpus has too few duplicates to show anything"
+awk 'NR == FNR { kept[$0]; next } { line = $0; sub(/^\{"id": ?"?/, "", line); sub(/"?,.*/, "", line) } line in kept' \
+    kept corpus.jsonl | cmp -s - out || fail "$asked: the records are not those of the input"
+cp out reference
+
+# Similar to the one kept, in the groups, and all that is not kept is there once.
+run 0 --quiet --groups groups.jsonl -o kept.jsonl corpus.jsonl
+cmp -s kept.jsonl reference || fail "$asked: another output in a file"
+[ ! -s out ] || fail "$asked: printed too"
+python3 - <<'PYTHON' || fail "the groups are wrong"
+import json
+pairs = {}
+for line in open("pairs.tsv"):
+    a, b, similarity = line.rstrip("\n").split("\t")
+    pairs[a, b] = pairs[b, a] = float(similarity)
+kept = set(open("kept").read().split())
+dropped = set()
+for line in open("groups.jsonl"):
+    group = json.loads(line)
+    assert str(group["kept"]) in kept
+    for member in group["dropped"]:
+        assert str(member["id"]) not in kept and str(member["id"]) not in dropped
+        assert abs(pairs[str(group["kept"]), str(member["id"])] - member["similarity"]) < 1e-9
+        dropped.add(str(member["id"]))
+assert len(kept) + len(dropped) == sum(1 for _ in open("corpus.jsonl"))
+PYTHON
+
+# With the longest kept, the order of the input does not matter.
+run 0 --quiet --keep longest corpus.jsonl
+sort out >longest
+sort -R --random-source=<(yes) corpus.jsonl >shuffled.jsonl
+run 0 --quiet --keep longest shuffled.jsonl
+sort out | cmp -s - longest || fail "$asked: another set of records"
+run 0 --quiet --chain corpus.jsonl
+[ "$(wc -l <out)" -le "$(wc -l <reference)" ] || fail "$asked: chains keep more"
+
+for threads in 1 2 7; do
+    run 0 --quiet --threads $threads corpus.jsonl
+    cmp -s out reference || fail "$asked: another output"
+done
+
+# ---- bytes
+
+a='{"id":"a","text":"the quick brown fox jumps over the lazy dog"}'
+b='{"id":"b","text":"The quick brown fox jumps over the lazy dog  "}'
+c='{"text" : "quite another text with nothing in common",  "id":"c", "more":[1, 2]}'
+printf '%s\r\n\r\n%s\n\n%s' "$a" "$b" "$c" >mixed.jsonl
+run 0 --quiet mixed.jsonl
+printf '%s\r\n%s\n' "$a" "$c" | cmp -s - out || fail "$asked: $(cat out)"
+run 0 --quiet --keep shortest - <mixed.jsonl
+printf '%s\r\n%s\n' "$a" "$c" | cmp -s - out || fail "$asked: $(cat out)"
+
+# A repeated id is no reason to lose a document; a bad line is named and left out.
+printf '%s\n' "$a" '{"id":"a","text":"the same id but a text of its own, not like it"}' 'not json' "$c" >ids.jsonl
+run 0 --keep longest ids.jsonl
+grep -v 'not json' ids.jsonl | cmp -s - out || fail "$asked: $(cat out)"
+grep -q 'ids.jsonl:3:1' err && grep -q '^bad records *1 ' err || fail "$asked: $(cat err)"
+
+# ---- outputs
+
+run 0 corpus.jsonl -o a.jsonl.gz
+gzip -dc a.jsonl.gz | cmp -s - reference || fail "$asked: not the records"
+run 0 a.jsonl.gz corpus.jsonl -o b.jsonl.zst
+"$TWINSIFT" dedup --quiet b.jsonl.zst | cmp -s - reference || fail "$asked: not the records"
+grep -q '^  kept' err || fail "$asked: no summary: $(cat err)"
+
+head -n 100 corpus.jsonl >one.jsonl
+tail -n +101 corpus.jsonl | gzip >two.jsonl.gz
+run 0 --quiet one.jsonl two.jsonl.gz -o parts/
+{ cat parts/one.jsonl; gzip -dc parts/two.jsonl.gz; } | cmp -s - reference || fail "$asked: not the records"
+[ "$(ls parts | wc -l)" = 2 ] || fail "$asked: $(ls parts)"
+mkdir -p other && cp one.jsonl other/
+wrong 'would both become' one.jsonl other/one.jsonl -o parts/
+{ cat parts/one.jsonl; gzip -dc parts/two.jsonl.gz; } | cmp -s - reference || fail "$asked: changed an earlier output"
+
+mkdir -p folder/sub
+cp corpus.jsonl folder/x && cp corpus.jsonl folder/sub/y && echo 'something else altogether' >folder/z
+run 0 --quiet folder
+printf 'sub/y\nz\n' | cmp -s - out || fail "$asked: $(cat out)"
+printf '1\tu\n1\tv\n2\tu\n2\tv\n3\tw\n' >sets.tsv
+run 0 --quiet --sets sets.tsv
+printf '1\n3\n' | cmp -s - out || fail "$asked: $(cat out)"
+
+run 0 --dry-run corpus.jsonl
+[ ! -s out ] || fail "$asked: printed"
+grep -q "^  kept *$(wc -l <reference) " err || fail "$asked: $(cat err)"
+run 0 --stats corpus.jsonl -o a.jsonl
+grep -q "^{\"stats\":{\"documents\":$documents,.*\"kept\":$(wc -l <reference)," err || fail "$asked: $(cat err)"
+
+wrong 'does not apply' --dry-run -o x corpus.jsonl
+wrong '--keep must be first' --sets --keep longest sets.tsv
+wrong 'cannot be written' corpus.jsonl -o missing/folder/x.jsonl
+printf 'old\n' >old.jsonl
+run 2 corpus.jsonl missing.jsonl -o old.jsonl
+[ "$(cat old.jsonl)" = old ] || fail "$asked: changed an earlier output"
+if [ -e /dev/full ]; then
+    wrong 'No space left' --quiet corpus.jsonl -o /dev/full
+    run 2 --quiet --groups /dev/full corpus.jsonl -o old.jsonl
+    [ "$(cat old.jsonl)" = old ] || fail "$asked: changed an earlier output"
+fi
+! ls | grep -q '\.jsonl\.......$' || fail "left something behind: $(ls)"
+: >empty.jsonl
+run 0 empty.jsonl -o none.jsonl
+[ -e none.jsonl ] && [ ! -s none.jsonl ] || fail "$asked: no empty output"
+
+[ $failures = 0 ] && echo 'dedup: good'
+exit $((failures > 0))
