@@ -81,7 +81,8 @@ static void cut_tokens(struct twin__crowd_tokens *tokens, const struct twin__cro
     while (below < length && class < TWIN__CROWD_CLASSES - 1)
         below += classes[++class];
     uint64_t bound = class < TWIN__CROWD_CLASSES - 1 ? (uint64_t)(class + 1) << 48 : UINT64_MAX;
-    for (size_t i = class < crowd->common.least ? tokens->common : 0; i < tokens->count; i++) {
+    bool with_common = class == TWIN__CROWD_CLASSES - 1 || class >= crowd->common.least;
+    for (size_t i = with_common ? 0 : tokens->common; i < tokens->count; i++) {
         tokens->items[kept] = tokens->items[i];
         kept += tokens->items[i] < bound;
     }
