@@ -4,16 +4,16 @@
  * preference of their best documents: a node that no earlier one that stays is similar to stays, others are dropped for
  * the first such node (twin_cluster_keepers). Of a node that stays the best document stays, the others are its copies.
  *
- * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. */
+ * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. The search is
+ * told the order once it knows which these are, so that in families of near-copies it need not compare all pairs. */
 #include <twinsift/dedup.h>
 
 #include <stdlib.h>
-#include <string.h>
+#include <twinsift/cluster.h>
 
 #include "base/error.h"
-#include "base/exec.h"
 #include "dedup/preference.h"
-#include <twinsift/cluster.h>
+#include "join/engine.h"
 
 #define NOBODY UINT32_MAX
 
@@ -31,34 +31,28 @@ struct twin_dedup {
 struct decision {
     const twin_collection *collection;
     const twin_dedup_options *options;
-    twin_measure measure;
     size_t documents;
     const uint32_t *firsts;
-    const twin_match *matches;
-    size_t match_count;
+    twin_matches matches;
     uint32_t *best;      /* of each node the preferred document; NOBODY: a single document without a match */
     uint32_t *order;     /* nodes, and after them whatever is none, the most preferred first */
     uint32_t *node_kept; /* of each node the node that stays for it */
     double *node_similarity;
+    bool is_ordered;
 };
 
 /* ---- the order ---- */
 
-/* Lists the documents of all nodes with a copy or a match; returns how many. */
-static size_t list_involved(uint32_t *out, const struct decision *decision)
+/* Lists the documents of all nodes that are marked or have a copy; returns how many. */
+static size_t list_involved(uint32_t *out, bool *is_involved, const struct decision *decision)
 {
-    uint32_t *best = decision->best;
     size_t count = 0;
     for (size_t i = 0; i < decision->documents; i++)
         if (decision->firsts[i] != i)
-            best[decision->firsts[i]] = 0;
-    for (size_t i = 0; i < decision->match_count; i++)
-        best[decision->matches[i].a] = best[decision->matches[i].b] = 0;
+            is_involved[decision->firsts[i]] = true;
     for (size_t i = 0; i < decision->documents; i++)
-        if (best[decision->firsts[i]] != NOBODY)
+        if (is_involved[decision->firsts[i]])
             out[count++] = (uint32_t)i;
-    for (size_t i = 0; i < decision->documents; i++)
-        best[i] = NOBODY;
     return count;
 }
 
@@ -78,19 +72,66 @@ static void order_nodes(struct decision *decision, const uint32_t *sorted, size_
             decision->order[placed++] = (uint32_t)i;
 }
 
-static twin_status make_order(struct decision *decision, twin_error *error)
+/* The nodes marked, and those with a copy, are put in order. */
+static twin_status make_order(struct decision *decision, bool *is_involved, twin_error *error)
 {
     uint32_t *sorted = malloc((decision->documents + 1) * sizeof *sorted);
     if (!sorted)
         return twin__fail_memory(error);
     for (size_t i = 0; i < decision->documents; i++)
         decision->best[i] = NOBODY;
-    size_t count = list_involved(sorted, decision);
+    size_t count = list_involved(sorted, is_involved, decision);
     twin_status status = twin__preference_sort(sorted, count, decision->collection, decision->options->preference,
                                                decision->options->search.exec, error);
     if (status == TWIN_OK)
         order_nodes(decision, sorted, count);
+    decision->is_ordered = status == TWIN_OK;
     free(sorted);
+    return status;
+}
+
+/* Called by the search when it needs the order of these nodes, among which are all that it will match. */
+static twin_status order_documents(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
+                                   twin_error *error)
+{
+    struct decision *decision = context;
+    bool *is_involved = calloc(decision->documents + 1, sizeof *is_involved);
+    if (!is_involved)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        is_involved[documents[i]] = true;
+    twin_status status = make_order(decision, is_involved, error);
+    free(is_involved);
+    *out = decision->order;
+    return status;
+}
+
+static twin_status order_matched(struct decision *decision, twin_error *error)
+{
+    bool *is_involved = calloc(decision->documents + 1, sizeof *is_involved);
+    if (!is_involved)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < decision->matches.count; i++)
+        is_involved[decision->matches.items[i].a] = is_involved[decision->matches.items[i].b] = true;
+    twin_status status = make_order(decision, is_involved, error);
+    free(is_involved);
+    return status;
+}
+
+/* ---- the search ---- */
+
+/* Connected components need all similar pairs. */
+static twin_status search(struct decision *decision, twin_similar_counts *counts, twin_error *error)
+{
+    struct twin__provider provider = { 0 };
+    const twin_similar_options *options = &decision->options->search;
+    struct twin__deciding_options deciding = { options, order_documents, decision };
+    if (twin__collection_provider(&provider, decision->collection, options->exec.workers) != TWIN_OK)
+        return twin__fail_memory(error);
+    twin_status status = decision->options->chain
+                             ? twin__engine_find(&decision->matches, counts, &provider, options, error)
+                             : twin__engine_find_deciding(&decision->matches, counts, &provider, &deciding, error);
+    twin__collection_provider_clear(&provider);
     return status;
 }
 
@@ -100,7 +141,8 @@ static twin_status make_order(struct decision *decision, twin_error *error)
 static twin_status keep_components(struct decision *decision)
 {
     uint32_t *kept = decision->node_kept;
-    twin_status status = twin_cluster_components(kept, decision->documents, decision->matches, decision->match_count);
+    twin_status status =
+        twin_cluster_components(kept, decision->documents, decision->matches.items, decision->matches.count);
     uint32_t *first = malloc((decision->documents + 1) * sizeof *first);
     if (status == TWIN_OK && !first)
         status = TWIN_ENOMEM;
@@ -128,7 +170,7 @@ static twin_status measure_chains(struct decision *decision, twin_error *error)
         if (status == TWIN_OK)
             status = twin_collection_set(&b, decision->collection, &scratches[1], decision->node_kept[i], error);
         if (status == TWIN_OK)
-            decision->node_similarity[i] = twin_set_similarity(a, b, decision->measure);
+            decision->node_similarity[i] = twin_set_similarity(a, b, decision->options->search.measure);
     }
     twin_scratch_clear(&scratches[0]);
     twin_scratch_clear(&scratches[1]);
@@ -137,12 +179,12 @@ static twin_status measure_chains(struct decision *decision, twin_error *error)
 
 static twin_status decide(struct decision *decision, twin_error *error)
 {
-    twin_status status = make_order(decision, error);
+    twin_status status = decision->is_ordered ? TWIN_OK : order_matched(decision, error);
     if (status != TWIN_OK)
         return status;
     if (!decision->options->chain)
         status = twin_cluster_keepers(decision->node_kept, decision->node_similarity, decision->documents,
-                                      decision->matches, decision->match_count, decision->order);
+                                      decision->matches.items, decision->matches.count, decision->order);
     else
         status = keep_components(decision);
     if (status != TWIN_OK)
@@ -248,10 +290,16 @@ static twin_status find(twin_dedup **out, struct decision *decision, twin_error 
     twin_status status = TWIN_OK;
     if (!decision->best || !decision->order || !decision->node_kept || !decision->node_similarity)
         status = twin__fail_memory(error);
+    twin_similar_counts counts = { 0 };
+    if (status == TWIN_OK)
+        status = search(decision, &counts, error);
     if (status == TWIN_OK)
         status = decide(decision, error);
     if (status == TWIN_OK)
         status = dedup_create(out, decision, error);
+    if (status == TWIN_OK)
+        (*out)->counts.search = counts;
+    twin_matches_clear(&decision->matches);
     free(decision->best);
     free(decision->order);
     free(decision->node_kept);
@@ -265,26 +313,18 @@ twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection,
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
     *out = NULL;
-    twin_status status = twin__exec_complete(&options.search.exec, error);
+    twin_status status = check(&options, error);
+    if (status == TWIN_OK && twin_collection_slots(collection) == 0)
+        status = twin__fail(error, TWIN_EINVAL, "a collection of texts has no sets to compare");
     if (status == TWIN_OK)
-        status = check(&options, error);
-    twin_similar *similar = NULL;
-    if (status == TWIN_OK)
-        status = twin_similar_find(&similar, collection, options.search, error);
+        status = twin__similar_complete(&options.search, twin_collection_scheme(collection), error);
     if (status != TWIN_OK)
         return status;
     struct decision decision = { .collection = collection,
                                  .options = &options,
                                  .documents = twin_collection_count(collection).documents,
                                  .firsts = twin_collection_firsts(collection) };
-    decision.measure =
-        options.search.threshold > 0 ? options.search.measure : twin_collection_scheme(collection)->measure;
-    decision.match_count = twin_similar_matches(&decision.matches, similar);
-    status = find(out, &decision, error);
-    if (status == TWIN_OK)
-        (*out)->counts.search = twin_similar_count(similar);
-    twin_similar_free(similar);
-    return status;
+    return find(out, &decision, error);
 }
 
 void twin_dedup_free(twin_dedup *dedup)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "join/crowd_join.h"
 #include "join/gate.h"
+#include "join/keepers.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -92,6 +93,8 @@ struct run {
     struct twin__band_candidates candidates;
     twin_matches *out;
     twin_similar_counts *counts;
+    const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
+    bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
 };
 
 static twin_status join_crowd(bool *refused, struct run *run, const struct twin__crowd *crowd, twin_error *error)
@@ -146,6 +149,40 @@ static twin_status join_crowds(struct run *run, twin_error *error)
         status = with_sentence(
             error, twin__candidates_within_crowds(&run->candidates, chosen, run->provider, &run->gate, run->options));
     free(chosen);
+    return status;
+}
+
+/* ---- crowds in which only what decides is searched ---- */
+
+/* Chooses those that are worth it; the pairs of the others become candidates. */
+static twin_status choose_peeled(struct run *run, twin_error *error)
+{
+    struct twin__crowds *crowds = &run->candidates.crowds;
+    if (crowds->count == 0)
+        return TWIN_OK;
+    bool *others = calloc(crowds->count, sizeof *others);
+    run->peeled = calloc(crowds->count, sizeof *run->peeled);
+    twin_status status = others && run->peeled ? TWIN_OK : twin__fail_memory(error);
+    for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
+        run->peeled[i] = crowds->items[i].seconds > SECONDS_PER_DOCUMENT * (double)crowds->items[i].count;
+        others[i] = !run->peeled[i];
+    }
+    if (status == TWIN_OK)
+        status = with_sentence(
+            error, twin__candidates_within_crowds(&run->candidates, others, run->provider, &run->gate, run->options));
+    free(others);
+    return status;
+}
+
+static twin_status peel_crowds(struct run *run, twin_error *error)
+{
+    uint64_t compared = 0;
+    if (!run->peeled)
+        return TWIN_OK;
+    twin_status status = twin__keepers_join(run->out, &compared, run->provider, &run->candidates.crowds, run->peeled,
+                                            run->deciding, error);
+    run->counts->candidates += compared;
+    run->counts->verified += compared;
     return status;
 }
 
@@ -217,11 +254,13 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
 /* From candidates to matches. */
 static twin_status verify(struct run *run, twin_error *error)
 {
-    twin_status status = join_crowds(run, error);
+    twin_status status = run->deciding ? choose_peeled(run, error) : join_crowds(run, error);
     if (status == TWIN_OK && run->options->verify == TWIN_VERIFY_EXACT)
         status = verify_exactly(run, error);
     else if (status == TWIN_OK)
         status = with_sentence(error, twin__estimate_pairs(run->out, run->provider, &run->candidates.pairs));
+    if (status == TWIN_OK && run->deciding)
+        status = peel_crowds(run, error);
     if (status == TWIN_OK && run->options->method == TWIN_METHOD_FOREST)
         status = with_sentence(error, keep_top(run->out, run->options->top));
     if (status == TWIN_OK)
@@ -229,21 +268,40 @@ static twin_status verify(struct run *run, twin_error *error)
     return status;
 }
 
+static twin_status find(struct run *run, twin_error *error)
+{
+    const twin_similar_options *options = run->options;
+    twin_similar_counts *counts = run->counts;
+    run->gate =
+        twin__gate_make(options->measure, options->threshold, options->verify, run->provider->signatures.slots);
+    double begun = twin__seconds();
+    twin_status status = with_sentence(error, find_candidates(&run->candidates, run->provider, &run->gate, options));
+    double paired = twin__seconds();
+    if (status == TWIN_OK)
+        status = verify(run, error);
+    count_crowds(counts, &run->candidates.crowds);
+    counts->candidates += run->candidates.seen;
+    counts->similar = run->out->count;
+    counts->pairing_seconds = paired - begun;
+    counts->verifying_seconds = twin__seconds() - paired;
+    twin__band_candidates_clear(&run->candidates);
+    free(run->peeled);
+    return status;
+}
+
 twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_error *error)
 {
     struct run run = { .provider = provider, .options = options, .out = out, .counts = counts };
-    run.gate = twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
-    double begun = twin__seconds();
-    twin_status status = with_sentence(error, find_candidates(&run.candidates, provider, &run.gate, options));
-    double paired = twin__seconds();
-    if (status == TWIN_OK)
-        status = verify(&run, error);
-    count_crowds(counts, &run.candidates.crowds);
-    counts->candidates += run.candidates.seen;
-    counts->similar = out->count;
-    counts->pairing_seconds = paired - begun;
-    counts->verifying_seconds = twin__seconds() - paired;
-    twin__band_candidates_clear(&run.candidates);
-    return status;
+    return find(&run, error);
+}
+
+twin_status twin__engine_find_deciding(twin_matches *out, twin_similar_counts *counts,
+                                       const struct twin__provider *provider,
+                                       const struct twin__deciding_options *options, twin_error *error)
+{
+    struct run run = {
+        .provider = provider, .options = options->search, .out = out, .counts = counts, .deciding = options
+    };
+    return find(&run, error);
 }

@@ -15,6 +15,9 @@ static inline double twin__seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* similar.c: takes from the scheme what the options leave to it, and checks that all of it goes together. */
+twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error);
+
 /* TWIN_EINVAL and a sentence when the options, complete, do not go together. */
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error);
 
@@ -22,5 +25,20 @@ twin_status twin__engine_accepts(const twin_similar_options *options, twin_error
  * same pairs whatever the executor is. A failure also fills `error`. */
 twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_error *error);
+
+/* What is enough to decide which documents stay, in an order of preference (twin_cluster_keepers). */
+struct twin__deciding_options {
+    const twin_similar_options *search; /* by Jaccard similarity or containment, verified exactly */
+
+    /* *out becomes all documents of the provider, of those listed the more preferred first; called once at most. */
+    twin_status (*order)(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
+                         twin_error *error);
+    void *context;
+};
+
+/* The same for fewer pairs: of crowds only as many as decide which documents stay. */
+twin_status twin__engine_find_deciding(twin_matches *out, twin_similar_counts *counts,
+                                       const struct twin__provider *provider,
+                                       const struct twin__deciding_options *options, twin_error *error);
 
 #endif

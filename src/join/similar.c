@@ -14,8 +14,7 @@
 
 enum { DEFAULT_TOP = 10 };
 
-/* Takes from the scheme what the options leave to it, and checks that all of it goes together. */
-static twin_status complete(twin_similar_options *options, const twin_scheme *own, twin_error *error)
+twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error)
 {
     twin_scheme scheme = *own;
     if (options->threshold != 0) {
@@ -44,7 +43,7 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
     if (twin_collection_slots(collection) == 0)
         return twin__fail(error, TWIN_EINVAL,
                           "a collection of texts has no sets to compare; see twin_edit_join_find()");
-    twin_status status = complete(&options, twin_collection_scheme(collection), error);
+    twin_status status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
     if (status != TWIN_OK)
         return status;
     twin_similar *similar = calloc(1, sizeof *similar);
@@ -153,7 +152,7 @@ twin_status twin_similar_to(twin_matches *out, const twin_collection *collection
                                       : !query.signature ? "query.signature"
                                                          : "scratch");
     out->count = 0;
-    twin_status status = complete(&options, twin_collection_scheme(collection), error);
+    twin_status status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
     if (status != TWIN_OK || query.set.count == 0)
         return status;
     size_t slots = twin_collection_slots(collection);

@@ -1,0 +1,15 @@
+/* keepers.h — the similar pairs within crowds that decide which documents stay. */
+#ifndef TWIN_JOIN_KEEPERS_H
+#define TWIN_JOIN_KEEPERS_H
+
+#include "join/candidates.h"
+#include "join/engine.h"
+
+/* Adds to the matches, which are those outside crowds, as many pairs of the crowds marked in `chosen` as decide which documents
+ * stay (twin_cluster_keepers): the outcome is that of all similar pairs. Adds to *compared how many pairs were
+ * compared. A failure also fills `error`. */
+twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
+                               const struct twin__crowds *crowds, const bool *chosen,
+                               const struct twin__deciding_options *options, twin_error *error);
+
+#endif

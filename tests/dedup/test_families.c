@@ -1,0 +1,207 @@
+/* test_families.c — large families: all similar pairs are found, and who stays is what they decide, at the cost of a few
+ * comparisons each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <twinsift/dedup.h>
+
+#include "base/random.h"
+#include "corpus.h"
+#include "scale.h"
+
+enum { WORDS = 60, TEXT_ROOM = WORDS * 8, MOST_DOCUMENTS = 6000 };
+static const double THRESHOLD = .7;
+
+struct world {
+    twin_memory_document documents[MOST_DOCUMENTS];
+    char texts[MOST_DOCUMENTS][TEXT_ROOM];
+    size_t count;
+};
+static struct world world;
+
+/* A text of WORDS words: those of `base`, `edits` of them replaced by words that hardly any other text has. */
+static void add_text(uint64_t base, size_t edits, uint64_t *seed)
+{
+    uint64_t words[WORDS], first = base * WORDS;
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = first + i;
+    for (; edits > 0; edits--)
+        words[twin__random_below(seed, WORDS)] = 1000000 + twin__random_below(seed, 900000);
+    char *text = world.texts[world.count];
+    size_t length = 0;
+    for (size_t i = 0; i < WORDS; i++)
+        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ", (unsigned long long)words[i]);
+    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+}
+
+static void shuffle(uint64_t *seed)
+{
+    for (size_t i = world.count; i-- > 1;) {
+        size_t j = twin__random_below(seed, i + 1);
+        twin_memory_document spare = world.documents[i];
+        world.documents[i] = world.documents[j];
+        world.documents[j] = spare;
+    }
+}
+
+static twin_collection *read_world(twin_input **input, twin_exec exec)
+{
+    twin_collection_options options = plain_options("word:1");
+    options.exec = exec;
+    options.scheme.threshold = THRESHOLD;
+    options.scheme.plan = (twin_plan){ .bands = 42, .rows = 3 };
+    assert_int_equal(twin_input_from_texts(input, world.documents, world.count, (twin_input_options){ 0 }, NULL),
+                     TWIN_OK);
+    return read_collection(*input, options);
+}
+
+static twin_dedup *find(const twin_collection *collection, twin_dedup_options options)
+{
+    twin_dedup *dedup;
+    twin_error error;
+    twin_status status = twin_dedup_find(&dedup, collection, options, &error);
+    if (status != TWIN_OK)
+        print_message("%s\n", error.message);
+    assert_int_equal(status, TWIN_OK);
+    return dedup;
+}
+
+/* ---- the truth, by comparing all pairs */
+
+static twin_items sets[MOST_DOCUMENTS];
+
+static twin_set set_of(size_t document)
+{
+    return (twin_set){ sets[document].items, sets[document].count };
+}
+
+static void load_sets(const twin_collection *collection)
+{
+    twin_scratch scratch = { 0 };
+    for (uint32_t d = 0; d < world.count; d++) {
+        twin_set set;
+        assert_int_equal(twin_collection_set(&set, collection, &scratch, d, NULL), TWIN_OK);
+        sets[d].count = 0;
+        assert_int_equal(twin_items_reserve(&sets[d], set.count), TWIN_OK);
+        memcpy(sets[d].items, set.items, set.count * sizeof *set.items);
+        sets[d].count = set.count;
+    }
+    twin_scratch_clear(&scratch);
+}
+
+static void free_sets(void)
+{
+    for (size_t d = 0; d < MOST_DOCUMENTS; d++)
+        twin_items_clear(&sets[d]);
+}
+
+/* Fills in who stays, and returns how many pairs of distinct documents are similar. */
+static size_t true_keepers(bool *stays, const uint32_t *firsts)
+{
+    size_t pairs = 0;
+    for (size_t d = 0; d < world.count; d++) {
+        stays[d] = firsts[d] == d;
+        for (size_t other = 0; other < d && firsts[d] == d; other++) {
+            bool similar = firsts[other] == other &&
+                           twin_set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0;
+            pairs += similar;
+            stays[d] &= !(similar && stays[other]);
+        }
+    }
+    return pairs;
+}
+
+static void check_against_truth(const twin_collection *collection, const twin_dedup *dedup)
+{
+    static bool stays[MOST_DOCUMENTS];
+    const uint32_t *keepers = twin_dedup_keepers(dedup);
+    load_sets(collection);
+    size_t pairs = true_keepers(stays, twin_collection_firsts(collection));
+    for (uint32_t d = 0; d < world.count; d++) {
+        assert_int_equal(keepers[d] == d, stays[d]);
+        if (stays[d])
+            continue;
+        assert_true(keepers[d] < d && stays[keepers[d]]);
+        double similarity = twin_set_similarity(set_of(d), set_of(keepers[d]), TWIN_JACCARD);
+        assert_true(similarity >= THRESHOLD && similarity == twin_dedup_similarities(dedup)[d]);
+    }
+    twin_similar *similar;
+    assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
+    assert_int_equal(twin_similar_matches(NULL, similar), pairs);
+    twin_similar_free(similar);
+}
+
+/* Families above the threshold, around it, and below it, mixed; some documents belong to two. */
+static void draw_world(uint64_t *seed)
+{
+    world.count = 0;
+    size_t families = 1 + twin__random_below(seed, 6);
+    for (size_t family = 0; family < families; family++) {
+        size_t members = 70 + twin__random_below(seed, QUICK ? 150 : 500), edits = twin__random_below(seed, 14);
+        for (size_t i = 0; i < members; i++)
+            add_text(family, twin__random_below(seed, edits + 1), seed);
+    }
+    for (size_t i = 0; i < 50; i++)
+        add_text(100 + i / 2, i % 2, seed);
+    shuffle(seed);
+}
+
+static void families_lose_what_all_pairs_would_drop(void **state)
+{
+    (void)state;
+    enum { WORLDS = QUICK ? 4 : 16 };
+    uint64_t crowds = 0;
+    for (uint64_t number = 0; number < WORLDS; number++) {
+        uint64_t seed = 100 + number;
+        twin_input *input;
+        twin_exec exec;
+        draw_world(&seed);
+        if (!exec_number(&exec, (int)(number % EXECS)))
+            exec = (twin_exec){ 0 };
+        twin_collection *collection = read_world(&input, exec);
+        twin_dedup *dedup = find(collection, (twin_dedup_options){ .search = { .exec = exec } });
+        check_against_truth(collection, dedup);
+        crowds += twin_dedup_count(dedup).search.crowds;
+        twin_dedup_free(dedup);
+        twin_collection_free(collection);
+        twin_input_free(input);
+    }
+    assert_true(crowds >= WORLDS);
+    free_sets();
+}
+
+/* All pairs would be 3,000²/2 comparisons per family; a few for each document must do. */
+static void a_family_is_compared_with_those_that_stay(void **state)
+{
+    (void)state;
+    enum { MEMBERS = QUICK ? 1000 : 3000, FEW = 12 };
+    uint64_t seed = 9;
+    world.count = 0;
+    for (size_t i = 0; i < MEMBERS; i++) {
+        add_text(1, twin__random_below(&seed, 4), &seed);
+        add_text(2, twin__random_below(&seed, 6), &seed);
+    }
+    twin_input *input;
+    twin_collection *collection = read_world(&input, (twin_exec){ 0 });
+    twin_dedup *dedup = find(collection, (twin_dedup_options){ 0 });
+    twin_dedup_counts counts = twin_dedup_count(dedup);
+    assert_true(counts.kept < 20);
+    assert_true(counts.search.verified < (uint64_t)FEW * world.count);
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(families_lose_what_all_pairs_would_drop),
+        cmocka_unit_test(a_family_is_compared_with_those_that_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
