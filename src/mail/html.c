@@ -3,22 +3,32 @@
  * libxml2's HTML parser calls us for each start tag, end tag and stretch of text; no tree is built. A stack has the
  * elements that are open and what they say about their text: hidden or not, its colour and the colour behind it. Elements
  * of a line add nothing around their text, so that a word divided by tags is one word; elements of a block begin a
- * line. */
+ * line.
+ *
+ * Two things take libxml2 quadratic time: end tags that match none of many open elements, and tags with many attributes.
+ * So the parser is stopped when MAX_DEPTH elements are open, and a new one begins where it stopped; and attributes past
+ * MAX_ATTRIBUTES of a tag are blanked out (html_guard.c). */
 #include <libxml/HTMLparser.h>
 #include <libxml/parserInternals.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mail/fields.h"
+#include "mail/html_guard.h"
 #include "mail/message_private.h"
 #include "mail/style.h"
 
-enum { MAX_DEPTH = 256 };
+enum {
+    MAX_DEPTH = 200,
+    MAX_NAMES = 5000, /* that the parser keeps from page to page */
+};
 
 struct twin__html {
     htmlSAXHandler sax;
-    struct twin__style levels[MAX_DEPTH];
-    size_t depth;   /* of open elements; those past MAX_DEPTH have the style of the last */
+    htmlParserCtxtPtr parser; /* kept for the names it knows; NULL: to be made */
+    struct twin__style levels[MAX_DEPTH + 1];
+    size_t depth;   /* of open elements */
+    size_t stopped; /* the byte at which the parser was stopped; SIZE_MAX: it was not */
     size_t begin;   /* of what this page adds to the text */
     bool needs_gap; /* white space since the last visible character */
     bool needs_line;
@@ -66,7 +76,7 @@ static void keep(struct twin__html *html, twin_status status)
 
 static struct twin__style *top(struct twin__html *html)
 {
-    return &html->levels[(html->depth < MAX_DEPTH ? html->depth : MAX_DEPTH) - 1];
+    return &html->levels[html->depth];
 }
 
 static void note_gap(struct twin__html *html, enum element kind)
@@ -128,19 +138,44 @@ static void on_text(void *context, const xmlChar *text, int length)
 
 /* ---- elements */
 
-static void on_attribute(struct twin__html *html, struct twin__style *style, const char *name, const char *value)
+static bool is_url(const char *attribute)
 {
-    twin_text text = { value, strlen(value) };
-    if (strcmp(name, "href") == 0 || strcmp(name, "src") == 0 || strcmp(name, "action") == 0 ||
-        strcmp(name, "background") == 0)
-        keep(html, twin__message_add_url(html->reader, twin__trim(text)));
-    else
-        twin__style_attribute(style, name, text);
+    switch (attribute[0]) {
+    case 'h': return strcmp(attribute, "href") == 0;
+    case 's': return strcmp(attribute, "src") == 0;
+    case 'a': return strcmp(attribute, "action") == 0;
+    case 'b': return strcmp(attribute, "background") == 0;
+    default: return false;
+    }
+}
+
+/* Whether it is the text that stands in the place of a picture. */
+static bool is_text(const char *attribute)
+{
+    return attribute[0] == 'a' && strcmp(attribute, "alt") == 0;
+}
+
+static void show_picture(struct twin__html *html, const char *text)
+{
+    enum { MOST = 1000 };
+    html->needs_gap = true;
+    on_text(html, (const xmlChar *)text, (int)strnlen(text, MOST));
+    html->needs_gap = true;
+}
+
+/* The parser is at the end of a start tag: what follows is for the next one. */
+static void stop(struct twin__html *html)
+{
+    long at = xmlByteConsumed(html->parser);
+    html->stopped = at < 0 ? 0 : (size_t)at;
+    xmlStopParser(html->parser);
 }
 
 static void on_start(void *context, const xmlChar *name, const xmlChar **attributes)
 {
     struct twin__html *html = context;
+    if (html->stopped != SIZE_MAX)
+        return;
     enum element kind = kind_of((const char *)name);
     struct twin__style style = *top(html);
     style.is_silent |= kind == SILENT;
@@ -148,26 +183,28 @@ static void on_start(void *context, const xmlChar *name, const xmlChar **attribu
     for (; attributes && attributes[0]; attributes += 2) {
         const char *attribute = (const char *)attributes[0];
         const char *value = attributes[1] ? (const char *)attributes[1] : "";
-        on_attribute(html, &style, attribute, value);
-        if (strcmp(attribute, "alt") == 0)
+        twin_text text = { value, strlen(value) };
+        if (is_url(attribute))
+            keep(html, twin__message_add_url(html->reader, twin__trim(text)));
+        else if (is_text(attribute))
             shown = value;
+        else
+            twin__style_attribute(&style, attribute, text);
     }
     note_gap(html, kind);
     html->depth++;
-    if (html->depth <= MAX_DEPTH)
-        *top(html) = style;
-    if (shown && *shown) {
-        html->needs_gap = true;
-        on_text(html, (const xmlChar *)shown, (int)strnlen(shown, 1000));
-        html->needs_gap = true;
-    }
+    *top(html) = style;
+    if (shown && *shown)
+        show_picture(html, shown);
+    if (html->depth == MAX_DEPTH)
+        stop(html);
 }
 
 static void on_end(void *context, const xmlChar *name)
 {
     struct twin__html *html = context;
     note_gap(html, kind_of((const char *)name));
-    if (html->depth > 1)
+    if (html->depth > 0)
         html->depth--;
 }
 
@@ -189,39 +226,87 @@ twin_status twin__html_create(struct twin__html **out)
         .endElement = on_end,
         .characters = on_text,
         .ignorableWhitespace = on_text,
+        .cdataBlock = on_text,
         .warning = on_error,
         .error = on_error,
     };
     return TWIN_OK;
 }
 
+static void free_parser(struct twin__html *html)
+{
+    if (html->parser)
+        htmlFreeParserCtxt(html->parser);
+    html->parser = NULL;
+}
+
 void twin__html_free(struct twin__html *html)
 {
+    if (!html)
+        return;
+    free_parser(html);
     free(html);
 }
 
-twin_status twin__message_add_html(twin_message_reader *reader, twin_text text)
+/* Makes the parser ready for the text. A parser keeps the names of elements and attributes, so that it need not learn them
+ * for each page; one that a page filled with names is made anew. */
+static twin_status open_parser(struct twin__html *html, twin_text text)
+{
+    if (html->parser && xmlDictSize(html->parser->dict) > MAX_NAMES)
+        free_parser(html);
+    if (!html->parser)
+        html->parser = htmlNewParserCtxt();
+    else
+        htmlCtxtReset(html->parser);
+    if (!html->parser)
+        return TWIN_ENOMEM;
+    xmlParserInputBufferPtr bytes =
+        xmlParserInputBufferCreateMem(text.bytes, (int)text.length, XML_CHAR_ENCODING_NONE);
+    xmlParserInputPtr input = bytes ? xmlNewIOInputStream(html->parser, bytes, XML_CHAR_ENCODING_NONE) : NULL;
+    if (!input) {
+        xmlFreeParserInputBuffer(bytes);
+        return TWIN_ENOMEM;
+    }
+    inputPush(html->parser, input);
+    htmlCtxtUseOptions(html->parser,
+                       HTML_PARSE_IGNORE_ENC | HTML_PARSE_NONET | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
+    xmlSwitchEncoding(html->parser, XML_CHAR_ENCODING_UTF8);
+    *html->parser->sax = html->sax;
+    html->parser->userData = html;
+    return TWIN_OK;
+}
+
+/* Parses until the end, or until too many elements are open. */
+static twin_status parse(struct twin__html *html, twin_text text)
+{
+    html->depth = 0;
+    html->stopped = SIZE_MAX;
+    html->levels[0] = twin__style_start();
+    twin_status status = open_parser(html, text);
+    if (status != TWIN_OK)
+        return status;
+    htmlParseDocument(html->parser);
+    if (html->parser->errNo == XML_ERR_NO_MEMORY)
+        keep(html, TWIN_ENOMEM);
+    return html->status;
+}
+
+twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *page)
 {
     struct twin__html *html = reader->html;
+    twin__html_guard(page->bytes, page->length);
+    twin_text text = { page->bytes, page->length };
     reader->message.flags |= TWIN_MESSAGE_HTML;
-    if (text.length == 0)
-        return TWIN_OK;
-    htmlParserCtxtPtr parser = htmlCreateMemoryParserCtxt(text.bytes, (int)text.length);
-    if (!parser)
-        return TWIN_ENOMEM;
-    htmlCtxtUseOptions(parser, HTML_PARSE_IGNORE_ENC | HTML_PARSE_NONET | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
-    xmlSwitchEncoding(parser, XML_CHAR_ENCODING_UTF8);
     html->reader = reader;
     html->status = TWIN_OK;
-    html->depth = 1;
     html->begin = reader->text.length;
-    html->levels[0] = twin__style_start();
     html->needs_gap = html->needs_line = false;
-    htmlSAXHandler *own = parser->sax;
-    parser->sax = &html->sax;
-    parser->userData = html;
-    htmlParseDocument(parser);
-    parser->sax = own;
-    htmlFreeParserCtxt(parser);
-    return html->status;
+    while (text.length > 0) {
+        twin_status status = parse(html, text);
+        if (status != TWIN_OK || html->stopped >= text.length)
+            return status;
+        size_t done = html->stopped + 1; /* with the '>' of the tag */
+        text = (twin_text){ text.bytes + done, text.length - done };
+    }
+    return TWIN_OK;
 }

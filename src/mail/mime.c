@@ -151,7 +151,7 @@ twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *m
             iconv_t handle = converter(mime, charset);
             bool is_utf8 = twin__is_named(charset, "utf-8") || twin__is_named(charset, "utf8");
             if (handle == (iconv_t)-1 || twin__is_named(charset, "us-ascii") || twin__is_named(charset, "ascii")) {
-                *bad = true;
+                *bad |= charset.length > 0;
                 handle = converter(mime, (twin_text){ "windows-1252", 12 });
             }
             if (is_utf8)

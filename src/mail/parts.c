@@ -181,7 +181,7 @@ static twin_status read_text(twin_message_reader *reader, twin_text bytes, const
     twin_text text = { reader->converted.bytes, reader->converted.length };
     bool is_html = starts_with(content->type, "text/html") || starts_with(content->type, "application/xhtml");
     if (status == TWIN_OK && is_html)
-        status = twin__message_add_html(reader, text);
+        status = twin__message_add_html(reader, &reader->converted);
     else if (status == TWIN_OK)
         status = twin__message_add_text(reader, &reader->text, text);
     if (status == TWIN_OK && !is_html)
