@@ -11,6 +11,11 @@
  * .ndjson line by line, others as one document each. The former are sources of their own, after
  * the folder. They and all files of lines stay open.
  *
+ * Of mail, a file that begins with a line "From ADDRESS DATE" is an mbox. Of a Maildir, the messages
+ * in cur and new are read, except drafts and those marked for deletion. A message's id is the path of
+ * its file, after the folder's name as it was given, with ":2" for the second message of an mbox; its
+ * text is the message as it was sent, without the "From " line.
+ *
  * A byte order mark at the start of a file is ignored, and a document in UTF-16 that has one is
  * converted. In lines the '\r' of a line end is ignored too, and blank lines are neither documents
  * nor problems. A bad document is a twin_problem, not a failure: reading continues after it. */
@@ -26,7 +31,18 @@ extern "C" {
 typedef enum twin_input_format {
     TWIN_INPUT_DOCUMENTS, /* folders, files, "-": lines on standard input */
     TWIN_INPUT_SETS,      /* rows, lines "set<separator>element": plain, .gz or .zst, or "-" */
+    TWIN_INPUT_MAIL,      /* messages: files of one, mbox files (both also .gz or .zst), Maildirs, folders, or "-" */
 } twin_input_format;
+
+/* The dialect of mbox files: how a message's own lines "From …" are kept apart from those between messages. */
+typedef enum twin_mbox {
+    TWIN_MBOX_AUTO, /* mboxcl2 where a Content-Length is right, else mboxrd, which reads mboxo well enough */
+    TWIN_MBOX_O,    /* ">From …" was "From …" */
+    TWIN_MBOX_RD,   /* the same, and each further '>' before it stands for one less */
+    TWIN_MBOX_CL,   /* as mboxo, with a Content-Length */
+    TWIN_MBOX_CL2,  /* lines are as they were, by Content-Length */
+    TWIN_MBOX_NONE, /* each file is one message, even if it begins with a line "From …", which is then kept */
+} twin_mbox;
 
 /* What the files of an input of documents are. */
 typedef enum twin_input_as {
@@ -42,9 +58,11 @@ typedef struct twin_input_options {
     const char *id_field;    /* NULL: "id" */
     const char *text_field;  /* NULL: "text" */
     char separator;          /* of rows; 0: a tab */
+    twin_mbox mbox;          /* of mail */
     const char *temp_folder; /* for what must be unpacked; NULL: "/tmp" */
     size_t chunk_bytes;      /* 0: 1 MiB; small values are for tests */
-    uint32_t max_bytes;      /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be */
+    uint32_t max_bytes;      /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be.
+                                A longer message is cut; 0: 16 MiB, the most there can be */
     twin_progress progress;  /* reports stage "unpacking" */
 } twin_input_options;
 
@@ -53,8 +71,8 @@ typedef struct twin_input twin_input;
 /* Where a document is. */
 typedef struct twin_position {
     uint64_t offset; /* lines: of the line's first byte; a folder: the file's number in byte order;
-                        memory: the document's number. All from 0 */
-    uint64_t line;   /* lines and memory: counted from 1; within the chunk while a chunk is read; a folder: 0 */
+                        memory and mail: the document's number. All from 0 */
+    uint64_t line;   /* lines and memory: counted from 1; within the chunk while a chunk is read; otherwise 0 */
     uint32_t source; /* which of the sources, from 0 */
     uint32_t length; /* lines: bytes without the line end; otherwise 0 */
 } twin_position;

@@ -46,10 +46,12 @@ static void fill_defaults(twin_input_options *options)
 
 static twin_status check_options(const twin_input_options *options, twin_error *error)
 {
-    if (options->format != TWIN_INPUT_DOCUMENTS && options->format != TWIN_INPUT_SETS)
+    if (options->format < TWIN_INPUT_DOCUMENTS || options->format > TWIN_INPUT_MAIL)
         return twin__fail(error, TWIN_EINVAL, "there is no such format of inputs");
     if (options->as < TWIN_INPUT_AS_NAMED || options->as > TWIN_INPUT_AS_LINES)
         return twin__fail(error, TWIN_EINVAL, "there is no such kind of files");
+    if (options->mbox < TWIN_MBOX_AUTO || options->mbox > TWIN_MBOX_NONE)
+        return twin__fail(error, TWIN_EINVAL, "there is no such dialect of mbox files");
     if (options->separator == '\n' || options->separator == '\r')
         return twin__fail(error, TWIN_EINVAL, "a line end cannot separate what is on a line");
     return TWIN_OK;

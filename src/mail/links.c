@@ -1,9 +1,6 @@
 /* links.c — hosts that a message links to, from HTML and from addresses in plain text. */
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/array.h"
 #include "mail/domain.h"
 #include "mail/fields.h"
@@ -21,7 +18,7 @@ static bool equals(twin_text a, twin_text b)
 /* The slot of the host in the table, or the empty one where it would be. */
 static uint32_t *slot_of(const twin_message_reader *reader, twin_text host)
 {
-    size_t at = (size_t)XXH3_64bits(host.bytes, host.length);
+    size_t at = (size_t)twin_hash_bytes(reader->link_hash, host.bytes, host.length);
     for (;; at++) {
         uint32_t *slot = &reader->link_table[at & (reader->link_slots - 1)];
         if (*slot == 0 || equals(reader->links[*slot - 1].host, host))
@@ -118,18 +115,21 @@ twin_status twin__message_add_url(twin_message_reader *reader, twin_text url)
     return TWIN_OK;
 }
 
+/* Addresses with a scheme, "https://host", and those that mail programs make links of without one, "www.host". */
 twin_status twin__message_find_links(twin_message_reader *reader, twin_text text)
 {
     const char *at = text.bytes, *end = at + text.length;
     twin_status status = TWIN_OK;
-    while (status == TWIN_OK && at < end) {
-        const char *found = memmem(at, (size_t)(end - at), "://", 3);
-        const char *www = NULL;
-        if (!found)
-            break;
-        (void)www;
-        at = found + 3;
+    while (status == TWIN_OK && (at = memmem(at, (size_t)(end - at), "://", 3))) {
+        at += 3;
         status = twin__message_add_host(reader, host_at(at, end));
+    }
+    at = text.bytes;
+    while (status == TWIN_OK && (at = memmem(at, (size_t)(end - at), "www.", 4))) {
+        bool is_start = at == text.bytes || !(is_host_byte((unsigned char)at[-1]) || at[-1] == '/' || at[-1] == '@');
+        if (is_start)
+            status = twin__message_add_host(reader, host_at(at, end));
+        at += 4;
     }
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <twinsift/text.h>
 
 #include "base/array.h"
@@ -41,6 +42,9 @@ twin_status twin_message_reader_create(twin_message_reader **out, twin_message_o
         .max_text = or_else(options.max_text, 1 << 20),
         .max_links = or_else(options.max_links, 1000),
     };
+    reader->link_hash = (twin_hash){ .family = TWIN_HASH_SIP };
+    if (getrandom(reader->link_hash.key, sizeof reader->link_hash.key, 0) < 0)
+        reader->link_hash.key[0] = (uint64_t)(uintptr_t)reader; /* better than nothing */
     twin_status status = twin__mime_create(&reader->mime);
     if (status == TWIN_OK)
         status = twin__html_create(&reader->html);

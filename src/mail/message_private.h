@@ -2,6 +2,7 @@
 #ifndef TWIN_MAIL_MESSAGE_PRIVATE_H
 #define TWIN_MAIL_MESSAGE_PRIVATE_H
 
+#include <twinsift/hash.h>
 #include <twinsift/message.h>
 
 #include "mail/arena.h"
@@ -30,6 +31,7 @@ struct twin_message_reader {
     size_t header_capacity, address_capacity, hop_capacity, link_capacity, part_capacity, stretch_capacity;
     uint32_t *link_table; /* numbers of links plus one, by the hash of the host */
     size_t link_slots;
+    twin_hash link_hash; /* with a key of its own, since hosts can be chosen to collide */
 
     twin_buffer raw, text, hidden, folded;
     twin_buffer decoded, converted, value; /* of one part or header */
