@@ -20,7 +20,7 @@ struct request {
     twin_measure measure;
     twin_preference keep;
     bool chain, dry_run, stats;
-    const char *output, *groups;
+    const char *output, *groups, *report;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
@@ -38,6 +38,8 @@ static const struct option_row options[] = {
       &option_text, AT(output) },
     { "groups", 0, OPTIONS_OUTPUT, "FILE", "write which documents were dropped for which, a JSON line per group",
       &option_text, AT(groups) },
+    { "report", 0, OPTIONS_OUTPUT, "FILE", "write an HTML page with counts, plots and the largest groups",
+      &option_text, AT(report) },
     { "dry-run", 0, OPTIONS_OUTPUT, NULL, "write no documents, only the summary", &option_flag, AT(dry_run) },
     { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts, times and memory at the end as JSON", &option_flag,
       AT(stats) },
@@ -120,7 +122,8 @@ static bool write_results(struct run *run)
     bool done = (!request->groups || write_groups(&result, request->groups)) &&
                 (request->dry_run || write_kept(&result, request->output));
     run->written = seconds();
-    return done;
+    struct dedup_times times = { run->read - run->started, run->found - run->read, run->written - run->found };
+    return done && (!request->report || write_report(&result, &times, request->report));
 }
 
 static void print_stats(const struct run *run)

@@ -21,6 +21,14 @@ bool write_kept(const struct dedup_result *result, const char *path);
 /* Writes a JSON line per group: the id that stays and those dropped for it, with their similarities. */
 bool write_groups(const struct dedup_result *result, const char *path);
 
+/* Seconds that the steps took. */
+struct dedup_times {
+    double reading, deciding, writing;
+};
+
+/* Writes an HTML page with counts, plots and examples. */
+bool write_report(const struct dedup_result *result, const struct dedup_times *times, const char *path);
+
 /* Prints counts and the largest groups on standard error. */
 void print_summary(const struct dedup_result *result);
 

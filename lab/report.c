@@ -3,6 +3,9 @@
  * The body and the table of contents are collected in temporary files while the experiments run, because the summary
  * that precedes them is known only at the end. */
 #include "lab.h"
+#include "support/escape.h"
+
+#include <string.h>
 
 static const char head[] =
     "<!DOCTYPE html>\n"
@@ -37,14 +40,7 @@ void report_section(struct lab *lab, const struct experiment *experiment)
 
 void report_text(FILE *page, const char *text)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '<': fputs("&lt;", page); break;
-        case '>': fputs("&gt;", page); break;
-        case '&': fputs("&amp;", page); break;
-        case '"': fputs("&quot;", page); break;
-        default: fputc(*text, page);
-        }
+    escape_html(page, text, strlen(text));
 }
 
 /* The bytes of a file in base 64. */

@@ -103,3 +103,30 @@ void escape_message(FILE *out, const char *bytes, size_t length)
 {
     escape(out, bytes, length, true);
 }
+
+/* What stands for a byte that has a meaning in HTML; NULL: itself. */
+static const char *html_entity(unsigned char c)
+{
+    switch (c) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    default: return NULL;
+    }
+}
+
+void escape_html(FILE *out, const char *bytes, size_t length)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    for (size_t i = 0, step; i < length; i += step) {
+        bool valid;
+        step = character(&valid, p + i, length - i);
+        bool safe = valid && (p[i] == '\n' || p[i] == '\t' || !is_control(p + i, step));
+        const char *entity = safe ? html_entity(p[i]) : "\xEF\xBF\xBD";
+        if (entity)
+            fputs(entity, out);
+        else
+            fwrite(p + i, 1, step, out);
+    }
+}

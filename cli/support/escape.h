@@ -15,6 +15,10 @@ void escape_json(FILE *out, const char *bytes, size_t length);
  * every \xHH by its byte restores the field. Other bytes are unchanged. */
 void escape_tsv(FILE *out, const char *bytes, size_t length);
 
+/* Text of an HTML page: markup is escaped; control characters but line ends and tabs, and bytes that are not UTF-8, become
+ * U+FFFD. */
+void escape_html(FILE *out, const char *bytes, size_t length);
+
 /* A message: each byte of a control character, and each byte that is not UTF-8, becomes \xHH. */
 void escape_message(FILE *out, const char *bytes, size_t length);
 

@@ -139,6 +139,13 @@ grep -q "^  kept *$(wc -l <reference) " err || fail "$asked: $(cat err)"
 run 0 --stats corpus.jsonl -o a.jsonl
 grep -q "^{\"stats\":{\"documents\":$documents,.*\"kept\":$(wc -l <reference)," err || fail "$asked: $(cat err)"
 
+printf '%s\n' '{"id":"<b>","text":"<script>alert(1)</script> and the same text twice over"}' \
+    '{"id":"c","text":"<script>alert(1)</script> And the same text twice over"}' >markup.jsonl
+run 0 --quiet --dry-run --report page.html markup.jsonl
+grep -q '&lt;script&gt;alert' page.html && ! grep -q '<script' page.html || fail "$asked: markup of a text"
+grep -q '>1 dropped; similarity 1.0000<' page.html && tail -n 1 page.html | grep -q '</html>' || fail "$asked: $(cat page.html)"
+run 0 --quiet --dry-run --report page.html corpus.jsonl
+[ "$(grep -c '<svg' page.html)" = 2 ] || fail "$asked: not two plots"
 wrong 'does not apply' --dry-run -o x corpus.jsonl
 wrong '--keep must be first' --sets --keep longest sets.tsv
 wrong 'cannot be written' corpus.jsonl -o missing/folder/x.jsonl

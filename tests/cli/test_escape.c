@@ -27,6 +27,7 @@ static const char *as(void (*write)(FILE *, const char *, size_t), const char *b
 #define JSON(literal) as(escape_json, literal, sizeof(literal) - 1)
 #define TSV(literal) as(escape_tsv, literal, sizeof(literal) - 1)
 #define MESSAGE(literal) as(escape_message, literal, sizeof(literal) - 1)
+#define HTML(literal) as(escape_html, literal, sizeof(literal) - 1)
 #define BAD "\xEF\xBF\xBD"
 
 static void plain_text_stays_as_it_is(void **state)
@@ -37,6 +38,13 @@ static void plain_text_stays_as_it_is(void **state)
     assert_string_equal(JSON("é 語 😀"), "\"é 語 😀\"");
     assert_string_equal(TSV("é a/b\xFF"), "é a/b\xFF");
     assert_string_equal(MESSAGE("é 語 \"a\\b\""), "é 語 \"a\\b\"");
+}
+
+static void markup_is_text(void **state)
+{
+    (void)state;
+    assert_string_equal(HTML("<a href=\"x\">&é\n\t</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;é\n\t&lt;/a&gt;");
+    assert_string_equal(HTML("a\x1B[31m\xFF\0"), "a" BAD "[31m" BAD BAD);
 }
 
 static void control_characters_are_escaped(void **state)
@@ -176,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_text_stays_as_it_is),
         cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(markup_is_text),
         cmocka_unit_test(controls_beyond_ascii_are_escaped_too),
         cmocka_unit_test(a_message_has_no_bytes_that_are_not_text),
         cmocka_unit_test(fields_can_be_restored),

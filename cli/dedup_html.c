@@ -1,0 +1,213 @@
+/* dedup_html.c — the report of twinsift dedup as one self-contained HTML page: counts, plots, examples.
+ *
+ * Plots are bars drawn as SVG in the page, so neither gnuplot nor a network is needed to see them. Texts come from
+ * strangers and are escaped. */
+#include "dedup_output.h"
+
+#include "support/escape.h"
+#include "support/messages.h"
+#include "support/output_file.h"
+#include "support/size.h"
+#include "support/usage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char head[] =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>twinsift dedup</title>\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --ink: #222; --paper: #fff; --soft: #777; --line: #ccc; --bar: #3d6fa5;\n"
+    "  --gone: #fbdcd8; --new: #d9efd9 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #181818; --soft: #999; --line: #444;\n"
+    "  --bar: #7aa7d9; --gone: #5a2a26; --new: #264a2a } }\n"
+    "body { font: 16px/1.5 Georgia, serif; color: var(--ink); background: var(--paper); max-width: 64em;\n"
+    "  margin: 2em auto; padding: 0 1em }\n"
+    "h2 { border-top: 1px solid var(--line); padding-top: 1em; margin-top: 2em }\n"
+    "table { border-collapse: collapse } td, th { padding: .15em 1em .15em 0; text-align: left; vertical-align: top "
+    "}\n"
+    "td.number { text-align: right; font-variant-numeric: tabular-nums } .soft { color: var(--soft) }\n"
+    "svg { width: 100%; max-width: 44em; height: auto; font: 12px sans-serif } svg rect { fill: var(--bar) }\n"
+    "svg text { fill: var(--ink) } svg line { stroke: var(--line) }\n"
+    ".pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(18em, 1fr)); gap: 1em; margin: 1em 0 2em "
+    "}\n"
+    ".pair div { border: 1px solid var(--line); padding: .5em .8em; overflow-wrap: anywhere; font-size: 14px }\n"
+    ".pair b { display: block; font-family: ui-monospace, monospace; font-weight: normal; color: var(--soft) }\n"
+    "</style></head><body>\n"
+    "<h1>Near-duplicates</h1>\n";
+
+/* ---- counts ---- */
+
+static void write_row(FILE *out, const char *name, uint64_t count, const char *what)
+{
+    fprintf(out, "<tr><td>%s</td><td class=\"number\">%" PRIu64 "</td><td class=\"soft\">%s</td></tr>\n", name, count,
+            what);
+}
+
+static void write_counts(FILE *out, const struct dedup_result *result, const struct dedup_times *times)
+{
+    twin_dedup_counts counts = twin_dedup_count(result->dedup);
+    twin_collection_counts read = twin_collection_count(result->collection);
+    char size[SIZE_ROOM], what[96];
+    snprintf(what, sizeof what, "%s of text", write_decimal_size(size, (double)read.bytes));
+    fputs("<table>\n", out);
+    write_row(out, "documents", counts.documents, what);
+    write_row(out, "exact copies", counts.exact_copies, "dropped: same set as the one kept");
+    write_row(out, "near copies", counts.near_copies, "dropped: verified similar to the one kept");
+    write_row(out, "kept", counts.kept, "");
+    write_row(out, "groups", counts.groups, "kept documents for which others were dropped");
+    write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");
+    write_row(out, "bad records", read.problems, "could not be read: left out");
+    write_row(out, "pairs compared", counts.search.verified, "");
+    fprintf(
+        out,
+        "<tr><td>seconds</td><td class=\"number\">%.1f</td><td class=\"soft\">reading %.1f, deciding %.1f, writing "
+        "%.1f</td></tr>\n",
+        times->reading + times->deciding + times->writing, times->reading, times->deciding, times->writing);
+    fprintf(out, "<tr><td>peak memory</td><td class=\"number\">%s</td></tr>\n</table>\n",
+            write_decimal_size(size, (double)peak_bytes()));
+}
+
+/* ---- plots ---- */
+
+enum { MOST_BARS = 40, LABEL_ROOM = 24 };
+
+struct bars {
+    size_t count;
+    uint64_t heights[MOST_BARS];
+    char labels[MOST_BARS][LABEL_ROOM];
+};
+
+/* Bars of linear height, with their numbers above and their labels below. */
+static void write_bars(FILE *out, const struct bars *bars, const char *caption)
+{
+    enum { WIDTH = 700, HEIGHT = 220, TOP = 20, BOTTOM = 20 };
+    uint64_t most = 1;
+    for (size_t i = 0; i < bars->count; i++)
+        most = bars->heights[i] > most ? bars->heights[i] : most;
+    double step = (double)WIDTH / (double)(bars->count ? bars->count : 1);
+    fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", WIDTH, HEIGHT, caption);
+    for (size_t i = 0; i < bars->count; i++) {
+        double height = (HEIGHT - TOP - BOTTOM) * (double)bars->heights[i] / (double)most;
+        double middle = step * ((double)i + .5);
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", step * (double)i + 2,
+                HEIGHT - BOTTOM - height, step - 4, height);
+        if (bars->heights[i])
+            fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%" PRIu64 "</text>", middle,
+                    HEIGHT - BOTTOM - height - 4, bars->heights[i]);
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", middle, HEIGHT - 5,
+                bars->labels[i]);
+    }
+    fprintf(out, "<line x1=\"0\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/></svg><figcaption>%s</figcaption></figure>\n", WIDTH,
+            HEIGHT - BOTTOM, HEIGHT - BOTTOM, caption);
+}
+
+/* Twelve bars from the lowest similarity of a dropped document to 1. */
+static void write_similarities(FILE *out, const struct dedup_result *result)
+{
+    enum { BARS = 12 };
+    const uint32_t *keepers = twin_dedup_keepers(result->dedup);
+    const double *similarities = twin_dedup_similarities(result->dedup);
+    size_t documents = twin_collection_count(result->collection).documents;
+    struct bars bars = { .count = BARS };
+    double lowest = 1;
+    for (size_t i = 0; i < documents; i++)
+        lowest = keepers[i] != i && similarities[i] < lowest ? similarities[i] : lowest;
+    double width = (1 - lowest) / (BARS - 1); /* the last bar is for 1 alone */
+    for (size_t i = 0; i < documents; i++)
+        if (keepers[i] != i) {
+            size_t bar = similarities[i] >= 1 || width <= 0 ? BARS - 1 : (size_t)((similarities[i] - lowest) / width);
+            bars.heights[bar < BARS - 1 || similarities[i] >= 1 ? bar : BARS - 2]++;
+        }
+    for (size_t i = 0; i < BARS - 1; i++)
+        snprintf(bars.labels[i], LABEL_ROOM, "%.3f", lowest + width * (double)i);
+    snprintf(bars.labels[BARS - 1], LABEL_ROOM, "1");
+    write_bars(out, &bars, "Dropped documents by their similarity to the one kept; labels are lower ends.");
+}
+
+/* Bars for 2, 3, 4, 5–8, 9–16, … documents. */
+static void write_sizes(FILE *out, const struct dedup_result *result)
+{
+    const twin_dedup_group *groups;
+    size_t count = twin_dedup_groups(&groups, result->dedup);
+    struct bars bars = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        size_t size = groups[i].count + 1, bar = size <= 4 ? size - 2 : 3;
+        for (size_t end = 8; size > end; end *= 2)
+            bar++;
+        bars.count = bar + 1 > bars.count ? bar + 1 : bars.count;
+        bars.heights[bar]++;
+    }
+    for (size_t i = 0; i < bars.count; i++)
+        if (i < 3)
+            snprintf(bars.labels[i], LABEL_ROOM, "%zu", i + 2);
+        else
+            snprintf(bars.labels[i], LABEL_ROOM, "≤ %zu", (size_t)1 << i);
+    write_bars(out, &bars, "Groups by the number of their documents, the one kept included.");
+}
+
+/* ---- examples ---- */
+
+static void write_text(FILE *out, const struct dedup_result *result, uint32_t document)
+{
+    enum { EXCERPT_BYTES = 1200 };
+    twin_scratch scratch = { 0 };
+    twin_document found;
+    twin_text id = twin_collection_id(NULL, result->collection, document);
+    fputs("<div><b>", out);
+    escape_html(out, id.bytes, id.length);
+    fputs("</b>", out);
+    if (twin_collection_document(&found, result->collection, &scratch, document, NULL) == TWIN_OK) {
+        size_t length = excerpt_length(found.text, EXCERPT_BYTES);
+        escape_html(out, found.text.bytes, length);
+        fputs(length < found.text.length ? " …" : "", out);
+    }
+    fputs("</div>", out);
+    twin_scratch_clear(&scratch);
+}
+
+/* The dropped document that is the least similar to the one kept: what the threshold means for this collection. */
+static uint32_t least_similar(const struct dedup_result *result, const twin_dedup_group *group)
+{
+    const double *similarities = twin_dedup_similarities(result->dedup);
+    uint32_t least = group->dropped[0];
+    for (size_t i = 1; i < group->count; i++)
+        if (similarities[group->dropped[i]] < similarities[least])
+            least = group->dropped[i];
+    return least;
+}
+
+static void write_examples(FILE *out, const struct dedup_result *result)
+{
+    const twin_dedup_group *largest[LARGEST_GROUPS];
+    size_t count = largest_groups(largest, result->dedup);
+    fputs("<h2>The largest groups</h2>\n<p>On the left the document that is kept, on the right the one of those "
+          "dropped for it that is the least similar.</p>\n",
+          out);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t other = least_similar(result, largest[i]);
+        fprintf(out, "<p>%zu dropped; similarity %.4f</p><div class=\"pair\">", largest[i]->count,
+                twin_dedup_similarities(result->dedup)[other]);
+        write_text(out, result, largest[i]->keeper);
+        write_text(out, result, other);
+        fputs("</div>\n", out);
+    }
+}
+
+bool write_report(const struct dedup_result *result, const struct dedup_times *times, const char *path)
+{
+    struct output_file output;
+    if (!output_file_open(&output, path))
+        return false;
+    fputs(head, output.file);
+    write_counts(output.file, result, times);
+    if (twin_dedup_groups(NULL, result->dedup)) {
+        write_similarities(output.file, result);
+        write_sizes(output.file, result);
+        write_examples(output.file, result);
+    }
+    fputs("</body></html>\n", output.file);
+    return output_file_finish(&output);
+}
