@@ -23,6 +23,7 @@
 #include <twinsift/hash.h>
 #include <twinsift/index.h>
 #include <twinsift/input.h>
+#include <twinsift/mail.h>
 #include <twinsift/mail_measures.h>
 #include <twinsift/message.h>
 #include <twinsift/minhash.h>

@@ -1,0 +1,191 @@
+/* mail.h — a mail filter that learns: is this message spam, good, or like something else I was shown?
+ *
+ * A model learns messages with labels and says which label a new message would get. Any labels work; TWIN_MAIL_SPAM
+ * and TWIN_MAIL_GOOD are the two that mean something: good is what none of the other labels fits. A verdict rests on
+ * three kinds of evidence, each with a number of its own:
+ *
+ *     content     two online learners over the words and bytes of the message
+ *     sender      how often mail from this address and domain was learnt under each label
+ *     lookalike   the nearest message that was learnt under each label
+ *
+ * A message is called spam only above a threshold that the model keeps so high that about one good message in a thousand
+ * is lost, good only when it is clearly so, and unsure otherwise.
+ *
+ * A model is a file, readable by its owner only, or lives in memory. Everything in it is derived from mail by a hash
+ * under a random key, which is in the file. Any number of processes may check while one learns. What is learnt takes
+ * effect in this handle at once, and in the file with twin_mail_commit(), as a whole or not at all. A handle is
+ * used by one thread at a time. */
+#ifndef TWINSIFT_MAIL_H
+#define TWINSIFT_MAIL_H
+
+#include <twinsift/bloom.h>
+#include <twinsift/message.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TWIN_MAIL_SPAM "spam"
+#define TWIN_MAIL_GOOD "ham"
+
+enum {
+    TWIN_MAIL_MAX_LABELS = 32,
+    TWIN_MAIL_LABEL_BYTES = 63, /* of a label: letters, digits and -_. */
+};
+
+typedef struct twin_mail twin_mail;
+
+typedef struct twin_mail_options {
+    uint64_t keep_messages; /* the most messages remembered; 0: 100,000 */
+    uint64_t keep_days;     /* older ones are forgotten when others are learnt; 0: none are */
+    const uint64_t *key;    /* two numbers: the secret; NULL: drawn at random */
+} twin_mail_options;
+
+/* Creates a file with an empty model. One that exists is TWIN_EINVAL, unless `replace`. */
+TWIN_API twin_status twin_mail_create(const char *path, twin_mail_options options, bool replace, twin_error *error);
+
+typedef enum twin_mail_access {
+    TWIN_MAIL_READ,
+    TWIN_MAIL_WRITE,
+} twin_mail_access;
+
+/* Opens a model; release it with twin_mail_close(), which discards what was not committed. */
+TWIN_API twin_status twin_mail_open(twin_mail **out, const char *path, twin_mail_access access, twin_error *error);
+
+/* Creates a model in memory. */
+TWIN_API twin_status twin_mail_create_in_memory(twin_mail **out, twin_mail_options options);
+TWIN_API void twin_mail_close(twin_mail *mail);
+
+/* ---- learning */
+
+typedef enum twin_mail_effect {
+    TWIN_MAIL_LEARNT, /* it was new */
+    TWIN_MAIL_KNOWN,  /* it had been learnt under this label: nothing changed */
+    TWIN_MAIL_CORRECTED, /* it had been learnt under another label, or the verdict was wrong: it was learnt until it is right */
+    TWIN_MAIL_FORGOTTEN, /* it is no longer remembered */
+    TWIN_MAIL_UNKNOWN,   /* it was not remembered: nothing changed */
+} twin_mail_effect;
+
+/* Learns that a message has a label. One that was learnt before under another is corrected. `time` is now, in seconds
+ * since 1970. The effect may be NULL. TWIN_EINVAL: not a label, or one too many. */
+TWIN_API twin_status twin_mail_learn(twin_mail_effect *out, twin_mail *mail, const twin_message *message,
+                                     const char *label, int64_t time, twin_error *error);
+
+/* The same for a message that was judged wrongly: it is learnt, as often as is needed, until the verdict is the
+ * label, which also turns near-copies of it. */
+TWIN_API twin_status twin_mail_correct(twin_mail_effect *out, twin_mail *mail, const twin_message *message,
+                                       const char *label, int64_t time, twin_error *error);
+
+/* Forgets a message: its sender no longer counts and it is nobody's lookalike. What the learners of content took from it
+ * cannot be taken back; only learning other mail changes that. */
+TWIN_API twin_status twin_mail_forget(twin_mail_effect *out, twin_mail *mail, const twin_message *message,
+                                      twin_error *error);
+
+/* Writes what has changed to the file, to the disk. Another process that learnt meanwhile is no problem: what it learnt
+ * comes first. On failure the file is as it was; the changes are kept, and may be committed again. */
+TWIN_API twin_status twin_mail_commit(twin_mail *mail, twin_error *error);
+
+/* ---- checking */
+
+/* Which evidence decides. */
+typedef enum twin_mail_method {
+    TWIN_MAIL_ALL, /* content, with lookalikes and senders where they are sure */
+    TWIN_MAIL_CONTENT,
+    TWIN_MAIL_SENDER,    /* sender seen at least twice in spam, and oftener than in good mail */
+    TWIN_MAIL_LOOKALIKE, /* nearest spam against nearest good message */
+} twin_mail_method;
+TWIN_API const char *twin_mail_method_name(twin_mail_method method);
+
+typedef struct twin_mail_check_options {
+    twin_mail_method method;
+    const twin_bloom *trusted; /* addresses and domains whose mail is good; NULL: none */
+} twin_mail_check_options;
+
+/* How often mail of an address and of its domain was learnt: under the label in question, and under others. */
+typedef struct twin_mail_sender {
+    uint32_t address, address_others, domain, domain_others;
+    bool trusted;
+} twin_mail_sender;
+
+/* The nearest known message of a label. */
+typedef struct twin_mail_lookalike {
+    double similarity; /* 0 .. 1; 0: there is none */
+    uint64_t number;   /* of the message, in the order in which they were learnt */
+    uint32_t copies;   /* known messages that are almost equal to the one checked */
+} twin_mail_lookalike;
+
+/* What a label has for it. All scores are log odds, positive for the label. */
+typedef struct twin_mail_evidence {
+    const char *label;
+    uint64_t messages; /* learnt under it and remembered */
+    double content, sender, lookalike;
+    double score; /* all together, by the method */
+    twin_mail_sender senders;
+    twin_mail_lookalike nearest, nearest_other; /* of the label; of any other */
+} twin_mail_evidence;
+
+typedef enum twin_mail_reason {
+    TWIN_MAIL_BY_NOTHING, /* nothing was learnt yet */
+    TWIN_MAIL_BY_CONTENT,
+    TWIN_MAIL_BY_SENDER,
+    TWIN_MAIL_BY_LOOKALIKE,
+} twin_mail_reason;
+TWIN_API const char *twin_mail_reason_name(twin_mail_reason reason);
+
+/* A verdict. Strings live as long as the model is not changed. */
+typedef struct twin_mail_verdict {
+    const char *label;       /* NULL: unsure */
+    double score;            /* 0 .. 1: the probability of spam; of the best label in a model without spam */
+    double log_odds;         /* the same without end */
+    double threshold;        /* log odds above which the label is given */
+    twin_mail_reason reason; /* the evidence that counted most */
+    twin_mail_evidence evidence[TWIN_MAIL_MAX_LABELS]; /* spam first; good has none where there are others */
+    size_t count;
+} twin_mail_verdict;
+
+TWIN_API twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
+                                     twin_mail_check_options options, twin_error *error);
+
+/* A word, header or link of a message, and what it adds to the content score of a label. */
+typedef struct twin_mail_word {
+    char kind[32]; /* "body", "link", "from domain", the name of a header */
+    char word[64]; /* cut if longer */
+    double weight;
+} twin_mail_word;
+
+/* The words that count most, the strongest first, at most `most`. */
+TWIN_API twin_status twin_mail_explain(twin_mail_word *out, size_t *count, size_t most, twin_mail *mail,
+                                       const char *label, const twin_message *message, twin_error *error);
+
+/* A remembered message. TWIN_EINVAL: there is none of this number. */
+typedef struct twin_mail_known {
+    const char *label;
+    int64_t time;
+} twin_mail_known;
+TWIN_API twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error);
+
+/* ---- the model */
+
+typedef struct twin_mail_label_info {
+    const char *name;
+    uint64_t messages;
+    double threshold; /* log odds; NaN: it has no classifier */
+    int64_t oldest, newest;
+} twin_mail_label_info;
+
+typedef struct twin_mail_info {
+    uint64_t messages, learnt; /* remembered; learnt since the model was created */
+    uint64_t keep_messages, keep_days;
+    uint64_t bytes;                                        /* of the file; 0 in memory */
+    uint64_t message_bytes, signature_bytes, weight_bytes; /* of its parts: records, lookalikes, learners */
+    twin_mail_label_info labels[TWIN_MAIL_MAX_LABELS];
+    size_t count;
+    /* of the last thousand messages learnt: judged before they were learnt */
+    uint64_t judged, right, wrong, unsure;
+} twin_mail_info;
+TWIN_API twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* content.h — what the words and bytes of a message say: two learners, one threshold, for one label against the rest. */
+#ifndef TWIN_MAIL_CONTENT_H
+#define TWIN_MAIL_CONTENT_H
+
+#include "mail/linear.h"
+#include "mail/margin.h"
+
+struct twin__content {
+    struct twin__linear_cell *cells;
+    struct twin__margin margin;
+};
+
+/* Makes a classifier that knows nothing. Clear it also after a failure. */
+twin_status twin__content_init(struct twin__content *content);
+void twin__content_clear(struct twin__content *content);
+
+/* What the two learners say, and both together: log odds of the label, positive for it. */
+struct twin__content_score {
+    double linear, margin, both;
+};
+struct twin__content_score twin__content_score(const struct twin__content *content,
+                                               const struct twin__features *features);
+
+/* Learns that message `number` has the label, or another. */
+twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
+                                bool positive);
+
+#endif

@@ -1,0 +1,88 @@
+/* lookalike.c — signatures of messages, and the nearest ones.
+ *
+ * A signature has 128 slots of one byte: the low byte of a MinHash slot. Unequal slots agree by chance once in 256, which
+ * the similarity makes up for. The nearest messages are found by comparing with all that are remembered: no candidate is
+ * missed, nothing but the signatures has to be stored, and 100,000 take about a millisecond. When only close ones matter,
+ * the first 16 slots, which lie apart, decide first; that reads an eighth of the memory. */
+#include "mail/remembered.h"
+
+#include <string.h>
+
+/* Almost equal: what two reports of one campaign look like. */
+static const double COPY = 0.9;
+
+/* Of 16 slots so many agree. A message of similarity .8 passes with probability .999 (binomial), one of .3 with .026. */
+enum { NEAR_HEAD = 8 };
+
+struct twin__mail_signature twin__mail_sign(const twin_minhash *hasher, const struct twin__features *features)
+{
+    struct twin__mail_signature out;
+    uint64_t items[512];
+    uint32_t slots[TWIN__MAIL_SLOTS], part[TWIN__MAIL_SLOTS];
+    memset(slots, 0xff, sizeof slots); /* the signature of the empty set; that of a union is the least of each slot */
+    for (uint32_t done = 0; done < features->counts[0];) {
+        uint32_t count = 0;
+        while (count < 512 && done < features->counts[0])
+            items[count++] = features->places[0][done++];
+        twin_minhash_sign(part, hasher, items, count);
+        twin_minhash_merge(slots, part, TWIN__MAIL_SLOTS);
+    }
+    for (int i = 0; i < TWIN__MAIL_SLOTS; i++)
+        out.slots[i] = (uint8_t)slots[i];
+    return out;
+}
+
+static unsigned agreement(const uint8_t *a, const uint8_t *b, unsigned count)
+{
+    unsigned equal = 0;
+    for (unsigned i = 0; i < count; i++)
+        equal += a[i] == b[i];
+    return equal;
+}
+
+/* The share of equal items, given how many slots agree. */
+static double similarity_of(unsigned equal)
+{
+    double share = (double)equal / TWIN__MAIL_SLOTS, chance = 1 / 256.0;
+    return share > chance ? (share - chance) / (1 - chance) : 0;
+}
+
+double twin__mail_similarity(const struct twin__mail_signature *a, const struct twin__mail_signature *b)
+{
+    return similarity_of(agreement(a->slots, b->slots, TWIN__MAIL_SLOTS));
+}
+
+/* Puts a message among the nearest. The latest come first among equals, because numbers are visited from the latest. */
+static void insert(struct twin__neighbours *out, uint64_t number, double similarity)
+{
+    out->copies += similarity >= COPY;
+    uint32_t i = out->count;
+    if (i == TWIN__MAIL_NEIGHBOURS && out->similarities[i - 1] >= similarity)
+        return;
+    if (i == TWIN__MAIL_NEIGHBOURS)
+        i--;
+    else
+        out->count++;
+    for (; i > 0 && out->similarities[i - 1] < similarity; i--) {
+        out->similarities[i] = out->similarities[i - 1];
+        out->numbers[i] = out->numbers[i - 1];
+    }
+    out->similarities[i] = similarity;
+    out->numbers[i] = number;
+}
+
+void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS],
+                              const struct twin__remembered *remembered, const struct twin__mail_signature *signature,
+                              bool near)
+{
+    memset(out, 0, TWIN__MAIL_MAX_LABELS * sizeof *out);
+    for (size_t i = remembered->start + remembered->count; i-- > remembered->start;) {
+        unsigned equal = agreement(remembered->heads[i], signature->slots, TWIN__MAIL_HEAD);
+        const struct twin__mail_record *record = &remembered->records[i];
+        if ((near && equal < NEAR_HEAD) || record->flags & TWIN__MAIL_REMOVED)
+            continue;
+        equal +=
+            agreement(remembered->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
+        insert(&out[record->label], remembered->first + (i - remembered->start), similarity_of(equal));
+    }
+}

@@ -1,0 +1,428 @@
+/* mail.c — a mail model as its users see it.
+ *
+ * The model is loaded into memory when a handle is opened, and again when another process has written to the file. What
+ * is learnt changes the model in memory and is queued; a commit writes the changed parts in one transaction. If another
+ * process has written meanwhile, its state is loaded first and the queue is done again on top of it. */
+#include <twinsift/mail.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "mail/mail_file.h"
+#include "mail/mail_queue.h"
+#include "mail/model.h"
+
+struct twin_mail {
+    twin__store *store; /* NULL: in memory */
+    bool writable;
+    bool stale; /* a failed call has left the model half changed: load it again */
+    struct twin__model model;
+    struct twin__mail_saved saved;
+    struct twin__mail_queue queue;
+    uint64_t writing; /* number of the last transaction that was begun for writing */
+};
+
+static twin_status draw_key(uint64_t out[2], const uint64_t *wanted, twin_error *error)
+{
+    if (wanted) {
+        memcpy(out, wanted, 2 * sizeof *out);
+        return TWIN_OK;
+    }
+    if (getrandom(out, 2 * sizeof *out, 0) == (ssize_t)(2 * sizeof *out))
+        return TWIN_OK;
+    return twin__fail(error, TWIN_EIO, "the system gives no random numbers for the key: %m");
+}
+
+/* ---- opening, closing */
+
+static twin_status write_empty(twin__store_txn *txn, void *context, twin_error *error)
+{
+    struct twin__mail_saved nothing = { 0 };
+    return twin__mail_save(txn, context, &nothing, error);
+}
+
+twin_status twin_mail_create(const char *path, twin_mail_options options, bool replace, twin_error *error)
+{
+    if (!path)
+        return twin__fail_null(error, "path");
+    uint64_t key[2];
+    struct twin__model model = { 0 };
+    twin_status status = draw_key(key, options.key, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__model_init(&model, options, key);
+    if (status != TWIN_OK)
+        twin__fail_status(error, status);
+    else
+        status = twin__store_create(path, &twin__mail_schema,
+                                    (struct twin__store_create_options){ .replace = replace, .secret = true },
+                                    write_empty, &model, error);
+    twin__model_clear(&model);
+    return status;
+}
+
+twin_status twin_mail_create_in_memory(twin_mail **out, twin_mail_options options)
+{
+    if (!out)
+        return twin__fail_null(NULL, "out");
+    *out = NULL;
+    uint64_t key[2];
+    twin_status status = draw_key(key, options.key, NULL);
+    if (status != TWIN_OK)
+        return status;
+    twin_mail *mail = calloc(1, sizeof *mail);
+    if (!mail)
+        return twin__fail_memory(NULL);
+    mail->writable = true;
+    status = twin__model_init(&mail->model, options, key);
+    if (status != TWIN_OK) {
+        twin_mail_close(mail);
+        return twin__fail_status(NULL, status);
+    }
+    *out = mail;
+    return TWIN_OK;
+}
+
+void twin_mail_close(twin_mail *mail)
+{
+    if (!mail)
+        return;
+    twin__model_clear(&mail->model);
+    twin__mail_saved_clear(&mail->saved);
+    twin__mail_queue_clear(&mail->queue);
+    twin__store_close(mail->store);
+    free(mail);
+}
+
+/* Loads the state that a transaction sees, unless it is the one in memory. */
+static twin_status load(twin_mail *mail, twin__store_txn *txn, uint64_t number, twin_error *error)
+{
+    if (!mail->stale && mail->saved.transaction == number)
+        return TWIN_OK;
+    struct twin__model model = { 0 };
+    struct twin__mail_saved saved = { 0 };
+    twin_status status = twin__mail_load(&model, &saved, txn, number, mail->store, error);
+    if (status != TWIN_OK) {
+        twin__model_clear(&model);
+        twin__mail_saved_clear(&saved);
+        return status;
+    }
+    twin__model_clear(&mail->model);
+    twin__mail_saved_clear(&mail->saved);
+    mail->model = model;
+    mail->saved = saved;
+    mail->stale = false;
+    return TWIN_OK;
+}
+
+/* Brings the model up to date, unless there is something to commit. */
+static twin_status refresh(twin_mail *mail, twin_error *error)
+{
+    twin__store_txn *txn;
+    if (!mail->store || (mail->queue.count && !mail->stale))
+        return TWIN_OK;
+    twin_status status = twin__store_begin_read(&txn, mail->store, error);
+    if (status != TWIN_OK)
+        return status;
+    bool again = mail->stale;
+    status = load(mail, txn, twin__store_number(txn), error);
+    twin__store_end_read(txn);
+    if (status == TWIN_OK && again)
+        status = twin__mail_queue_replay(&mail->queue, &mail->model, error);
+    return status;
+}
+
+twin_status twin_mail_open(twin_mail **out, const char *path, twin_mail_access access, twin_error *error)
+{
+    if (!out || !path)
+        return twin__fail_null(error, out ? "path" : "out");
+    *out = NULL;
+    if (access != TWIN_MAIL_READ && access != TWIN_MAIL_WRITE)
+        return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)access);
+    twin_mail *mail = calloc(1, sizeof *mail);
+    if (!mail)
+        return twin__fail_memory(error);
+    mail->writable = access == TWIN_MAIL_WRITE;
+    twin_status status = twin__store_open(&mail->store, path, &twin__mail_schema,
+                                          mail->writable ? TWIN__STORE_WRITE : TWIN__STORE_READ, error);
+    if (status == TWIN_OK) {
+        mail->stale = true;
+        status = refresh(mail, error);
+    }
+    if (status != TWIN_OK) {
+        twin_mail_close(mail);
+        return status;
+    }
+    *out = mail;
+    return TWIN_OK;
+}
+
+/* ---- learning */
+
+static twin_status check_arguments(const twin_mail *mail, const twin_message *message, twin_error *error)
+{
+    return mail && message ? TWIN_OK : twin__fail_null(error, mail ? "message" : "mail");
+}
+
+static twin_status change(twin_mail_effect *out, twin_mail *mail, enum twin__mail_act act,
+                          const twin_message *message, const char *label, int64_t time, twin_error *error)
+{
+    struct twin__mail_item item;
+    twin_mail_effect effect = TWIN_MAIL_UNKNOWN;
+    twin_status status = check_arguments(mail, message, error);
+    if (status == TWIN_OK && !label)
+        return twin__fail_null(error, "label");
+    if (status == TWIN_OK && !mail->writable)
+        return twin__fail(error, TWIN_EINVAL, "the model was opened for reading");
+    if (status == TWIN_OK)
+        status = refresh(mail, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__model_prepare(&item, &mail->model, message);
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    status = twin__mail_act(&effect, &mail->model, act, &item, label, time, error);
+    bool changed = effect != TWIN_MAIL_KNOWN && effect != TWIN_MAIL_UNKNOWN;
+    if (status == TWIN_OK && changed && mail->store) {
+        status = twin__mail_queue_add(&mail->queue, act, &item, label, time);
+        if (status != TWIN_OK)
+            twin__fail_status(error, status);
+    }
+    if (!mail->store)
+        mail->model.remembered.touched_count = 0; /* there is nothing to write */
+    if (status == TWIN_ENOMEM)
+        mail->stale = mail->store != NULL;
+    if (out)
+        *out = effect;
+    return status;
+}
+
+twin_status twin_mail_learn(twin_mail_effect *out, twin_mail *mail, const twin_message *message, const char *label,
+                            int64_t time, twin_error *error)
+{
+    return change(out, mail, TWIN__MAIL_LEARN, message, label, time, error);
+}
+
+twin_status twin_mail_correct(twin_mail_effect *out, twin_mail *mail, const twin_message *message, const char *label,
+                              int64_t time, twin_error *error)
+{
+    return change(out, mail, TWIN__MAIL_CORRECT, message, label, time, error);
+}
+
+twin_status twin_mail_forget(twin_mail_effect *out, twin_mail *mail, const twin_message *message, twin_error *error)
+{
+    return change(out, mail, TWIN__MAIL_FORGET, message, "", 0, error);
+}
+
+/* ---- committing */
+
+static twin_status write_changes(twin__store_txn *txn, void *context, twin_error *error)
+{
+    twin_mail *mail = context;
+    uint64_t before = twin__store_number(txn) - 1;
+    mail->writing = before + 1;
+    if (mail->saved.transaction != before || mail->stale) {
+        mail->stale = true;
+        twin_status status = load(mail, txn, before, error);
+        if (status == TWIN_OK)
+            status = twin__mail_queue_replay(&mail->queue, &mail->model, error);
+        mail->stale = status != TWIN_OK;
+        if (status != TWIN_OK)
+            return status;
+    }
+    return twin__mail_save(txn, &mail->model, &mail->saved, error);
+}
+
+twin_status twin_mail_commit(twin_mail *mail, twin_error *error)
+{
+    if (!mail)
+        return twin__fail_null(error, "mail");
+    if (!mail->store || (mail->queue.count == 0 && !mail->stale))
+        return TWIN_OK;
+    twin_status status = twin__store_transact(mail->store, write_changes, mail, error);
+    if (status != TWIN_OK)
+        return status;
+    twin__mail_queue_clear(&mail->queue);
+    if (twin__mail_saved_update(&mail->saved, &mail->model, mail->writing) != TWIN_OK)
+        mail->stale = true; /* what is in the file is known again after loading it */
+    return TWIN_OK;
+}
+
+/* ---- checking */
+
+static bool is_trusted(const twin_bloom *trusted, const twin_message *message)
+{
+    for (size_t i = 0; trusted && i < message->address_count; i++) {
+        const twin_message_address *from = &message->addresses[i];
+        if (from->role == TWIN_MESSAGE_FROM)
+            return twin_bloom_may_contain(trusted, from->address.bytes, from->address.length) ||
+                   (from->domain.length && twin_bloom_may_contain(trusted, from->domain.bytes, from->domain.length));
+    }
+    return false;
+}
+
+twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
+                            twin_mail_check_options options, twin_error *error)
+{
+    struct twin__mail_item item;
+    if (!out)
+        return twin__fail_null(error, "out");
+    twin_status status = check_arguments(mail, message, error);
+    if (status == TWIN_OK)
+        status = refresh(mail, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__model_prepare(&item, &mail->model, message);
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    twin__model_judge(out, &mail->model, &item, options.method, is_trusted(options.trusted, message));
+    return TWIN_OK;
+}
+
+/* ---- explaining */
+
+struct strongest {
+    const struct twin__content *content;
+    double scale; /* of a weight of block 0: 1 / √n */
+    twin_mail_word *out;
+    uint32_t *places;
+    size_t count, most;
+};
+
+static void copy_text(char *out, size_t room, twin_text text)
+{
+    size_t length = text.length < room - 1 ? text.length : room - 1;
+    memcpy(out, text.bytes, length);
+    out[length] = 0;
+}
+
+/* Keeps the word if it is among the strongest so far; the list is sorted. */
+static void keep_strong(void *context, uint32_t place, twin_text kind, twin_text word)
+{
+    struct strongest *s = context;
+    double weight =
+        ((double)s->content->cells[place].weight + 4 * (double)s->content->margin.weights[place]) / 2 * s->scale;
+    size_t i = s->count;
+    for (size_t k = 0; k < s->count; k++)
+        if (s->places[k] == place)
+            return;
+    if (i == s->most && fabs(s->out[i - 1].weight) >= fabs(weight))
+        return;
+    if (i == s->most)
+        i--;
+    else
+        s->count++;
+    for (; i > 0 && fabs(s->out[i - 1].weight) < fabs(weight); i--) {
+        s->out[i] = s->out[i - 1];
+        s->places[i] = s->places[i - 1];
+    }
+    s->out[i].weight = weight;
+    s->places[i] = place;
+    copy_text(s->out[i].kind, sizeof s->out[i].kind, kind);
+    copy_text(s->out[i].word, sizeof s->out[i].word, word);
+}
+
+twin_status twin_mail_explain(twin_mail_word *out, size_t *count, size_t most, twin_mail *mail, const char *label,
+                              const twin_message *message, twin_error *error)
+{
+    struct twin__mail_item item;
+    if (!out || !count || !label)
+        return twin__fail_null(error, !out ? "out" : !count ? "count" : "label");
+    *count = 0;
+    twin_status status = check_arguments(mail, message, error);
+    if (status == TWIN_OK)
+        status = refresh(mail, error);
+    if (status != TWIN_OK || most == 0)
+        return status;
+    unsigned number = twin__model_label(&mail->model, label);
+    if (number >= mail->model.label_count || !mail->model.labels[number].content.cells)
+        return TWIN_OK; /* nothing is known of it */
+    status = twin__model_prepare(&item, &mail->model, message);
+    uint32_t *places = calloc(most, sizeof *places);
+    if (status != TWIN_OK || !places) {
+        free(places);
+        return twin__fail_memory(error);
+    }
+    double words = item.features.counts[0];
+    struct strongest s = {
+        &mail->model.labels[number].content, words > 0 ? 1 / sqrt(words) : 0, out, places, 0, most
+    };
+    status = twin__features_name(mail->model.maker, message, keep_strong, &s);
+    free(places);
+    *count = s.count;
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+}
+
+twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error)
+{
+    if (!out || !mail)
+        return twin__fail_null(error, out ? "mail" : "out");
+    const struct twin__remembered *r = &mail->model.remembered;
+    if (number < r->first || number - r->first >= r->count ||
+        twin__remembered_at(r, number)->flags & TWIN__MAIL_REMOVED)
+        return twin__fail(error, TWIN_EINVAL, "no message of this number is remembered");
+    const struct twin__mail_record *record = twin__remembered_at(r, number);
+    *out = (twin_mail_known){ mail->model.labels[record->label].name, record->time };
+    return TWIN_OK;
+}
+
+/* ---- describing */
+
+enum { LAST_JUDGED = 1000 };
+
+static void describe_labels(twin_mail_info *out, const struct twin__model *model)
+{
+    const struct twin__remembered *r = &model->remembered;
+    for (unsigned i = 0; i < model->label_count; i++) {
+        const struct twin__mail_label *label = &model->labels[i];
+        out->labels[out->count++] =
+            (twin_mail_label_info){ .name = label->name,
+                                    .messages = label->messages,
+                                    .threshold = label->content.cells ? label->threshold : NAN };
+    }
+    for (uint64_t n = r->first; n < r->first + r->count; n++) {
+        const struct twin__mail_record *record = twin__remembered_at(r, n);
+        twin_mail_label_info *label = &out->labels[record->label];
+        if (record->flags & TWIN__MAIL_REMOVED)
+            continue;
+        if (!label->oldest || record->time < label->oldest)
+            label->oldest = record->time;
+        if (record->time > label->newest)
+            label->newest = record->time;
+    }
+}
+
+/* How the last messages that were learnt had been judged before. */
+static void describe_accuracy(twin_mail_info *out, const struct twin__remembered *r)
+{
+    for (uint64_t n = r->first + r->count; n-- > r->first && out->judged < LAST_JUDGED;) {
+        const struct twin__mail_record *record = twin__remembered_at(r, n);
+        if (record->flags & TWIN__MAIL_REMOVED || isnan(record->score))
+            continue;
+        out->judged++;
+        out->unsure += record->verdict == 0;
+        out->right += record->verdict == (uint32_t)record->label + 1;
+    }
+    out->wrong = out->judged - out->unsure - out->right;
+}
+
+twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error)
+{
+    if (!out || !mail)
+        return twin__fail_null(error, out ? "mail" : "out");
+    twin_status status = refresh(mail, error);
+    if (status != TWIN_OK)
+        return status;
+    const struct twin__model *model = &mail->model;
+    *out = (twin_mail_info){ .messages = model->remembered.live,
+                             .learnt = model->learnt,
+                             .keep_messages = model->options.keep_messages,
+                             .keep_days = model->options.keep_days };
+    describe_labels(out, model);
+    describe_accuracy(out, &model->remembered);
+    return mail->store ? twin__mail_file_sizes(out, mail->store, error) : TWIN_OK;
+}

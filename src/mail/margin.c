@@ -1,0 +1,146 @@
+/* margin.c — the relaxed online support vector machine.
+ *
+ * The weights are Σ α·y·x over all messages that ever counted, x with both blocks scaled to length 1. A message with a
+ * margin of at least 1 changes nothing. Another is remembered, and one pass of dual coordinate ascent goes over the
+ * remembered messages: each α moves to where its own margin is 1, within 0 .. C. A message that leaves the window keeps
+ * the α it had. So the work per message is bounded by the window, and is nothing for most. */
+#include "mail/margin.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* A change of α below this is not worth a visit of all its weights. */
+static const double LEAST_CHANGE = 0.001;
+
+void twin__margin_clear(struct twin__margin *margin)
+{
+    for (size_t i = 0; i < margin->count; i++)
+        free(margin->examples[i]);
+    free(margin->examples);
+    margin->examples = NULL;
+    margin->count = margin->capacity = 0;
+}
+
+static double score_of(const float *weights, const struct twin__features *features)
+{
+    double score = 0;
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < features->counts[b]; i++)
+            sum += (double)weights[features->places[b][i]];
+        if (features->counts[b])
+            score += sum / sqrt(features->counts[b]);
+    }
+    return score;
+}
+
+double twin__margin_score(const struct twin__margin *margin, const struct twin__features *features)
+{
+    return score_of(margin->weights, features);
+}
+
+static struct twin__features features_of(const struct twin__margin_example *example)
+{
+    struct twin__features features;
+    const uint32_t *at = example->places;
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
+        features.places[b] = at;
+        features.counts[b] = example->counts[b];
+        at += example->counts[b];
+    }
+    return features;
+}
+
+static void add_scaled(float *weights, const struct twin__features *features, double by)
+{
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
+        float step = features->counts[b] ? (float)(by / sqrt(features->counts[b])) : 0;
+        for (uint32_t i = 0; i < features->counts[b]; i++)
+            weights[features->places[b][i]] += step;
+    }
+}
+
+/* Moves the α of one example to its best value, the others held fixed. */
+static void adjust(float *weights, struct twin__margin_example *example)
+{
+    struct twin__features features = features_of(example);
+    double y = example->positive ? 1 : -1, length = 0; /* the squared length: 1 for each block that is not empty */
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
+        length += example->counts[b] ? 1 : 0;
+    if (length <= 0)
+        return;
+    double best = (double)example->alpha + (1 - y * score_of(weights, &features)) / length;
+    best = fmin(fmax(best, 0), TWIN__MARGIN_COST);
+    double change = best - (double)example->alpha;
+    if (fabs(change) < LEAST_CHANGE)
+        return;
+    add_scaled(weights, &features, y * change);
+    example->alpha = (float)best;
+    example->stored = false;
+}
+
+/* Drops what has left the window, and what counts for nothing. */
+static void drop_old(struct twin__margin *margin, uint64_t number)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < margin->count; i++) {
+        struct twin__margin_example *example = margin->examples[i];
+        if (example->alpha > 0 && example->number + TWIN__MARGIN_WINDOW > number)
+            margin->examples[kept++] = example;
+        else
+            free(example);
+    }
+    margin->count = kept;
+}
+
+void twin__margin_forget(struct twin__margin *margin, uint64_t number)
+{
+    for (size_t i = 0; i < margin->count; i++) {
+        struct twin__margin_example *example = margin->examples[i];
+        if (example->number != number)
+            continue;
+        struct twin__features features = features_of(example);
+        add_scaled(margin->weights, &features, example->positive ? -(double)example->alpha : (double)example->alpha);
+        example->alpha = 0;
+        example->stored = false;
+    }
+    drop_old(margin, number);
+}
+
+twin_status twin__margin_restore(struct twin__margin *margin, const struct twin__margin_example *head,
+                                 const struct twin__features *features)
+{
+    size_t total = (size_t)features->counts[0] + features->counts[1];
+    struct twin__margin_example *example = malloc(sizeof *example + total * sizeof example->places[0]);
+    if (!example || !twin__array_grow(&margin->examples, &margin->capacity, margin->count, 1, sizeof(void *))) {
+        free(example);
+        return TWIN_ENOMEM;
+    }
+    *example = *head;
+    uint32_t *at = example->places;
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
+        example->counts[b] = features->counts[b];
+        memcpy(at, features->places[b], features->counts[b] * sizeof *at);
+        at += features->counts[b];
+    }
+    margin->examples[margin->count++] = example;
+    return TWIN_OK;
+}
+
+twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
+                               double score, bool positive)
+{
+    if ((positive ? score : -score) >= 1)
+        return TWIN_OK;
+    struct twin__margin_example head = { .number = number, .positive = positive };
+    twin_status status = twin__margin_restore(margin, &head, features);
+    if (status != TWIN_OK)
+        return status;
+    for (size_t i = margin->count; i-- > 0;)
+        adjust(margin->weights, margin->examples[i]);
+    drop_old(margin, number);
+    return TWIN_OK;
+}

@@ -1,0 +1,343 @@
+/* model.c — learning and forgetting.
+ *
+ * A message is first prepared: its features, signature and hashes are all that the model uses of it. Learning judges it
+ * with what is known so far, which moves the thresholds and tells how accurate the model is; then every classifier
+ * learns whether it has its label, and a record of it is added. A correction takes the old record away, so that a message
+ * counts once, and teaches the classifiers until the verdict is right. */
+#include "mail/model.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/random.h"
+
+enum {
+    DEFAULT_MESSAGES = 100000,
+    MOST_STEPS = 16, /* of a correction */
+    SECONDS_PER_DAY = 86400,
+};
+
+twin_status twin__model_init(struct twin__model *model, twin_mail_options options, const uint64_t key[2])
+{
+    *model = (struct twin__model){ .options = options, .key = { key[0], key[1] } };
+    model->options.key = NULL;
+    if (!model->options.keep_messages)
+        model->options.keep_messages = DEFAULT_MESSAGES;
+    twin_status status = twin__feature_maker_create(&model->maker, key);
+    if (status == TWIN_OK)
+        status = twin_minhash_create(
+            &model->hasher, (twin_minhash_options){ .slots = TWIN__MAIL_SLOTS, .seed = twin__mix(key[0]) ^ key[1] });
+    return status;
+}
+
+void twin__model_clear(struct twin__model *model)
+{
+    for (unsigned i = 0; i < model->label_count; i++) {
+        twin__content_clear(&model->labels[i].content);
+        twin_bloom_free(model->labels[i].senders);
+    }
+    twin__remembered_clear(&model->remembered);
+    twin__feature_maker_free(model->maker);
+    twin_minhash_free(model->hasher);
+    *model = (struct twin__model){ 0 };
+}
+
+/* ---- labels */
+
+unsigned twin__model_label(const struct twin__model *model, const char *name)
+{
+    for (unsigned i = 0; i < model->label_count; i++)
+        if (strcmp(model->labels[i].name, name) == 0)
+            return i;
+    return UINT_MAX;
+}
+
+static bool is_label(const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && !strchr("-_.", name[i]))
+            return false;
+    return length >= 1 && length <= TWIN_MAIL_LABEL_BYTES && strcmp(name, "unsure") != 0;
+}
+
+static twin_status append_label(unsigned *out, struct twin__model *model, const char *name, twin_error *error)
+{
+    if (model->label_count == TWIN_MAIL_MAX_LABELS)
+        return twin__fail(error, TWIN_ELIMIT, "the model has %d labels already, which is the most",
+                          TWIN_MAIL_MAX_LABELS);
+    struct twin__mail_label *label = &model->labels[model->label_count];
+    *label = (struct twin__mail_label){ .threshold = TWIN__MAIL_FIRST_THRESHOLD };
+    memcpy(label->name, name, strlen(name) + 1);
+    if (strcmp(name, TWIN_MAIL_GOOD) != 0 && twin__content_init(&label->content) != TWIN_OK) {
+        twin__content_clear(&label->content);
+        return twin__fail_memory(error);
+    }
+    *out = model->label_count++;
+    return TWIN_OK;
+}
+
+/* Spam and good mail come together, so that the classifier of spam learns from what comes first, whichever it is. */
+twin_status twin__model_add_label(unsigned *out, struct twin__model *model, const char *name, twin_error *error)
+{
+    *out = twin__model_label(model, name);
+    if (*out != UINT_MAX)
+        return TWIN_OK;
+    if (!is_label(name))
+        return twin__fail(error, TWIN_EINVAL,
+                          "\"%.80s\" is not a label: use up to %d letters, digits and -_. (but not \"unsure\")", name,
+                          TWIN_MAIL_LABEL_BYTES);
+    bool spam = strcmp(name, TWIN_MAIL_SPAM) == 0, good = strcmp(name, TWIN_MAIL_GOOD) == 0;
+    if (!spam && !good)
+        return append_label(out, model, name, error);
+    twin_status status = append_label(out, model, TWIN_MAIL_SPAM, error);
+    if (status == TWIN_OK)
+        status = append_label(out, model, TWIN_MAIL_GOOD, error);
+    *out -= spam && status == TWIN_OK;
+    return status;
+}
+
+/* ---- from a message to what the model uses of it */
+
+static uint64_t chain(const struct twin__model *model, uint64_t so_far, const char *what, twin_text text)
+{
+    twin_hash hash = { .family = TWIN_HASH_SIP, .key = { model->key[0], model->key[1] } };
+    uint64_t parts[3] = { so_far, twin_hash_bytes(hash, what, strlen(what)),
+                          twin_hash_bytes(hash, text.bytes, text.length) };
+    return twin_hash_bytes(hash, parts, sizeof parts);
+}
+
+/* What identifies a message, whatever hosts and programs on its way add to its headers. */
+static uint64_t identify(const struct twin__model *model, const twin_message *message)
+{
+    static const char *const names[] = { "Message-ID", "Date", "From", "To", "Subject" };
+    uint64_t id = 1;
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        for (size_t i = 0; i < message->header_count; i++) {
+            twin_text name = message->headers[i].name;
+            if (name.length == strlen(names[n]) && strncasecmp(name.bytes, names[n], name.length) == 0) {
+                id = chain(model, id, names[n], message->headers[i].value);
+                break;
+            }
+        }
+    twin_text body = { message->raw.bytes + message->header_length, message->raw.length - message->header_length };
+    return chain(model, id, "body", body);
+}
+
+/* Never 0, which means that there is none. */
+static uint64_t sender_hash(const struct twin__model *model, const char *what, twin_text text)
+{
+    return text.length ? chain(model, 0, what, text) | 1 : 0;
+}
+
+twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model *model, const twin_message *message)
+{
+    *out = (struct twin__mail_item){ .id = identify(model, message) };
+    for (size_t i = 0; i < message->address_count; i++)
+        if (message->addresses[i].role == TWIN_MESSAGE_FROM) {
+            const twin_message_address *from = &message->addresses[i];
+            out->address = sender_hash(model, "address", from->address);
+            out->domain = sender_hash(model, "domain", from->registered.length ? from->registered : from->domain);
+            break;
+        }
+    twin_status status = twin__features_make(&out->features, model->maker, message);
+    if (status == TWIN_OK)
+        out->signature = twin__mail_sign(model->hasher, &out->features);
+    return status;
+}
+
+/* ---- senders: a counting filter per label, planned for what is remembered, made anew when that has doubled */
+
+static void count_sender(struct twin__mail_label *label, uint64_t hash)
+{
+    if (hash)
+        twin_bloom_add(label->senders, &hash, sizeof hash);
+}
+
+static twin_status plan_senders(struct twin__model *model, unsigned number)
+{
+    struct twin__mail_label *label = &model->labels[number];
+    uint64_t room = 2 * label->messages + 2;
+    if (label->senders && room <= label->sender_room)
+        return TWIN_OK;
+    room = room < 512 ? 1024 : 2 * room;
+    twin_bloom *senders;
+    /* The items are keyed hashes already. */
+    twin_status status =
+        twin_bloom_create(&senders, (twin_bloom_options){ .items = room, .rate = 0.01, .cell_bits = 8 });
+    if (status != TWIN_OK)
+        return status;
+    twin_bloom_free(label->senders);
+    label->senders = senders;
+    label->sender_room = room;
+    const struct twin__remembered *r = &model->remembered;
+    for (uint64_t n = r->first; n < r->first + r->count; n++) {
+        const struct twin__mail_record *record = twin__remembered_at(r, n);
+        if (record->label == number && !(record->flags & TWIN__MAIL_REMOVED)) {
+            count_sender(label, record->address);
+            count_sender(label, record->domain);
+        }
+    }
+    return TWIN_OK;
+}
+
+uint32_t twin__model_sender_count(const struct twin__model *model, unsigned label, uint64_t hash)
+{
+    const twin_bloom *senders = model->labels[label].senders;
+    return hash && senders ? twin_bloom_count(senders, &hash, sizeof hash) : 0;
+}
+
+/* ---- records */
+
+twin_status twin__model_remember(struct twin__model *model, const struct twin__mail_record *record,
+                                 const struct twin__mail_signature *signature)
+{
+    struct twin__mail_label *label = &model->labels[record->label];
+    bool removed = record->flags & TWIN__MAIL_REMOVED;
+    twin_status status = removed ? TWIN_OK : plan_senders(model, record->label);
+    if (status == TWIN_OK)
+        status = twin__remembered_add(&model->remembered, record, signature);
+    if (status != TWIN_OK || removed)
+        return status;
+    count_sender(label, record->address);
+    count_sender(label, record->domain);
+    label->messages++;
+    return TWIN_OK;
+}
+
+static void remove_sender(struct twin__mail_label *label, uint64_t hash)
+{
+    if (hash && label->senders)
+        twin_bloom_remove(label->senders, &hash, sizeof hash);
+}
+
+static void uncount(struct twin__model *model, const struct twin__mail_record *record)
+{
+    struct twin__mail_label *label = &model->labels[record->label];
+    if (record->flags & TWIN__MAIL_REMOVED)
+        return;
+    remove_sender(label, record->address);
+    remove_sender(label, record->domain);
+    label->messages--;
+}
+
+static twin_status forget_number(struct twin__model *model, uint64_t number)
+{
+    struct twin__mail_record was = *twin__remembered_at(&model->remembered, number);
+    if (twin__remembered_remove(&model->remembered, number) != TWIN_OK)
+        return TWIN_ENOMEM;
+    uncount(model, &was);
+    for (unsigned i = 0; i < model->label_count; i++)
+        if (model->labels[i].content.cells)
+            twin__margin_forget(&model->labels[i].content.margin, number);
+    return TWIN_OK;
+}
+
+/* Drops the oldest: more than are kept, older than are kept, and what was forgotten. */
+static void expire(struct twin__model *model, uint32_t now)
+{
+    struct twin__remembered *r = &model->remembered;
+    uint64_t seconds = model->options.keep_days * SECONDS_PER_DAY;
+    while (r->count) {
+        const struct twin__mail_record *oldest = twin__remembered_at(r, r->first);
+        bool old = seconds && (uint64_t)oldest->time + seconds < now;
+        if (!old && r->live <= model->options.keep_messages && !(oldest->flags & TWIN__MAIL_REMOVED))
+            return;
+        uncount(model, oldest);
+        twin__remembered_drop_first(r);
+    }
+}
+
+/* ---- learning */
+
+static twin_status teach(struct twin__model *model, const struct twin__mail_item *item, uint64_t number,
+                         unsigned label)
+{
+    twin_status status = TWIN_OK;
+    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++)
+        if (model->labels[i].content.cells)
+            status = twin__content_learn(&model->labels[i].content, number, &item->features, i == label);
+    return status;
+}
+
+static bool is_called(const twin_mail_verdict *verdict, const struct twin__model *model, unsigned label)
+{
+    return verdict->label && strcmp(verdict->label, model->labels[label].name) == 0;
+}
+
+/* Teaches again until the verdict is right, but does not fight a model that is sure of the opposite for ever. */
+static void insist(struct twin__model *model, const struct twin__mail_item *item, unsigned label)
+{
+    for (int step = 0; step < MOST_STEPS; step++) {
+        twin_mail_verdict verdict;
+        twin__model_judge(&verdict, model, item, TWIN_MAIL_ALL, false);
+        if (is_called(&verdict, model, label))
+            return;
+        for (unsigned i = 0; i < model->label_count; i++) {
+            struct twin__linear_cell *cells = model->labels[i].content.cells;
+            if (cells)
+                twin__linear_learn(cells, &item->features, twin__linear_score(cells, &item->features), i == label);
+        }
+    }
+}
+
+/* Adds the record of a message that is new, or new under this label. */
+static twin_status remember(struct twin__model *model, const struct twin__mail_item *item, unsigned label,
+                            uint32_t now, const twin_mail_verdict *verdict)
+{
+    struct twin__mail_record record = { .id = item->id,
+                                        .address = item->address,
+                                        .domain = item->domain,
+                                        .time = now,
+                                        .label = (uint16_t)label,
+                                        .score = verdict ? (float)verdict->log_odds : NAN };
+    if (verdict && verdict->label)
+        record.verdict = twin__model_label(model, verdict->label) + 1;
+    return twin__model_remember(model, &record, &item->signature);
+}
+
+twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item,
+                              unsigned label, int64_t time, bool correct)
+{
+    uint32_t now = time < 0 ? 0 : time > UINT32_MAX ? UINT32_MAX : (uint32_t)time;
+    twin_mail_verdict verdict;
+    uint64_t known = twin__remembered_find(&model->remembered, item->id);
+    bool is_new = known == UINT64_MAX;
+    bool is_same = !is_new && twin__remembered_at(&model->remembered, known)->label == label;
+    *out = TWIN_MAIL_KNOWN;
+    if (is_same && !correct)
+        return TWIN_OK;
+    twin__model_judge(&verdict, model, item, TWIN_MAIL_ALL, false);
+    if (is_same && is_called(&verdict, model, label))
+        return TWIN_OK;
+
+    twin_status status = is_new ? TWIN_OK : forget_number(model, known);
+    if (is_new)
+        twin__model_move_thresholds(model, &verdict, label);
+    uint64_t number = model->remembered.first + model->remembered.count;
+    if (status == TWIN_OK)
+        status = remember(model, item, label, now, is_new ? &verdict : NULL);
+    if (status == TWIN_OK)
+        status = teach(model, item, number, label);
+    if (status != TWIN_OK)
+        return status;
+    correct = correct || !is_new;
+    if (correct)
+        insist(model, item, label);
+    expire(model, now);
+    model->learnt++;
+    *out = correct ? TWIN_MAIL_CORRECTED : TWIN_MAIL_LEARNT;
+    return TWIN_OK;
+}
+
+twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item)
+{
+    uint64_t known = twin__remembered_find(&model->remembered, item->id);
+    *out = known == UINT64_MAX ? TWIN_MAIL_UNKNOWN : TWIN_MAIL_FORGOTTEN;
+    return known == UINT64_MAX ? TWIN_OK : forget_number(model, known);
+}

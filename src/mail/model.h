@@ -1,0 +1,72 @@
+/* model.h — what a mail model knows, in memory. */
+#ifndef TWIN_MAIL_MODEL_H
+#define TWIN_MAIL_MODEL_H
+
+#include <twinsift/mail.h>
+
+#include "mail/content.h"
+#include "mail/remembered.h"
+
+/* A label. Good mail, what none of the other labels fits, has no classifier. */
+struct twin__mail_label {
+    char name[TWIN_MAIL_LABEL_BYTES + 1];
+    struct twin__content content; /* cells NULL: no classifier */
+    double threshold;             /* log odds */
+    uint64_t messages;            /* remembered */
+    twin_bloom *senders;          /* counts addresses and domains; NULL: none yet */
+    uint64_t sender_room;         /* items it was planned for */
+};
+
+struct twin__model {
+    twin_mail_options options; /* complete; `key` is NULL */
+    uint64_t key[2];
+    struct twin__mail_label labels[TWIN_MAIL_MAX_LABELS];
+    unsigned label_count;
+    struct twin__remembered remembered;
+    uint64_t learnt; /* since it was created */
+    twin__feature_maker *maker;
+    twin_minhash *hasher;
+};
+
+/* Makes an empty model; clear it also after a failure. */
+twin_status twin__model_init(struct twin__model *model, twin_mail_options options, const uint64_t key[2]);
+void twin__model_clear(struct twin__model *model);
+
+/* The number of a label; UINT_MAX: there is none. Adding: TWIN_EINVAL when it is not a name, TWIN_ELIMIT when there are
+ * too many. */
+unsigned twin__model_label(const struct twin__model *model, const char *name);
+twin_status twin__model_add_label(unsigned *out, struct twin__model *model, const char *name, twin_error *error);
+
+/* What the model takes from a message. Features are borrowed. */
+struct twin__mail_item {
+    uint64_t id, address, domain;
+    struct twin__mail_signature signature;
+    struct twin__features features;
+};
+
+/* It lives until the model prepares the next. */
+twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model *model, const twin_message *message);
+
+/* Adds a record to what is remembered, with its label's counts. */
+twin_status twin__model_remember(struct twin__model *model, const struct twin__mail_record *record,
+                                 const struct twin__mail_signature *signature);
+
+twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item,
+                              unsigned label, int64_t time, bool correct);
+twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item);
+
+/* ---- verdict.c */
+
+void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
+                       twin_mail_method method, bool trusted);
+
+/* Moves the thresholds after a message was judged and its label is known. */
+void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label);
+
+/* The threshold of a label that nothing is known of. */
+#define TWIN__MAIL_FIRST_THRESHOLD 2.5
+
+/* How often a sender was learnt under a label. */
+uint32_t twin__model_sender_count(const struct twin__model *model, unsigned label, uint64_t hash);
+
+#endif

@@ -1,0 +1,160 @@
+/* remembered.c — records of learnt messages.
+ *
+ * Arrays with a gap at the front, where the oldest were; it is closed when it is as large as what is left. An open hash
+ * table leads from the id of a message to its number. Ids are keyed hashes, so their bits can be used as they are. */
+#include "mail/remembered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+void twin__remembered_clear(struct twin__remembered *remembered)
+{
+    free(remembered->records);
+    free(remembered->heads);
+    free(remembered->tails);
+    free(remembered->map);
+    free(remembered->touched);
+    *remembered = (struct twin__remembered){ 0 };
+}
+
+static size_t place_of(const struct twin__remembered *r, uint64_t number)
+{
+    return r->start + (size_t)(number - r->first);
+}
+
+struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number)
+{
+    return &remembered->records[place_of(remembered, number)];
+}
+
+struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number)
+{
+    struct twin__mail_signature out;
+    size_t i = place_of(remembered, number);
+    memcpy(out.slots, remembered->heads[i], TWIN__MAIL_HEAD);
+    memcpy(out.slots + TWIN__MAIL_HEAD, remembered->tails[i], TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
+    return out;
+}
+
+/* ---- the table of ids: a number is stored by its low half, of which no two that are remembered agree */
+
+/* The number that an entry stands for. */
+static uint64_t number_of(const struct twin__remembered *r, uint32_t entry)
+{
+    return r->first + (uint32_t)(entry - 1 - (uint32_t)r->first);
+}
+
+static void map_put(struct twin__remembered *r, uint64_t id, uint64_t number)
+{
+    size_t i = id & (r->map_size - 1);
+    while (r->map[i])
+        i = (i + 1) & (r->map_size - 1);
+    r->map[i] = (uint32_t)number + 1;
+    r->map_used++;
+}
+
+/* Fills the table anew with what is not removed, at most a quarter full. */
+static twin_status map_rebuild(struct twin__remembered *r)
+{
+    size_t size = 1024;
+    while (size < 4 * (r->count + 1))
+        size *= 2;
+    uint32_t *map = calloc(size, sizeof *map);
+    if (!map)
+        return TWIN_ENOMEM;
+    free(r->map);
+    r->map = map;
+    r->map_size = size;
+    r->map_used = 0;
+    for (uint64_t n = r->first; n < r->first + r->count; n++)
+        if (!(twin__remembered_at(r, n)->flags & TWIN__MAIL_REMOVED))
+            map_put(r, twin__remembered_at(r, n)->id, n);
+    return TWIN_OK;
+}
+
+uint64_t twin__remembered_find(const struct twin__remembered *remembered, uint64_t id)
+{
+    if (!remembered->map_size)
+        return UINT64_MAX;
+    for (size_t i = id & (remembered->map_size - 1); remembered->map[i]; i = (i + 1) & (remembered->map_size - 1)) {
+        uint64_t number = number_of(remembered, remembered->map[i]);
+        if (number >= remembered->first + remembered->count)
+            continue; /* of a message that has expired: the table is rebuilt when it fills up */
+        const struct twin__mail_record *record = twin__remembered_at(remembered, number);
+        if (record->id == id && !(record->flags & TWIN__MAIL_REMOVED))
+            return number;
+    }
+    return UINT64_MAX;
+}
+
+/* ---- adding, removing */
+
+static bool grow(void *array, size_t capacity, size_t size)
+{
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, capacity * size);
+    if (grown)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
+static twin_status make_room(struct twin__remembered *r)
+{
+    if (r->start + r->count < r->capacity)
+        return TWIN_OK;
+    if (r->start >= r->count && r->start) {
+        memmove(r->records, r->records + r->start, r->count * sizeof *r->records);
+        memmove(r->heads, r->heads + r->start, r->count * sizeof *r->heads);
+        memmove(r->tails, r->tails + r->start, r->count * sizeof *r->tails);
+        r->start = 0;
+        return TWIN_OK;
+    }
+    size_t wanted = r->capacity < 512 ? 1024 : 2 * r->capacity;
+    if (!grow(&r->records, wanted, sizeof *r->records) || !grow(&r->heads, wanted, sizeof *r->heads) ||
+        !grow(&r->tails, wanted, sizeof *r->tails))
+        return TWIN_ENOMEM;
+    r->capacity = wanted;
+    return TWIN_OK;
+}
+
+twin_status twin__remembered_add(struct twin__remembered *remembered, const struct twin__mail_record *record,
+                                 const struct twin__mail_signature *signature)
+{
+    struct twin__remembered *r = remembered;
+    if (make_room(r) != TWIN_OK)
+        return TWIN_ENOMEM;
+    if (2 * (r->map_used + 1) > r->map_size && map_rebuild(r) != TWIN_OK)
+        return TWIN_ENOMEM;
+    size_t i = r->start + r->count;
+    r->records[i] = *record;
+    memcpy(r->heads[i], signature->slots, TWIN__MAIL_HEAD);
+    memcpy(r->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
+    if (!(record->flags & TWIN__MAIL_REMOVED)) {
+        map_put(r, record->id, r->first + r->count);
+        r->live++;
+    }
+    r->count++;
+    return TWIN_OK;
+}
+
+twin_status twin__remembered_remove(struct twin__remembered *remembered, uint64_t number)
+{
+    if (!TWIN__ARRAY_GROW(&remembered->touched, &remembered->touched_capacity, remembered->touched_count, 1))
+        return TWIN_ENOMEM;
+    remembered->touched[remembered->touched_count++] = number;
+    struct twin__mail_record *record = twin__remembered_at(remembered, number);
+    remembered->live -= !(record->flags & TWIN__MAIL_REMOVED);
+    record->flags |= TWIN__MAIL_REMOVED;
+    return TWIN_OK;
+}
+
+void twin__remembered_drop_first(struct twin__remembered *remembered)
+{
+    remembered->live -= !(remembered->records[remembered->start].flags & TWIN__MAIL_REMOVED);
+    remembered->start++;
+    remembered->first++;
+    remembered->count--;
+}

@@ -1,0 +1,87 @@
+/* remembered.h — the messages a model has learnt: what they were called, when, from whom, and what they look like.
+ *
+ * Messages are numbered in the order in which they were learnt. The oldest expire first. Of a message there are keyed
+ * hashes and a signature, no text. */
+#ifndef TWIN_MAIL_REMEMBERED_H
+#define TWIN_MAIL_REMEMBERED_H
+
+#include <twinsift/minhash.h>
+
+#include "mail/features.h"
+
+enum {
+    TWIN__MAIL_SLOTS = 128, /* of a signature; a slot is one byte */
+    TWIN__MAIL_HEAD = 16,   /* slots that are compared first */
+    TWIN__MAIL_MAX_LABELS = 32,
+    TWIN__MAIL_REMOVED = 1 << 0, /* a flag of a record: forgotten */
+};
+
+/* As in the file, in the machine's byte order. */
+struct twin__mail_record {
+    uint64_t id;              /* keyed hash of what identifies the message */
+    uint64_t address, domain; /* keyed hashes of the sender's; 0: none */
+    uint32_t time;            /* when it was learnt, in seconds since 1970 */
+    uint16_t label, flags;
+    float score;      /* log odds of spam before it was learnt; NaN: it was not judged */
+    uint32_t verdict; /* what it was called before it was learnt: a label plus 1, or 0 for unsure */
+};
+
+struct twin__mail_signature {
+    uint8_t slots[TWIN__MAIL_SLOTS];
+};
+
+/* Begin with {0}. Record and signature of message `first` are at [start]. */
+struct twin__remembered {
+    struct twin__mail_record *records;
+    uint8_t (*heads)[TWIN__MAIL_HEAD];
+    uint8_t (*tails)[TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD];
+    size_t start, count, capacity;
+    uint64_t first; /* number of the oldest */
+    uint64_t live;  /* that are not removed */
+    uint32_t *map;  /* by id: the low half of a number plus 1; 0: empty */
+    size_t map_size, map_used;
+    uint64_t *touched; /* numbers of messages removed since the caller set touched_count to 0 */
+    size_t touched_count, touched_capacity;
+};
+void twin__remembered_clear(struct twin__remembered *remembered);
+
+/* The message with a number, which must be first .. first + count - 1. */
+struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number);
+struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number);
+
+/* Adds a message at the end. TWIN_ENOMEM leaves everything as it was. */
+twin_status twin__remembered_add(struct twin__remembered *remembered, const struct twin__mail_record *record,
+                                 const struct twin__mail_signature *signature);
+
+/* The number of the message with an id; UINT64_MAX: there is none, or it was removed. */
+uint64_t twin__remembered_find(const struct twin__remembered *remembered, uint64_t id);
+
+/* Forgets a message; the number stays used. Drops the oldest one. */
+twin_status twin__remembered_remove(struct twin__remembered *remembered, uint64_t number);
+void twin__remembered_drop_first(struct twin__remembered *remembered);
+
+/* ---- lookalikes */
+
+/* The signature of a message: of its words. The hasher has TWIN__MAIL_SLOTS slots. */
+struct twin__mail_signature twin__mail_sign(const twin_minhash *hasher, const struct twin__features *features);
+
+/* The share of equal items that two signatures show: 0 .. 1. */
+double twin__mail_similarity(const struct twin__mail_signature *a, const struct twin__mail_signature *b);
+
+enum { TWIN__MAIL_NEIGHBOURS = 5 };
+
+/* The nearest messages of a label. */
+struct twin__neighbours {
+    uint64_t numbers[TWIN__MAIL_NEIGHBOURS]; /* the nearest first; of equals the latest first */
+    double similarities[TWIN__MAIL_NEIGHBOURS];
+    uint32_t count;
+    uint32_t copies; /* messages that are almost equal: reports of the same */
+};
+
+/* The nearest messages of each label, out[label]. With `near` only those that look much alike are found, at a fraction
+ * of the time. */
+void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS],
+                              const struct twin__remembered *remembered, const struct twin__mail_signature *signature,
+                              bool near);
+
+#endif

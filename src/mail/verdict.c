@@ -1,0 +1,264 @@
+/* verdict.c — from evidence to a verdict.
+ *
+ * Content carries the score. Learning the weights of the evidence online was measured and is no better than fixed ones,
+ * and a lookalike as an equal voter makes the rare errors more frequent, since near-copies of newsletters carry both
+ * labels. So a lookalike counts where it is almost equal to the message: more with two or more reports than with one,
+ * and not where as many copies have another label. A sender counts a little.
+ *
+ * The threshold of a label is a running quantile: it rises by 0.5 when a message of another label was above it, and falls
+ * by 0.0005 when it was not, so that about one message in a thousand is above it. It has an upper bound: where many labels
+ * are wrong it would rise until nothing is spam. */
+#include "mail/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/enum_names.h"
+
+static const double RISE = 0.5, FALL = 0.0005, LEAST_THRESHOLD = 1, MOST_THRESHOLD = 6;
+
+/* Below this log odds of all other labels a message is good. */
+static const double GOOD_BELOW = -1;
+
+static const double SENDER_WEIGHT = 0.15; /* of the log ratio of counts */
+static const double COPY_ONCE = 1, COPY_OFTEN = 3;
+static const double COPY = 0.9; /* almost equal: as lookalike.c */
+
+static const char *const method_names[] = {
+    [TWIN_MAIL_ALL] = "all",
+    [TWIN_MAIL_CONTENT] = "content",
+    [TWIN_MAIL_SENDER] = "sender",
+    [TWIN_MAIL_LOOKALIKE] = "lookalike",
+};
+
+const char *twin_mail_method_name(twin_mail_method method)
+{
+    return twin__enum_name((int)method, method_names, sizeof method_names / sizeof method_names[0]);
+}
+
+static const char *const reason_names[] = {
+    [TWIN_MAIL_BY_NOTHING] = "nothing",
+    [TWIN_MAIL_BY_CONTENT] = "content",
+    [TWIN_MAIL_BY_SENDER] = "sender",
+    [TWIN_MAIL_BY_LOOKALIKE] = "lookalike",
+};
+
+const char *twin_mail_reason_name(twin_mail_reason reason)
+{
+    return twin__enum_name((int)reason, reason_names, sizeof reason_names / sizeof reason_names[0]);
+}
+
+/* ---- evidence of one label */
+
+static void weigh_sender(twin_mail_evidence *out, const struct twin__model *model, const struct twin__mail_item *item,
+                         unsigned label, twin_mail_method method)
+{
+    twin_mail_sender *s = &out->senders;
+    for (unsigned i = 0; i < model->label_count; i++) {
+        uint32_t address = twin__model_sender_count(model, i, item->address);
+        uint32_t domain = twin__model_sender_count(model, i, item->domain);
+        *(i == label ? &s->address : &s->address_others) += address;
+        *(i == label ? &s->domain : &s->domain_others) += domain;
+    }
+    /* Document A's rule, and the trap of a service that sends good mail and, twice, what was marked as spam. */
+    if (method == TWIN_MAIL_SENDER)
+        out->sender = (s->address >= 2 && s->address > s->address_others ? 3 : 0) +
+                      log((1.0 + s->address) / (1.0 + s->address_others));
+    else
+        out->sender = log((1.0 + s->address) / (1.0 + s->address_others)) +
+                      0.5 * log((1.0 + s->domain) / (1.0 + s->domain_others));
+}
+
+/* The nearest of the label, and of all others. */
+static void find_nearest(twin_mail_evidence *out, const struct twin__neighbours *near, unsigned count, unsigned label)
+{
+    for (unsigned i = 0; i < count; i++) {
+        twin_mail_lookalike *best = i == label ? &out->nearest : &out->nearest_other;
+        best->copies += near[i].copies;
+        if (near[i].count && near[i].similarities[0] > best->similarity) {
+            best->similarity = near[i].similarities[0];
+            best->number = near[i].numbers[0];
+        }
+    }
+}
+
+/* The mean similarity of the nearest few of the label, and of all others, of which those of the nearest label count. */
+static double mean_of(const struct twin__neighbours *near)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < near->count; i++)
+        sum += near->similarities[i];
+    return near->count ? sum / near->count : 0;
+}
+
+static double compare_means(const struct twin__neighbours *near, unsigned count, unsigned label)
+{
+    double other = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (i != label)
+            other = fmax(other, mean_of(&near[i]));
+    return mean_of(&near[label]) - other;
+}
+
+static double weigh_copies(const twin_mail_lookalike *nearest)
+{
+    if (nearest->similarity < COPY)
+        return 0;
+    return nearest->copies >= 2 ? COPY_OFTEN : COPY_ONCE;
+}
+
+static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbours *near,
+                             const struct twin__model *model, unsigned label, twin_mail_method method)
+{
+    find_nearest(out, near, model->label_count, label);
+    if (method == TWIN_MAIL_LOOKALIKE)
+        out->lookalike = 10 * compare_means(near, model->label_count, label);
+    else
+        out->lookalike = weigh_copies(&out->nearest) - weigh_copies(&out->nearest_other);
+}
+
+/* While nothing else is known every message looks like the only ones there are: that is no reason to call it so. */
+static double content_of(const struct twin__model *model, const struct twin__mail_item *item, unsigned label)
+{
+    const struct twin__mail_label *known = &model->labels[label];
+    if (!known->content.cells)
+        return 0;
+    double score = twin__content_score(&known->content, &item->features).both;
+    return model->remembered.live > known->messages ? score : fmin(score, 0);
+}
+
+static double combine(const twin_mail_evidence *e, twin_mail_method method)
+{
+    switch (method) {
+    case TWIN_MAIL_CONTENT: return e->content;
+    case TWIN_MAIL_SENDER: return e->sender;
+    case TWIN_MAIL_LOOKALIKE: return e->lookalike;
+    case TWIN_MAIL_ALL: break;
+    }
+    return e->content + SENDER_WEIGHT * e->sender + e->lookalike;
+}
+
+static void weigh(twin_mail_evidence *out, const struct twin__model *model, const struct twin__mail_item *item,
+                  unsigned label, const struct twin__neighbours *near, twin_mail_method method)
+{
+    const struct twin__mail_label *known = &model->labels[label];
+    *out = (twin_mail_evidence){ .label = known->name, .messages = known->messages };
+    out->content = content_of(model, item, label);
+    weigh_sender(out, model, item, label, method);
+    weigh_lookalikes(out, near, model, label, method);
+    out->score = combine(out, method);
+}
+
+/* ---- the verdict */
+
+static twin_mail_reason reason_of(const twin_mail_evidence *e, twin_mail_method method)
+{
+    if (method != TWIN_MAIL_ALL)
+        return method == TWIN_MAIL_CONTENT  ? TWIN_MAIL_BY_CONTENT
+               : method == TWIN_MAIL_SENDER ? TWIN_MAIL_BY_SENDER
+                                            : TWIN_MAIL_BY_LOOKALIKE;
+    double sign = e->score < 0 ? -1 : 1;
+    double content = sign * e->content, sender = sign * SENDER_WEIGHT * e->sender, copies = sign * e->lookalike;
+    if (e->senders.trusted)
+        return TWIN_MAIL_BY_SENDER;
+    if (content >= sender && content >= copies && content > 0)
+        return TWIN_MAIL_BY_CONTENT;
+    if (copies >= sender && copies > 0)
+        return TWIN_MAIL_BY_LOOKALIKE;
+    return sender > 0 ? TWIN_MAIL_BY_SENDER : TWIN_MAIL_BY_NOTHING;
+}
+
+static double threshold_of(const struct twin__model *model, const char *label, twin_mail_method method)
+{
+    if (method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE)
+        return method == TWIN_MAIL_SENDER ? 3 : 0; /* these rules have thresholds of their own */
+    for (unsigned i = 0; i < model->label_count; i++)
+        if (strcmp(model->labels[i].name, label) == 0)
+            return model->labels[i].threshold;
+    return TWIN__MAIL_FIRST_THRESHOLD;
+}
+
+/* The labels that have evidence: spam first, good only if there is no other. */
+static void gather(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
+                   const struct twin__neighbours *near, twin_mail_method method)
+{
+    for (int spam = 1; spam >= 0; spam--)
+        for (unsigned i = 0; i < model->label_count; i++) {
+            const struct twin__mail_label *label = &model->labels[i];
+            if ((strcmp(label->name, TWIN_MAIL_SPAM) == 0) == spam && strcmp(label->name, TWIN_MAIL_GOOD) != 0)
+                weigh(&out->evidence[out->count++], model, item, i, near, method);
+        }
+}
+
+/* The best of the labels above their thresholds; NULL: none is. */
+static const twin_mail_evidence *choose(const twin_mail_verdict *verdict, const struct twin__model *model,
+                                        twin_mail_method method)
+{
+    const twin_mail_evidence *best = NULL;
+    for (size_t i = 0; i < verdict->count; i++) {
+        const twin_mail_evidence *e = &verdict->evidence[i];
+        if (e->score > threshold_of(model, e->label, method) && (!best || e->score > best->score))
+            best = e;
+    }
+    return best;
+}
+
+/* Whether none of the labels fits, and there are examples of some: without, everything is good. */
+static bool none_fits(const twin_mail_verdict *verdict, double bound)
+{
+    uint64_t messages = 0;
+    for (size_t i = 0; i < verdict->count; i++) {
+        if (!(verdict->evidence[i].score < bound))
+            return false;
+        messages += verdict->evidence[i].messages;
+    }
+    return messages > 0;
+}
+
+void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
+                       twin_mail_method method, bool trusted)
+{
+    struct twin__neighbours near[TWIN__MAIL_MAX_LABELS];
+    memset(out, 0, sizeof *out);
+    out->score = 0.5;
+    out->threshold = TWIN__MAIL_FIRST_THRESHOLD;
+    if (method == TWIN_MAIL_ALL || method == TWIN_MAIL_LOOKALIKE)
+        twin__remembered_nearest(near, &model->remembered, &item->signature, method == TWIN_MAIL_ALL);
+    else
+        memset(near, 0, sizeof near);
+    gather(out, model, item, near, method);
+    for (size_t i = 0; i < out->count && trusted; i++) {
+        out->evidence[i].senders.trusted = true;
+        if (strcmp(out->evidence[i].label, TWIN_MAIL_SPAM) == 0)
+            out->evidence[i].score = fmin(out->evidence[i].score, 2 * GOOD_BELOW);
+    }
+    if (out->count == 0)
+        return;
+
+    const twin_mail_evidence *best = choose(out, model, method), *shown = &out->evidence[0];
+    unsigned good = twin__model_label(model, TWIN_MAIL_GOOD);
+    double bound = method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE ? 0 : GOOD_BELOW;
+    if (best) {
+        out->label = best->label;
+        if (strcmp(shown->label, TWIN_MAIL_SPAM) != 0)
+            shown = best;
+    } else if (good < model->label_count && none_fits(out, bound)) {
+        out->label = model->labels[good].name;
+    }
+    out->log_odds = shown->score;
+    out->score = 1 / (1 + exp(-shown->score));
+    out->threshold = threshold_of(model, shown->label, method);
+    out->reason = reason_of(best ? best : shown, method);
+}
+
+void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label)
+{
+    for (size_t i = 0; i < verdict->count; i++) {
+        unsigned number = twin__model_label(model, verdict->evidence[i].label);
+        struct twin__mail_label *known = &model->labels[number];
+        if (number == label)
+            continue;
+        known->threshold += verdict->evidence[i].score > known->threshold ? RISE : -FALL;
+        known->threshold = fmin(fmax(known->threshold, LEAST_THRESHOLD), MOST_THRESHOLD);
+    }
+}

@@ -1,0 +1,521 @@
+/* test_mail_model.c — what a model learns, keeps, forgets and writes to its file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <twinsift/mail.h>
+#include <unistd.h>
+
+#include "base/random.h"
+
+static const uint64_t key[2] = { 1, 2 };
+static char folder[] = "/tmp/twinsift-mail-XXXXXX";
+static char path[64];
+
+/* ---- messages: two kinds of text, from senders of their own */
+
+enum { ROOM = 4096 };
+
+static const char *const spam_words[] = { "pills",  "cheap",  "offer", "winner", "casino", "loan",   "free",
+                                          "credit", "deluxe", "click", "bonus",  "watch",  "replica" };
+static const char *const good_words[] = { "meeting", "report",  "patch", "review",  "Tuesday", "budget",  "kernel",
+                                          "lunch",   "minutes", "draft", "version", "thanks",  "attached" };
+static const char *const common_words[] = { "the", "of", "and", "you", "for", "with", "this", "from", "have", "are" };
+
+static size_t write_message(char out[ROOM], uint64_t number, bool spam)
+{
+    uint64_t state = number * 2 + spam;
+    size_t n = (size_t)snprintf(out, ROOM,
+                                "From: %s%d@%s.example.org\nTo: me@example.net\nSubject: message %d\n"
+                                "Message-ID: <%llu.%d@example.org>\n\n",
+                                spam ? "offer" : "ann", (int)(number % 7), spam ? "bulk" : "work", (int)number,
+                                (unsigned long long)number, spam);
+    for (int i = 0; i < 60; i++) {
+        uint64_t r = twin__random_next(&state);
+        const char *word = r % 3 == 0 ? common_words[r / 3 % 10]
+                           : spam     ? spam_words[r / 3 % 13]
+                                      : good_words[r / 3 % 13];
+        n += (size_t)snprintf(out + n, ROOM - n, "%s%c", word, i % 10 == 9 ? '\n' : ' ');
+    }
+    return n;
+}
+
+static twin_message_reader *reader;
+
+static const twin_message *read_text(const char *text, size_t length)
+{
+    const twin_message *message;
+    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, length }), TWIN_OK);
+    return message;
+}
+
+static const twin_message *message_of(uint64_t number, bool spam)
+{
+    static char text[ROOM];
+    return read_text(text, write_message(text, number, spam));
+}
+
+static twin_mail *make(twin_mail_options options)
+{
+    twin_mail *mail;
+    options.key = key;
+    assert_int_equal(twin_mail_create_in_memory(&mail, options), TWIN_OK);
+    return mail;
+}
+
+static twin_mail_effect learn(twin_mail *mail, uint64_t number, bool spam)
+{
+    twin_mail_effect effect;
+    assert_int_equal(
+        twin_mail_learn(&effect, mail, message_of(number, spam), spam ? "spam" : "ham", 1000 + (int64_t)number, NULL),
+        TWIN_OK);
+    return effect;
+}
+
+static twin_mail_verdict check(twin_mail *mail, uint64_t number, bool spam)
+{
+    twin_mail_verdict verdict;
+    twin_error error = { 0 };
+    if (twin_mail_check(&verdict, mail, message_of(number, spam), (twin_mail_check_options){ 0 }, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+    return verdict;
+}
+
+static double score(twin_mail *mail, uint64_t number, bool spam)
+{
+    return check(mail, number, spam).log_odds;
+}
+
+static twin_mail *open_file(twin_mail_access access)
+{
+    twin_mail *mail;
+    twin_error error = { 0 };
+    if (twin_mail_open(&mail, path, access, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+    return mail;
+}
+
+static void commit(twin_mail *mail)
+{
+    twin_error error = { 0 };
+    if (twin_mail_commit(mail, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+}
+
+static void create_file(twin_mail_options options)
+{
+    options.key = key;
+    assert_int_equal(twin_mail_create(path, options, true, NULL), TWIN_OK);
+}
+
+/* ---- verdicts */
+
+static void nothing_learnt_is_unsure(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    twin_mail_verdict verdict = check(mail, 1, true);
+    assert_null(verdict.label);
+    assert_true(fabs(verdict.score - 0.5) < 1e-12);
+    assert_int_equal(verdict.reason, TWIN_MAIL_BY_NOTHING);
+    twin_mail_close(mail);
+}
+
+static void one_side_alone_condemns_nothing_but_copies(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    learn(mail, 1, true);
+    learn(mail, 2, true);
+    assert_null(check(mail, 3, false).label);
+    twin_mail_close(mail);
+    mail = make((twin_mail_options){ 0 });
+    learn(mail, 1, false);
+    assert_null(check(mail, 3, true).label);
+    twin_mail_close(mail);
+}
+
+static void it_learns_from_ten_messages_of_each_kind(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 10; i++) {
+        assert_int_equal(learn(mail, i, true), TWIN_MAIL_LEARNT);
+        assert_int_equal(learn(mail, i, false), TWIN_MAIL_LEARNT);
+    }
+    for (uint64_t i = 100; i < 130; i++) {
+        assert_true(score(mail, i, true) > 0);
+        assert_true(score(mail, i, false) < 0);
+    }
+    twin_mail_close(mail);
+}
+
+static void learning_twice_changes_nothing(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 5; i++) {
+        learn(mail, i, true);
+        learn(mail, i, false);
+    }
+    double before = score(mail, 77, true);
+    assert_int_equal(learn(mail, 3, true), TWIN_MAIL_KNOWN);
+    assert_int_equal(learn(mail, 0, false), TWIN_MAIL_KNOWN);
+    assert_true(score(mail, 77, true) == before);
+    twin_mail_close(mail);
+}
+
+/* What hosts add on the way, and filters, does not make it another message. */
+static void a_header_more_is_the_same_message(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    char text[ROOM], longer[2 * ROOM];
+    twin_mail_effect effect;
+    size_t length = write_message(text, 1, true);
+    learn(mail, 1, true);
+    int n =
+        snprintf(longer, sizeof longer, "Delivered-To: me@example.net\nX-Spam-Flag: YES\n%.*s", (int)length, text);
+    assert_int_equal(twin_mail_learn(&effect, mail, read_text(longer, (size_t)n), "spam", 0, NULL), TWIN_OK);
+    assert_int_equal(effect, TWIN_MAIL_KNOWN);
+    twin_mail_close(mail);
+}
+
+static void a_correction_turns_the_message_and_its_copies(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 30; i++) {
+        learn(mail, i, true);
+        learn(mail, i, false);
+    }
+    assert_string_equal(check(mail, 5, true).label, "spam");
+    twin_mail_effect effect;
+    assert_int_equal(twin_mail_correct(&effect, mail, message_of(5, true), "ham", 2000, NULL), TWIN_OK);
+    assert_int_equal(effect, TWIN_MAIL_CORRECTED);
+    assert_string_equal(check(mail, 5, true).label, "ham");
+
+    char copy[ROOM];
+    size_t length = write_message(copy, 5, true);
+    length += (size_t)snprintf(copy + length, ROOM - length, "regards\n");
+    twin_mail_verdict verdict;
+    assert_int_equal(twin_mail_check(&verdict, mail, read_text(copy, length), (twin_mail_check_options){ 0 }, NULL),
+                     TWIN_OK);
+    assert_string_equal(verdict.label, "ham");
+    assert_int_equal(twin_mail_correct(&effect, mail, message_of(5, true), "ham", 2000, NULL), TWIN_OK);
+    assert_int_equal(effect, TWIN_MAIL_KNOWN);
+
+    twin_mail_info info;
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 60);
+    assert_int_equal(info.labels[0].messages, 29);
+    twin_mail_close(mail);
+}
+
+static void what_is_forgotten_is_nobodys_lookalike(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    twin_mail_effect effect;
+    learn(mail, 1, true);
+    learn(mail, 2, false);
+    twin_mail_verdict verdict = check(mail, 1, true);
+    assert_true(verdict.evidence[0].nearest.similarity > 0.99);
+    assert_int_equal(verdict.evidence[0].senders.address, 1);
+    assert_int_equal(twin_mail_forget(&effect, mail, message_of(1, true), NULL), TWIN_OK);
+    assert_int_equal(effect, TWIN_MAIL_FORGOTTEN);
+    verdict = check(mail, 1, true);
+    assert_true(verdict.evidence[0].nearest.similarity < 0.01);
+    assert_int_equal(verdict.evidence[0].senders.address, 0);
+    assert_int_equal(twin_mail_forget(&effect, mail, message_of(1, true), NULL), TWIN_OK);
+    assert_int_equal(effect, TWIN_MAIL_UNKNOWN);
+    twin_mail_close(mail);
+}
+
+static void old_messages_expire_by_number_and_age(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ .keep_messages = 50 });
+    twin_mail_info info;
+    for (uint64_t i = 0; i < 200; i++)
+        learn(mail, i, i % 2);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 50);
+    assert_int_equal(info.learnt, 200);
+    assert_int_equal(learn(mail, 199, true), TWIN_MAIL_KNOWN);
+    assert_int_equal(learn(mail, 1, true), TWIN_MAIL_LEARNT); /* no longer known */
+    twin_mail_close(mail);
+
+    mail = make((twin_mail_options){ .keep_days = 10 });
+    for (int64_t day = 0; day < 100; day++)
+        assert_int_equal(twin_mail_learn(NULL, mail, message_of((uint64_t)day, true), "spam", 86400 * day, NULL),
+                         TWIN_OK);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 11);
+    twin_mail_close(mail);
+}
+
+static void any_labels_work(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 40; i++)
+        assert_int_equal(twin_mail_learn(NULL, mail, message_of(i, i % 2), i % 2 ? "promotions" : "primary", 1, NULL),
+                         TWIN_OK);
+    for (uint64_t i = 100; i < 110; i++) {
+        assert_string_equal(check(mail, i, true).label, "promotions");
+        assert_string_equal(check(mail, i, false).label, "primary");
+    }
+    assert_int_equal(twin_mail_learn(NULL, mail, message_of(1, true), "not a label", 1, NULL), TWIN_EINVAL);
+    assert_int_equal(twin_mail_learn(NULL, mail, message_of(1, true), "unsure", 1, NULL), TWIN_EINVAL);
+    twin_mail_close(mail);
+}
+
+/* One label after the other, as folders are learnt. */
+static void the_order_of_labels_does_not_matter_much(void **unused)
+{
+    (void)unused;
+    static const char *const labels[] = { "ham", "spam", "primary", "promotions" };
+    for (int pair = 0; pair < 2; pair++) {
+        twin_mail *mail = make((twin_mail_options){ 0 });
+        for (int spam = 0; spam < 2; spam++)
+            for (uint64_t i = 0; i < 30; i++)
+                assert_int_equal(twin_mail_learn(NULL, mail, message_of(i, spam), labels[2 * pair + spam], 1, NULL),
+                                 TWIN_OK);
+        for (uint64_t i = 100; i < 120; i++)
+            for (int spam = 0; spam < 2; spam++) {
+                twin_mail_verdict verdict = check(mail, i, spam);
+                assert_true(!verdict.label || strcmp(verdict.label, labels[2 * pair + spam]) == 0);
+            }
+        twin_mail_close(mail);
+    }
+}
+
+static void trusted_senders_send_no_spam(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 30; i++) {
+        learn(mail, i, true);
+        learn(mail, i, false);
+    }
+    twin_bloom *trusted;
+    assert_int_equal(twin_bloom_create(&trusted, (twin_bloom_options){ .items = 10 }), TWIN_OK);
+    twin_bloom_add(trusted, "offer2@bulk.example.org", 23);
+    twin_mail_verdict verdict;
+    twin_mail_check_options options = { .trusted = trusted };
+    assert_int_equal(twin_mail_check(&verdict, mail, message_of(2, true), options, NULL), TWIN_OK);
+    assert_string_equal(verdict.label, "ham");
+    assert_int_equal(verdict.reason, TWIN_MAIL_BY_SENDER);
+    assert_int_equal(twin_mail_check(&verdict, mail, message_of(3, true), options, NULL), TWIN_OK);
+    assert_string_equal(verdict.label, "spam");
+    twin_bloom_free(trusted);
+    twin_mail_close(mail);
+}
+
+/* The nearest message that is found is the nearest of all, and words are explained by their weights. */
+static void evidence_is_what_it_says(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 30; i++) {
+        learn(mail, i, true);
+        learn(mail, i, false);
+    }
+    twin_mail_verdict verdict = check(mail, 7, true);
+    assert_int_equal(verdict.count, 1);
+    assert_string_equal(verdict.evidence[0].label, "spam");
+    assert_int_equal(verdict.evidence[0].nearest.number, 14);
+    assert_true(verdict.evidence[0].nearest.similarity > 0.99);
+    twin_mail_known known;
+    assert_int_equal(twin_mail_known_at(&known, mail, 14, NULL), TWIN_OK);
+    assert_string_equal(known.label, "spam");
+    assert_int_equal(known.time, 1007);
+    assert_int_equal(twin_mail_known_at(&known, mail, 60, NULL), TWIN_EINVAL);
+
+    twin_mail_word words[5];
+    size_t count;
+    assert_int_equal(twin_mail_explain(words, &count, 5, mail, "spam", message_of(7, true), NULL), TWIN_OK);
+    assert_int_equal(count, 5);
+    for (size_t i = 1; i < count; i++)
+        assert_true(fabs(words[i - 1].weight) >= fabs(words[i].weight));
+    assert_true(words[0].weight > 0);
+    twin_mail_close(mail);
+}
+
+/* ---- files */
+
+static void a_file_gives_the_same_verdicts(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *memory = make((twin_mail_options){ 0 }), *file = open_file(TWIN_MAIL_WRITE);
+    for (uint64_t i = 0; i < 300; i++) {
+        learn(memory, i, i % 3 == 0);
+        learn(file, i, i % 3 == 0);
+        if (i % 50 == 0)
+            commit(file);
+        if (i % 100 == 99) { /* a correction of something in an earlier block, too */
+            twin_mail_correct(NULL, memory, message_of(i - 99, (i - 99) % 3 == 0), "ham", 5, NULL);
+            twin_mail_correct(NULL, file, message_of(i - 99, (i - 99) % 3 == 0), "ham", 5, NULL);
+        }
+    }
+    commit(file);
+    twin_mail_close(file);
+    file = open_file(TWIN_MAIL_READ);
+    for (uint64_t i = 250; i < 350; i++)
+        for (int spam = 0; spam < 2; spam++) {
+            twin_mail_verdict a = check(memory, i, spam), b = check(file, i, spam);
+            assert_true(a.log_odds == b.log_odds && a.threshold == b.threshold);
+            assert_int_equal(a.evidence[0].nearest.number, b.evidence[0].nearest.number);
+            assert_int_equal(a.evidence[0].senders.domain, b.evidence[0].senders.domain);
+        }
+    twin_mail_info a, b;
+    assert_int_equal(twin_mail_describe(&a, memory, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_describe(&b, file, NULL), TWIN_OK);
+    assert_int_equal(a.messages, b.messages);
+    assert_int_equal(a.right, b.right);
+    assert_int_equal(a.unsure, b.unsure);
+    assert_true(b.bytes > 0 && b.weight_bytes > 0);
+    twin_mail_close(memory);
+    twin_mail_close(file);
+}
+
+static void a_reader_sees_what_is_committed(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *writer = open_file(TWIN_MAIL_WRITE), *other = open_file(TWIN_MAIL_READ);
+    for (uint64_t i = 0; i < 10; i++) {
+        learn(writer, i, true);
+        learn(writer, i, false);
+    }
+    assert_null(check(other, 1, true).label);
+    commit(writer);
+    assert_true(score(other, 50, true) == score(writer, 50, true));
+    assert_int_equal(twin_mail_learn(NULL, other, message_of(1, true), "spam", 1, NULL), TWIN_EINVAL);
+    struct stat is;
+    assert_int_equal(stat(path, &is), 0);
+    assert_int_equal(is.st_mode & 077, 0);
+    twin_mail_close(writer);
+    twin_mail_close(other);
+}
+
+/* Two learners: what each learnt is there, in the order of the commits. */
+static void two_learners_lose_nothing(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *a = open_file(TWIN_MAIL_WRITE), *b = open_file(TWIN_MAIL_WRITE),
+              *both = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 20; i++)
+        learn(a, i, true);
+    for (uint64_t i = 0; i < 20; i++)
+        learn(b, i, false);
+    commit(a);
+    commit(b);
+    for (uint64_t i = 0; i < 40; i++)
+        learn(both, i % 20, i < 20);
+    assert_true(score(a, 50, true) == score(both, 50, true));
+    assert_true(score(b, 50, true) == score(both, 50, true));
+    twin_mail_close(a);
+    twin_mail_close(b);
+    twin_mail_close(both);
+}
+
+static void expired_blocks_leave_the_file(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ .keep_messages = 100 });
+    twin_mail *mail = open_file(TWIN_MAIL_WRITE);
+    for (uint64_t i = 0; i < 1500; i++) {
+        learn(mail, i, i % 2);
+        if (i % 170 == 0)
+            commit(mail);
+    }
+    commit(mail);
+    twin_mail_info info;
+    double expected = score(mail, 3000, true);
+    twin_mail_close(mail);
+    mail = open_file(TWIN_MAIL_READ);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 100);
+    assert_true(info.message_bytes < 60000);
+    assert_true(score(mail, 3000, true) == expected);
+    twin_mail_close(mail);
+}
+
+static void what_is_no_model_is_refused(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = NULL;
+    twin_error error = { 0 };
+    char other[96];
+    snprintf(other, sizeof other, "%s/other", folder);
+    assert_int_equal(twin_mail_open(&mail, other, TWIN_MAIL_READ, &error), TWIN_EIO);
+    FILE *file = fopen(other, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 10000; i++)
+        fputs("this is no model\n", file);
+    fclose(file);
+    assert_int_equal(twin_mail_open(&mail, other, TWIN_MAIL_READ, &error), TWIN_EFORMAT);
+    assert_non_null(strstr(error.message, "other"));
+    assert_null(mail);
+    create_file((twin_mail_options){ 0 });
+    assert_int_equal(twin_mail_create(path, (twin_mail_options){ 0 }, false, &error), TWIN_EINVAL);
+    assert_int_equal(twin_mail_open(NULL, path, TWIN_MAIL_READ, NULL), TWIN_EINVAL);
+    assert_int_equal(twin_mail_check(NULL, NULL, NULL, (twin_mail_check_options){ 0 }, NULL), TWIN_EINVAL);
+    unlink(other);
+}
+
+static int begin(void **unused)
+{
+    (void)unused;
+    if (!mkdtemp(folder) || twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK)
+        return -1;
+    snprintf(path, sizeof path, "%s/model", folder);
+    return 0;
+}
+
+static int end(void **unused)
+{
+    (void)unused;
+    char lock[96];
+    snprintf(lock, sizeof lock, "%s-lock", path);
+    twin_message_reader_free(reader);
+    unlink(path);
+    unlink(lock);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_learnt_is_unsure),
+        cmocka_unit_test(one_side_alone_condemns_nothing_but_copies),
+        cmocka_unit_test(it_learns_from_ten_messages_of_each_kind),
+        cmocka_unit_test(learning_twice_changes_nothing),
+        cmocka_unit_test(a_header_more_is_the_same_message),
+        cmocka_unit_test(a_correction_turns_the_message_and_its_copies),
+        cmocka_unit_test(what_is_forgotten_is_nobodys_lookalike),
+        cmocka_unit_test(old_messages_expire_by_number_and_age),
+        cmocka_unit_test(any_labels_work),
+        cmocka_unit_test(the_order_of_labels_does_not_matter_much),
+        cmocka_unit_test(trusted_senders_send_no_spam),
+        cmocka_unit_test(evidence_is_what_it_says),
+        cmocka_unit_test(a_file_gives_the_same_verdicts),
+        cmocka_unit_test(a_reader_sees_what_is_committed),
+        cmocka_unit_test(two_learners_lose_nothing),
+        cmocka_unit_test(expired_blocks_leave_the_file),
+        cmocka_unit_test(what_is_no_model_is_refused),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
