@@ -79,7 +79,7 @@ static void try_block(uint64_t set, struct twin__bytes record)
 {
     struct twin__index_block block;
     struct twin__index_kept kept;
-    if (!twin__index_block_decode(&block, 0, record))
+    if (!twin__index_block_decode(&block, 0, record, 1))
         return;
     size_t place = twin__index_block_find(&block, set);
     require(place <= block.count);

@@ -37,7 +37,7 @@ twin_status twin__index_kept_get(struct twin__bytes *out, const twin_index *inde
     twin_status status = find_block(&record, index, cursor, set, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__index_block_decode(&block, record.key, record.value))
+    if (!twin__index_block_decode(&block, record.key, record.value, index->version))
         return twin__index_fail_damaged(error, index, "a block of kept sets does not fit its checksum");
     size_t place = twin__index_block_find(&block, set);
     if (place == block.count || !twin__index_block_get(&kept, &block, place))
@@ -62,7 +62,7 @@ static twin_status put_block(struct twin__index_writing *writing, uint64_t first
         twin__store_reserve(&room, writing->txn, TWIN__INDEX_KEPT, first, twin__index_block_bytes(kept, count),
                             TWIN__STORE_APPEND, writing->error);
     if (status == TWIN_OK)
-        twin__index_block_encode(room, first, kept, count);
+        twin__index_block_encode(room, first, kept, count, writing->index->version);
     return status;
 }
 
@@ -120,7 +120,7 @@ static twin_status replace_block(struct twin__index_writing *writing, uint64_t f
     void *record = malloc(length);
     if (!record)
         return twin__fail_memory(writing->error);
-    twin__index_block_encode(record, first, live, count);
+    twin__index_block_encode(record, first, live, count, writing->index->version);
     twin_status status = twin__store_put(writing->txn, TWIN__INDEX_KEPT, first,
                                          (struct twin__bytes){ record, length }, TWIN__STORE_SET, writing->error);
     free(record);
@@ -133,7 +133,7 @@ static twin_status compact_block(struct twin__index_writing *writing, struct twi
 {
     struct twin__index_block block;
     size_t count;
-    if (!twin__index_block_decode(&block, record.key, record.value))
+    if (!twin__index_block_decode(&block, record.key, record.value, writing->index->version))
         return twin__index_fail_damaged(writing->error, writing->index,
                                         "a block of kept sets does not fit its checksum");
     struct twin__index_kept *live = malloc(block.count * sizeof *live);

@@ -77,6 +77,8 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
     out->band_bytes = table_bytes(view, TWIN__INDEX_BANDS) + table_bytes(view, TWIN__INDEX_RUNS);
     out->kept_bytes = table_bytes(view, TWIN__INDEX_KEPT);
     status = twin__store_bytes(&out->bytes, view->index->store, error);
+    if (status == TWIN_OK)
+        status = twin__index_lists_verify(view->index, &view->bands, error);
     if (status != TWIN_OK)
         return status;
     uint64_t used = out->document_bytes + out->signature_bytes + out->band_bytes + out->kept_bytes;
@@ -264,7 +266,7 @@ static twin_status check_block(struct checking *checking, uint64_t first, struct
     struct twin__index_block block;
     struct twin__index_kept kept = { 0 };
     size_t live = 0;
-    if (!twin__index_block_decode(&block, first, value))
+    if (!twin__index_block_decode(&block, first, value, checking->view->index->version))
         return wrong(checking, "a block of kept sets does not fit its checksum");
     for (size_t i = 0; i < block.count; i++) {
         struct twin__index_set_record set;

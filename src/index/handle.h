@@ -32,6 +32,7 @@ extern const struct twin__store_schema twin__index_schema;
 struct twin_index {
     twin__store *store;
     const char *path; /* the store's */
+    unsigned version; /* of the file */
     twin_index_options options;
     const twin_text *stop_words; /* as they were read from the file; the signer has its own */
     twin_signer *signer;

@@ -120,6 +120,8 @@ static twin_status read_format(twin_index *index, twin__store_txn *txn, twin_err
     const char *reason = "is not an index of twinsift";
     status = record.at ? twin__index_format_decode(&index->options, &reason, record) : TWIN_EFORMAT;
     index->stop_words = index->options.scheme.shingle.stop_words;
+    if (status == TWIN_OK)
+        index->version = twin__index_format_version(record);
     if (status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED)
         return twin__fail(error, status, "%s: %s", index->path, reason);
     struct twin__index_counts counts = { 0 };

@@ -1,7 +1,7 @@
 /* kept.c — what is kept of a set, byte by byte: its items or its text, and the blocks in which they lie.
  *
  * Kept:      0 4 check   4 the items as below, or the text as a zstd frame. The check of items is the start of their digest
- * A block:   0 4 check of its head   4 4 count   8 for each set that lies in it, in order: 4 its number less that of the
+ * A block:   0 4 check of its head, since version 2 seeded with its key   4 4 count   8 for each set that lies in it, in order: 4 its number less that of the
  *            block, 4 where it ends among the bytes that follow; then, one behind the other, what is kept of each
  *
  * A set of n items of c bits, in increasing order (after Elias and Fano): the leading b bits of an item name one of 2^b
@@ -11,6 +11,9 @@
  * than the bytes shrink. So the length follows from n and c, and 2,000 items of 35 bits take 26 bits each. */
 #include <string.h>
 #include <zstd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "index/record.h"
 
@@ -217,7 +220,14 @@ size_t twin__index_block_bytes(const struct twin__index_kept *kept, size_t count
     return total;
 }
 
-void twin__index_block_encode(void *out, uint64_t first, const struct twin__index_kept *kept, size_t count)
+static uint32_t block_check(const void *record, size_t count, uint64_t first, unsigned version)
+{
+    uint64_t seed = version >= TWIN__INDEX_VERSION_SEEDED ? first : 0;
+    return (uint32_t)XXH3_64bits_withSeed((const char *)record + 4, head_bytes(count) - 4, seed);
+}
+
+void twin__index_block_encode(void *out, uint64_t first, const struct twin__index_kept *kept, size_t count,
+                              unsigned version)
 {
     unsigned char *head = out, *bytes = head + head_bytes(count);
     size_t end = 0;
@@ -228,10 +238,11 @@ void twin__index_block_encode(void *out, uint64_t first, const struct twin__inde
         twin__put4(head + head_bytes(i), (uint32_t)(kept[i].set - first));
         twin__put4(head + head_bytes(i) + 4, (uint32_t)end);
     }
-    twin__put4(head, twin__index_check_of(head, head_bytes(count)));
+    twin__put4(head, block_check(head, count, first, version));
 }
 
-bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, struct twin__bytes record)
+bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, struct twin__bytes record,
+                              unsigned version)
 {
     if (record.length < BLOCK_HEAD)
         return false;
@@ -239,7 +250,7 @@ bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, str
     if (count == 0 || count > (record.length - BLOCK_HEAD) / BLOCK_ENTRY)
         return false;
     *out = (struct twin__index_block){ first, count, record };
-    return twin__index_check_fits((struct twin__bytes){ record.at, head_bytes(count) }, BLOCK_HEAD);
+    return twin__get4(record.at) == block_check(record.at, count, first, version);
 }
 
 static uint64_t set_at(const struct twin__index_block *block, size_t place)

@@ -66,10 +66,9 @@ static twin_status add_copies_of(struct pair_list *out, const twin_index *index,
                                  const struct twin__index_provided_set *set, twin_error *error)
 {
     struct twin__store_record member;
+    uint64_t visited = 0;
     twin_status status = twin__store_seek(&member, cursor, set->number, TWIN__STORE_AT, error);
-    if (status == TWIN_OK && !member.value.at)
-        return twin__index_fail_damaged(error, index, "a set has no documents");
-    while (status == TWIN_OK && member.value.at) {
+    for (; status == TWIN_OK && member.value.at; visited++) {
         uint32_t label;
         uint64_t document;
         if (!twin__index_member_decode(&label, &document, member.value))
@@ -79,7 +78,9 @@ static twin_status add_copies_of(struct pair_list *out, const twin_index *index,
         if (status == TWIN_OK)
             status = twin__store_move(&member, cursor, TWIN__STORE_NEXT_IN_LIST, error);
     }
-    return status;
+    return status == TWIN_OK && visited != set->members
+               ? twin__index_fail_damaged(error, index, "a set has another number of documents than it says")
+               : status;
 }
 
 static twin_status add_copies(struct pair_list *out, const struct twin__index_provider *sets, twin_error *error)

@@ -20,7 +20,7 @@
 #include "lsh/band_key.h"
 
 /* Keys of lists: the list in the low 17 bits, the run's first number above them. */
-enum { LIST_BITS = 17 };
+enum { LIST_BITS = 17, BLOCK = TWIN__INDEX_LIST_BLOCK };
 static const uint64_t MOST_NUMBERS = (uint64_t)1 << (64 - LIST_BITS);
 
 static const struct {
@@ -43,28 +43,79 @@ uint32_t twin__index_band_hash(const twin_index_options *options, const uint32_t
 
 /* ---- reading ---- */
 
+size_t twin__index_list_blocks(uint64_t entries, unsigned version)
+{
+    return version >= TWIN__INDEX_VERSION_SEEDED ? entries / BLOCK + (entries % BLOCK > 0) : 1;
+}
+
+/* A list of `entries` entries whose key is `key`, without its place. */
+static struct twin__index_list list_of(const twin_index *index, uint64_t entries, uint64_t key)
+{
+    bool seeded = index->version >= TWIN__INDEX_VERSION_SEEDED;
+    return (struct twin__index_list){ .count = entries, .block = seeded ? BLOCK : entries, .seed = seeded ? key : 0 };
+}
+
 twin_status twin__index_list_get(struct twin__index_list *out, const twin_index *index, twin__store_txn *txn,
                                  enum twin__index_postings kind, struct twin__index_run run, size_t list,
                                  twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = twin__store_get(&value, txn, kinds[kind].lists, run.first << LIST_BITS | list, error);
+    uint64_t key = run.first << LIST_BITS | list;
+    twin_status status = twin__store_get(&value, txn, kinds[kind].lists, key, error);
     if (status != TWIN_OK)
         return status;
-    if (!value.at || value.length != (run.entries + 1) * sizeof(uint64_t))
+    size_t blocks = twin__index_list_blocks(run.entries, index->version);
+    if (!value.at || value.length != (run.entries + blocks) * sizeof(uint64_t))
         return twin__index_fail_damaged(error, index, "a list of a run is missing or has the wrong length");
-    *out = (struct twin__index_list){ value.at, run.entries };
+    *out = list_of(index, run.entries, key);
+    out->entries = value.at;
     return TWIN_OK;
 }
 
-static uint64_t check_of(const void *entries, size_t count)
+/* The checksum of a block of a list. */
+static uint64_t check_of(struct twin__index_list list, size_t block)
 {
-    return XXH3_64bits(entries, count * sizeof(uint64_t));
+    size_t first = block * list.block, count = list.count - first < list.block ? list.count - first : list.block;
+    uint64_t seed = list.seed + block * 0x9E3779B97F4A7C15;
+    return XXH3_64bits_withSeed((const char *)list.entries + first * sizeof(uint64_t), count * sizeof(uint64_t),
+                                seed);
 }
 
-bool twin__index_list_is_whole(struct twin__index_list band)
+static bool block_is_whole(struct twin__index_list list, size_t block)
 {
-    return twin__index_list_entry(band, band.count) == check_of(band.entries, band.count);
+    atomic_uchar *checked = list.checked ? &list.checked[block / 8] : NULL;
+    unsigned char bit = (unsigned char)(1u << block % 8);
+    if (checked && atomic_load_explicit(checked, memory_order_relaxed) & bit)
+        return true;
+    if (twin__index_list_entry(list, list.count + block) != check_of(list, block))
+        return false;
+    if (checked)
+        atomic_fetch_or_explicit(checked, bit, memory_order_relaxed);
+    return true;
+}
+
+/* The blocks of the entries first .. last, of which some may not exist. */
+static bool entries_are_whole(struct twin__index_list list, size_t first, size_t last)
+{
+    last = last < list.count ? last : list.count - 1;
+    for (size_t block = first / list.block; block <= last / list.block; block++)
+        if (!block_is_whole(list, block))
+            return false;
+    return true;
+}
+
+bool twin__index_list_is_whole(struct twin__index_list list)
+{
+    return list.count == 0 || entries_are_whole(list, 0, list.count - 1);
+}
+
+twin_status twin__index_lists_verify(const twin_index *index, const struct twin__index_lists *lists,
+                                     twin_error *error)
+{
+    for (size_t i = 0; i < lists->run_count * lists->stride; i++)
+        if (!twin__index_list_is_whole(lists->lists[i]))
+            return twin__index_fail_damaged(error, index, "a list does not fit its checksum");
+    return TWIN_OK;
 }
 
 static twin_status list_runs(struct twin__index_run **list, size_t *count, const twin_index *index,
@@ -126,11 +177,11 @@ twin_status twin__index_lists_get(struct twin__index_lists *out, const twin_inde
     return status;
 }
 
-static size_t lower_bound(struct twin__index_list band, size_t low, size_t high, uint32_t hash)
+static size_t lower_bound(struct twin__index_list list, size_t low, size_t high, uint32_t hash)
 {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (twin__index_list_entry(band, middle) >> 32 < hash)
+        if (twin__index_list_entry(list, middle) >> 32 < hash)
             low = middle + 1;
         else
             high = middle;
@@ -140,26 +191,55 @@ static size_t lower_bound(struct twin__index_list band, size_t low, size_t high,
 
 /* Hashes are spread evenly, so the position is near n·hash/2^32: off by at most half a root of n on average, and by eight
  * times that almost never. Where it is not near, the whole list is searched. */
-size_t twin__index_list_find(struct twin__index_list band, uint32_t hash)
+size_t twin__index_list_find(struct twin__index_list list, uint32_t hash)
 {
-    size_t n = band.count, near = 4, place = (size_t)((uint64_t)hash * n >> 32);
+    size_t n = list.count, near = 4, place = (size_t)((uint64_t)hash * n >> 32);
     while (near * near < 16 * n)
         near *= 2;
     size_t low = place > near ? place - near : 0, high = n - place > near ? place + near : n;
-    bool inside = (low == 0 || twin__index_list_entry(band, low - 1) >> 32 < hash) &&
-                  (high == n || twin__index_list_entry(band, high) >> 32 >= hash);
-    return inside ? lower_bound(band, low, high, hash) : lower_bound(band, 0, n, hash);
+    bool inside = (low == 0 || twin__index_list_entry(list, low - 1) >> 32 < hash) &&
+                  (high == n || twin__index_list_entry(list, high) >> 32 >= hash);
+    return inside ? lower_bound(list, low, high, hash) : lower_bound(list, 0, n, hash);
 }
 
 /* In steps that double until one goes too far: many sorted hashes are found in one walk. */
-size_t twin__index_list_find_from(struct twin__index_list band, size_t from, uint32_t hash)
+size_t twin__index_list_find_from(struct twin__index_list list, size_t from, uint32_t hash)
 {
     size_t low = from, step = 8;
-    while (step < band.count - low && twin__index_list_entry(band, low + step) >> 32 < hash) {
+    while (step < list.count - low && twin__index_list_entry(list, low + step) >> 32 < hash) {
         low += step;
         step *= 2;
     }
-    return lower_bound(band, low, step < band.count - low ? low + step : band.count, hash);
+    return lower_bound(list, low, step < list.count - low ? low + step : list.count, hash);
+}
+
+static bool is_before(struct twin__index_list list, size_t position, uint32_t hash)
+{
+    return twin__index_list_entry(list, position) >> 32 < hash;
+}
+
+static size_t end_of(struct twin__index_list list, size_t begin, uint32_t hash)
+{
+    size_t end = begin;
+    while (end < list.count && twin__index_list_entry(list, end) >> 32 == hash)
+        end++;
+    return end;
+}
+
+/* The search reads entries of blocks that nobody has verified, and may be misled by one that is damaged. But the list was
+ * written in order: if the entries at the place that was found, and those next to it, are as they were written, and stand
+ * to both sides of the hash, then it is the right place. */
+bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash)
+{
+    *begin = *end = 0;
+    if (list.count == 0)
+        return true;
+    *begin = twin__index_list_find(list, hash);
+    *end = end_of(list, *begin, hash);
+    return entries_are_whole(list, *begin ? *begin - 1 : 0, *end) &&
+           (*begin == 0 || is_before(list, *begin - 1, hash)) &&
+           (*begin == list.count || !is_before(list, *begin, hash)) &&
+           (*end == list.count || twin__index_list_entry(list, *end) >> 32 > hash);
 }
 
 /* ---- merging ---- */
@@ -240,16 +320,20 @@ static twin_status gather(struct merge *merge, struct twin__index_writing *writi
 
 static twin_status put_list(const struct merge *merge, struct twin__index_writing *writing, size_t list)
 {
-    uint64_t key = merge->out.first << LIST_BITS | list, check = check_of(merge->entries, merge->count);
+    uint64_t key = merge->out.first << LIST_BITS | list;
+    size_t blocks = twin__index_list_blocks(merge->count, writing->index->version);
     size_t length = merge->count * sizeof(uint64_t);
     void *room;
     twin_status status = twin__store_reserve(&room, writing->txn, kinds[merge->kind].lists, key,
-                                             length + sizeof check, TWIN__STORE_SET, writing->error);
-    if (status == TWIN_OK) {
-        memcpy(room, merge->entries, length);
-        memcpy((char *)room + length, &check, sizeof check);
-    }
-    return status;
+                                             length + blocks * sizeof(uint64_t), TWIN__STORE_SET, writing->error);
+    if (status != TWIN_OK)
+        return status;
+    struct twin__index_list written = list_of(writing->index, merge->count, key);
+    written.entries = merge->entries;
+    memcpy(room, merge->entries, length);
+    for (size_t block = 0; block < blocks; block++)
+        twin__put8((char *)room + length + block * sizeof(uint64_t), check_of(written, block));
+    return TWIN_OK;
 }
 
 static twin_status merge_list(struct merge *merge, struct twin__index_writing *writing, size_t list)

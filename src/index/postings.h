@@ -2,6 +2,8 @@
 #ifndef TWIN_INDEX_POSTINGS_H
 #define TWIN_INDEX_POSTINGS_H
 
+#include <stdatomic.h>
+
 #include "index/handle.h"
 
 /* What is looked up by hash: sets, by each band of their signatures and, in one list more, by their digests; documents,
@@ -32,10 +34,13 @@ twin_status twin__index_runs_mark_removed(struct twin__index_writing *writing, e
 twin_status twin__index_runs_merge_all(struct twin__index_writing *writing, enum twin__index_postings kind);
 
 /* The entries of a posting list as they are in the file: hash in the high half, number less the run's first in the low.
- * They are followed by their XXH3. */
+ * They are followed by the XXH3 of each block of them. */
 struct twin__index_list {
     const void *entries;
     size_t count;
+    size_t block;          /* entries that have one checksum; the last may have fewer */
+    uint64_t seed;         /* of the checksums: that of block b is this and b times a constant */
+    atomic_uchar *checked; /* a bit per block: it has been found whole; NULL: nobody remembers */
 };
 static inline uint64_t twin__index_list_entry(struct twin__index_list band, size_t i)
 {
@@ -43,28 +48,39 @@ static inline uint64_t twin__index_list_entry(struct twin__index_list band, size
     memcpy(&entry, (const char *)band.entries + i * sizeof entry, sizeof entry);
     return entry;
 }
-twin_status twin__index_list_get(struct twin__index_list *out, const twin_index *index, twin__store_txn *txn,
-                                 enum twin__index_postings kind, struct twin__index_run run, size_t list,
-                                 twin_error *error);
-bool twin__index_list_is_whole(struct twin__index_list band);
-
-/* The runs in order; to be freed. */
-twin_status twin__index_runs_read(struct twin__index_run **out, size_t *count, const twin_index *index,
-                                  twin__store_txn *txn, enum twin__index_postings kind, twin_error *error);
-
 /* The runs of a kind and `stride` of the lists of each, run after run. What was written by earlier
  * transactions stays where it is as long as the transaction lasts. */
 struct twin__index_lists {
     struct twin__index_run *runs;
     struct twin__index_list *lists;
     size_t run_count, stride;
+    struct twin__index_known_run **known; /* of each run; NULL: not asked for */
 };
+
+twin_status twin__index_list_get(struct twin__index_list *out, const twin_index *index, twin__store_txn *txn,
+                                 enum twin__index_postings kind, struct twin__index_run run, size_t list,
+                                 twin_error *error);
+bool twin__index_list_is_whole(struct twin__index_list list);
+twin_status twin__index_lists_verify(const twin_index *index, const struct twin__index_lists *lists,
+                                     twin_error *error);
+
+/* The blocks of each list of a run, in an index of this version. */
+size_t twin__index_list_blocks(uint64_t entries, unsigned version);
+
+/* The runs in order; to be freed. */
+twin_status twin__index_runs_read(struct twin__index_run **out, size_t *count, const twin_index *index,
+                                  twin__store_txn *txn, enum twin__index_postings kind, twin_error *error);
+
 twin_status twin__index_lists_get(struct twin__index_lists *out, const twin_index *index, twin__store_txn *txn,
                                   enum twin__index_postings kind, size_t first, size_t count, twin_error *error);
 void twin__index_lists_clear(struct twin__index_lists *lists);
 
-/* The position of the first entry whose hash is at least `hash`; starting from a position that is not after it. */
-size_t twin__index_list_find(struct twin__index_list band, uint32_t hash);
-size_t twin__index_list_find_from(struct twin__index_list band, size_t from, uint32_t hash);
+/* The position of the first entry whose hash is at least `hash`; starting from a position that is not after it. In a list
+ * that is whole. */
+size_t twin__index_list_find(struct twin__index_list list, uint32_t hash);
+size_t twin__index_list_find_from(struct twin__index_list list, size_t from, uint32_t hash);
+
+/* The entries with a hash, begin .. end-1, in a list of which the blocks that are used are verified; false: one is damaged. */
+bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash);
 
 #endif

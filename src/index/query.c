@@ -37,21 +37,20 @@ static size_t least_equal(const twin_index_options *options, double threshold)
 /* ---- candidates ---- */
 
 static twin_status gather_band(twin_index_view *view, struct twin__index_run run, struct twin__index_list band,
-                               uint32_t hash)
+                               uint32_t hash, twin_error *error)
 {
-    for (size_t i = twin__index_list_find(band, hash); i < band.count; i++) {
-        uint64_t entry = twin__index_list_entry(band, i);
-        if (entry >> 32 != hash)
-            break;
-        if (twin_items_reserve(&view->candidates, 1) != TWIN_OK)
-            return TWIN_ENOMEM;
-        view->candidates.items[view->candidates.count++] = run.first + (uint32_t)entry;
-    }
+    size_t begin, end;
+    if (!twin__index_list_search(&begin, &end, band, hash))
+        return twin__index_fail_damaged(error, view->index, "a list does not fit its checksum");
+    if (begin < end && twin_items_reserve(&view->candidates, end - begin) != TWIN_OK)
+        return twin__fail_memory(error);
+    for (size_t i = begin; i < end; i++)
+        view->candidates.items[view->candidates.count++] = run.first + (uint32_t)twin__index_list_entry(band, i);
     return TWIN_OK;
 }
 
 /* Fills view->candidates with the sets that share a band with the query, each once, in increasing order. */
-static twin_status find_candidates(twin_index_view *view)
+static twin_status find_candidates(twin_index_view *view, twin_error *error)
 {
     const twin_index_options *options = &view->index->options;
     size_t bands = options->scheme.plan.bands;
@@ -60,10 +59,13 @@ static twin_status find_candidates(twin_index_view *view)
     for (size_t band = 0; band < bands && status == TWIN_OK; band++) {
         uint32_t hash = twin__index_band_hash(options, view->query_signature, band);
         for (size_t run = 0; run < view->bands.run_count && status == TWIN_OK; run++)
-            status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash);
+            status = gather_band(view, view->bands.runs[run], view->bands.lists[run * bands + band], hash, error);
     }
+    if (status != TWIN_OK)
+        return status;
     twin_set each_once;
-    return status == TWIN_OK ? twin_set_make(&each_once, &view->candidates, &view->spare) : status;
+    status = twin_set_make(&each_once, &view->candidates, &view->spare);
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
 /* A set that is in a list but not there was removed, and then it has no members either. */
@@ -72,7 +74,7 @@ static twin_status expect_removed(struct twin__store_cursor *members, const twin
 {
     struct twin__store_record member = { 0 };
     twin_status status =
-        members->handle ? TWIN_OK : twin__store_cursor_open(members, view->txn, TWIN__INDEX_MEMBERS, error);
+        members->txn ? TWIN_OK : twin__store_cursor_open(members, view->txn, TWIN__INDEX_MEMBERS, error);
     if (status == TWIN_OK)
         status = twin__store_seek(&member, members, set, TWIN__STORE_AT, error);
     return status == TWIN_OK && member.value.at
@@ -100,8 +102,11 @@ static twin_status gate_candidates(twin_index_view *view, size_t least, struct t
             continue;
         if (!TWIN__ARRAY_GROW(&view->hits, &view->hit_capacity, view->hit_count, 1))
             return twin__fail_memory(error);
-        view->hits[view->hit_count++] =
-            (struct twin__index_hit){ view->candidates.items[i], set.size, equal, (double)equal / (double)slots };
+        view->hits[view->hit_count++] = (struct twin__index_hit){ .set = view->candidates.items[i],
+                                                                  .size = set.size,
+                                                                  .members = set.members,
+                                                                  .equal = equal,
+                                                                  .similarity = (double)equal / (double)slots };
     }
     return TWIN_OK;
 }
@@ -225,8 +230,8 @@ static twin_status add_members(struct report *report, const struct twin__index_h
     bool per_label = report->options.per_label;
     struct twin__store_record member;
     twin_status status = twin__store_seek(&member, &report->members, hit->set, TWIN__STORE_AT, error);
-    if (status == TWIN_OK && !member.value.at)
-        return twin__index_fail_damaged(error, view->index, "a set has no documents");
+    if (status == TWIN_OK && (!member.value.at || twin__store_list_length(&report->members) != hit->members))
+        return twin__index_fail_damaged(error, view->index, "a set has another number of documents than it says");
     while (status == TWIN_OK && member.value.at && (per_label || !top || report->out->count < top)) {
         uint32_t label;
         uint64_t number;
@@ -285,7 +290,7 @@ static twin_status run_query(twin_index_answer *out, twin_index_view *view, twin
     if (status == TWIN_OK && set.count == 0)
         return TWIN_OK;
     if (status == TWIN_OK)
-        status = find_candidates(view);
+        status = find_candidates(view, error);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     status = pass_gate(view, least_equal(own, threshold), error);

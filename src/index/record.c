@@ -1,8 +1,8 @@
-/* record.c — what the values of an index look like, byte by byte; what is kept of a set: index_kept.c.
+/* record.c — what the values of an index look like, byte by byte; what is kept of a set: kept.c.
  *
  * The format, under "format" in table "meta":
  *      0  8  magic "TWINDEX\n"
- *      8  4  version, 1
+ *      8  4  version, 1 or 2: see record.h
  *     12  1  documents 0, rows 1
  *     13  1  normalisation: 0 fold, 1 check, 2 bytes
  *     14  1  shingles: 0 char, 1 byte, 2 word, 3 stop
@@ -72,6 +72,11 @@ static uint64_t format_check(const unsigned char *record, size_t length)
 {
     return XXH3_64bits_withSeed(record + TWIN__INDEX_FORMAT_BYTES, length - TWIN__INDEX_FORMAT_BYTES,
                                 XXH3_64bits(record, 120));
+}
+
+unsigned twin__index_format_version(struct twin__bytes record)
+{
+    return twin__get4((const char *)record.at + 8);
 }
 
 twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options *options)
@@ -191,7 +196,7 @@ twin_status twin__index_format_decode(twin_index_options *out, const char **reas
     if (twin__get4(head + 8) > TWIN__INDEX_VERSION)
         return TWIN_EFORMAT;
     *reason = "is damaged: its parameters do not fit their checksum";
-    if (twin__get4(head + 8) != TWIN__INDEX_VERSION || twin__get8(head + 120) != format_check(bytes, record.length))
+    if (twin__get4(head + 8) == 0 || twin__get8(head + 120) != format_check(bytes, record.length))
         return TWIN_EFORMAT;
     *reason = "has parameters that cannot be";
     if (!kinds_are_known(head))

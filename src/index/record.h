@@ -12,7 +12,17 @@ bool twin__index_check_fits(struct twin__bytes record, size_t least);
 
 /* ---- what the file fixes */
 
-enum { TWIN__INDEX_VERSION = 1, TWIN__INDEX_FORMAT_BYTES = 128 };
+/* Since version 2 a list has a checksum for each TWIN__INDEX_LIST_BLOCK entries instead of one for all, and the checksums of
+ * lists and blocks are seeded with their keys, so that two of them that changed places are noticed. A file keeps its version. */
+enum {
+    TWIN__INDEX_VERSION = 2,
+    TWIN__INDEX_VERSION_SEEDED = 2,
+    TWIN__INDEX_FORMAT_BYTES = 128,
+    TWIN__INDEX_LIST_BLOCK = 512,
+};
+
+/* The version that is in the format record; of one that was decoded. */
+unsigned twin__index_format_version(struct twin__bytes record);
 
 /* Replaces `out`. */
 twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options *options);
@@ -94,9 +104,11 @@ struct twin__index_block {
 
 /* The bytes of a block; the block itself, of sets in order. */
 size_t twin__index_block_bytes(const struct twin__index_kept *kept, size_t count);
-void twin__index_block_encode(void *out, uint64_t first, const struct twin__index_kept *kept, size_t count);
+void twin__index_block_encode(void *out, uint64_t first, const struct twin__index_kept *kept, size_t count,
+                              unsigned version);
 
-bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, struct twin__bytes record);
+bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, struct twin__bytes record,
+                              unsigned version);
 
 /* The place of a set in a block, its count when it is not there; and what lies in a place, false when that is damaged. */
 size_t twin__index_block_find(const struct twin__index_block *block, uint64_t set);

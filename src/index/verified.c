@@ -1,13 +1,12 @@
-/* verified.c — posting lists are found whole before they are used, each once per handle.
+/* verified.c — which blocks of posting lists have been found whole, for all views of a handle.
  *
- * A damaged entry of a list would make a query miss a document without a word, so the checksum of a list is verified before
- * its first use. That reads all of it, 200 bytes per document; so the runs that have passed are remembered. A run that was
- * committed is known by its numbers: they are never given twice, and a run that is written again has fewer entries or
- * other ends. */
+ * A damaged entry of a list would make a query miss a document without a word, so the checksum of a block is verified before
+ * its first use. What has passed is remembered by run, for whoever uses the run next. A run that was committed is known by its
+ * numbers: they are never given twice, and a run that is written again has fewer entries or other ends. A run that no view
+ * uses is forgotten when a view begins that does not have it. */
 #include "index/verified.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 
@@ -17,66 +16,86 @@ void twin__index_verified_init(struct twin__index_verified *verified)
     pthread_mutex_init(&verified->lock, NULL);
 }
 
+/* Forgets the runs that nobody uses. */
+static void forget_unused(struct twin__index_known_run **link)
+{
+    while (*link) {
+        struct twin__index_known_run *known = *link;
+        if (known->uses) {
+            link = &known->next;
+            continue;
+        }
+        *link = known->next;
+        free(known);
+    }
+}
+
 void twin__index_verified_clear(struct twin__index_verified *verified)
 {
     for (int kind = 0; kind < TWIN__INDEX_KINDS_OF_POSTINGS; kind++)
-        free(verified->known[kind].runs);
+        forget_unused(&verified->known[kind]);
     pthread_mutex_destroy(&verified->lock);
 }
 
-static twin_status verify_run(const twin_index *index, const struct twin__index_lists *lists, size_t run,
-                              twin_error *error)
+static struct twin__index_known_run *find(struct twin__index_known_run *known, const struct twin__index_run *run)
 {
-    for (size_t i = run * lists->stride; i < (run + 1) * lists->stride; i++)
-        if (!twin__index_list_is_whole(lists->lists[i]))
-            return twin__index_fail_damaged(error, index, "a list does not fit its checksum");
-    return TWIN_OK;
+    while (known &&
+           !(known->run.first == run->first && known->run.end == run->end && known->run.entries == run->entries))
+        known = known->next;
+    return known;
 }
 
-twin_status twin__index_lists_verify(const twin_index *index, const struct twin__index_lists *lists,
-                                     twin_error *error)
+static struct twin__index_known_run *add(struct twin__index_known_run **all, const struct twin__index_run *run,
+                                         size_t bytes)
 {
-    twin_status status = TWIN_OK;
-    for (size_t run = 0; run < lists->run_count && status == TWIN_OK; run++)
-        status = verify_run(index, lists, run, error);
-    return status;
+    struct twin__index_known_run *known = calloc(1, sizeof *known + bytes);
+    if (!known)
+        return NULL;
+    known->run = *run;
+    known->next = *all;
+    *all = known;
+    return known;
 }
 
-/* Both are in the order of their numbers. */
-static bool is_known(const struct twin__index_known_runs *known, size_t *next, const struct twin__index_run *run)
+static bool attach_run(struct twin__index_lists *lists, size_t i, struct twin__index_known_run **all,
+                       unsigned version)
 {
-    while (*next < known->count && known->runs[*next].first < run->first)
-        ++*next;
-    if (*next == known->count)
+    const struct twin__index_run *run = &lists->runs[i];
+    size_t bytes = twin__index_list_blocks(run->entries, version) / 8 + 1; /* of a list */
+    struct twin__index_known_run *known = find(*all, run);
+    if (!known)
+        known = add(all, run, bytes * lists->stride);
+    if (!known)
         return false;
-    const struct twin__index_run *same = &known->runs[*next];
-    return same->first == run->first && same->end == run->end && same->entries == run->entries;
+    known->uses++;
+    lists->known[i] = known;
+    for (size_t list = 0; list < lists->stride; list++)
+        lists->lists[i * lists->stride + list].checked = known->checked + list * bytes;
+    return true;
 }
 
-static twin_status verify_new(struct twin__index_known_runs *known, const twin_index *index,
-                              const struct twin__index_lists *lists, twin_error *error)
+twin_status twin__index_verified_attach(struct twin__index_lists *lists, const twin_index *index,
+                                        enum twin__index_postings kind, twin_error *error)
 {
-    twin_status status = TWIN_OK;
-    size_t next = 0, bytes = lists->run_count * sizeof *known->runs;
-    for (size_t run = 0; run < lists->run_count && status == TWIN_OK; run++)
-        if (!is_known(known, &next, &lists->runs[run]))
-            status = verify_run(index, lists, run, error);
-    struct twin__index_run *runs = status == TWIN_OK ? malloc(bytes + 1) : NULL;
-    if (!runs)
-        return status == TWIN_OK ? twin__fail_memory(error) : status;
-    if (bytes)
-        memcpy(runs, lists->runs, bytes);
-    free(known->runs);
-    *known = (struct twin__index_known_runs){ runs, lists->run_count };
-    return TWIN_OK;
-}
-
-twin_status twin__index_lists_verify_once(struct twin__index_verified *verified, const twin_index *index,
-                                          enum twin__index_postings kind, const struct twin__index_lists *lists,
-                                          twin_error *error)
-{
-    pthread_mutex_lock(&verified->lock); /* whoever waits here would have to do the same */
-    twin_status status = verify_new(&verified->known[kind], index, lists, error);
+    struct twin__index_verified *verified = index->verified;
+    lists->known = calloc(lists->run_count + 1, sizeof(void *));
+    bool good = lists->known != NULL;
+    pthread_mutex_lock(&verified->lock);
+    for (size_t i = 0; i < lists->run_count && good; i++)
+        good = attach_run(lists, i, &verified->known[kind], index->version);
+    if (good)
+        forget_unused(&verified->known[kind]);
     pthread_mutex_unlock(&verified->lock);
-    return status;
+    return good ? TWIN_OK : twin__fail_memory(error);
+}
+
+void twin__index_verified_detach(struct twin__index_lists *lists, const twin_index *index)
+{
+    pthread_mutex_lock(&index->verified->lock);
+    for (size_t i = 0; lists->known && i < lists->run_count; i++)
+        if (lists->known[i])
+            lists->known[i]->uses--;
+    pthread_mutex_unlock(&index->verified->lock);
+    free(lists->known);
+    lists->known = NULL;
 }

@@ -24,13 +24,12 @@ static twin_status find_lists(twin_index_view *view, twin_error *error)
                : status;
 }
 
-static twin_status verify_lists(const twin_index_view *view, twin_error *error)
+/* They are verified when they are used. */
+static twin_status attach_lists(twin_index_view *view, twin_error *error)
 {
-    struct twin__index_verified *verified = view->index->verified;
-    twin_status status =
-        twin__index_lists_verify_once(verified, view->index, TWIN__INDEX_POSTINGS_OF_SETS, &view->bands, error);
+    twin_status status = twin__index_verified_attach(&view->bands, view->index, TWIN__INDEX_POSTINGS_OF_SETS, error);
     return status == TWIN_OK
-               ? twin__index_lists_verify_once(verified, view->index, TWIN__INDEX_POSTINGS_OF_IDS, &view->ids, error)
+               ? twin__index_verified_attach(&view->ids, view->index, TWIN__INDEX_POSTINGS_OF_IDS, error)
                : status;
 }
 
@@ -65,12 +64,14 @@ static twin_status begin_read(twin_index_view *view, twin_error *error)
     if (status == TWIN_OK)
         status = compare_counts(view, error);
     if (status == TWIN_OK)
-        status = verify_lists(view, error);
+        status = attach_lists(view, error);
     return status == TWIN_OK ? twin__store_cursor_open(&view->kept, view->txn, TWIN__INDEX_KEPT, error) : status;
 }
 
 static void end_read(twin_index_view *view)
 {
+    twin__index_verified_detach(&view->bands, view->index);
+    twin__index_verified_detach(&view->ids, view->index);
     twin__index_lists_clear(&view->bands);
     twin__index_lists_clear(&view->ids);
     twin__store_cursor_close(&view->kept);
@@ -288,12 +289,13 @@ static twin_status find_in_run(twin_index_entry *out, bool *found, twin_index_vi
 {
     uint32_t hash = twin__index_id_hash(view->index, id);
     struct twin__index_list list = view->ids.lists[run];
-    for (size_t i = twin__index_list_find(list, hash); i < list.count; i++) {
-        uint64_t entry = twin__index_list_entry(list, i), number = view->ids.runs[run].first + (uint32_t)entry;
+    size_t begin, end;
+    if (!twin__index_list_search(&begin, &end, list, hash))
+        return twin__index_fail_damaged(error, view->index, "a list does not fit its checksum");
+    for (size_t i = begin; i < end; i++) {
+        uint64_t number = view->ids.runs[run].first + (uint32_t)twin__index_list_entry(list, i);
         struct twin__index_document_record document;
         bool there;
-        if (entry >> 32 != hash)
-            break;
         twin_status status = twin__index_view_document(&document, &there, view, number, error);
         if (status != TWIN_OK)
             return status;
@@ -355,9 +357,10 @@ static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor
                         void *context, twin_error *error)
 {
     struct twin__store_record record;
+    uint64_t visited = 0;
     twin_status status = twin__store_move(&record, cursor, TWIN__STORE_FIRST, error);
     for (; status == TWIN_OK && record.value.at;
-         status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error)) {
+         status = twin__store_move(&record, cursor, TWIN__STORE_NEXT, error), visited++) {
         struct twin__index_document_record document;
         twin_index_entry entry;
         if (!twin__index_document_decode(&document, record.value))
@@ -368,7 +371,9 @@ static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor
         if (!visit(context, &entry))
             return TWIN_ESTOPPED;
     }
-    return status;
+    return status == TWIN_OK && visited != view->counts.documents
+               ? twin__index_fail_damaged(error, view->index, "it has other documents than its counts say")
+               : status;
 }
 
 twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context, twin_error *error)

@@ -16,7 +16,7 @@ struct twin_index_view {
     twin_scratch again;   /* to make a set of it */
     uint32_t *query_signature, *signature;
     struct twin__index_hit {
-        uint64_t set, size;
+        uint64_t set, size, members;
         size_t equal; /* slots */
         double similarity;
     } * hits;

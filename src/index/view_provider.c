@@ -46,7 +46,7 @@ static twin_status load_set(struct twin__index_provider *sets, struct twin__stor
         return TWIN_OK;
     if (sets->count == UINT32_MAX)
         return twin__fail(error, TWIN_ELIMIT, "%s: has more sets than can be paired", index->path);
-    sets->sets[sets->count++] = (struct twin__index_provided_set){ record.key, set.size, set.first };
+    sets->sets[sets->count++] = (struct twin__index_provided_set){ record.key, set.size, set.first, set.members };
     return TWIN_OK;
 }
 
@@ -55,16 +55,19 @@ static twin_status load_sets(struct twin__index_provider *sets, twin_error *erro
     twin_index_view *view = sets->views[0];
     struct twin__store_cursor cursor;
     struct twin__store_record record = { 0 };
+    uint64_t visited = 0;
     twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_SETS, error);
     if (status == TWIN_OK)
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
-    while (status == TWIN_OK && record.value.at) {
+    for (; status == TWIN_OK && record.value.at; visited++) {
         status = load_set(sets, record, error);
         if (status == TWIN_OK)
             status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }
     twin__store_cursor_close(&cursor);
-    return status;
+    return status == TWIN_OK && visited != view->counts.sets
+               ? twin__index_fail_damaged(error, view->index, "it has other sets than its counts say")
+               : status;
 }
 
 /* Bands take a list of the documents that take part: here it is all of them. */

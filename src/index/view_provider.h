@@ -11,7 +11,8 @@ struct twin__index_provider {
     twin_index_view **views; /* borrowed: a view per worker */
     struct twin__index_provided_set {
         uint64_t number, size;
-        uint64_t first; /* the first document that has it */
+        uint64_t first;   /* the first document that has it */
+        uint64_t members; /* how many have */
     } * sets;
     uint32_t *signatures, *documents;
     size_t count, capacity, signature_capacity;

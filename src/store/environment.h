@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "store/store.h"
+#include "store/tree.h"
 
 /* A file, whatever it is called. */
 struct twin__file_identity {
@@ -24,13 +24,14 @@ struct twin__environment {
     char *path; /* the name it was opened by, which is that of the lock file */
     int fd;     /* holds a lock on the file, so that nobody replaces it; -1: none */
     bool writable;
-    bool checked_to_write; /* the pages were checked for a writer; else for readers only */
+    bool checked; /* all pages, as a writer needs it; readers check what they use */
     MDB_env *env;
     MDB_dbi tables[TWIN__STORE_MOST_TABLES];
     pthread_mutex_t writing; /* held by the thread that writes, and while the map changes; taken before `lock` */
-    pthread_mutex_t lock;    /* over the two below */
+    pthread_mutex_t lock;    /* over those below */
     size_t readers;          /* transactions that read: the map cannot change under them */
     size_t map_bytes;
+    struct twin__snapshot *newest; /* that was read; NULL: none yet */
 };
 
 /* What LMDB answered about a file, as a status and a sentence. */
@@ -60,8 +61,17 @@ twin_status twin__environment_check(struct twin__environment *environment, twin_
 /* Closes it when no handle is left. */
 void twin__environment_release(struct twin__environment *environment);
 
-/* Begins to read; also where dead readers have to make room first. LMDB's answer. */
-int twin__environment_begin_read(MDB_txn **out, const struct twin__environment *environment);
+/* A transaction that reads: LMDB's, which keeps the pages of its state from being used again, and what is known of them. */
+struct twin__environment_reading {
+    MDB_txn *txn;
+    struct twin__tree_map map;
+};
+
+/* Begins to read, also where dead readers have to make room first. `*resized`: another process has made the map larger, and
+ * so must this one; then TWIN_EBUSY. The environment counts its readers. */
+twin_status twin__environment_begin_read(struct twin__environment_reading *out, bool *resized,
+                                         struct twin__environment *environment, twin_error *error);
+void twin__environment_end_read(struct twin__environment_reading reading, struct twin__environment *environment);
 
 /* Addresses, not memory: 64 GiB, or four times the file, is mapped ahead so that the map seldom has to grow. */
 #define TWIN__STORE_MAP_BYTES ((size_t)64 << 30)

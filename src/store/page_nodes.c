@@ -1,4 +1,4 @@
-/* page_nodes.c — whether one page is what LMDB writes; see page.h for the drawing. */
+/* page_nodes.c — whether a page is filled as LMDB fills it; see page.h for the drawing. */
 #include <string.h>
 
 #include "store/page.h"
@@ -20,19 +20,6 @@ struct twin__page_tree twin__page_tree_at(const unsigned char *at)
 static size_t offset_of(const unsigned char *page, size_t i)
 {
     return twin__get2(page + TWIN__PAGE_HEAD + 2 * i);
-}
-
-struct twin__page_node twin__page_node_at(const unsigned char *page, size_t i)
-{
-    const unsigned char *node = page + offset_of(page, i);
-    size_t key = twin__get2(node + 6);
-    uint64_t low = twin__get2(node) | (uint64_t)twin__get2(node + 2) << 16;
-    unsigned flags = twin__get2(node + 4);
-    return (struct twin__page_node){ .key = { node + TWIN__NODE_HEAD, key },
-                                     .flags = flags,
-                                     .length = low,
-                                     .child = low | (uint64_t)flags << 32,
-                                     .at = node + TWIN__NODE_HEAD + key };
 }
 
 /* The bytes that the node takes in its page. */

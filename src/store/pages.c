@@ -1,8 +1,9 @@
 /* pages.c — the meta pages of a file, and the sentence about a file that is damaged.
  *
  * LMDB maps a file and trusts it: a file cut short, or a page that is not what it should be, makes it die by a signal or
- * miss records. So all pages are read and checked before it may use them: the meta pages here before the file is
- * mapped, those of the trees in page_walk.c once a transaction holds a state of the file fast. */
+ * miss records. So the meta pages are checked here before the file is mapped. Once a transaction holds a state of the file
+ * fast, all others are checked in page_walk.c before LMDB may change them; who only reads does without LMDB and checks
+ * each page when it is first used (tree.c, snapshot.c). */
 #include <lmdb.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ bool twin__page_wrong(struct twin__page_file *file, const char *format, ...)
 
 struct meta {
     size_t page_bytes;
-    uint64_t last_page, transaction;
+    uint64_t there, last_page, transaction;
     struct twin__page_tree free, main;
 };
 
@@ -61,8 +62,8 @@ static bool read_meta(struct meta *out, struct twin__page_file *file, uint64_t o
         out->last_page > UINT64_MAX / bytes - 1)
         return twin__page_wrong(file, "is damaged: its first pages say what cannot be");
     /* LMDB maps as much as they say, and the walk has a bit for each page. */
-    uint64_t there = file->size / bytes;
-    return (there > 1 && out->last_page / MOST_MISSING <= there + MISSING_PAGES) ||
+    out->there = file->size / bytes;
+    return (out->there > 1 && out->last_page / MOST_MISSING <= out->there + MISSING_PAGES) ||
            twin__page_wrong(file, "was cut short");
 }
 
@@ -114,27 +115,36 @@ twin_status twin__store_check_head(int fd, const char *path, const struct twin__
     return status;
 }
 
+twin_status twin__store_read_meta(struct twin__page_file *out, int fd, const char *path,
+                                  const struct twin__store_schema *schema, uint64_t number, twin_error *error)
+{
+    struct meta metas[2] = { 0 };
+    twin_status status = open_file(out, fd, path, schema, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!read_metas(metas, out))
+        return twin__fail(error, TWIN_EFORMAT, "%s: %s", path, out->wrong);
+    const struct meta *meta = meta_of(metas, number);
+    if (!meta)
+        return TWIN_EBUSY;
+    out->page_bytes = meta->page_bytes;
+    out->there = meta->there;
+    out->last_page = meta->last_page;
+    out->transaction = meta->transaction;
+    out->free = meta->free;
+    out->main = meta->main;
+    return TWIN_OK;
+}
+
 twin_status twin__store_check_pages(int fd, const char *path, const struct twin__store_schema *schema,
                                     struct twin__pages_state state, twin_error *error)
 {
     struct twin__page_file file;
-    struct meta metas[2] = { 0 };
-    twin_status status = open_file(&file, fd, path, schema, error);
+    twin_status status = twin__store_read_meta(&file, fd, path, schema, state.number, error);
     if (status != TWIN_OK)
         return status;
-    const struct meta *meta = read_metas(metas, &file) ? meta_of(metas, state.number) : NULL;
-    if (!meta && !file.wrong[0])
-        return TWIN_EBUSY;
-    if (meta) {
-        file.to_write = state.to_write;
-        file.page_bytes = meta->page_bytes;
-        file.last_page = meta->last_page;
-        file.transaction = meta->transaction;
-        file.free = meta->free;
-        file.main = meta->main;
-        status = twin__page_walk(&file);
-    }
-    if (status == TWIN_ENOMEM)
+    file.to_write = state.to_write;
+    if (twin__page_walk(&file) == TWIN_ENOMEM)
         return twin__fail_memory(error);
     return file.wrong[0] ? twin__fail(error, TWIN_EFORMAT, "%s: %s", path, file.wrong) : TWIN_OK;
 }

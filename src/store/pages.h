@@ -16,6 +16,13 @@ struct twin__pages_state {
 };
 #define TWIN__STORE_NEWEST UINT64_MAX
 
+struct twin__page_file;
+
+/* The file as its meta page of transaction `number` describes it. TWIN_EBUSY, without a sentence, when that has been
+ * overwritten; damage: TWIN_EFORMAT. */
+twin_status twin__store_read_meta(struct twin__page_file *out, int fd, const char *path,
+                                  const struct twin__store_schema *schema, uint64_t number, twin_error *error);
+
 /* Every page of every tree of a state. While the caller reads that state (LMDB's reader table), no page of it can change.
  * TWIN_OK when the file is a store of this schema that LMDB can use without ever leaving a page or missing a record;
  * TWIN_EBUSY, without a sentence, when the meta pages are no longer those of `number`; else TWIN_EFORMAT. What values

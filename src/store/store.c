@@ -183,17 +183,10 @@ void twin__store_expect(twin__store_txn *txn, size_t bytes)
 
 /* ---- reading ---- */
 
-static int begin_read(MDB_txn **out, struct twin__environment *e)
-{
-    pthread_mutex_lock(&e->lock);
-    int code = twin__environment_begin_read(out, e);
-    e->readers += code == MDB_SUCCESS;
-    pthread_mutex_unlock(&e->lock);
-    return code;
-}
-
 twin_status twin__store_begin_read(twin__store_txn **out, twin__store *store, twin_error *error)
 {
+    struct twin__environment_reading reading;
+    bool resized = false;
     *out = NULL;
     twin_status status = check_process(store, error);
     if (status != TWIN_OK)
@@ -201,18 +194,18 @@ twin_status twin__store_begin_read(twin__store_txn **out, twin__store *store, tw
     twin__store_txn *txn = malloc(sizeof *txn);
     if (!txn)
         return twin__fail_memory(error);
-    *txn = (twin__store_txn){ .store = store };
-    int code = begin_read(&txn->txn, store->environment);
-    if (code == MDB_MAP_RESIZED) {
+    status = twin__environment_begin_read(&reading, &resized, store->environment, error);
+    if (resized) {
         twin__store_set_map(store, 0);
-        code = begin_read(&txn->txn, store->environment);
+        status = twin__environment_begin_read(&reading, &resized, store->environment, error);
     }
-    status = twin__store_answer(txn, code, error);
-    if (status == TWIN_OK)
-        *out = txn;
-    else
+    if (status != TWIN_OK) {
         free(txn);
-    return status;
+        return status;
+    }
+    *txn = (twin__store_txn){ .store = store, .txn = reading.txn, .map = reading.map };
+    *out = txn;
+    return TWIN_OK;
 }
 
 void twin__store_end_read(twin__store_txn *txn)
@@ -220,12 +213,8 @@ void twin__store_end_read(twin__store_txn *txn)
     if (!txn)
         return;
     struct twin__environment *e = txn->store->environment;
-    if (e->process == getpid()) {
-        pthread_mutex_lock(&e->lock);
-        mdb_txn_abort(txn->txn);
-        e->readers--;
-        pthread_mutex_unlock(&e->lock);
-    }
+    if (e->process == getpid())
+        twin__environment_end_read((struct twin__environment_reading){ txn->txn, txn->map }, e);
     free(txn);
 }
 

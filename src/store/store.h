@@ -67,9 +67,11 @@ enum twin__store_access {
  * committed. FILE-lock is never written if it is a link, or not a lock file: TWIN_EINVAL.
  *
  * Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
- * TWIN_EFORMAT. Being replaced, or with ALONE in use: TWIN_EBUSY. The pages of its trees are all read and checked first: an opened store can
- * be read and written without dying of damage, unless the file is damaged later. A file that is cut short while it is
- * open kills its readers (SIGBUS), as with everything that is mapped. */
+ * TWIN_EFORMAT. Being replaced, or with ALONE in use: TWIN_EBUSY.
+ *
+ * Whoever reads checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Whoever opens a store to
+ * write checks all of them first. So it can be read and written without dying of damage, unless pages are damaged after they
+ * were checked. A file that is cut short while it is open kills its readers (SIGBUS), as with everything that is mapped. */
 twin_status twin__store_open(twin__store **out, const char *path, const struct twin__store_schema *schema,
                              enum twin__store_access access, twin_error *error);
 void twin__store_close(twin__store *store);
@@ -81,8 +83,8 @@ twin_status twin__store_compact(twin__store *store, twin__store_write *amend, vo
 const char *twin__store_path(const twin__store *store);
 twin_status twin__store_bytes(uint64_t *out, const twin__store *store, twin_error *error);
 
-/* Checks every page of the newest state again: TWIN_EFORMAT when one is damaged. Opening has done so already, for a handle
- * that only reads without the first pages of long values. What values contain is not checked. */
+/* Checks every page of the newest state, and that none is missing: TWIN_EFORMAT when one is damaged. What values contain is
+ * not checked. */
 twin_status twin__store_check(twin__store *store, twin_error *error);
 
 /* The sentence that the file is damaged. */
@@ -142,9 +144,11 @@ uint64_t twin__store_table_bytes(twin__store_txn *txn, unsigned table);
 /* ---- cursors: tables of numbers and of lists */
 
 struct MDB_cursor;
+struct twin__tree_cursor;
 struct twin__store_cursor {
-    twin__store_txn *txn;
-    struct MDB_cursor *handle; /* NULL: closed */
+    twin__store_txn *txn; /* NULL: closed */
+    struct MDB_cursor *handle;
+    struct twin__tree_cursor *tree; /* of a transaction that reads, instead */
 };
 
 /* Close it before its transaction ends; a closed one, or {0}, may be closed again. */

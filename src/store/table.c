@@ -1,7 +1,9 @@
-/* table.c — records: get, put, delete, and cursors. Each call is one of LMDB's, with its keys made and its answer put in
- * words. */
+/* table.c — records: get, put, delete, and cursors. In a transaction that writes each call is one of LMDB's, with its keys
+ * made and its answer put in words. One that reads does without LMDB (tree.c). */
 #include <lmdb.h>
+#include <stdlib.h>
 
+#include "base/error.h"
 #include "store/transaction.h"
 
 static MDB_val key_of(const uint64_t *number)
@@ -29,6 +31,8 @@ static struct twin__bytes bytes_of(MDB_val value)
 static twin_status get(struct twin__bytes *out, twin__store_txn *txn, unsigned table, MDB_val key, twin_error *error)
 {
     MDB_val value;
+    if (!txn->writes)
+        return twin__tree_get(out, txn->map, table, bytes_of(key), error);
     int code = mdb_get(txn->txn, twin__store_table_of(txn, table), &key, &value);
     *out = code == MDB_SUCCESS ? bytes_of(value) : (struct twin__bytes){ 0 };
     return code == MDB_NOTFOUND ? TWIN_OK : twin__store_answer(txn, code, error);
@@ -121,6 +125,13 @@ twin_status twin__store_cursor_open(struct twin__store_cursor *out, twin__store_
                                     twin_error *error)
 {
     *out = (struct twin__store_cursor){ .txn = txn };
+    if (!txn->writes) {
+        out->tree = malloc(sizeof *out->tree);
+        if (!out->tree)
+            return twin__fail_memory(error);
+        twin__tree_cursor_init(out->tree, txn->map, table);
+        return TWIN_OK;
+    }
     return twin__store_answer(txn, mdb_cursor_open(txn->txn, twin__store_table_of(txn, table), &out->handle), error);
 }
 
@@ -128,7 +139,8 @@ void twin__store_cursor_close(struct twin__store_cursor *cursor)
 {
     if (cursor->handle)
         mdb_cursor_close(cursor->handle);
-    cursor->handle = NULL;
+    free(cursor->tree);
+    *cursor = (struct twin__store_cursor){ 0 };
 }
 
 /* Makes a record of where the cursor went. */
@@ -155,6 +167,8 @@ twin_status twin__store_move(struct twin__store_record *out, struct twin__store_
         [TWIN__STORE_NEXT_IN_LIST] = MDB_NEXT_DUP,
     };
     MDB_val key = { 0 }, value = { 0 };
+    if (cursor->tree)
+        return twin__tree_move(out, cursor->tree, move, error);
     int code = mdb_cursor_get(cursor->handle, &key, &value, steps[move]);
     return arrive(out, cursor, code, key, value, error);
 }
@@ -163,6 +177,8 @@ twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_
                              enum twin__store_seek where, twin_error *error)
 {
     MDB_val key = key_of(&number), value = { 0 };
+    if (cursor->tree)
+        return twin__tree_seek(out, cursor->tree, number, where, error);
     int code = mdb_cursor_get(cursor->handle, &key, &value, where == TWIN__STORE_AT ? MDB_SET_KEY : MDB_SET_RANGE);
     if (where == TWIN__STORE_AT_OR_BEFORE) {
         if (code == MDB_NOTFOUND)
@@ -177,6 +193,8 @@ twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__
                                    struct twin__bytes least, twin_error *error)
 {
     MDB_val key = key_of(&number), value = value_of(least);
+    if (cursor->tree)
+        return twin__tree_seek_value(out, cursor->tree, number, least, error);
     int code = mdb_cursor_get(cursor->handle, &key, &value, MDB_GET_BOTH_RANGE);
     return arrive(out, cursor, code, key, value, error);
 }
@@ -184,5 +202,7 @@ twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__
 uint64_t twin__store_list_length(struct twin__store_cursor *cursor)
 {
     size_t count = 0;
+    if (cursor->tree)
+        return twin__tree_list_length(cursor->tree);
     return mdb_cursor_count(cursor->handle, &count) == MDB_SUCCESS ? count : 0;
 }

@@ -13,9 +13,10 @@ struct twin__store {
 struct twin__store_txn {
     twin__store *store;
     MDB_txn *txn;
-    bool writes;
-    size_t expected; /* bytes */
-    int code;        /* what LMDB answered last when it failed; decides whether the map has to grow */
+    bool writes;               /* then through LMDB; else through the map */
+    struct twin__tree_map map; /* of one that reads */
+    size_t expected;           /* bytes */
+    int code;                  /* what LMDB answered last when it failed; decides whether the map has to grow */
 };
 
 static inline MDB_dbi twin__store_table_of(const twin__store_txn *txn, unsigned table)

@@ -16,6 +16,9 @@
 // cmocka wants the headers above
 #include <cmocka.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/random.h"
 #include "index/view.h"
 #include "scale.h"
@@ -528,8 +531,9 @@ static void blocks_give_back_what_lies_in_them(void **state_unused)
         size_t length = twin__index_block_bytes(kept, count);
         char *record = malloc(length);
         assert_non_null(record);
-        twin__index_block_encode(record, 990, kept, count);
-        assert_true(twin__index_block_decode(&block, 990, (struct twin__bytes){ record, length }));
+        twin__index_block_encode(record, 990, kept, count, TWIN__INDEX_VERSION);
+        assert_true(
+            twin__index_block_decode(&block, 990, (struct twin__bytes){ record, length }, TWIN__INDEX_VERSION));
         assert_int_equal(block.count, count);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(twin__index_block_find(&block, kept[i].set), i);
@@ -542,10 +546,11 @@ static void blocks_give_back_what_lies_in_them(void **state_unused)
         assert_int_equal(twin__index_block_find(&block, 1002), count);
         assert_int_equal(twin__index_block_find(&block, UINT64_MAX), count);
         for (size_t cut = 0; cut < length; cut++) /* cut short: refused, or what is missing is noticed */
-            if (twin__index_block_decode(&block, 990, (struct twin__bytes){ record, cut }))
+            if (twin__index_block_decode(&block, 990, (struct twin__bytes){ record, cut }, TWIN__INDEX_VERSION))
                 assert_false(twin__index_block_get(&back, &block, count - 1) && kept[count - 1].bytes.length);
         record[5] ^= 1;
-        assert_false(twin__index_block_decode(&block, 990, (struct twin__bytes){ record, length }));
+        assert_false(
+            twin__index_block_decode(&block, 990, (struct twin__bytes){ record, length }, TWIN__INDEX_VERSION));
         free(record);
     }
 }
@@ -576,12 +581,45 @@ static void a_band_is_searched_right_wherever_its_hashes_lie(void **state_unused
                 size_t place = 0;
                 while (place < n && entries[place] >> 32 < hash)
                     place++;
-                assert_int_equal(twin__index_list_find((struct twin__index_list){ entries, n }, hash), place);
+                struct twin__index_list list = { .entries = entries, .count = n };
+                assert_int_equal(twin__index_list_find(list, hash), place);
                 size_t from = place ? twin__random_below(&state, place + 1) : 0;
-                assert_int_equal(twin__index_list_find_from((struct twin__index_list){ entries, n }, from, hash),
-                                 place);
+                assert_int_equal(twin__index_list_find_from(list, from, hash), place);
             }
         }
+}
+
+/* Every search finds exactly its entries, or says that the list is damaged, wherever a bit of it is flipped. */
+static void a_damaged_list_never_hides_an_entry(void **state)
+{
+    (void)state;
+    enum { N = 1500, HASHES = 300, BLOCKS = N / TWIN__INDEX_LIST_BLOCK + 1, FLIPS = QUICK ? 300 : 3000 };
+    static uint64_t bytes[N + BLOCKS];
+    uint64_t random = 8, noticed = 0;
+    for (size_t i = 0; i < N; i++) /* each hash five times, spread over all numbers */
+        bytes[i] = (uint64_t)(i / 5 * (UINT32_MAX / HASHES)) << 32 | i;
+    struct twin__index_list list = { bytes, N, TWIN__INDEX_LIST_BLOCK, 99, NULL };
+    for (size_t block = 0; block < BLOCKS; block++) {
+        size_t first = block * list.block, count = N - first < list.block ? N - first : list.block;
+        bytes[N + block] = XXH3_64bits_withSeed(bytes + first, 8 * count, list.seed + block * 0x9E3779B97F4A7C15);
+    }
+    assert_true(twin__index_list_is_whole(list));
+    for (size_t flip = 0; flip < FLIPS; flip++) {
+        size_t bit = twin__random_below(&random, 64 * (N + BLOCKS));
+        bytes[bit / 64] ^= (uint64_t)1 << bit % 64;
+        assert_false(twin__index_list_is_whole(list));
+        for (size_t i = 0; i < HASHES; i++) {
+            size_t begin, end;
+            uint32_t hash = (uint32_t)(i * (UINT32_MAX / HASHES));
+            if (twin__index_list_search(&begin, &end, list, hash)) {
+                assert_int_equal(begin, 5 * i);
+                assert_int_equal(end, 5 * i + 5);
+            } else
+                noticed++;
+        }
+        bytes[bit / 64] ^= (uint64_t)1 << bit % 64;
+    }
+    assert_true(noticed > FLIPS);
 }
 
 /* ---- copies ---- */
@@ -1442,18 +1480,22 @@ static char *make_example(size_t *size)
 static bool is_refused(uint64_t documents, bool thoroughly)
 {
     twin_index *index;
+    twin_index_view *view = NULL;
     twin_error error = { 0 };
     twin_status status = twin_index_open(&index, path, TWIN_INDEX_READ, &error);
+    if (status == TWIN_OK)
+        status = twin_index_view_create(&view, index, &error);
+    if (status == TWIN_OK)
+        assert_int_equal(view->counts.documents, documents);
+    if (status == TWIN_OK && thoroughly)
+        status = twin_index_check(view, (twin_progress){ 0 }, &error);
     if (status != TWIN_OK) {
         assert_int_equal(status, TWIN_EFORMAT);
         assert_non_null(strstr(error.message, path));
-        return true;
     }
-    assert_int_equal(documents_in(index), documents);
-    if (thoroughly)
-        check_index(index);
+    twin_index_view_free(view);
     twin_index_close(index);
-    return false;
+    return status != TWIN_OK;
 }
 
 enum { LEFT = 18 }; /* documents of the example: 0 .. 47 without 0 .. 29 */
@@ -1530,6 +1572,47 @@ static void a_bit_flipped_in_a_record_is_found(void **state)
     }
 }
 
+/* Two blocks of kept sets, each in a page of its own, change places: both are what they were, but not where. */
+static void kept_sets_that_changed_places_are_noticed(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096 };
+    size_t size, pages[2];
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    add_words(index, 0, 5);
+    add_words(index, 5, 5);
+    twin_index_close(index);
+    char *bytes = read_whole(&size, path), page[PAGE];
+    index = open_index(TWIN_INDEX_READ);
+    twin_index_view *view;
+    twin_index_entry entry;
+    twin_set set;
+    bool found;
+    GOOD(twin_index_view_create(&view, index, &error));
+    for (uint64_t i = 0; i < 2; i++) {
+        struct twin__bytes block;
+        GOOD(twin__store_get(&block, view->txn, TWIN__INDEX_KEPT, 5 * i, &error));
+        assert_in_range(block.length, PAGE / 2, PAGE - 16);
+        const char *at = memmem(bytes, size, block.at, block.length);
+        pages[i] = (size_t)(at - bytes) / PAGE;
+    }
+    twin_index_view_free(view);
+    twin_index_close(index);
+    memcpy(page, bytes + pages[0] * PAGE, PAGE);
+    memcpy(bytes + pages[0] * PAGE + 16, bytes + pages[1] * PAGE + 16, PAGE - 16);
+    memcpy(bytes + pages[1] * PAGE + 16, page + 16, PAGE - 16);
+    write_whole(path, bytes, size);
+    index = open_index(TWIN_INDEX_READ);
+    GOOD(twin_index_view_create(&view, index, &error));
+    GOOD(twin_index_find(&entry, &found, view, (twin_text){ "0", 1 }, &error));
+    assert_true(found);
+    BAD(TWIN_EFORMAT, "a block of kept sets does not fit", twin_index_set(&set, view, entry, &error));
+    twin_index_view_free(view);
+    twin_index_close(index);
+    free(bytes);
+}
+
 struct format_change {
     size_t at;
     char value;
@@ -1559,7 +1642,7 @@ static void another_version_and_other_parameters_are_refused(void **state)
     (void)state;
     twin_index *index;
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
-    change_format(8, 2);
+    change_format(8, TWIN__INDEX_VERSION + 1);
     BAD(TWIN_EFORMAT, "newer version", twin_index_open(&index, path, TWIN_INDEX_READ, &error));
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     change_format(24, 2); /* the width of a shingle */
@@ -1705,6 +1788,7 @@ int main(void)
         cmocka_unit_test(sets_of_all_sizes_come_back),
         cmocka_unit_test(blocks_give_back_what_lies_in_them),
         cmocka_unit_test(a_band_is_searched_right_wherever_its_hashes_lie),
+        cmocka_unit_test(a_damaged_list_never_hides_an_entry),
         cmocka_unit_test(copies_share_one_entry),
         cmocka_unit_test(texts_of_one_set_are_kept_apart),
         cmocka_unit_test(what_is_kept_of_removed_sets_goes),
@@ -1729,6 +1813,7 @@ int main(void)
         cmocka_unit_test(a_file_cut_at_any_page_is_refused_or_whole),
         cmocka_unit_test(a_bit_flipped_in_the_meta_pages_is_refused_or_harmless),
         cmocka_unit_test(a_bit_flipped_in_a_record_is_found),
+        cmocka_unit_test(kept_sets_that_changed_places_are_noticed),
         cmocka_unit_test(another_version_and_other_parameters_are_refused),
         cmocka_unit_test(files_of_others_are_refused),
         cmocka_unit_test(batches_of_any_size_hold_all_documents),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -781,8 +782,80 @@ static void a_file_cut_short_is_refused(void **state)
     assert_int_equal(stat(path, &whole), 0);
     for (off_t length = whole.st_size - 4096; length > 0; length = length * 2 / 3) {
         assert_int_equal(truncate(path, length), 0);
-        BAD(TWIN_EFORMAT, path, twin__store_open(&store, path, &schema, TWIN__STORE_READ, &failure));
+        BAD(TWIN_EFORMAT, path, twin__store_open(&store, path, &schema, TWIN__STORE_WRITE, &failure));
+        if (twin__store_open(&store, path, &schema, TWIN__STORE_READ, &failure) == TWIN_OK) {
+            BAD(TWIN_EFORMAT, path, twin__store_check(store, &failure));
+            twin__store_close(store);
+        }
     }
+}
+
+enum { SMALL = 200, SMALL_BYTES = 100 };
+
+static twin_status write_small(twin__store_txn *txn, void *context, twin_error *error)
+{
+    (void)context;
+    char value[SMALL_BYTES];
+    twin_status status = TWIN_OK;
+    for (uint64_t key = 0; key < SMALL && status == TWIN_OK; key++) {
+        memset(value, (int)key, sizeof value);
+        status = twin__store_put(txn, NUMBERS, key, (struct twin__bytes){ value, sizeof value }, TWIN__STORE_APPEND,
+                                 error);
+    }
+    return status;
+}
+
+/* Damages the page in which the value of a key lies: its first pointer. */
+static void damage_page_of(uint64_t key)
+{
+    char value[SMALL_BYTES];
+    struct stat found;
+    memset(value, (int)key, sizeof value);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(fstat(fd, &found), 0);
+    char *bytes = mmap(NULL, (size_t)found.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(bytes, MAP_FAILED);
+    const char *at = memmem(bytes, (size_t)found.st_size, value, sizeof value);
+    assert_non_null(at);
+    bytes[(at - bytes) / 4096 * 4096 + 17] ^= 1;
+    munmap(bytes, (size_t)found.st_size);
+    close(fd);
+}
+
+/* Opening does not read all pages; what is used is checked all the same, and so is all of it before anything is written. */
+static void a_damaged_page_is_reported_when_it_is_used(void **state)
+{
+    (void)state;
+    create(1);
+    twin__store *store = open_store(TWIN__STORE_WRITE);
+    twin__store_txn *txn;
+    struct twin__store_cursor cursor;
+    struct twin__store_record record;
+    size_t good = 0, bad = 0;
+    GOOD(twin__store_transact(store, write_small, NULL, &failure));
+    twin__store_close(store);
+    damage_page_of(SMALL / 2);
+
+    BAD(TWIN_EFORMAT, "is damaged: page", twin__store_open(&store, path, &schema, TWIN__STORE_WRITE, &failure));
+    store = open_store(TWIN__STORE_READ);
+    BAD(TWIN_EFORMAT, "is damaged: page", twin__store_check(store, &failure));
+    GOOD(twin__store_begin_read(&txn, store, &failure));
+    for (uint64_t key = 0; key < SMALL / 3; key++) {
+        struct twin__bytes value;
+        GOOD(twin__store_get(&value, txn, NUMBERS, key, &failure));
+        assert_int_equal(*(const unsigned char *)value.at, key);
+    }
+    GOOD(twin__store_cursor_open(&cursor, txn, NUMBERS, &failure));
+    for (uint64_t key = 0; key < SMALL; key++)
+        if (twin__store_seek(&record, &cursor, key, TWIN__STORE_AT, &failure) == TWIN_OK) {
+            assert_int_equal(record.value.length, SMALL_BYTES);
+            good++;
+        } else
+            bad++;
+    assert_true(good >= SMALL / 3 && bad > 0);
+    twin__store_cursor_close(&cursor);
+    twin__store_end_read(txn);
+    twin__store_close(store);
 }
 
 /* Some bits of the meta pages mean nothing to a reader; then the store is whole. One in the number of the transaction may
@@ -804,11 +877,14 @@ static void a_bit_flipped_in_the_meta_pages_is_refused_or_harmless(void **state)
         assert_int_equal(pread(fd, &old, 1, at), 1);
         flipped = (unsigned char)(old ^ 1u << bit % 8);
         assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
-        if (twin__store_open(&store, path, &schema, TWIN__STORE_READ, NULL) == TWIN_OK) {
-            assert_in_range(mark_in(store), 1, 2);
+        twin_status status = twin__store_open(&store, path, &schema, TWIN__STORE_READ, NULL);
+        if (status == TWIN_OK) {
+            status = twin__store_check(store, &failure);
+            if (status == TWIN_OK)
+                assert_in_range(mark_in(store), 1, 2);
             twin__store_close(store);
-        } else
-            refused++;
+        }
+        refused += status != TWIN_OK;
         assert_int_equal(pwrite(fd, &old, 1, at), 1);
     }
     close(fd);
@@ -835,6 +911,7 @@ int main(void)
         cmocka_unit_test(files_of_others_are_refused),
         cmocka_unit_test(other_tables_are_refused),
         cmocka_unit_test(a_file_cut_short_is_refused),
+        cmocka_unit_test(a_damaged_page_is_reported_when_it_is_used),
         cmocka_unit_test(a_bit_flipped_in_the_meta_pages_is_refused_or_harmless),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
