@@ -126,25 +126,61 @@ static void crowd_clear(struct twin__crowd_state *crowd)
     free(crowd->block.starts);
 }
 
+static double mean_size(const struct twin__crowd_state *crowd)
+{
+    double sum = 0;
+    for (size_t rank = 0; rank < crowd->count; rank++)
+        sum += (double)twin__crowd_size(crowd, rank);
+    return sum / (double)crowd->count;
+}
+
+/* Counts the shingles, and decides by what is expected to take less time. */
+static twin_status choose_way(enum twin__crowd_way *way, bool *refused, struct twin__crowd_state *crowd,
+                              twin_error *error)
+{
+    double by_prefixes = 0, most = crowd->options.most_seconds;
+    twin_status status = twin__crowd_count_shingles(crowd, error);
+    *refused = false;
+    if (status != TWIN_OK || (*way == TWIN__CROWD_BY_PREFIXES && most <= 0))
+        return status;
+    status = twin__crowd_expected_seconds(&by_prefixes, crowd, error);
+    double all_pairs = twin__crowd_seconds_to_compare_all(crowd->count, mean_size(crowd));
+    if (*way == TWIN__CROWD_FASTEST)
+        *way = all_pairs < by_prefixes ? TWIN__CROWD_ALL_PAIRS : TWIN__CROWD_BY_PREFIXES;
+    *refused = most > 0 && (*way == TWIN__CROWD_ALL_PAIRS ? all_pairs : by_prefixes) > most;
+    return status;
+}
+
+/* A crowd so small that comparing all of its pairs takes no longer than counting the shingles for any other way. */
+static bool is_small(struct twin__crowd_documents documents, const struct twin__crowd_options *options)
+{
+    enum { FEW = 3072 };
+    static const double SIZE = 2000; /* of a usual set; what it is was not counted */
+    return documents.count <= FEW &&
+           (options->most_seconds <= 0 ||
+            twin__crowd_seconds_to_compare_all(documents.count, SIZE) < options->most_seconds);
+}
+
 twin_status twin__crowd_join(twin_matches *out, struct twin__crowd_counts *counts,
                              const struct twin__provider *provider, struct twin__crowd_documents documents,
                              struct twin__crowd_options options, twin_error *error)
 {
     struct twin__crowd_state crowd = { .provider = provider, .options = options, .failure = TWIN__NO_FAILURE };
+    enum twin__crowd_way way = options.way;
     *counts = (struct twin__crowd_counts){ 0 };
     if (documents.count < 2)
         return TWIN_OK;
-    double seconds = 0;
-    twin_status status = crowd_init(&crowd, documents);
-    if (status != TWIN_OK)
-        twin__fail_status(error, status);
-    if (status == TWIN_OK)
-        status = twin__crowd_count_shingles(&crowd, error);
-    if (status == TWIN_OK && options.most_seconds > 0)
-        status = twin__crowd_expected_seconds(&seconds, &crowd, error);
-    counts->refused = options.most_seconds > 0 && seconds > options.most_seconds;
-    if (status == TWIN_OK && !counts->refused)
+    twin_status status = TWIN_OK;
+    if (way == TWIN__CROWD_FASTEST && is_small(documents, &options))
+        way = TWIN__CROWD_ALL_PAIRS;
+    if (way != TWIN__CROWD_ALL_PAIRS) {
+        status = crowd_init(&crowd, documents);
+        status = status == TWIN_OK ? choose_way(&way, &counts->refused, &crowd, error) : twin__fail_memory(error);
+    }
+    if (status == TWIN_OK && !counts->refused && way == TWIN__CROWD_BY_PREFIXES)
         status = join_blocks(out, counts, &crowd, error);
     crowd_clear(&crowd);
+    if (status == TWIN_OK && !counts->refused && way == TWIN__CROWD_ALL_PAIRS)
+        status = twin__crowd_compare_all(out, counts, provider, documents, &options, error);
     return status;
 }

@@ -4,9 +4,12 @@
 
 #include "join/verify.h"
 
+enum twin__crowd_way { TWIN__CROWD_FASTEST, TWIN__CROWD_BY_PREFIXES, TWIN__CROWD_ALL_PAIRS };
+
 struct twin__crowd_options {
-    double threshold;       /* of Jaccard similarity */
-    double most_seconds;    /* joins only if that is expected to take less of a processor; 0: in any case */
+    double threshold;    /* of Jaccard similarity */
+    double most_seconds; /* joins only if that is expected to take less of a processor; 0: in any case */
+    enum twin__crowd_way way;
     size_t index_entries;   /* of eight bytes, at a time; 0: 4 million, or 32 per document where that is more */
     size_t pairs_at_a_time; /* compared at a time; 0: 2 million */
     twin_exec exec;

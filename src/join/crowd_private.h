@@ -5,7 +5,8 @@
  *   crowd_tokens.c     the prefix of a document: its rarest shingles, as tokens
  *   crowd_cost.c       what the join is expected to cost
  *   crowd_index.c      the tokens of a block of documents, as sorted posting lists
- *   crowd_lookup.c     which documents of a block have enough tokens in common with another */
+ *   crowd_lookup.c     which documents of a block have enough tokens in common with another
+ *   crowd_family.c     the other way: all pairs are compared */
 #ifndef TWIN_JOIN_CROWD_PRIVATE_H
 #define TWIN_JOIN_CROWD_PRIVATE_H
 
@@ -207,5 +208,13 @@ void twin__crowd_look_up(void *context, size_t begin, size_t end, int number);
 
 /* Moves the candidate pairs of all workers to `out`. */
 twin_status twin__crowd_gather_pairs(struct twin__pairs *out, struct twin__crowd_state *crowd, twin_error *error);
+
+/* ---- the other way ---- */
+
+/* Compares all pairs. The expected processor time for that, given the mean size of a set. */
+twin_status twin__crowd_compare_all(twin_matches *out, struct twin__crowd_counts *counts,
+                                    const struct twin__provider *provider, struct twin__crowd_documents documents,
+                                    const struct twin__crowd_options *options, twin_error *error);
+double twin__crowd_seconds_to_compare_all(size_t documents, double mean_size);
 
 #endif

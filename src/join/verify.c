@@ -1,18 +1,12 @@
-/* verify.c — candidate pairs are compared, each document being fetched as seldom as possible.
+/* verify.c — candidate pairs are compared, and those that are similar enough become matches.
  *
- * To fetch a set may mean to read and shingle a document again, or to decode it, which takes far longer than a
- * comparison. So the documents of all pairs are ranked such that those connected by pairs have neighbouring ranks, and
- * pairs are taken tile by tile, a tile being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs, and a
- * large family of near-duplicates costs comparing, not fetching. Workers take runs of pairs in that order, each with
- * the contents of its current tile in a cache of its own. Every pair has its place in an array of similarities, so the
- * result does not depend on who compared what.
+ * Documents that pairs connect, a component, get neighbouring ranks. A component with many pairs per document is
+ * a family: mail of one campaign, pages of one template. Its sets are encoded once, and a pair then takes little
+ * (family.h). All other pairs are compared one by one (verify_tiles.c).
  *
- * A tile with many pairs is part of a family: mail of one campaign, pages of one template. There each set is compared once
- * with a base, what most sets of its kind have that the worker met first, and pairs by their differences from it
- * (difference.h), which are short. */
+ * Many small families are taken by workers each on its own, large ones by all workers together. */
 #include "join/verify.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +14,8 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "base/union_find.h"
-#include "join/difference.h"
+#include "join/family.h"
+#include "join/verify_private.h"
 #include "kernels/sort.h"
 
 /* ---- matches ---- */
@@ -31,6 +26,17 @@ twin_status twin__matches_add(twin_matches *matches, twin_match match)
         return TWIN_ENOMEM;
     matches->items[matches->count++] = match;
     return TWIN_OK;
+}
+
+bool twin__matches_move(twin_matches *out, twin_matches *from)
+{
+    if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, from->count))
+        return false;
+    if (from->count)
+        memcpy(out->items + out->count, from->items, from->count * sizeof *out->items);
+    out->count += from->count;
+    from->count = 0;
+    return true;
 }
 
 static int by_documents(const void *a, const void *b)
@@ -47,38 +53,34 @@ void twin__matches_sort(twin_matches *matches)
         qsort(matches->items, matches->count, sizeof *matches->items, by_documents);
 }
 
-/* ---- an order that needs few contents at a time ---- */
+/* ---- components and families ---- */
 
-enum { TILE_BITS = 7, TILE = 1 << TILE_BITS };
-
-struct tiling {
-    uint32_t *documents; /* by rank */
-    uint64_t *tiled;     /* pairs of ranks, in the order to take them */
-    size_t count;
+/* Documents of the ranks begin .. end-1 and the pairs among them. */
+struct component {
+    uint32_t begin, end;
+    size_t first_pair, pairs;
 };
 
-/* A pair of ranks as one number that sorts by tiles: tile of a, tile of b, a in its tile, b in its tile. */
-static uint64_t tiled_pair(uint32_t a, uint32_t b)
+struct components {
+    struct component *items;
+    size_t count, capacity;
+    uint32_t *ranks; /* of each document */
+    uint32_t *of;    /* the component of each rank */
+};
+
+/* Of so many pairs per document a family is made: encoding a set takes as long as a dozen comparisons. */
+enum { PAIRS_PER_DOCUMENT = 12 };
+
+static bool is_family(const struct component *component)
 {
-    return (uint64_t)(a >> TILE_BITS) << (32 + TILE_BITS) | (uint64_t)(b >> TILE_BITS) << (2 * TILE_BITS) |
-           (a & (TILE - 1)) << TILE_BITS | (b & (TILE - 1));
+    return component->pairs >= (size_t)PAIRS_PER_DOCUMENT * (component->end - component->begin);
 }
 
-static uint32_t tiled_a(uint64_t pair)
+/* Ranks the documents of the pairs by their component, then by number. `keys` and `spare` have room for all documents. */
+static bool rank_documents(struct components *out, uint32_t *by_rank, uint64_t *keys, uint64_t *spare,
+                           size_t documents, const struct twin__pairs *pairs)
 {
-    return (uint32_t)(pair >> (32 + TILE_BITS)) << TILE_BITS | (pair >> TILE_BITS & (TILE - 1));
-}
-
-static uint32_t tiled_b(uint64_t pair)
-{
-    return (uint32_t)(pair >> (2 * TILE_BITS) << TILE_BITS) | (pair & (TILE - 1));
-}
-
-/* Ranks the documents of the pairs by their component, then by number. group[d] holds d's parent, then its rank; `keys`
- * and `spare` have room for all documents. */
-static void rank_documents(struct tiling *tiling, uint32_t *group, uint64_t *keys, uint64_t *spare, size_t documents,
-                           const struct twin__pairs *pairs)
-{
+    uint32_t *group = out->ranks;
     for (size_t d = 0; d < documents; d++) {
         group[d] = (uint32_t)d;
         keys[d] = UINT64_MAX; /* of no pair */
@@ -94,367 +96,232 @@ static void rank_documents(struct tiling *tiling, uint32_t *group, uint64_t *key
             keys[count++] = (uint64_t)twin__union_root(group, (uint32_t)d) << 32 | d;
     twin__sort(keys, spare, count);
     for (size_t rank = 0; rank < count; rank++) {
-        tiling->documents[rank] = (uint32_t)keys[rank];
-        group[(uint32_t)keys[rank]] = (uint32_t)rank;
+        if (rank == 0 || keys[rank] >> 32 != keys[rank - 1] >> 32) {
+            if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, 1))
+                return false;
+            out->items[out->count++] = (struct component){ .begin = (uint32_t)rank };
+        }
+        out->of[rank] = (uint32_t)(out->count - 1);
+        out->items[out->count - 1].end = (uint32_t)rank + 1;
+        by_rank[rank] = (uint32_t)keys[rank];
     }
+    for (size_t rank = 0; rank < count; rank++)
+        group[by_rank[rank]] = (uint32_t)rank;
+    return true;
 }
 
-static twin_status tile(struct tiling *out, const struct twin__pairs *pairs, size_t documents)
+static bool find_components(struct components *out, uint32_t *by_rank, size_t documents,
+                            const struct twin__pairs *pairs)
 {
-    size_t room = documents > pairs->count ? documents : pairs->count;
-    uint32_t *group = malloc((documents + 1) * sizeof *group);
-    uint64_t *spare = malloc((room + 1) * sizeof *spare);
-    out->documents = malloc((documents + 1) * sizeof *out->documents);
-    out->tiled = malloc((room + 1) * sizeof *out->tiled);
-    out->count = pairs->count;
-    twin_status status = group && spare && out->documents && out->tiled ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        rank_documents(out, group, out->tiled, spare, documents, pairs);
-        for (size_t i = 0; i < pairs->count; i++)
-            out->tiled[i] =
-                tiled_pair(group[twin__pair_low(pairs->items[i])], group[twin__pair_high(pairs->items[i])]);
-        twin__sort(out->tiled, spare, out->count);
-    }
-    free(group);
+    uint64_t *keys = malloc((documents + 1) * sizeof *keys), *spare = malloc((documents + 1) * sizeof *spare);
+    out->ranks = malloc((documents + 1) * sizeof *out->ranks);
+    out->of = malloc((documents + 1) * sizeof *out->of);
+    bool good = keys && spare && out->ranks && out->of && rank_documents(out, by_rank, keys, spare, documents, pairs);
+    free(keys);
     free(spare);
-    return status;
+    for (size_t i = 0; i < pairs->count && good; i++)
+        out->items[out->of[out->ranks[twin__pair_low(pairs->items[i])]]].pairs++;
+    return good;
 }
 
-static void tiling_clear(struct tiling *tiling)
+/* Pairs of ranks: those of families as row and column, sorted, and all others. */
+struct divided {
+    struct twin__pairs families, others;
+};
+
+static bool divide(struct divided *out, struct components *components, const struct twin__pairs *pairs, bool sets)
 {
-    free(tiling->documents);
-    free(tiling->tiled);
+    size_t dense = 0;
+    for (size_t c = 0; c < components->count; c++)
+        dense += sets && is_family(&components->items[c]) ? components->items[c].pairs : 0;
+    if (!TWIN__ARRAY_GROW(&out->families.items, &out->families.capacity, 0, dense + 1) ||
+        !TWIN__ARRAY_GROW(&out->others.items, &out->others.capacity, 0, pairs->count - dense + 1))
+        return false;
+    for (size_t i = 0; i < pairs->count; i++) {
+        uint32_t a = components->ranks[twin__pair_low(pairs->items[i])];
+        uint32_t b = components->ranks[twin__pair_high(pairs->items[i])];
+        if (sets && is_family(&components->items[components->of[a]]))
+            out->families.items[out->families.count++] = a < b ? (uint64_t)b << 32 | a : (uint64_t)a << 32 | b;
+        else
+            out->others.items[out->others.count++] = twin__pair(a, b);
+    }
+    uint64_t *spare = malloc((dense + 1) * sizeof *spare);
+    if (!spare)
+        return false;
+    twin__sort(out->families.items, spare, dense);
+    free(spare);
+    return true;
 }
 
-/* ---- comparing ---- */
+/* Leaves the families, those with few pairs first, and notes where the pairs of each begin. */
+static int by_pairs(const void *a, const void *b)
+{
+    const struct component *x = a, *y = b;
+    if (x->pairs != y->pairs)
+        return x->pairs < y->pairs ? -1 : 1;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
 
-/* The content of the document of one rank. */
-struct cached {
-    uint64_t *words; /* aligned as sets want it */
-    size_t size, capacity;
-    uint32_t rank;
-    bool filled;
-    size_t base;          /* what `difference` is from: the worker's base of this slot, if it still has this number */
-    uint64_t base_number; /* 0: from none */
-    struct twin__difference difference;
-};
+static void keep_families(struct components *components)
+{
+    size_t kept = 0, first = 0;
+    for (size_t c = 0; c < components->count; c++)
+        if (is_family(&components->items[c])) {
+            components->items[kept] = components->items[c];
+            components->items[kept].first_pair = first;
+            first += components->items[kept++].pairs;
+        }
+    components->count = kept;
+    if (kept)
+        qsort(components->items, kept, sizeof *components->items, by_pairs);
+}
 
-enum { BASES = 4 };
+static void components_clear(struct components *components)
+{
+    free(components->items);
+    free(components->ranks);
+    free(components->of);
+}
 
-struct verify_worker {
-    struct cached rows[TILE], columns[TILE]; /* the two sides of the current tile */
-    struct base {
-        uint64_t *items;
-        size_t count, capacity;
-        uint32_t document;
-        uint64_t number; /* 0: empty */
-        size_t uses;     /* sets compared with it */
-    } bases[BASES];
-    size_t next_base;
-    uint64_t last_number;
-    size_t new_bases; /* that the current tile may still add: a tile of strangers would add one for each document */
-};
+/* ---- families ---- */
 
-struct verification {
-    const struct twin__provider *provider;
-    const struct tiling *tiling;
-    struct twin__verify_options options;
-    double *similarities; /* one per pair; -1: not similar */
-    struct verify_worker *workers;
+struct families {
+    struct twin__verification *verification;
+    const struct components *components;
+    const uint64_t *pairs;
+    twin_matches *out, *found; /* `found` per worker */
     struct twin__first_failure failure;
-    atomic_size_t done;
 };
 
-static bool holds(const struct cached *cached, uint32_t rank)
+struct listed {
+    const uint64_t *pairs; /* of one family, row in the high half, as ranks, column in the low */
+    size_t count;
+    uint32_t first_rank;
+};
+
+static size_t columns_of(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end)
 {
-    return cached->filled && cached->rank == rank;
-}
-
-static struct twin__content content_of(const struct cached *cached)
-{
-    return (struct twin__content){ cached->words, cached->size };
-}
-
-static twin_status store(struct cached *cached, uint32_t rank, struct twin__content content, twin_error *error)
-{
-    cached->filled = false;
-    cached->base_number = 0;
-    if (!TWIN__ARRAY_GROW(&cached->words, &cached->capacity, 0, content.size / sizeof *cached->words + 1))
-        return twin__fail_memory(error);
-    if (content.size)
-        memcpy(cached->words, content.bytes, content.size);
-    cached->size = content.size;
-    cached->rank = rank;
-    cached->filled = true;
-    return TWIN_OK;
-}
-
-/* Fills `cached` with the content of `rank`, from the other side of the tile if it is there. */
-static twin_status load(struct cached *cached, const struct cached *other, struct verification *verification,
-                        int worker, uint32_t rank, twin_error *error)
-{
-    if (holds(cached, rank))
-        return TWIN_OK;
-    const struct twin__provider *provider = verification->provider;
-    struct twin__content content = content_of(other);
-    twin_status status = TWIN_OK;
-    if (!holds(other, rank))
-        status = provider->fetch(&content, provider, verification->tiling->documents[rank], worker, error);
-    return status == TWIN_OK ? store(cached, rank, content, error) : status;
-}
-
-/* Contents of more words than this, a quarter of a megabyte, are dropped after each comparison: a tile of books would not fit
- * into memory. */
-enum { MOST_CACHED_WORDS = 1 << 15 };
-
-static void drop(struct cached *cached)
-{
-    free(cached->words);
-    free(cached->difference.items);
-    *cached = (struct cached){ 0 };
-}
-
-static void drop_if_large(struct cached *cached)
-{
-    if (cached->capacity > MOST_CACHED_WORDS)
-        drop(cached);
-}
-
-/* ---- differences ---- */
-
-/* The slot of a base that half of the document's signature agrees with; BASES when there is none. */
-static size_t find_base(const struct verify_worker *worker, const struct twin__provider *provider, uint32_t document)
-{
-    for (size_t i = 0; i < BASES; i++)
-        if (worker->bases[i].number &&
-            2 * twin__provider_agreement(provider, worker->bases[i].document, document) >= provider->signatures.slots)
-            return i;
-    return BASES;
-}
-
-/* The document becomes a base; the oldest makes room for it. */
-static size_t add_base(struct verify_worker *worker, uint32_t document, twin_set set)
-{
-    size_t slot = worker->next_base++ % BASES;
-    struct base *base = &worker->bases[slot];
-    base->number = 0;
-    if (!TWIN__ARRAY_GROW(&base->items, &base->capacity, 0, set.count + 1))
-        return BASES;
-    if (set.count)
-        memcpy(base->items, set.items, set.count * sizeof *set.items);
-    base->count = set.count;
-    base->document = document;
-    base->uses = 0;
-    base->number = ++worker->last_number;
-    return slot;
-}
-
-enum { REFINED_BY = 15 };
-
-/* The words of up to REFINED_BY cached sets that use the base, sorted; returns how many sets. */
-static size_t gather_sets(twin_items *out, const struct cached *side, const struct base *base, size_t sets)
-{
-    for (size_t i = 0; i < TILE && sets < REFINED_BY; i++) {
-        twin_set set = twin__content_set(content_of(&side[i]));
-        if (!side[i].filled || side[i].base_number != base->number || twin_items_reserve(out, set.count) != TWIN_OK)
-            continue;
-        if (set.count)
-            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
-        out->count += set.count;
-        sets++;
+    const struct listed *listed = context;
+    uint64_t from = (uint64_t)(listed->first_rank + row) << 32 | (listed->first_rank + begin);
+    uint64_t to = (uint64_t)(listed->first_rank + row) << 32 | (listed->first_rank + end);
+    size_t low = 0, left = listed->count, count = 0;
+    while (left > 0) {
+        size_t half = left / 2;
+        if (listed->pairs[low + half] < from) {
+            low += half + 1;
+            left -= half + 1;
+        } else
+            left = half;
     }
-    return sets;
+    for (; low < listed->count && listed->pairs[low] < to; low++)
+        out[count++] = (uint32_t)listed->pairs[low] - listed->first_rank;
+    return count;
 }
 
-/* Replaces a base by what most of the sets that use it have: each of them then differs by what is its own only. Where
- * there is no memory for that, the base stays as it is. */
-static void refine_base(struct verify_worker *worker, struct base *base)
-{
-    twin_items items = { 0 }, spare = { 0 };
-    size_t kept = 0, sets = gather_sets(&items, worker->rows, base, 0);
-    sets = gather_sets(&items, worker->columns, base, sets);
-    if (items.count && twin_items_reserve(&spare, items.count) == TWIN_OK) {
-        twin__sort(items.items, spare.items, items.count);
-        for (size_t begin = 0, end; begin < items.count; begin = end) {
-            for (end = begin + 1; end < items.count && items.items[end] == items.items[begin]; end++)
-                ;
-            if (2 * (end - begin) > sets)
-                items.items[kept++] = items.items[begin];
-        }
-        if (TWIN__ARRAY_GROW(&base->items, &base->capacity, 0, kept + 1)) {
-            memcpy(base->items, items.items, kept * sizeof *items.items);
-            base->count = kept;
-            base->number = ++worker->last_number;
-        }
-    }
-    twin_items_clear(&items);
-    twin_items_clear(&spare);
-}
+/* Below LARGE pairs a family is taken by one worker. */
+enum { LARGE = 1 << 17, MOST_ITEMS = 1 << 20, MOST_ITEMS_IN_LARGE = 1 << 22 };
 
-/* Fills the difference from a base, unless it is known. False when there is none: sets are then compared as they are. */
-static bool differ(struct cached *cached, struct verify_worker *worker, const struct verification *verification)
+static twin_status join_family(twin_matches *out, const struct families *families, size_t i, twin_exec exec,
+                               int first_worker, twin_error *error)
 {
-    uint32_t document = verification->tiling->documents[cached->rank];
-    if (cached->base_number && worker->bases[cached->base].number == cached->base_number)
-        return true;
-    if (cached->capacity > MOST_CACHED_WORDS)
-        return false;
-    twin_set set = twin__content_set(content_of(cached));
-    size_t slot = find_base(worker, verification->provider, document);
-    if (slot == BASES && worker->new_bases > 0) {
-        worker->new_bases--;
-        slot = add_base(worker, document, set);
-    }
-    if (slot == BASES)
-        return false;
-    struct base *base = &worker->bases[slot];
-    if (base->uses++ == REFINED_BY)
-        refine_base(worker, base);
-    if (!twin__difference_make(&cached->difference, (twin_set){ base->items, base->count }, set))
-        return false;
-    cached->base = slot;
-    cached->base_number = base->number;
-    return true;
-}
-
-static double similarity_of(size_t a, size_t b, size_t common, const struct twin__set_rule *rule)
-{
-    size_t smaller = a < b ? a : b;
-    if (smaller == 0)
-        return -1;
-    double similarity = (double)common / (double)(rule->measure == TWIN_JACCARD ? a + b - common : smaller);
-    return similarity >= rule->threshold ? similarity : -1;
-}
-
-/* Compares by differences where both sets have the same base. */
-static bool compare_differences(double *out, struct cached *a, struct cached *b, struct verify_worker *worker,
-                                const struct verification *verification)
-{
-    if (!differ(a, worker, verification) || !differ(b, worker, verification) || a->base_number != b->base_number ||
-        worker->bases[a->base].number != a->base_number)
-        return false;
-    size_t common = twin__difference_common(&a->difference, &b->difference, worker->bases[a->base].count);
-    *out = similarity_of(a->size / sizeof *a->words, b->size / sizeof *b->words, common,
-                         verification->options.comparison.sets);
-    return true;
-}
-
-/* ---- pairs ---- */
-
-static twin_status verify_pair(struct verification *verification, int number, size_t i, bool dense, twin_error *error)
-{
-    struct verify_worker *worker = &verification->workers[number];
-    const struct twin__comparison *comparison = &verification->options.comparison;
-    uint32_t a = tiled_a(verification->tiling->tiled[i]), b = tiled_b(verification->tiling->tiled[i]);
-    struct cached *row = &worker->rows[a % TILE], *column = &worker->columns[b % TILE];
-    twin_status status = load(row, &worker->columns[a % TILE], verification, number, a, error);
-    if (status == TWIN_OK)
-        status = load(column, &worker->rows[b % TILE], verification, number, b, error);
-    double *out = &verification->similarities[i];
-    if (status == TWIN_OK && !(dense && compare_differences(out, row, column, worker, verification))) {
-        status = comparison->compare(out, comparison->context, content_of(row), content_of(column), number);
-        if (status != TWIN_OK)
-            twin__fail_status(error, status);
-    }
-    drop_if_large(row);
-    drop_if_large(column);
+    struct twin__verification *verification = families->verification;
+    const struct component *component = &families->components->items[i];
+    struct listed listed = { families->pairs + component->first_pair, component->pairs, component->begin };
+    struct twin__family family = {
+        .source = { .provider = verification->provider,
+                    .documents = verification->documents + component->begin,
+                    .count = component->end - component->begin,
+                    .most_items = component->pairs < LARGE ? MOST_ITEMS : MOST_ITEMS_IN_LARGE,
+                    .exec = exec,
+                    .first_worker = first_worker },
+        .rule = *verification->options.comparison.sets,
+        .columns = columns_of,
+        .context = &listed,
+    };
+    uint64_t compared = 0;
+    twin_status status = twin__family_join(out, &compared, &family, error);
+    twin__verification_report(verification, component->pairs);
     return status;
 }
 
-/* Pairs that a worker takes at a time: enough to use what it has fetched more than once, few enough that the last
- * worker does not keep the others waiting. */
-enum { FEWEST_AT_A_TIME = 64, MOST_AT_A_TIME = TILE * TILE, TURNS = 16 };
-
-static size_t pairs_at_a_time(size_t count, int workers)
+static void join_small(void *context, size_t i, int worker)
 {
-    size_t share = count / TURNS / (size_t)workers;
-    if (share < FEWEST_AT_A_TIME)
-        return FEWEST_AT_A_TIME;
-    return share < MOST_AT_A_TIME ? share : MOST_AT_A_TIME;
+    struct families *families = context;
+    twin_error error = { 0 };
+    if (join_family(&families->found[worker], families, i, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, worker, &error) !=
+        TWIN_OK)
+        twin__keep_first_failure(&families->failure, i, &error);
 }
 
-/* Where the tile of a pair ends, at `end` at the latest. */
-static size_t tile_end(const struct tiling *tiling, size_t i, size_t end)
+static void hand_in(void *context, size_t i, int worker)
 {
-    uint64_t tile = tiling->tiled[i] >> (2 * TILE_BITS);
-    while (i < end && tiling->tiled[i] >> (2 * TILE_BITS) == tile)
-        i++;
-    return i;
-}
-
-static void verify_range(void *context, size_t begin, size_t end, int worker)
-{
-    enum { DENSE = 2 * TILE }; /* pairs of a tile that make it worth finding differences of its documents */
-    struct verification *verification = context;
-    twin_progress progress = verification->options.progress;
-    bool sets = verification->options.comparison.sets && verification->provider->signatures.rows, dense = false;
-    for (size_t i = begin, last = begin; i < end; i++) {
+    struct families *families = context;
+    if (!twin__matches_move(families->out, &families->found[worker])) {
         twin_error error = { 0 };
-        if (i == last) {
-            last = tile_end(verification->tiling, i, end);
-            dense = sets && last - i >= DENSE;
-            verification->workers[worker].new_bases = BASES;
-        }
-        if (verify_pair(verification, worker, i, dense, &error) != TWIN_OK) {
-            twin__keep_first_failure(&verification->failure, i, &error);
-            return;
-        }
+        twin__fail_memory(&error);
+        twin__keep_first_failure(&families->failure, i, &error);
     }
-    size_t done = atomic_fetch_add(&verification->done, end - begin) + end - begin;
-    if (progress.report)
-        progress.report(progress.context, &twin__stage_verifying, done, verification->tiling->count);
 }
 
-static void free_workers(struct verify_worker *workers, int count)
+static twin_status join_families(twin_matches *out, struct twin__verification *verification,
+                                 const struct components *components, const struct twin__pairs *pairs,
+                                 twin_error *error)
 {
-    for (int i = 0; workers && i < count; i++) {
-        for (size_t entry = 0; entry < TILE; entry++) {
-            drop(&workers[i].rows[entry]);
-            drop(&workers[i].columns[entry]);
-        }
-        for (size_t base = 0; base < BASES; base++)
-            free(workers[i].bases[base].items);
-    }
-    free(workers);
-}
-
-static twin_status add_similar(twin_matches *out, const struct verification *verification)
-{
-    const struct tiling *tiling = verification->tiling;
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < tiling->count && status == TWIN_OK; i++)
-        if (verification->similarities[i] >= 0) {
-            uint32_t a = tiling->documents[tiled_a(tiling->tiled[i])];
-            uint32_t b = tiling->documents[tiled_b(tiling->tiled[i])];
-            status =
-                twin__matches_add(out, (twin_match){ a < b ? a : b, a < b ? b : a, verification->similarities[i] });
-        }
+    twin_exec exec = verification->options.exec;
+    struct families families = { verification, components, pairs->items, .out = out, .failure = TWIN__NO_FAILURE };
+    size_t small = 0;
+    while (small < components->count && components->items[small].pairs < LARGE)
+        small++;
+    if (components->count == 0)
+        return TWIN_OK;
+    families.found = calloc((size_t)exec.workers, sizeof *families.found);
+    if (!families.found)
+        return twin__fail_memory(error);
+    twin_exec_in_order(exec, small, join_small, hand_in, &families);
+    twin_status status = twin__first_failure(error, &families.failure);
+    for (size_t i = small; i < components->count && status == TWIN_OK; i++)
+        status = join_family(out, &families, i, exec, 0, error);
+    for (int i = 0; i < exec.workers; i++)
+        twin_matches_clear(&families.found[i]);
+    free(families.found);
     return status;
+}
+
+/* ---- all of it ---- */
+
+void twin__verification_report(struct twin__verification *verification, size_t pairs)
+{
+    twin_progress progress = verification->options.progress;
+    size_t done = atomic_fetch_add(&verification->done, pairs) + pairs;
+    if (progress.report)
+        progress.report(progress.context, &twin__stage_verifying, done, verification->count);
 }
 
 twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *provider,
                                const struct twin__pairs *pairs, struct twin__verify_options options,
                                twin_error *error)
 {
-    struct tiling tiling = { 0 };
-    struct verification verification = {
-        .provider = provider, .tiling = &tiling, .options = options, .failure = TWIN__NO_FAILURE
-    };
-    twin_status status = tile(&tiling, pairs, provider->count), failed = TWIN_OK;
-    verification.similarities = malloc((pairs->count + 1) * sizeof *verification.similarities);
-    verification.workers = calloc((size_t)options.exec.workers, sizeof *verification.workers);
-    if (!verification.similarities || !verification.workers)
-        status = TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        twin_exec_for(options.exec, tiling.count, pairs_at_a_time(tiling.count, options.exec.workers), verify_range,
-                      &verification);
-        failed = twin__first_failure(error, &verification.failure);
-        status = failed == TWIN_OK ? add_similar(out, &verification) : failed;
+    struct twin__verification verification = { .provider = provider, .options = options, .count = pairs->count };
+    struct components components = { 0 };
+    struct divided divided = { 0 };
+    if (pairs->count == 0)
+        return TWIN_OK;
+    twin_status status = TWIN_OK;
+    verification.documents = malloc((provider->count + 1) * sizeof *verification.documents);
+    if (!verification.documents || !find_components(&components, verification.documents, provider->count, pairs) ||
+        !divide(&divided, &components, pairs, options.comparison.sets != NULL))
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK && divided.families.count) {
+        keep_families(&components);
+        status = join_families(out, &verification, &components, &divided.families, error);
     }
-    free_workers(verification.workers, options.exec.workers);
-    free(verification.similarities);
-    tiling_clear(&tiling);
-    return status == TWIN_OK || failed != TWIN_OK ? status : twin__fail_memory(error);
+    components_clear(&components);
+    free(divided.families.items);
+    if (status == TWIN_OK)
+        status = twin__verify_tiles(out, &verification, &divided.others, error);
+    free(divided.others.items);
+    free(verification.documents);
+    return status;
 }
 
 /* ---- what is compared ---- */

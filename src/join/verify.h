@@ -6,6 +6,9 @@
 
 twin_status twin__matches_add(twin_matches *matches, twin_match match);
 
+/* Moves all matches of `from` to the end of `out`. False when out of memory: then nothing was moved. */
+bool twin__matches_move(twin_matches *out, twin_matches *from);
+
 /* Sorts by a, then b. */
 void twin__matches_sort(twin_matches *matches);
 

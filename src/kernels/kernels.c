@@ -19,6 +19,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .bloom_add = twin__bloom_add_scalar,
         .sort_bins = twin__sort_bins_scalar,
         .drop_repeats = twin__drop_repeats_scalar,
+        .common_bits = twin__common_bits_scalar,
         .is_ascii = twin__is_ascii_scalar,
     },
 #if defined(__x86_64__)
@@ -35,6 +36,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .bloom_add = twin__bloom_add_avx2,
         .sort_bins = twin__sort_bins_avx2,
         .drop_repeats = twin__drop_repeats_avx2,
+        .common_bits = twin__common_bits_avx2,
         .is_ascii = twin__is_ascii_scalar,
     },
     [TWIN_CPU_AVX512] = {
@@ -50,6 +52,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .bloom_add = twin__bloom_add_avx512,
         .sort_bins = twin__sort_bins_avx512,
         .drop_repeats = twin__drop_repeats_avx512,
+        .common_bits = twin__common_bits_avx512,
         .is_ascii = twin__is_ascii_scalar,
     },
 #endif

@@ -73,6 +73,9 @@ typedef void twin__sort_bins_fn(uint64_t *out, size_t n, const uint64_t *rows, s
  * be anything. */
 typedef size_t twin__drop_repeats_fn(uint64_t *items, size_t n);
 
+/* The number of bits that are set in both a[0..n) and b[0..n). */
+typedef size_t twin__common_bits_fn(const uint64_t *a, const uint64_t *b, size_t n);
+
 struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
@@ -87,6 +90,7 @@ struct kernels {
     twin__bloom_add_fn *bloom_add;
     twin__sort_bins_fn *sort_bins;
     twin__drop_repeats_fn *drop_repeats;
+    twin__common_bits_fn *common_bits;
 };
 
 /* The variant in use, or NULL before the first call; and the choice. */
@@ -124,5 +128,6 @@ twin__bloom_has_fn twin__bloom_has_scalar, twin__bloom_has_avx2, twin__bloom_has
 twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add_avx512;
 twin__sort_bins_fn twin__sort_bins_scalar, twin__sort_bins_avx2, twin__sort_bins_avx512;
 twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__drop_repeats_avx512;
+twin__common_bits_fn twin__common_bits_scalar, twin__common_bits_avx2, twin__common_bits_avx512;
 
 #endif

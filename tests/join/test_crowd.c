@@ -182,6 +182,7 @@ static const struct recipe recipes[] = {
     { 1, 1, 10, 1, 0, 0, 0, 0 },        /* alone */
     { 2, 1, 100, 1, 0, 0, 0, 0 },       /* two */
 };
+static const enum twin__crowd_way ways[] = { TWIN__CROWD_FASTEST, TWIN__CROWD_BY_PREFIXES, TWIN__CROWD_ALL_PAIRS };
 static const double thresholds[] = { .3, .5, .75, .8, .9, 1 };
 
 static struct twin__crowd_documents all_of(const struct world *world)
@@ -209,11 +210,13 @@ static void no_pair_of_a_crowd_is_missed(void **state)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             draw(&world, &recipes[r], seed);
             compare_all(&world);
-            for (size_t t = 0; t < COUNT(thresholds); t++) {
-                struct twin__crowd_counts counts;
-                join(&world, thresholds[t], (struct twin__crowd_options){ .exec = execs[0] }, &counts);
-                assert_false(counts.refused);
-            }
+            for (size_t t = 0; t < COUNT(thresholds); t++)
+                for (size_t w = 0; w < COUNT(ways); w++) {
+                    struct twin__crowd_counts counts;
+                    join(&world, thresholds[t], (struct twin__crowd_options){ .way = ways[w], .exec = execs[0] },
+                         &counts);
+                    assert_false(counts.refused);
+                }
         }
 }
 
@@ -230,7 +233,8 @@ static void many_blocks_and_workers_find_the_same(void **state)
         for (size_t t = 0; t < COUNT(thresholds); t++) {
             struct twin__crowd_counts counts;
             join(&world, thresholds[t],
-                 (struct twin__crowd_options){ .exec = execs[e], .index_entries = 1, .pairs_at_a_time = 10 },
+                 (struct twin__crowd_options){
+                     .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[e], .index_entries = 1, .pairs_at_a_time = 10 },
                  &counts);
             if (thresholds[t] == .8) {
                 assert_true(e == 0 || counts.compared == compared);
@@ -255,7 +259,8 @@ static void sizes_at_every_bound_are_joined(void **state)
     compare_all(&world);
     for (size_t t = 0; t < COUNT(thresholds); t++) {
         struct twin__crowd_counts counts;
-        join(&world, thresholds[t], (struct twin__crowd_options){ .exec = execs[0] }, &counts);
+        join(&world, thresholds[t], (struct twin__crowd_options){ .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[0] },
+             &counts);
     }
 }
 
@@ -268,7 +273,7 @@ static void a_crowd_below_the_threshold_is_cheap(void **state)
     draw(&world, &recipe, 1);
     compare_all(&world);
     struct twin__crowd_counts counts;
-    join(&world, .8, (struct twin__crowd_options){ .exec = execs[0] }, &counts);
+    join(&world, .8, (struct twin__crowd_options){ .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[0] }, &counts);
     assert_true(counts.compared < 300);
 }
 
@@ -299,7 +304,7 @@ static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
             twin_matches got = { 0 };
             struct twin__crowd_counts counts;
             twin_error error = { 0 };
-            struct twin__crowd_options options = { .threshold = .8, .exec = execs[e] };
+            struct twin__crowd_options options = { .threshold = .8, .way = ways[missing % 3], .exec = execs[e] };
             assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(&world), options, &error), TWIN_EIO);
             assert_int_equal(error.status, TWIN_EIO);
             twin_matches_clear(&got);
@@ -374,15 +379,14 @@ static void the_engine_misses_no_pair_of_a_crowd(void **state)
         twin_similar_options options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = execs[e] };
         assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
         assert_all_pairs(&got, &world, .8);
-        assert_true(counts.verified < 3000 && counts.similar == got.count);
+        assert_true(counts.verified >= got.count && counts.similar == got.count);
         assert_true(counts.crowds == 1 && counts.largest_crowds[0] > 650 && counts.largest_crowds[1] == 0);
         twin_matches_clear(&got);
     }
 }
 
-/* Families, of some of which there are more than bases, and strangers, in tiles with few and with many pairs: the
- * similarities are those of whole sets. */
-static void families_are_compared_by_their_differences(void **state)
+/* Few and many families, with few and with many pairs: the similarities are those of whole sets. */
+static void families_are_compared_as_their_sets(void **state)
 {
     (void)state;
     static struct world world;
@@ -427,7 +431,7 @@ int main(void)
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
         cmocka_unit_test(pairs_are_between_crowds_or_within),
         cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
-        cmocka_unit_test(families_are_compared_by_their_differences),
+        cmocka_unit_test(families_are_compared_as_their_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

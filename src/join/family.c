@@ -1,0 +1,178 @@
+/* family.c — similar pairs among documents that have much in common.
+ *
+ * As many documents as fit into memory are encoded (family_sets.h): the members of a block. Every document, a member
+ * or a later one, is then a row that is compared with the members before it. Later ones are fetched and encoded for
+ * that. The rest of the documents make the next block. */
+#include "join/family.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+struct worker {
+    struct twin__family_scratch scratch;
+    uint32_t *columns, *common; /* of a row */
+    twin_matches matches;
+    uint64_t compared;
+};
+
+struct block {
+    const struct twin__family *family;
+    struct twin__family_sets sets;
+    uint32_t begin; /* its first document */
+    struct worker *workers;
+    twin_matches *out;
+    struct twin__first_failure failure;
+};
+
+enum { ROWS_PER_TURN = 16 };
+
+static double similarity_of(size_t a, size_t b, size_t common, const struct twin__set_rule *rule)
+{
+    size_t smaller = a < b ? a : b;
+    if (smaller == 0)
+        return -1;
+    return (double)common / (double)(rule->measure == TWIN_JACCARD ? a + b - common : smaller);
+}
+
+/* Encodes a row, which for a member was done before. */
+static twin_status take_row(struct twin__family_set *out, struct block *block, uint32_t row, int worker,
+                            twin_error *error)
+{
+    const struct twin__family_source *source = &block->family->source;
+    if (row - block->begin < block->sets.count) {
+        *out = twin__family_member(&block->sets, row - block->begin);
+        return TWIN_OK;
+    }
+    struct twin__content content;
+    twin_status status = source->provider->fetch(&content, source->provider, source->documents[row],
+                                                 source->first_worker + worker, error);
+    if (status == TWIN_OK &&
+        !twin__family_encode(out, &block->workers[worker].scratch, &block->sets, twin__content_set(content)))
+        status = twin__fail_memory(error);
+    return status;
+}
+
+/* Numbers columns as members are, and drops those whose sizes cannot reach the threshold. */
+static size_t keep_possible(uint32_t *columns, size_t count, const struct block *block, size_t size)
+{
+    const struct twin__set_rule *rule = &block->family->rule;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t member = columns[i] - block->begin;
+        size_t other = block->sets.members[member].size, smaller = size < other ? size : other;
+        columns[kept] = member;
+        kept += similarity_of(size, other, smaller, rule) >= rule->threshold;
+    }
+    return kept;
+}
+
+static twin_status compare_row(struct block *block, uint32_t row, int number, twin_error *error)
+{
+    const struct twin__family *family = block->family;
+    struct worker *worker = &block->workers[number];
+    uint32_t end = block->begin + (uint32_t)block->sets.count;
+    size_t count = family->columns(worker->columns, family->context, row, block->begin, row < end ? row : end);
+    if (count == 0)
+        return TWIN_OK;
+    struct twin__family_set set;
+    twin_status status = take_row(&set, block, row, number, error);
+    if (status != TWIN_OK)
+        return status;
+    count = keep_possible(worker->columns, count, block, set.size);
+    worker->compared += count;
+    bool good = twin__family_common(worker->common, &worker->scratch, &block->sets, set, worker->columns, count);
+    for (size_t i = 0; i < count && good; i++) {
+        size_t other = block->sets.members[worker->columns[i]].size;
+        double similarity = similarity_of(set.size, other, worker->common[i], &family->rule);
+        if (similarity < family->rule.threshold)
+            continue;
+        uint32_t a = family->source.documents[block->begin + worker->columns[i]], b = family->source.documents[row];
+        good =
+            twin__matches_add(&worker->matches, (twin_match){ a < b ? a : b, a < b ? b : a, similarity }) == TWIN_OK;
+    }
+    return good ? TWIN_OK : twin__fail_memory(error);
+}
+
+static void compare_rows(void *context, size_t item, int worker)
+{
+    struct block *block = context;
+    size_t begin = block->begin + item * ROWS_PER_TURN, end = begin + ROWS_PER_TURN;
+    for (size_t row = begin; row < end && row < block->family->source.count; row++) {
+        twin_error error = { 0 };
+        if (compare_row(block, (uint32_t)row, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&block->failure, row, &error);
+            return;
+        }
+    }
+}
+
+static void hand_in(void *context, size_t item, int number)
+{
+    struct block *block = context;
+    if (!twin__matches_move(block->out, &block->workers[number].matches)) {
+        twin_error error = { 0 };
+        twin__fail_memory(&error);
+        twin__keep_first_failure(&block->failure, item * ROWS_PER_TURN, &error);
+    }
+}
+
+static bool make_workers(struct block *block)
+{
+    int count = block->family->source.exec.workers;
+    block->workers = calloc((size_t)count, sizeof *block->workers);
+    for (int i = 0; block->workers && i < count; i++) {
+        block->workers[i].columns = malloc(block->sets.count * sizeof *block->workers[i].columns);
+        block->workers[i].common = malloc(block->sets.count * sizeof *block->workers[i].common);
+        if (!block->workers[i].columns || !block->workers[i].common)
+            return false;
+    }
+    return block->workers != NULL;
+}
+
+static void block_clear(struct block *block)
+{
+    for (int i = 0; block->workers && i < block->family->source.exec.workers; i++) {
+        twin__family_scratch_clear(&block->workers[i].scratch);
+        twin_matches_clear(&block->workers[i].matches);
+        free(block->workers[i].columns);
+        free(block->workers[i].common);
+    }
+    free(block->workers);
+    twin__family_sets_clear(&block->sets);
+}
+
+/* Encodes a block that begins at *begin, compares all rows with it, and moves *begin to the next. */
+static twin_status join_block(twin_matches *out, uint64_t *compared, const struct twin__family *family,
+                              uint32_t *begin, twin_error *error)
+{
+    struct block block = { .family = family, .begin = *begin, .out = out, .failure = TWIN__NO_FAILURE };
+    struct twin__family_source rest = family->source;
+    rest.documents += *begin;
+    rest.count -= *begin;
+    twin_status status = twin__family_sets_make(&block.sets, &rest, error);
+    if (status == TWIN_OK && !make_workers(&block))
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK) {
+        twin_exec_in_order(rest.exec, (rest.count + ROWS_PER_TURN - 1) / ROWS_PER_TURN, compare_rows, hand_in,
+                           &block);
+        status = twin__first_failure(error, &block.failure);
+    }
+    *begin += (uint32_t)block.sets.count;
+    for (int i = 0; block.workers && i < rest.exec.workers; i++)
+        *compared += block.workers[i].compared;
+    block_clear(&block);
+    return status;
+}
+
+twin_status twin__family_join(twin_matches *out, uint64_t *compared, const struct twin__family *family,
+                              twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    size_t before = out->count;
+    for (uint32_t begin = 0; status == TWIN_OK && begin + 1 < family->source.count;)
+        status = join_block(out, compared, family, &begin, error);
+    if (status != TWIN_OK)
+        out->count = before;
+    return status;
+}

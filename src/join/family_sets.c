@@ -1,0 +1,308 @@
+/* family_sets.c — sets that have much in common, encoded so that it takes little to count how much.
+ *
+ * A sample of the documents shows which items many of them have. Then each document is fetched once: frequent items
+ * become bits, the others are kept as they are until all members are there. Of those, most belong to one document
+ * only (dates, addresses, names), and a small table of counters drops them. What remains is numbered, and the members
+ * of each number are listed. family_common.c compares. */
+#include "join/family_sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "kernels/sort.h"
+
+/* ---- frequent items ---- */
+
+struct sample {
+    uint64_t *items;
+    size_t count, capacity;
+    size_t sets, longest;
+};
+
+static twin_status fetch_set(twin_set *out, const struct twin__provider *provider, uint32_t document, int worker,
+                             twin_error *error)
+{
+    struct twin__content content;
+    twin_status status = provider->fetch(&content, provider, document, worker, error);
+    if (status == TWIN_OK)
+        *out = twin__content_set(content);
+    return status;
+}
+
+/* The sets of some documents spread over the source, one after the other. */
+static twin_status draw_sample(struct sample *out, const struct twin__family_source *source, twin_error *error)
+{
+    enum { SHARE = 8, FEWEST = 16, MOST = 64, MOST_ITEMS = 1 << 20 };
+    size_t most = source->count / SHARE < FEWEST ? FEWEST : source->count / SHARE;
+    most = most < MOST ? most : MOST;
+    most = most < source->count ? most : source->count;
+    for (; out->sets < most && out->count < MOST_ITEMS; out->sets++) {
+        twin_set set;
+        uint32_t document = source->documents[out->sets * source->count / most];
+        twin_status status = fetch_set(&set, source->provider, document, source->first_worker, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count))
+            return twin__fail_memory(error);
+        if (set.count)
+            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
+        out->count += set.count;
+        out->longest = set.count > out->longest ? set.count : out->longest;
+    }
+    return TWIN_OK;
+}
+
+/* Numbers the items that one in sixteen sets of the sample has, and two at least: below that, posting lists are
+ * faster than bits. */
+static bool number_frequent(struct twin__item_numbers *out, struct sample *sample)
+{
+    size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0;
+    uint64_t *spare = malloc((sample->count + 1) * sizeof *spare);
+    if (!spare)
+        return false;
+    twin__sort(sample->items, spare, sample->count);
+    free(spare);
+    for (size_t begin = 0, end; begin < sample->count; begin = end) {
+        for (end = begin + 1; end < sample->count && sample->items[end] == sample->items[begin]; end++)
+            ;
+        if (end - begin >= least)
+            sample->items[kept++] = sample->items[begin];
+    }
+    bool good = twin__item_numbers_init(out, 4 * kept);
+    for (size_t i = 0; i < kept && good; i++)
+        good = twin__item_number(out, sample->items[i]) != 0;
+    return good;
+}
+
+/* ---- encoding ---- */
+
+/* Bit 0 is that of no item: all that are not frequent set it. */
+size_t twin__family_divide(uint64_t *bits, uint64_t *rest, const struct twin__family_sets *sets, twin_set set)
+{
+    size_t count = 0, slot;
+    memset(bits, 0, sets->words * sizeof *bits);
+    for (size_t i = 0; i < set.count; i++) {
+        uint32_t number = twin__item_find(&sets->frequent, set.items[i], &slot);
+        bits[number / 64] |= (uint64_t)1 << number % 64;
+        rest[count] = set.items[i];
+        count += number == 0;
+    }
+    bits[0] &= ~(uint64_t)1;
+    return count;
+}
+
+/* What a worker has encoded of the current documents. */
+struct encoder {
+    uint64_t *rest;
+    size_t count, capacity;
+};
+
+struct encoding {
+    struct twin__family_sets *sets;
+    const struct twin__family_source *source;
+    struct encoder *encoders;
+    size_t *begins; /* per current document: where its rest is */
+    int *workers;   /* and whose that is */
+    size_t first;
+    struct twin__first_failure failure;
+};
+
+static twin_status encode(struct encoding *encoding, size_t i, int worker, twin_error *error)
+{
+    struct twin__family_sets *sets = encoding->sets;
+    struct encoder *encoder = &encoding->encoders[worker];
+    size_t member = encoding->first + i;
+    twin_set set;
+    twin_status status = fetch_set(&set, sets->provider, encoding->source->documents[member],
+                                   encoding->source->first_worker + worker, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!TWIN__ARRAY_GROW(&encoder->rest, &encoder->capacity, encoder->count, set.count + 1))
+        return twin__fail_memory(error);
+    size_t count = twin__family_divide(sets->bits + member * sets->words, encoder->rest + encoder->count, sets, set);
+    sets->members[member] = (struct twin__family_member){ .size = set.count, .count = count };
+    encoding->begins[i] = encoder->count;
+    encoding->workers[i] = worker;
+    encoder->count += count;
+    return TWIN_OK;
+}
+
+static void encode_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct encoding *encoding = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (encode(encoding, i, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&encoding->failure, encoding->first + i, &error);
+            return;
+        }
+    }
+}
+
+/* Moves what the workers have encoded of `count` documents to the family, in the order of documents. */
+static bool gather(struct encoding *encoding, size_t count)
+{
+    struct twin__family_sets *sets = encoding->sets;
+    size_t more = 0;
+    for (size_t i = 0; i < count; i++)
+        more += sets->members[encoding->first + i].count;
+    if (!TWIN__ARRAY_GROW(&sets->rest, &sets->rest_capacity, sets->rest_count, more + 1))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct twin__family_member *member = &sets->members[encoding->first + i];
+        member->begin = sets->rest_count;
+        if (member->count)
+            memcpy(sets->rest + sets->rest_count, encoding->encoders[encoding->workers[i]].rest + encoding->begins[i],
+                   member->count * sizeof *sets->rest);
+        sets->rest_count += member->count;
+    }
+    for (int i = 0; i < encoding->source->exec.workers; i++)
+        encoding->encoders[i].count = 0;
+    return true;
+}
+
+enum { MOST_AT_A_TIME = 256, SETS_PER_TURN = 8 };
+
+/* Encodes documents, some at a time, until the family is full. */
+static twin_status encode_members(struct encoding *encoding, size_t at_a_time, twin_error *error)
+{
+    struct twin__family_sets *sets = encoding->sets;
+    const struct twin__family_source *source = encoding->source;
+    while (sets->count < source->count && sets->rest_count + sets->count * sets->words < source->most_items) {
+        size_t more = source->count - sets->count < at_a_time ? source->count - sets->count : at_a_time;
+        if (!TWIN__ARRAY_GROW(&sets->members, &sets->member_capacity, sets->count, more) ||
+            !TWIN__ARRAY_GROW(&sets->bits, &sets->bit_capacity, sets->count * sets->words, more * sets->words))
+            return twin__fail_memory(error);
+        encoding->first = sets->count;
+        twin_exec_for(source->exec, more, SETS_PER_TURN, encode_some, encoding);
+        twin_status status = twin__first_failure(error, &encoding->failure);
+        if (status != TWIN_OK)
+            return status;
+        if (!gather(encoding, more))
+            return twin__fail_memory(error);
+        sets->count += more;
+    }
+    return TWIN_OK;
+}
+
+static twin_status encode_source(struct twin__family_sets *sets, const struct twin__family_source *source,
+                                 size_t longest, twin_error *error)
+{
+    size_t begins[MOST_AT_A_TIME], at_a_time = source->most_items / (longest + 1);
+    int workers[MOST_AT_A_TIME];
+    struct encoding encoding = {
+        .sets = sets, .source = source, .begins = begins, .workers = workers, .failure = TWIN__NO_FAILURE
+    };
+    encoding.encoders = calloc((size_t)source->exec.workers, sizeof *encoding.encoders);
+    if (!encoding.encoders)
+        return twin__fail_memory(error);
+    at_a_time = at_a_time < MOST_AT_A_TIME ? at_a_time : MOST_AT_A_TIME;
+    twin_status status = encode_members(&encoding, at_a_time > 0 ? at_a_time : 1, error);
+    for (int i = 0; i < source->exec.workers; i++)
+        free(encoding.encoders[i].rest);
+    free(encoding.encoders);
+    return status;
+}
+
+/* ---- items that members share ---- */
+
+enum { AHEAD = TWIN__ITEMS_AHEAD };
+
+/* Drops items that no other member has, but for some that share a counter by chance. */
+static bool drop_single(struct twin__family_sets *sets)
+{
+    unsigned bits = 8;
+    while (bits < 40 && (size_t)1 << bits < 4 * sets->rest_count)
+        bits++;
+    uint8_t *counters = calloc((size_t)1 << bits, 1);
+    if (!counters)
+        return false;
+    for (size_t i = 0; i < sets->rest_count; i++) {
+        if (i + AHEAD < sets->rest_count)
+            __builtin_prefetch(&counters[sets->rest[i + AHEAD] >> (64 - bits)], 1);
+        uint8_t *counter = &counters[sets->rest[i] >> (64 - bits)];
+        *counter = (uint8_t)(*counter | (*counter << 1 & 2) | 1); /* 0, 1, 3 */
+    }
+    size_t kept = 0;
+    for (size_t m = 0; m < sets->count; m++) {
+        struct twin__family_member *member = &sets->members[m];
+        size_t begin = member->begin, end = begin + member->count;
+        member->begin = kept;
+        for (size_t i = begin; i < end; i++) {
+            sets->rest[kept] = sets->rest[i];
+            kept += counters[sets->rest[i] >> (64 - bits)] > 1;
+        }
+        member->count = kept - member->begin;
+    }
+    sets->rest_count = kept;
+    free(counters);
+    return true;
+}
+
+static bool number_shared(struct twin__family_sets *sets)
+{
+    sets->ids = malloc((sets->rest_count + 1) * sizeof *sets->ids);
+    if (!sets->ids || !twin__item_numbers_init(&sets->shared, sets->rest_count + sets->rest_count / 2))
+        return false;
+    for (size_t i = 0; i < sets->rest_count; i++) {
+        if (i + AHEAD < sets->rest_count)
+            __builtin_prefetch(&sets->shared.slots[sets->rest[i + AHEAD] >> sets->shared.shift]);
+        uint32_t number = twin__item_number(&sets->shared, sets->rest[i]);
+        if (number == 0)
+            return false;
+        sets->ids[i] = number - 1;
+    }
+    free(sets->rest);
+    sets->rest = NULL;
+    return true;
+}
+
+static bool list_postings(struct twin__family_sets *sets)
+{
+    size_t numbers = sets->shared.count;
+    sets->starts = calloc(numbers + 2, sizeof *sets->starts);
+    sets->postings = malloc((sets->rest_count + 1) * sizeof *sets->postings);
+    if (!sets->starts || !sets->postings)
+        return false;
+    for (size_t i = 0; i < sets->rest_count; i++)
+        sets->starts[sets->ids[i] + 2]++;
+    for (size_t n = 2; n < numbers + 2; n++)
+        sets->starts[n] += sets->starts[n - 1];
+    for (size_t m = 0; m < sets->count; m++) /* starts[n + 1] is where the next of n goes, and in the end its end */
+        for (size_t i = 0; i < sets->members[m].count; i++)
+            sets->postings[sets->starts[sets->ids[sets->members[m].begin + i] + 1]++] = (uint32_t)m;
+    return true;
+}
+
+twin_status twin__family_sets_make(struct twin__family_sets *out, const struct twin__family_source *source,
+                                   twin_error *error)
+{
+    struct sample sample = { 0 };
+    *out = (struct twin__family_sets){ .provider = source->provider };
+    twin_status status = draw_sample(&sample, source, error);
+    if (status == TWIN_OK && !number_frequent(&out->frequent, &sample))
+        status = twin__fail_memory(error);
+    free(sample.items);
+    out->words = out->frequent.count / 64 + 1;
+    if (status == TWIN_OK)
+        status = encode_source(out, source, sample.longest, error);
+    if (status == TWIN_OK &&
+        ((out->count == source->count && !drop_single(out)) || !number_shared(out) || !list_postings(out)))
+        status = twin__fail_memory(error);
+    return status;
+}
+
+void twin__family_sets_clear(struct twin__family_sets *sets)
+{
+    free(sets->members);
+    twin__item_numbers_clear(&sets->frequent);
+    twin__item_numbers_clear(&sets->shared);
+    free(sets->bits);
+    free(sets->rest);
+    free(sets->ids);
+    free(sets->postings);
+    free(sets->starts);
+    *sets = (struct twin__family_sets){ 0 };
+}

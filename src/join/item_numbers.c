@@ -1,0 +1,34 @@
+/* item_numbers.c — numbers for items of sets. */
+#include "join/item_numbers.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+bool twin__item_numbers_init(struct twin__item_numbers *out, size_t slots)
+{
+    unsigned bits = 4;
+    while (bits < 40 && (size_t)1 << bits < slots)
+        bits++;
+    *out = (struct twin__item_numbers){ .shift = 64 - bits };
+    out->slots = calloc((size_t)1 << bits, sizeof *out->slots);
+    return out->slots != NULL;
+}
+
+void twin__item_numbers_clear(struct twin__item_numbers *numbers)
+{
+    free(numbers->items);
+    free(numbers->slots);
+    *numbers = (struct twin__item_numbers){ 0 };
+}
+
+uint32_t twin__item_number(struct twin__item_numbers *numbers, uint64_t item)
+{
+    size_t slot;
+    uint32_t number = twin__item_find(numbers, item, &slot);
+    if (number == 0 && TWIN__ARRAY_GROW(&numbers->items, &numbers->capacity, numbers->count, 1)) {
+        numbers->items[numbers->count] = item;
+        number = numbers->slots[slot] = (uint32_t)++numbers->count;
+    }
+    return number;
+}

@@ -1,0 +1,215 @@
+/* verify_tiles.c — pairs are compared one by one, each document being fetched as seldom as possible.
+ *
+ * To fetch a set may mean to read and shingle a document again, or to decode it, which takes far longer than a
+ * comparison. Documents connected by pairs have neighbouring ranks (verify.c), and pairs are taken tile by tile, a tile
+ * being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs. Workers take runs of pairs in that order,
+ * each with the contents of its current tile in a cache of its own. Every pair has its place in an array of
+ * similarities, so the result does not depend on who compared what. */
+#include "join/verify_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "kernels/sort.h"
+
+/* ---- an order that needs few contents at a time ---- */
+
+enum { TILE_BITS = 7, TILE = 1 << TILE_BITS };
+
+/* A pair of ranks as one number that sorts by tiles: tile of a, tile of b, a in its tile, b in its tile. */
+static uint64_t tiled_pair(uint32_t a, uint32_t b)
+{
+    return (uint64_t)(a >> TILE_BITS) << (32 + TILE_BITS) | (uint64_t)(b >> TILE_BITS) << (2 * TILE_BITS) |
+           (a & (TILE - 1)) << TILE_BITS | (b & (TILE - 1));
+}
+
+static uint32_t tiled_a(uint64_t pair)
+{
+    return (uint32_t)(pair >> (32 + TILE_BITS)) << TILE_BITS | (pair >> TILE_BITS & (TILE - 1));
+}
+
+static uint32_t tiled_b(uint64_t pair)
+{
+    return (uint32_t)(pair >> (2 * TILE_BITS) << TILE_BITS) | (pair & (TILE - 1));
+}
+
+/* ---- comparing ---- */
+
+/* The content of the document of one rank. */
+struct cached {
+    uint64_t *words; /* aligned as sets want it */
+    size_t size, capacity;
+    uint32_t rank;
+    bool filled;
+};
+
+/* The two sides of the current tile. */
+struct worker {
+    struct cached rows[TILE], columns[TILE];
+};
+
+struct tiles {
+    struct twin__verification *verification;
+    const uint64_t *pairs; /* of ranks, in the order to take them */
+    size_t count;
+    double *similarities; /* one per pair; -1: not similar */
+    struct worker *workers;
+    struct twin__first_failure failure;
+};
+
+static bool holds(const struct cached *cached, uint32_t rank)
+{
+    return cached->filled && cached->rank == rank;
+}
+
+static struct twin__content content_of(const struct cached *cached)
+{
+    return (struct twin__content){ cached->words, cached->size };
+}
+
+static twin_status store(struct cached *cached, uint32_t rank, struct twin__content content, twin_error *error)
+{
+    cached->filled = false;
+    if (!TWIN__ARRAY_GROW(&cached->words, &cached->capacity, 0, content.size / sizeof *cached->words + 1))
+        return twin__fail_memory(error);
+    if (content.size)
+        memcpy(cached->words, content.bytes, content.size);
+    cached->size = content.size;
+    cached->rank = rank;
+    cached->filled = true;
+    return TWIN_OK;
+}
+
+/* Fills `cached` with the content of `rank`, from the other side of the tile if it is there. */
+static twin_status load(struct cached *cached, const struct cached *other, const struct tiles *tiles, int worker,
+                        uint32_t rank, twin_error *error)
+{
+    if (holds(cached, rank))
+        return TWIN_OK;
+    const struct twin__provider *provider = tiles->verification->provider;
+    struct twin__content content = content_of(other);
+    twin_status status = TWIN_OK;
+    if (!holds(other, rank))
+        status = provider->fetch(&content, provider, tiles->verification->documents[rank], worker, error);
+    return status == TWIN_OK ? store(cached, rank, content, error) : status;
+}
+
+/* Contents of more words than this, a quarter of a megabyte, are dropped after each comparison: a tile of books would not fit
+ * into memory. */
+enum { MOST_CACHED_WORDS = 1 << 15 };
+
+static void drop(struct cached *cached)
+{
+    free(cached->words);
+    *cached = (struct cached){ 0 };
+}
+
+static void drop_if_large(struct cached *cached)
+{
+    if (cached->capacity > MOST_CACHED_WORDS)
+        drop(cached);
+}
+
+/* ---- pairs ---- */
+
+static twin_status compare_pair(struct tiles *tiles, int number, size_t i, twin_error *error)
+{
+    struct worker *worker = &tiles->workers[number];
+    const struct twin__comparison *comparison = &tiles->verification->options.comparison;
+    uint32_t a = tiled_a(tiles->pairs[i]), b = tiled_b(tiles->pairs[i]);
+    struct cached *row = &worker->rows[a % TILE], *column = &worker->columns[b % TILE];
+    twin_status status = load(row, &worker->columns[a % TILE], tiles, number, a, error);
+    if (status == TWIN_OK)
+        status = load(column, &worker->rows[b % TILE], tiles, number, b, error);
+    if (status == TWIN_OK) {
+        status = comparison->compare(&tiles->similarities[i], comparison->context, content_of(row),
+                                     content_of(column), number);
+        if (status != TWIN_OK)
+            twin__fail_status(error, status);
+    }
+    drop_if_large(row);
+    drop_if_large(column);
+    return status;
+}
+
+/* Pairs that a worker takes at a time: enough to use what it has fetched more than once, few enough that the last
+ * worker does not keep the others waiting. */
+enum { FEWEST_AT_A_TIME = 64, MOST_AT_A_TIME = TILE * TILE, TURNS = 16 };
+
+static size_t pairs_at_a_time(size_t count, int workers)
+{
+    size_t share = count / TURNS / (size_t)workers;
+    if (share < FEWEST_AT_A_TIME)
+        return FEWEST_AT_A_TIME;
+    return share < MOST_AT_A_TIME ? share : MOST_AT_A_TIME;
+}
+
+static void compare_pairs(void *context, size_t begin, size_t end, int worker)
+{
+    struct tiles *tiles = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (compare_pair(tiles, worker, i, &error) != TWIN_OK) {
+            twin__keep_first_failure(&tiles->failure, i, &error);
+            return;
+        }
+    }
+    twin__verification_report(tiles->verification, end - begin);
+}
+
+static void free_workers(struct worker *workers, int count)
+{
+    for (int i = 0; workers && i < count; i++)
+        for (size_t entry = 0; entry < TILE; entry++) {
+            drop(&workers[i].rows[entry]);
+            drop(&workers[i].columns[entry]);
+        }
+    free(workers);
+}
+
+static twin_status add_similar(twin_matches *out, const struct tiles *tiles)
+{
+    const uint32_t *documents = tiles->verification->documents;
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < tiles->count && status == TWIN_OK; i++)
+        if (tiles->similarities[i] >= 0) {
+            uint32_t a = documents[tiled_a(tiles->pairs[i])], b = documents[tiled_b(tiles->pairs[i])];
+            status = twin__matches_add(out, (twin_match){ a < b ? a : b, a < b ? b : a, tiles->similarities[i] });
+        }
+    return status;
+}
+
+/* Puts pairs into the order of tiles. */
+static twin_status order_pairs(struct twin__pairs *pairs)
+{
+    uint64_t *spare = malloc((pairs->count + 1) * sizeof *spare);
+    if (!spare)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < pairs->count; i++)
+        pairs->items[i] = tiled_pair(twin__pair_low(pairs->items[i]), twin__pair_high(pairs->items[i]));
+    twin__sort(pairs->items, spare, pairs->count);
+    free(spare);
+    return TWIN_OK;
+}
+
+twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *verification, struct twin__pairs *pairs,
+                               twin_error *error)
+{
+    twin_exec exec = verification->options.exec;
+    struct tiles tiles = { verification, pairs->items, pairs->count, .failure = TWIN__NO_FAILURE };
+    if (pairs->count == 0)
+        return TWIN_OK;
+    tiles.similarities = malloc(pairs->count * sizeof *tiles.similarities);
+    tiles.workers = calloc((size_t)exec.workers, sizeof *tiles.workers);
+    twin_status status = tiles.similarities && tiles.workers ? order_pairs(pairs) : TWIN_ENOMEM, failed = TWIN_OK;
+    if (status == TWIN_OK) {
+        twin_exec_for(exec, tiles.count, pairs_at_a_time(tiles.count, exec.workers), compare_pairs, &tiles);
+        failed = twin__first_failure(error, &tiles.failure);
+        status = failed == TWIN_OK ? add_similar(out, &tiles) : failed;
+    }
+    free_workers(tiles.workers, exec.workers);
+    free(tiles.similarities);
+    return status == TWIN_OK || failed != TWIN_OK ? status : twin__fail_memory(error);
+}
