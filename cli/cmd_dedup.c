@@ -72,29 +72,15 @@ static const char *contradiction(const struct request *request)
     return NULL;
 }
 
-static bool complete_scheme(struct run *run)
-{
-    twin_error error = { 0 };
-    run->scheme = run->request->shared.scheme;
-    run->scheme.measure = run->request->measure;
-    twin_status status = twin_scheme_complete(&run->scheme, &error);
-    if (status != TWIN_OK)
-        fail_status("the options", status, &error);
-    return status == TWIN_OK;
-}
-
 static bool read_collection(struct run *run, twin_progress progress)
 {
     const struct shared_options *shared = &run->request->shared;
     run->input = open_inputs(shared, 0, progress);
     if (!run->input)
         return false;
-    twin_collection_options wanted = { .scheme = run->scheme,
-                                       .sizes = run->request->measure == TWIN_CONTAINMENT,
-                                       .repeated_ids = true,
-                                       .exec = run->exec,
-                                       .strict = shared->strict,
-                                       .progress = progress };
+    twin_collection_options wanted = {
+        .scheme = run->scheme, .repeated_ids = true, .exec = run->exec, .strict = shared->strict, .progress = progress
+    };
     run->collection = read_documents(run->input, wanted, shared->quiet);
     run->read = seconds();
     return run->collection != NULL;
@@ -173,7 +159,8 @@ static int run_dedup(void *context)
     if (sentence)
         return fail("%s", sentence);
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
-                load_stop_words(&request->shared, &stop_words) && complete_scheme(&run) && dedup_and_write(&run);
+                load_stop_words(&request->shared, &stop_words) &&
+                complete_scheme(&run.scheme, &request->shared, request->measure) && dedup_and_write(&run);
     if (done && request->stats)
         print_stats(&run);
     else if (done && !request->shared.quiet)

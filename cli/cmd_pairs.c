@@ -136,30 +136,12 @@ static bool by_edits(const struct run *run)
     return run->request->measure == MEASURE_EDIT;
 }
 
-/* Plans bands and rows, unless they are given. Texts are found without them. */
-static bool complete_scheme(struct run *run)
+/* Texts are found without bands. */
+static bool choose_scheme(struct run *run)
 {
     const struct request *request = run->request;
-    twin_error error = { 0 };
     run->scheme = request->shared.scheme;
-    if (by_edits(run))
-        return true;
-    run->scheme.measure = (twin_measure)request->measure;
-    twin_status status = twin_scheme_complete(&run->scheme, &error);
-    if (status != TWIN_OK) {
-        fail_status("the options", status, &error);
-        return false;
-    }
-    double recall = twin_scheme_recall(&run->scheme);
-    bool low = request->measure == MEASURE_JACCARD && recall < TWIN_SCHEME_RECALL;
-    bool by_choice = request->shared.scheme.plan.bands > 0; /* --bands or --rows, each of which gives the other */
-    if (low && !request->shared.quiet && by_choice)
-        warn("%zu bands of %zu rows find a pair at the threshold with probability %.4f only", run->scheme.plan.bands,
-             run->scheme.plan.rows, recall);
-    else if (low && !request->shared.quiet)
-        warn("%zu hash%s a pair at the threshold with probability %.4f only; more --hashes would raise it",
-             run->scheme.minhash.slots, run->scheme.minhash.slots == 1 ? " finds" : "es find", recall);
-    return true;
+    return by_edits(run) || complete_scheme(&run->scheme, &request->shared, (twin_measure)request->measure);
 }
 
 /* ---- reading and searching */
@@ -173,7 +155,6 @@ static bool read_collection(struct run *run, twin_progress progress)
         return false;
     twin_collection_options wanted = { .scheme = run->scheme,
                                        .texts = by_edits(run),
-                                       .sizes = request->measure == MEASURE_CONTAINMENT,
                                        .exec = run->exec,
                                        .strict = request->shared.strict,
                                        .progress = progress };
@@ -375,7 +356,9 @@ static void print_counts(const struct run *run)
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
     snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->scheme.plan.bands,
              run->scheme.plan.rows);
-    if (run->request->method == TWIN_METHOD_FOREST)
+    if (run->request->measure == MEASURE_CONTAINMENT)
+        snprintf(what, sizeof what, "pairs with rare shingles in common");
+    else if (run->request->method == TWIN_METHOD_FOREST)
         snprintf(what, sizeof what, "pairs near each other in a forest");
     print_count("candidates", pairs.candidates,
                 edit ? "pairs that share a segment, or are near each other in a forest" : what);
@@ -455,7 +438,7 @@ static int run_pairs(void *context)
     if (request->method == TWIN_METHOD_FOREST && request->measure != MEASURE_EDIT && request->top == 0)
         request->top = DEFAULT_TOP;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
-                load_stop_words(&request->shared, &stop_words) && complete_scheme(&run) && find_and_print(&run);
+                load_stop_words(&request->shared, &stop_words) && choose_scheme(&run) && find_and_print(&run);
     if (done)
         print_reports(&run);
     run_clear(&run);

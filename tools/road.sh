@@ -11,7 +11,7 @@ rooms=(base kernels text input sketch lsh edit join dedup bloom store index mail
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/bytes.h base/background.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/stages.h base/union_find.h # tools of every room
+    base/array.h base/bits.h base/bytes.h base/background.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/stages.h base/union_find.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     input/reader.h

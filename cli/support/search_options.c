@@ -66,6 +66,50 @@ bool search_options_finish(struct shared_options *shared)
     return true;
 }
 
+/* Containment is found without signatures. A few slots remain: those of similar documents are compared by what most of them
+ * have, and slots tell which are. */
+static void leave_bands(twin_scheme *scheme, const struct shared_options *shared)
+{
+    enum { FEW_SLOTS = 16 };
+    static const char *const idle[] = { "bands", "rows", "hashes", "error" };
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0] && !shared->quiet; i++)
+        if (option_given(&shared->base, idle[i]))
+            warn("--%s has no effect: containment is found without signatures, and no pair is missed", idle[i]);
+    scheme->minhash.slots = FEW_SLOTS;
+    scheme->plan = (twin_plan){ 0 };
+}
+
+static void warn_missed(const twin_scheme *scheme, const struct shared_options *shared)
+{
+    double recall = twin_scheme_recall(scheme);
+    bool by_choice = shared->scheme.plan.bands > 0; /* --bands or --rows, each of which gives the other */
+    if (recall >= TWIN_SCHEME_RECALL || shared->quiet)
+        return;
+    if (by_choice)
+        warn("%zu bands of %zu rows find a pair at the threshold with probability %.4f only", scheme->plan.bands,
+             scheme->plan.rows, recall);
+    else
+        warn("%zu hash%s a pair at the threshold with probability %.4f only; more --hashes would raise it",
+             scheme->minhash.slots, scheme->minhash.slots == 1 ? " finds" : "es find", recall);
+}
+
+bool complete_scheme(twin_scheme *out, const struct shared_options *shared, twin_measure measure)
+{
+    twin_error error = { 0 };
+    *out = shared->scheme;
+    out->measure = measure;
+    if (measure == TWIN_CONTAINMENT)
+        leave_bands(out, shared);
+    twin_status status = twin_scheme_complete(out, &error);
+    if (status != TWIN_OK) {
+        fail_status("the options", status, &error);
+        return false;
+    }
+    if (measure == TWIN_JACCARD)
+        warn_missed(out, shared);
+    return true;
+}
+
 bool load_stop_words(struct shared_options *shared, struct word_list *list)
 {
     *list = (struct word_list){ 0 };

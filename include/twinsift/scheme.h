@@ -35,8 +35,8 @@ TWIN_API void twin_scheme_seed(twin_scheme *scheme, uint64_t seed);
  *
  * The plan is the one with the most rows that still makes a pair at the threshold a candidate with probability
  * TWIN_SCHEME_RECALL; with too few slots, the one that comes nearest. Containment of t does not bound the Jaccard
- * similarity, since a small set may be part of a large one; one row per band finds the lowest similarities that the
- * slots can find. */
+ * similarity, since a small set may be part of a large one: pairs are found without bands (similar.h). For single queries
+ * one row per band finds the lowest similarities that the slots can find. */
 TWIN_API twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error);
 #define TWIN_SCHEME_RECALL 0.999
 

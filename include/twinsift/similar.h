@@ -4,7 +4,8 @@
  * similarity of the two sets, which are read again from the input. The bound on equal slots is four standard errors
  * below the threshold: of true pairs at the threshold itself it loses, with 128 slots, up to 8 in 100,000 for thresholds
  * up to 0.9, and 33 at 0.99. Every pair that is reported is true; a pair that is missing did not share a band, or is
- * one of these few. */
+ * one of these few.
+ * By containment no pair is missing: they are found by their rare shingles, without signatures. */
 #ifndef TWINSIFT_SIMILAR_H
 #define TWINSIFT_SIMILAR_H
 
@@ -44,8 +45,8 @@ typedef enum twin_copies {
 /* All zeros: exact answers by the collection's own scheme. */
 typedef struct twin_similar_options {
     double threshold; /* 0: threshold, measure and plan are those of the collection's scheme; else in (0, 1], and */
-    twin_measure measure; /* these three are used instead, over the same signatures. Containment is faster if the */
-    twin_band_options bands; /* collection was read with sizes. No bands: planned as twin_scheme_complete() does. */
+    twin_measure measure;    /* these three are used instead, over the same signatures. No bands: planned as */
+    twin_band_options bands; /* twin_scheme_complete() does. Pairs by containment are found without bands. */
     twin_verify verify;
     twin_method method;
     size_t top; /* FOREST: a pair stays when one is among the `top` most similar of the other; 0: 10 */

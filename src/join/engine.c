@@ -5,13 +5,15 @@
  *   2. the signature gate (gate.c) drops those with too few equal slots as they are found;
  *   3. what is left is compared exactly (verify.c), or taken at its estimate.
  * Documents that large buckets connect are a crowd (crowds.c). Where it is cheaper than comparing all pairs of those
- * buckets, a crowd is joined by itself, exactly (crowd_join.c).
+ * buckets, a crowd is joined by itself, exactly (crowd_join.c). Containment needs no signatures: all documents are joined
+ * by their rare shingles (containment_join.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
 #include "join/engine.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/containment_join.h"
 #include "join/crowd_join.h"
 #include "join/gate.h"
 #include "join/keepers.h"
@@ -268,10 +270,30 @@ static twin_status verify(struct run *run, twin_error *error)
     return status;
 }
 
+static twin_status find_contained(struct run *run, twin_error *error)
+{
+    const twin_similar_options *options = run->options;
+    struct twin__containment_options wanted = { .threshold = options->threshold,
+                                                .exec = options->exec,
+                                                .progress = options->progress };
+    struct twin__containment_counts found;
+    double begun = twin__seconds();
+    twin_status status = twin__containment_join(run->out, &found, run->provider, wanted, error);
+    if (status == TWIN_OK)
+        twin__matches_sort(run->out);
+    run->counts->candidates = run->counts->verified = found.compared;
+    run->counts->similar = run->out->count;
+    run->counts->verifying_seconds = found.comparing_seconds;
+    run->counts->pairing_seconds = twin__seconds() - begun - found.comparing_seconds;
+    return status;
+}
+
 static twin_status find(struct run *run, twin_error *error)
 {
     const twin_similar_options *options = run->options;
     twin_similar_counts *counts = run->counts;
+    if (options->measure == TWIN_CONTAINMENT)
+        return find_contained(run, error);
     run->gate =
         twin__gate_make(options->measure, options->threshold, options->verify, run->provider->signatures.slots);
     double begun = twin__seconds();

@@ -18,22 +18,12 @@ size_t twin__gate_least_estimated(double similarity, size_t slots)
     return (size_t)ceil(similarity * (double)slots - 1e-9);
 }
 
-/* Containment t of sets of sizes a <= b means a Jaccard similarity of at least t·a / (a + b - t·a). Two sizes of
- * 0 make that 0/0, which is no bound. */
-size_t twin__gate_least_contained(double containment, uint64_t a, uint64_t b, size_t slots)
-{
-    double smaller = (double)(a < b ? a : b), larger = (double)(a < b ? b : a);
-    return twin__gate_least(containment * smaller / (smaller + larger - containment * smaller), slots);
-}
-
 struct twin__gate twin__gate_make(twin_measure measure, double threshold, twin_verify verify, size_t slots)
 {
     struct twin__gate gate = { .slots = slots };
-    if (verify == TWIN_VERIFY_NONE)
+    if (verify == TWIN_VERIFY_NONE || measure == TWIN_CONTAINMENT) /* which bounds no number of slots */
         return gate;
-    if (measure == TWIN_CONTAINMENT)
-        gate.containment = threshold;
-    else if (verify == TWIN_VERIFY_ESTIMATE)
+    if (verify == TWIN_VERIFY_ESTIMATE)
         gate.least = twin__gate_least_estimated(threshold, slots);
     else
         gate.least = twin__gate_least(threshold, slots);
@@ -42,9 +32,5 @@ struct twin__gate twin__gate_make(twin_measure measure, double threshold, twin_v
 
 bool twin__gate_passes(const struct twin__gate *gate, const struct twin__provider *provider, uint32_t a, uint32_t b)
 {
-    size_t least = gate->least;
-    if (gate->containment > 0)
-        least = twin__gate_least_contained(gate->containment, provider->size(provider, a),
-                                           provider->size(provider, b), gate->slots);
-    return least == 0 || twin__provider_agreement(provider, a, b) >= least;
+    return gate->least == 0 || twin__provider_agreement(provider, a, b) >= gate->least;
 }

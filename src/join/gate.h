@@ -19,13 +19,9 @@ size_t twin__gate_least(double similarity, size_t slots);
 /* The least number of equal slots at which the estimate reaches this similarity. */
 size_t twin__gate_least_estimated(double similarity, size_t slots);
 
-/* The same as twin__gate_least() for containment, of sets of a and b items. 0 when sizes are not known. */
-size_t twin__gate_least_contained(double containment, uint64_t a, uint64_t b, size_t slots);
-
 struct twin__gate {
     size_t slots;
-    size_t least;       /* equal slots of any pair; 0: no pair is refused */
-    double containment; /* unless 0, the bound is that of each pair's sizes */
+    size_t least; /* equal slots of any pair; 0: no pair is refused */
 };
 
 /* The gate before `verify`. */

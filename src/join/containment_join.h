@@ -1,0 +1,26 @@
+/* containment_join.h — all pairs of documents of which the smaller set is mostly contained in the larger. */
+#ifndef TWIN_JOIN_CONTAINMENT_JOIN_H
+#define TWIN_JOIN_CONTAINMENT_JOIN_H
+
+#include "join/verify.h"
+
+struct twin__containment_options {
+    double threshold;
+    size_t index_entries;   /* of eight bytes, at a time; 0: 8 million, or 32 per document where that is more */
+    size_t pairs_at_a_time; /* compared at a time; 0: 2 million */
+    twin_exec exec;
+    twin_progress progress; /* receives "joining" */
+};
+
+struct twin__containment_counts {
+    uint64_t compared;
+    double comparing_seconds;
+};
+
+/* Adds all pairs of the provider's documents that reach the threshold to the matches, in the same order whatever the
+ * executor is. None is missed. Signatures are not used to find them. A failure also fills `error`. */
+twin_status twin__containment_join(twin_matches *out, struct twin__containment_counts *counts,
+                                   const struct twin__provider *provider, struct twin__containment_options options,
+                                   twin_error *error);
+
+#endif

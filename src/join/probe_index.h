@@ -1,0 +1,55 @@
+/* probe_index.h — an inverted index in memory: which documents of a block have a shingle among their probes.
+ *
+ * Sorted entries of eight bytes, the hash of a shingle and a document. Shingles with the same hash are one, which costs a
+ * comparison at most. */
+#ifndef TWIN_JOIN_PROBE_INDEX_H
+#define TWIN_JOIN_PROBE_INDEX_H
+
+#include "join/candidates.h"
+
+/* An entry: the hash of a shingle in 44 bits, and a document of the block in 20. */
+enum { TWIN__PROBE_BITS = 20, TWIN__PROBE_DOCUMENTS = (1 << TWIN__PROBE_BITS) - 1 };
+
+/* Begin with {0}; end with twin__probe_index_clear(). */
+struct twin__probe_index {
+    struct twin__pairs entries; /* to be filled, then finished */
+    uint32_t *starts;           /* of the entries whose hash begins with a number of `start_bits` bits */
+    unsigned start_bits;
+    uint64_t *filter; /* a bit per hash of `filter_bits` bits: whether there may be an entry */
+    unsigned filter_bits;
+};
+void twin__probe_index_clear(struct twin__probe_index *index);
+
+/* Sorts the entries; then lookups may begin. */
+twin_status twin__probe_index_finish(struct twin__probe_index *index);
+
+/* The entry of a shingle in document 0. */
+static inline uint64_t twin__probe_hash(uint64_t item)
+{
+    item = (item ^ item >> 32) * 0x9E3779B97F4A7C15; /* Fibonacci hashing */
+    return (item ^ item >> 29) * 0xBF58476D1CE4E5B9 >> TWIN__PROBE_BITS << TWIN__PROBE_BITS;
+}
+
+static inline bool twin__probe_may_exist(const struct twin__probe_index *index, uint64_t hash)
+{
+    uint64_t bit = hash >> (64 - index->filter_bits);
+    return index->filter[bit / 64] >> bit % 64 & 1;
+}
+
+/* The first entry not less than `hash`. */
+static inline size_t twin__probe_find(const struct twin__probe_index *index, uint64_t hash)
+{
+    size_t slot = hash >> (64 - index->start_bits);
+    size_t low = index->starts[slot], count = index->starts[slot + 1] - low;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (index->entries.items[low + half] < hash) {
+            low += half + 1;
+            count -= half + 1;
+        } else
+            count = half;
+    }
+    return low;
+}
+
+#endif

@@ -1,0 +1,272 @@
+/* test_containment.c — the join by containment misses no pair, against comparing all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "join/containment_join.h"
+
+enum { MOST_DOCUMENTS = 600, MOST_ITEMS = 500 };
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const twin_exec execs[] = { { TWIN_EXEC_SERIAL, 1 }, { TWIN_EXEC_PTHREADS, 2 }, { TWIN_EXEC_PTHREADS, 7 } };
+
+/* Sets in memory. */
+struct world {
+    size_t count;
+    twin_items sets[MOST_DOCUMENTS];
+    uint32_t documents[MOST_DOCUMENTS];
+    uint32_t missing; /* a document that cannot be fetched; UINT32_MAX: none */
+};
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    (void)provider, (void)document;
+    return 0; /* the join learns sizes when it fetches */
+}
+
+static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                         int worker, twin_error *error)
+{
+    (void)worker;
+    const struct world *world = provider->context;
+    if (document == world->missing) {
+        *error = (twin_error){ .status = TWIN_EIO };
+        return TWIN_EIO;
+    }
+    *out = (struct twin__content){ world->sets[document].items, world->sets[document].count * sizeof(uint64_t) };
+    return TWIN_OK;
+}
+
+static struct twin__provider provider_of(struct world *world)
+{
+    return (struct twin__provider){ .count = world->count,
+                                    .signatures = { .documents = world->documents, .count = world->count },
+                                    .size = size_of,
+                                    .fetch = fetch,
+                                    .context = world };
+}
+
+static void add(struct world *world, size_t document, uint64_t item)
+{
+    twin_items *items = &world->sets[document];
+    assert_int_equal(twin_items_reserve(items, 1), TWIN_OK);
+    items->items[items->count++] = item;
+}
+
+static void finish(struct world *world, size_t document)
+{
+    twin_items spare = { 0 };
+    twin_set set;
+    assert_int_equal(twin_set_make(&set, &world->sets[document], &spare), TWIN_OK);
+    world->sets[document].count = set.count;
+    world->documents[document] = (uint32_t)document;
+    twin_items_clear(&spare);
+}
+
+static void world_clear(struct world *world)
+{
+    for (size_t d = 0; d < world->count; d++)
+        twin_items_clear(&world->sets[d]);
+}
+
+static uint64_t item_of(uint64_t family, uint64_t i)
+{
+    uint64_t state = family << 32 ^ i;
+    return twin__random_next(&state);
+}
+
+/* How documents are made. */
+struct recipe {
+    size_t documents;
+    size_t template_size; /* items that all documents have */
+    size_t rest;          /* up to so many items of its own */
+    uint64_t vocabulary;  /* of the rest; 0: all are new */
+    unsigned parts,
+        changes; /* documents, of a hundred, that are part of an earlier one; items of it, of a hundred, that
+                                are replaced */
+};
+
+static void draw_part(struct world *world, size_t d, const struct recipe *recipe, uint64_t *seed)
+{
+    const twin_items *of = &world->sets[twin__random_below(seed, d)];
+    uint64_t share = 5 + twin__random_below(seed, 96);
+    for (size_t i = 0; i < of->count; i++)
+        if (twin__random_below(seed, 100) < share)
+            add(world, d, twin__random_below(seed, 100) < recipe->changes ? twin__random_next(seed) : of->items[i]);
+}
+
+static void draw(struct world *world, const struct recipe *recipe, uint64_t seed)
+{
+    *world = (struct world){ .count = recipe->documents, .missing = UINT32_MAX };
+    for (size_t d = 0; d < world->count; d++) {
+        if (d > 0 && twin__random_below(&seed, 100) < recipe->parts)
+            draw_part(world, d, recipe, &seed);
+        else {
+            size_t rest = twin__random_below(&seed, recipe->rest + 1);
+            for (size_t i = 0; i < recipe->template_size; i++)
+                add(world, d, item_of(1, i));
+            for (size_t i = 0; i < rest; i++)
+                add(world, d,
+                    recipe->vocabulary ? item_of(2, twin__random_below(&seed, recipe->vocabulary))
+                                       : twin__random_next(&seed));
+        }
+        finish(world, d);
+    }
+}
+
+/* The matches are exactly the pairs that reach the threshold. */
+static void join(struct world *world, struct twin__containment_options options,
+                 struct twin__containment_counts *counts)
+{
+    struct twin__provider provider = provider_of(world);
+    twin_matches got = { 0 };
+    size_t at = 0;
+    assert_int_equal(twin__containment_join(&got, counts, &provider, options, NULL), TWIN_OK);
+    twin__matches_sort(&got);
+    for (uint32_t a = 0; a < world->count; a++)
+        for (uint32_t b = a + 1; b < world->count; b++) {
+            twin_set x = { world->sets[a].items, world->sets[a].count };
+            twin_set y = { world->sets[b].items, world->sets[b].count };
+            double truth = twin_set_similarity(x, y, TWIN_CONTAINMENT);
+            if (x.count == 0 || y.count == 0 || truth < options.threshold)
+                continue;
+            if (at >= got.count || got.items[at].a != a || got.items[at].b != b || got.items[at].similarity != truth)
+                fail_msg("documents %u and %u, containment %f", a, b, truth);
+            at++;
+        }
+    assert_int_equal(at, got.count);
+    assert_true(counts->compared >= got.count);
+    twin_matches_clear(&got);
+}
+
+static const struct recipe recipes[] = {
+    { 200, 0, 300, 0, 60, 5 },   /* texts and parts of them */
+    { 200, 0, 60, 80, 20, 10 },  /* few words, so that much is shared by chance */
+    { 200, 100, 60, 0, 20, 3 },  /* a template, with more or less else */
+    { 150, 20, 4, 10, 30, 20 },  /* nearly all above the threshold, many sets equal */
+    { 200, 0, 6, 30, 30, 20 },   /* tiny sets, some of them empty */
+    { 1, 5, 5, 0, 0, 0 },        /* alone */
+    { 0, 0, 0, 0, 0, 0 },        /* none */
+    { 2, 0, 400, 0, 50, 0 },     /* two */
+    { 100, 0, 500, 500, 70, 1 }, /* large */
+};
+static const double thresholds[] = { .01, .3, .5, .75, .9, 1 };
+
+static void no_contained_set_is_missed(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (size_t r = 0; r < COUNT(recipes); r++)
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            draw(&world, &recipes[r], seed);
+            for (size_t t = 0; t < COUNT(thresholds); t++) {
+                struct twin__containment_counts counts;
+                join(&world,
+                     (struct twin__containment_options){ .threshold = thresholds[t], .exec = execs[seed % 2] },
+                     &counts);
+            }
+            world_clear(&world);
+        }
+}
+
+/* Blocks of 512 documents, and pairs compared as soon as there are some. */
+static void many_blocks_and_workers_find_the_same(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { MOST_DOCUMENTS, 20, 60, 300, 40, 5 };
+    draw(&world, &recipe, 7);
+    for (size_t t = 2; t < COUNT(thresholds); t += 2) {
+        struct twin__containment_counts first, counts;
+        for (size_t e = 0; e < COUNT(execs); e++) {
+            join(&world,
+                 (struct twin__containment_options){
+                     .threshold = thresholds[t], .exec = execs[e], .index_entries = 1, .pairs_at_a_time = 10 },
+                 &counts);
+            if (e == 0)
+                first = counts;
+            assert_true(counts.compared == first.compared);
+        }
+    }
+    world_clear(&world);
+}
+
+/* Document d is the first d + 1 items, and one of every size lacks just as many as the threshold allows, or one more. */
+static void sizes_at_every_bound_are_joined(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (size_t t = 1; t < COUNT(thresholds); t++) {
+        world = (struct world){ .count = 300, .missing = UINT32_MAX };
+        for (size_t i = 0; i < MOST_ITEMS; i++)
+            add(&world, 0, item_of(3, i));
+        finish(&world, 0);
+        for (size_t d = 1; d < world.count; d++) {
+            size_t size = (d + 1) / 2, absent = size - (size_t)(thresholds[t] * (double)size) - d % 2;
+            for (size_t i = 0; i < size; i++)
+                add(&world, d, i < absent && absent <= size ? item_of(4 + d, i) : item_of(3, i));
+            finish(&world, d);
+        }
+        struct twin__containment_counts counts;
+        join(&world, (struct twin__containment_options){ .threshold = thresholds[t], .exec = execs[0] }, &counts);
+        world_clear(&world);
+    }
+}
+
+/* Two thirds of each document are a template, the rest is its own: no two are compared at .8, and hardly any but similar
+ * ones where some are parts of others. */
+static void a_template_below_the_threshold_is_cheap(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct twin__containment_counts counts;
+    struct twin__containment_options options = { .threshold = .8, .exec = execs[0] };
+    world = (struct world){ .count = MOST_DOCUMENTS, .missing = UINT32_MAX };
+    for (size_t d = 0; d < world.count; d++) {
+        for (size_t i = 0; i < 200; i++)
+            add(&world, d, i < 134 ? item_of(1, i) : item_of(10 + d, i));
+        finish(&world, d);
+    }
+    join(&world, options, &counts);
+    assert_true(counts.compared == 0);
+    world_clear(&world);
+}
+
+static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
+{
+    (void)state;
+    static struct world world;
+    draw(&world, &recipes[0], 1);
+    for (size_t e = 0; e < COUNT(execs); e++)
+        for (uint32_t missing = 0; missing < world.count; missing += 37) {
+            struct twin__provider provider = provider_of(&world);
+            world.missing = missing;
+            twin_matches got = { 0 };
+            struct twin__containment_counts counts;
+            twin_error error = { 0 };
+            struct twin__containment_options options = { .threshold = .8, .exec = execs[e] };
+            assert_int_equal(twin__containment_join(&got, &counts, &provider, options, &error), TWIN_EIO);
+            assert_int_equal(error.status, TWIN_EIO);
+            twin_matches_clear(&got);
+        }
+    world_clear(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_contained_set_is_missed),
+        cmocka_unit_test(many_blocks_and_workers_find_the_same),
+        cmocka_unit_test(sizes_at_every_bound_are_joined),
+        cmocka_unit_test(a_template_below_the_threshold_is_cheap),
+        cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
