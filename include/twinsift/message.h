@@ -24,7 +24,7 @@ typedef struct twin_message_options {
     size_t max_bytes;   /* of a message; 0: 4 MiB */
     size_t max_headers; /* 0: 1,000; a single one is cut after 64 KiB */
     size_t max_parts;   /* nested or side by side; 0: 200 */
-    size_t max_text;    /* bytes of `text`, and of `hidden`; 0: 1 MiB */
+    size_t max_text;    /* bytes of `text`, of `hidden`, and of a part that is text; 0: 1 MiB */
     size_t max_links;   /* different hosts; 0: 1,000 */
 } twin_message_options;
 

@@ -76,8 +76,7 @@ static twin_status add(twin_message_reader *reader, twin_message_role role, twin
         return TWIN_OK;
     if (!TWIN__ARRAY_GROW(&reader->addresses, &reader->address_capacity, count, 1))
         return TWIN_ENOMEM;
-    if (address.length > MAX_ADDRESS_BYTES)
-        address.length = MAX_ADDRESS_BYTES;
+    address = twin__cut(address, MAX_ADDRESS_BYTES);
     twin_message_address *added = &reader->addresses[reader->message.address_count++];
     *added = (twin_message_address){ .role = role, .name = trim_name(name) };
     twin_status status = twin__message_lower(&added->address, &reader->arena, address);

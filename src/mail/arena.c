@@ -70,6 +70,14 @@ void twin__arena_reset(struct twin__arena *arena)
     arena->current = arena->first;
 }
 
+size_t twin__arena_memory(const struct twin__arena *arena)
+{
+    size_t total = 0;
+    for (const struct twin__arena_block *block = arena->first; block; block = block->next)
+        total += sizeof *block + block->size;
+    return total;
+}
+
 void twin__arena_clear(struct twin__arena *arena)
 {
     while (arena->first) {

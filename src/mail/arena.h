@@ -19,6 +19,7 @@ twin_status twin__arena_copy(twin_text *out, struct twin__arena *arena, twin_tex
 
 /* Gives back all pieces and keeps the memory, except blocks that were made for a single large piece. */
 void twin__arena_reset(struct twin__arena *arena);
+size_t twin__arena_memory(const struct twin__arena *arena); /* the bytes it holds */
 void twin__arena_clear(struct twin__arena *arena);
 
 #endif

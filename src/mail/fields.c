@@ -30,6 +30,15 @@ twin_text twin__trim(twin_text text)
     return text;
 }
 
+twin_text twin__cut(twin_text text, size_t most)
+{
+    if (text.length <= most)
+        return text;
+    while (most > 0 && ((unsigned char)text.bytes[most] & 0xc0) == 0x80)
+        most--;
+    return (twin_text){ text.bytes, most };
+}
+
 bool twin__is_named(twin_text name, const char *wanted)
 {
     size_t length = strlen(wanted);

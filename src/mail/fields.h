@@ -34,6 +34,9 @@ static inline char twin__lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
+/* The text cut to `most` bytes, or a little less, so that it does not end inside a character. */
+twin_text twin__cut(twin_text text, size_t most);
+
 /* A text without blanks, tabs and line ends around it. */
 twin_text twin__trim(twin_text text);
 

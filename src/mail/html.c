@@ -28,6 +28,7 @@ struct twin__html {
     htmlParserCtxtPtr parser; /* kept for the names it knows; NULL: to be made */
     struct twin__style levels[MAX_DEPTH + 1];
     size_t depth;   /* of open elements */
+    size_t parsers; /* that were begun for this page */
     size_t stopped; /* the byte at which the parser was stopped; SIZE_MAX: it was not */
     size_t begin;   /* of what this page adds to the text */
     bool needs_gap; /* white space since the last visible character */
@@ -159,7 +160,8 @@ static void show_picture(struct twin__html *html, const char *text)
 {
     enum { MOST = 1000 };
     html->needs_gap = true;
-    on_text(html, (const xmlChar *)text, (int)strnlen(text, MOST));
+    twin_text shown = twin__cut((twin_text){ text, strlen(text) }, MOST);
+    on_text(html, (const xmlChar *)shown.bytes, (int)shown.length);
     html->needs_gap = true;
 }
 
@@ -233,6 +235,11 @@ twin_status twin__html_create(struct twin__html **out)
     return TWIN_OK;
 }
 
+size_t twin__html_parsers(const struct twin__html *html)
+{
+    return html->parsers;
+}
+
 static void free_parser(struct twin__html *html)
 {
     if (html->parser)
@@ -279,6 +286,7 @@ static twin_status open_parser(struct twin__html *html, twin_text text)
 /* Parses until the end, or until too many elements are open. */
 static twin_status parse(struct twin__html *html, twin_text text)
 {
+    html->parsers++;
     html->depth = 0;
     html->stopped = SIZE_MAX;
     html->levels[0] = twin__style_start();
@@ -296,9 +304,9 @@ twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *pag
     struct twin__html *html = reader->html;
     twin__html_guard(page->bytes, page->length);
     twin_text text = { page->bytes, page->length };
-    reader->message.flags |= TWIN_MESSAGE_HTML;
     html->reader = reader;
     html->status = TWIN_OK;
+    html->parsers = 0;
     html->begin = reader->text.length;
     html->needs_gap = html->needs_line = false;
     while (text.length > 0) {

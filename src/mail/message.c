@@ -56,13 +56,22 @@ twin_status twin_message_reader_create(twin_message_reader **out, twin_message_o
     return TWIN_OK;
 }
 
+enum { BUFFERS = 7, KEEP_BYTES = 1 << 20 }; /* what a buffer may keep for the next message */
+
+static void list_buffers(twin_buffer *out[BUFFERS], twin_message_reader *reader)
+{
+    twin_buffer *buffers[BUFFERS] = { &reader->raw,     &reader->text,      &reader->hidden, &reader->folded,
+                                      &reader->decoded, &reader->converted, &reader->value };
+    memcpy(out, buffers, sizeof buffers);
+}
+
 void twin_message_reader_free(twin_message_reader *reader)
 {
     if (!reader)
         return;
-    twin_buffer *buffers[] = { &reader->raw,     &reader->text,      &reader->hidden, &reader->folded,
-                               &reader->decoded, &reader->converted, &reader->value };
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+    twin_buffer *buffers[BUFFERS];
+    list_buffers(buffers, reader);
+    for (size_t i = 0; i < BUFFERS; i++)
         twin_buffer_clear(buffers[i]);
     twin__arena_clear(&reader->arena);
     twin__mime_free(reader->mime);
@@ -79,11 +88,29 @@ void twin_message_reader_free(twin_message_reader *reader)
 
 static void start(twin_message_reader *reader)
 {
+    twin_buffer *buffers[BUFFERS];
+    list_buffers(buffers, reader);
+    for (size_t i = 0; i < BUFFERS; i++)
+        if (buffers[i]->capacity > KEEP_BYTES)
+            twin_buffer_clear(buffers[i]);
     twin__arena_reset(&reader->arena);
     reader->message = (twin_message){ .date = INT64_MIN };
     reader->raw.length = reader->text.length = reader->hidden.length = reader->folded.length = 0;
     if (reader->link_slots > 0)
         memset(reader->link_table, 0, reader->link_slots * sizeof reader->link_table[0]);
+}
+
+size_t twin__message_memory(twin_message_reader *reader)
+{
+    twin_buffer *buffers[BUFFERS];
+    list_buffers(buffers, reader);
+    size_t total = sizeof *reader + twin__arena_memory(&reader->arena);
+    for (size_t i = 0; i < BUFFERS; i++)
+        total += buffers[i]->capacity;
+    return total + reader->header_capacity * sizeof *reader->headers +
+           reader->address_capacity * sizeof *reader->addresses + reader->hop_capacity * sizeof *reader->hops +
+           reader->link_capacity * sizeof *reader->links + reader->part_capacity * sizeof *reader->parts +
+           reader->stretch_capacity * sizeof *reader->stretches + reader->link_slots * sizeof *reader->link_table;
 }
 
 twin_status twin__message_lower(twin_text *out, struct twin__arena *arena, twin_text text)
@@ -98,12 +125,9 @@ twin_status twin__message_lower(twin_text *out, struct twin__arena *arena, twin_
 twin_status twin__message_add_text(twin_message_reader *reader, twin_buffer *to, twin_text text)
 {
     size_t room = reader->limits.max_text - to->length;
-    if (text.length > room) {
+    if (text.length > room)
         reader->message.flags |= TWIN_MESSAGE_MUCH_TEXT;
-        text.length = room;
-        while (text.length > 0 && ((unsigned char)text.bytes[text.length] & 0xc0) == 0x80)
-            text.length--; /* not inside a character */
-    }
+    text = twin__cut(text, room);
     return twin_buffer_append(to, text.bytes, text.length);
 }
 

@@ -134,31 +134,46 @@ static void replace_zeros(twin_buffer *buffer)
         *at = ' ';
 }
 
+static bool is_named_any(twin_text charset, const char *a, const char *b)
+{
+    return twin__is_named(charset, a) || twin__is_named(charset, b);
+}
+
+/* Through iconv, by the name of the character set; as windows-1252, which is what unlabelled mail mostly is, if there is no
+ * such set. */
+static twin_status convert_named(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
+                                 twin_text bytes)
+{
+    iconv_t handle = converter(mime, charset);
+    if (handle == (iconv_t)-1 || is_named_any(charset, "us-ascii", "ascii")) {
+        *bad |= charset.length > 0;
+        handle = converter(mime, (twin_text){ "windows-1252", 12 });
+    }
+    if (handle == (iconv_t)-1)
+        return twin_text_normalise(out, NULL, bytes, TWIN_NORMAL_CHECK);
+    twin_status status = convert(&mime->converted, bad, handle, bytes);
+    twin_text converted = { mime->converted.bytes, mime->converted.length };
+    return status == TWIN_OK ? twin_text_normalise(out, NULL, converted, TWIN_NORMAL_CHECK) : status;
+}
+
 twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
                                twin_text bytes)
 {
     out->length = 0;
     twin_status status;
-    bool ascii = is_ascii(bytes) && !shifts_ascii(charset);
-    if (ascii) {
+    bool shifts = shifts_ascii(charset);
+    if (shifts) {
+        status = convert_named(out, bad, mime, charset, bytes);
+    } else if (is_ascii(bytes)) {
         status = twin_buffer_append(out, bytes.bytes, bytes.length);
     } else {
         /* Mail without a character set, or with the wrong one, is often UTF-8; other text hardly ever looks like it. */
         uint64_t replaced = 0;
-        bool shifts = shifts_ascii(charset);
-        status = shifts ? TWIN_OK : twin_text_normalise(out, &replaced, bytes, TWIN_NORMAL_CHECK);
-        if (status == TWIN_OK && (replaced > 0 || shifts)) {
-            iconv_t handle = converter(mime, charset);
-            bool is_utf8 = twin__is_named(charset, "utf-8") || twin__is_named(charset, "utf8");
-            if (handle == (iconv_t)-1 || twin__is_named(charset, "us-ascii") || twin__is_named(charset, "ascii")) {
-                *bad |= charset.length > 0;
-                handle = converter(mime, (twin_text){ "windows-1252", 12 });
-            }
-            if (is_utf8)
-                *bad = true;
-            else
-                status = convert(out, bad, handle, bytes);
-        }
+        status = twin_text_normalise(out, &replaced, bytes, TWIN_NORMAL_CHECK);
+        bool is_utf8 = is_named_any(charset, "utf-8", "utf8");
+        *bad |= replaced > 0 && is_utf8;
+        if (status == TWIN_OK && replaced > 0 && !is_utf8)
+            status = convert_named(out, bad, mime, charset, bytes);
     }
     if (status == TWIN_OK && out->length > 0)
         replace_zeros(out);
@@ -179,18 +194,12 @@ twin_status twin__mime_decode_words(twin_buffer *out, struct twin__mime *mime, c
     return status;
 }
 
-static twin_status copy(twin_text *out, struct twin__arena *arena, const char *text, bool lower)
+static void lower(twin_text text)
 {
-    if (!text)
-        return TWIN_OK;
-    twin_status status = twin__arena_copy(out, arena, (twin_text){ text, strlen(text) });
-    if (status == TWIN_OK && lower)
-        for (char *at = (char *)out->bytes; *at; at++)
-            *at = twin__lower(*at);
-    return status;
+    for (size_t i = 0; i < text.length; i++)
+        ((char *)text.bytes)[i] = twin__lower(text.bytes[i]);
 }
 
-/* The same for text that comes from outside, which may be anything. */
 static twin_status copy_checked(twin_text *out, struct twin__mime *mime, struct twin__arena *arena, const char *text)
 {
     if (!text)
@@ -208,12 +217,13 @@ twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime
     GMimeContentType *type = g_mime_content_type_parse(mime->options, value);
     char *name = g_mime_content_type_get_mime_type(type);
     twin_status status = copy_checked(&out->type, mime, arena, name);
-    for (size_t i = 0; status == TWIN_OK && i < out->type.length; i++)
-        ((char *)out->type.bytes)[i] = twin__lower(out->type.bytes[i]);
     if (status == TWIN_OK)
-        status = copy(&out->charset, arena, g_mime_content_type_get_parameter(type, "charset"), true);
-    if (status == TWIN_OK)
-        status = copy(&out->boundary, arena, g_mime_content_type_get_parameter(type, "boundary"), false);
+        status = copy_checked(&out->charset, mime, arena, g_mime_content_type_get_parameter(type, "charset"));
+    lower(out->type);
+    lower(out->charset);
+    const char *boundary = g_mime_content_type_get_parameter(type, "boundary");
+    if (status == TWIN_OK && boundary)
+        status = twin__arena_copy(&out->boundary, arena, (twin_text){ boundary, strlen(boundary) });
     if (status == TWIN_OK && out->name.length == 0)
         status = copy_checked(&out->name, mime, arena, g_mime_content_type_get_parameter(type, "name"));
     g_free(name);

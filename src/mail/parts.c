@@ -13,7 +13,7 @@
 
 enum {
     MAX_DEPTH = 32,         /* of multiparts; deeper ones are read as text */
-    MAX_FIELDS = 64,        /* headers of a part that are looked at */
+    MAX_FIELDS = 20,        /* Content headers of a part that are looked at */
     MAX_FIELD_BYTES = 4096, /* of a Content header */
     MAX_BOUNDARY = 256,     /* bytes; RFC 2046 allows 70 */
 };
@@ -70,8 +70,15 @@ static twin_status read_field(struct twin__content *content, twin_message_reader
         return twin__mime_content_type(content, reader->mime, &reader->arena, value);
     if (is_disposition)
         return twin__mime_disposition(content, reader->mime, &reader->arena, value);
-    size_t length = strcspn(value, " \t;(");
+    size_t length = 0; /* of a word; what is not ASCII is none */
+    while (value[length] > ' ' && value[length] != ';' && value[length] != '(')
+        length++;
     return twin__message_lower(&content->encoding, &reader->arena, (twin_text){ value, length });
+}
+
+static bool is_content(twin_text name)
+{
+    return name.length > 8 && twin__is_named((twin_text){ name.bytes, 8 }, "content-");
 }
 
 /* Reads the headers from `walk->at` on, and leaves it at the body. */
@@ -80,12 +87,13 @@ static twin_status read_headers(struct twin__content *content, struct walk *walk
     struct twin__fields fields = { .at = walk->at, .end = walk->end };
     struct twin__field field;
     twin_status status = TWIN_OK;
-    for (size_t n = 0; status == TWIN_OK && twin__fields_next(&field, &fields); n++) {
+    size_t count = 0;
+    while (status == TWIN_OK && twin__fields_next(&field, &fields)) {
         if (starts_with(field.lines, "--")) { /* a boundary that happens to have a colon */
             fields.at = field.lines.bytes;
             break;
         }
-        if (n < MAX_FIELDS)
+        if (is_content(field.name) && count++ < MAX_FIELDS)
             status = read_field(content, walk->reader, &field);
     }
     walk->at = fields.at;
@@ -169,17 +177,23 @@ static twin_status read_text(twin_message_reader *reader, twin_text bytes, const
                              struct twin__stretch *stretch)
 {
     bool bad = false;
+    if (bytes.length > reader->limits.max_text) { /* more is not wanted, and costs time */
+        reader->message.flags |= TWIN_MESSAGE_MUCH_TEXT;
+        bytes.length = reader->limits.max_text;
+    }
     twin_status status = twin__mime_to_utf8(&reader->converted, &bad, reader->mime, content->charset, bytes);
-    if (status != TWIN_OK)
-        return status;
+    bool is_html = starts_with(content->type, "text/html") || starts_with(content->type, "application/xhtml");
     if (bad)
         reader->message.flags |= TWIN_MESSAGE_BAD_CHARSET;
+    if (is_html)
+        reader->message.flags |= TWIN_MESSAGE_HTML;
+    if (status != TWIN_OK || reader->converted.length == 0)
+        return status;
     if (reader->text.length > 0) {
         status = twin__message_add_text(reader, &reader->text, (twin_text){ "\n", 1 });
         stretch->begin = reader->text.length;
     }
     twin_text text = { reader->converted.bytes, reader->converted.length };
-    bool is_html = starts_with(content->type, "text/html") || starts_with(content->type, "application/xhtml");
     if (status == TWIN_OK && is_html)
         status = twin__message_add_html(reader, &reader->converted);
     else if (status == TWIN_OK)

@@ -1,0 +1,118 @@
+/* fuzz_message.c — any bytes are a message.
+ *
+ * What is read is valid UTF-8, within the limits, and the same whatever was read before. A message that is passed on has
+ * the same body. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <twinsift/message.h>
+#include <twinsift/text.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static twin_buffer scratch;
+
+static void require_text(twin_text text)
+{
+    uint64_t replaced = 0;
+    require(twin_text_normalise(&scratch, &replaced, text, TWIN_NORMAL_CHECK) == TWIN_OK && replaced == 0);
+}
+
+static void require_within(twin_text part, twin_text whole)
+{
+    require(part.length == 0 ||
+            (part.bytes >= whole.bytes && part.bytes + part.length <= whole.bytes + whole.length));
+}
+
+static void check_lists(const twin_message *message)
+{
+    for (size_t i = 0; i < message->header_count; i++) {
+        require_text(message->headers[i].name);
+        require_text(message->headers[i].value);
+        require(!twin_message_is_filter_header(message->headers[i].name));
+    }
+    for (size_t i = 0; i < message->address_count; i++) {
+        require_text(message->addresses[i].address);
+        require_text(message->addresses[i].name);
+        require_within(message->addresses[i].domain, message->addresses[i].address);
+        require_within(message->addresses[i].registered, message->addresses[i].domain);
+    }
+    for (size_t i = 0; i < message->hop_count; i++) {
+        require_text(message->hops[i].hello);
+        require_text(message->hops[i].name);
+        require_text(message->hops[i].address);
+    }
+    for (size_t i = 0; i < message->link_count; i++) {
+        require_text(message->links[i].host);
+        require_within(message->links[i].registered, message->links[i].host);
+        require(message->links[i].host.length > 0 && message->links[i].count > 0);
+    }
+    for (size_t i = 0; i < message->part_count; i++) {
+        const twin_message_part *part = &message->parts[i];
+        require_text(part->type);
+        require_text(part->charset);
+        require_text(part->encoding);
+        require_text(part->name);
+        require_text(part->extension);
+        require_within(part->text, message->text);
+    }
+}
+
+static void check(const twin_message *message, size_t size, twin_message_options limits)
+{
+    require(message->raw.length <= size && message->header_length <= message->raw.length);
+    require(message->header_count <= limits.max_headers && message->part_count <= limits.max_parts);
+    require(message->link_count <= limits.max_links);
+    require(message->text.length <= limits.max_text && message->hidden.length <= limits.max_text);
+    require_text(message->text);
+    require_text(message->hidden);
+    require_text(message->folded);
+    require_text(message->subject);
+    require_text(message->id);
+    check_lists(message);
+}
+
+static bool same(twin_text a, twin_text b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const twin_message_options usual = { 4 << 20, 1000, 200, 1 << 20, 1000 }, small = { 300, 3, 3, 30, 2 };
+    static twin_message_reader *used; /* has read all inputs before this one */
+    twin_message_reader *fresh, *narrow;
+    const twin_message *message, *again;
+    twin_text raw = { (const char *)data, size };
+    if (!used)
+        require(twin_message_reader_create(&used, (twin_message_options){ 0 }) == TWIN_OK);
+    require(twin_message_reader_create(&fresh, usual) == TWIN_OK);
+    require(twin_message_reader_create(&narrow, small) == TWIN_OK);
+
+    require(twin_message_read(&message, narrow, raw) == TWIN_OK);
+    check(message, size, small);
+    require(twin_message_read(&message, used, raw) == TWIN_OK);
+    check(message, size, usual);
+    require(twin_message_read(&again, fresh, raw) == TWIN_OK);
+    require(same(message->text, again->text) && same(message->folded, again->folded) &&
+            same(message->hidden, again->hidden) && same(message->raw, again->raw) &&
+            message->flags == again->flags && message->link_count == again->link_count);
+
+    twin_buffer passed = { 0 };
+    twin_message_header added = { { "X-Twinsift", 10 }, { "spam", 4 } };
+    require(twin_message_pass(&passed, raw, &added, 1) == TWIN_OK);
+    size_t body = message->raw.length - message->header_length;
+    if (size <= usual.max_bytes)
+        require(passed.length >= body && same((twin_text){ passed.bytes + passed.length - body, body },
+                                              (twin_text){ message->raw.bytes + message->header_length, body }));
+    twin_buffer_clear(&passed);
+    twin_message_reader_free(fresh);
+    twin_message_reader_free(narrow);
+    return 0;
+}
