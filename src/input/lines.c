@@ -2,21 +2,12 @@
  *
  * A chunk of lines owns those that start in its own range of bytes. It looks for its first line
  * only there, and reads past its end only to finish its last line, so that each byte of a line,
- * however long, is read twice at most. Files are read, not mapped: one that is truncated while
- * it is read is then an error and not a signal. What cannot be read at any offset, because it is
- * compressed or a pipe, is first copied to a temporary file. */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
+ * however long, is read twice at most. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "input/foreign.h"
-#include "input/source.h"
-#include "input/unpack.h"
+#include "input/file_bytes.h"
 
 enum {
     FIRST_STEP = 16 << 10, /* how far a chunk reads past its end at first to finish its last line, */
@@ -25,8 +16,7 @@ enum {
 
 struct lines {
     struct twin__source source;
-    int fd;              /* the file, or the temporary file it was unpacked into */
-    uint64_t begin, end; /* where the lines begin, after a byte order mark, and end */
+    struct twin__file_bytes bytes;
 };
 
 static const struct lines *lines_of(const struct twin__source *source)
@@ -41,95 +31,23 @@ static bool accepts(const struct twin__opening *opening)
     return !S_ISDIR(opening->about.st_mode) && twin__content_of(opening) == TWIN__CONTENT_LINES;
 }
 
-static twin_status check_packing(enum packing found, const char *name, twin_error *error)
-{
-    if (twin__name_ends_in(name, ".gz") && found != PACKED_GZIP)
-        return twin__fail(error, TWIN_EFORMAT, "%s is not gzip data, though its name ends in .gz", name);
-    if (twin__name_ends_in(name, ".zst") && found != PACKED_ZSTD)
-        return twin__fail(error, TWIN_EFORMAT, "%s is not zstd data, though its name ends in .zst", name);
-    return TWIN_OK;
-}
-
-/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. */
-static twin_status unpack(struct lines *lines, uint64_t total, const struct twin__opening *opening, twin_error *error)
-{
-    const twin_input_options *options = &opening->settings->options;
-    int unpacked;
-    struct unpack_options how = { opening->name, options->temp_folder, total, options->progress };
-    twin_status status = twin__unpack(&unpacked, &lines->end, lines->fd, how, error);
-    if (status != TWIN_OK)
-        return status;
-    close(lines->fd);
-    lines->fd = unpacked;
-    lines->begin = 0;
-    return TWIN_OK;
-}
-
-/* A regular file that is not packed is read where it is; its first bytes tell whether it is. */
-static twin_status open_regular(struct lines *lines, const struct twin__opening *opening, twin_error *error)
-{
-    unsigned char bytes[TWIN__PACKING_BYTES];
-    uint64_t size = (uint64_t)opening->about.st_size;
-    off_t at = lseek(lines->fd, 0, SEEK_CUR); /* standard input may have been read from before */
-    lines->begin = at > 0 ? (uint64_t)at : 0;
-    lines->end = size > lines->begin ? size : lines->begin;
-    ssize_t got = twin__read_at(lines->fd, bytes, sizeof bytes, lines->begin);
-    if (got < 0)
-        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
-    enum packing found = twin__packing_of(bytes, (size_t)got);
-    twin_status status = check_packing(found, opening->name, error);
-    if (status != TWIN_OK || found == PACKED_NOT)
-        return status;
-    return unpack(lines, lines->end - lines->begin, opening, error);
-}
-
-static twin_status skip_byte_order_mark(struct lines *lines, const char *name, twin_error *error)
-{
-    char mark[3];
-    size_t length = lines->end - lines->begin < sizeof mark ? (size_t)(lines->end - lines->begin) : sizeof mark;
-    ssize_t got = twin__read_at(lines->fd, mark, length, lines->begin);
-    if (got < 0)
-        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
-    if (got == 3 && memcmp(mark, TWIN__BYTE_ORDER_MARK, 3) == 0)
-        lines->begin += 3;
-    return TWIN_OK;
-}
-
-/* A file of another kind would be a bad document per line. */
-static twin_status check_kind(const struct lines *lines, const struct twin__opening *opening, twin_error *error)
-{
-    char bytes[TWIN__FOREIGN_BYTES];
-    size_t length = lines->end - lines->begin < sizeof bytes ? (size_t)(lines->end - lines->begin) : sizeof bytes;
-    ssize_t got = twin__read_at(lines->fd, bytes, length, lines->begin);
-    if (got < 0)
-        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
-    const char *advice = twin__foreign_bytes(bytes, (size_t)got, opening->settings->options.format);
-    return advice ? twin__fail(error, TWIN_EFORMAT, "%s %s", opening->name, advice) : TWIN_OK;
-}
-
 static twin_status open_lines(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
     struct lines *lines = calloc(1, sizeof *lines);
     if (!lines)
         return twin__fail_memory(error);
     *out = &lines->source;
-    lines->fd = opening->fd;
-    opening->fd = -1;
-    twin_status status =
-        S_ISREG(opening->about.st_mode) ? open_regular(lines, opening, error) : unpack(lines, 0, opening, error);
-    if (status == TWIN_OK)
-        status = skip_byte_order_mark(lines, opening->name, error);
-    if (status == TWIN_OK)
-        status = check_kind(lines, opening, error);
-    uint64_t bytes = lines->end - lines->begin, each = opening->settings->options.chunk_bytes;
+    twin_status status = twin__file_bytes_open(&lines->bytes, opening, opening->settings->options.format, error);
+    uint64_t bytes = lines->bytes.end - lines->bytes.begin, each = opening->settings->options.chunk_bytes;
     lines->source.chunks = bytes / each + (bytes % each != 0);
     return status;
 }
 
 static void close_lines(struct twin__source *source)
 {
-    close(lines_of(source)->fd);
-    free(source);
+    struct lines *lines = (struct lines *)source;
+    twin__file_bytes_close(&lines->bytes);
+    free(lines);
 }
 
 /* ---- reading ---- */
@@ -138,8 +56,8 @@ static void bounds(uint64_t *begin, uint64_t *end, const struct twin__source *so
 {
     const struct lines *lines = lines_of(source);
     uint64_t each = source->settings->options.chunk_bytes;
-    *begin = lines->begin + chunk * each;
-    *end = lines->end - *begin < each ? lines->end : *begin + each;
+    *begin = lines->bytes.begin + chunk * each;
+    *end = lines->bytes.end - *begin < each ? lines->bytes.end : *begin + each;
 }
 
 static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
@@ -149,19 +67,10 @@ static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
     return end - begin;
 }
 
-/* Appends `length` bytes of the file to the block, which keeps room for a line end. */
 static twin_status read_more(const struct lines *lines, twin_buffer *block, uint64_t offset, size_t length,
                              twin_error *error)
 {
-    if (twin_buffer_reserve(block, length + 2) != TWIN_OK)
-        return twin__fail_memory(error);
-    ssize_t got = twin__read_at(lines->fd, block->bytes + block->length, length, offset);
-    if (got < 0)
-        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", lines->source.name);
-    if ((size_t)got < length)
-        return twin__fail(error, TWIN_EIO, "%s became shorter while it was read", lines->source.name);
-    block->length += length;
-    return TWIN_OK;
+    return twin__file_bytes_read(block, &lines->bytes, lines->source.name, offset, length, error);
 }
 
 /* Reads on until the line that starts at `start` of the block is whole, and `end` is right after
@@ -173,12 +82,13 @@ static twin_status finish_line(const struct lines *lines, struct twin__chunk *ch
     uint64_t longest = (uint64_t)lines->source.settings->options.max_bytes + 1; /* a '\r' does not count */
     *end = 0;
     for (size_t step = FIRST_STEP; block->length - start <= longest; step = step < LAST_STEP ? 2 * step : step) {
-        if (offset == lines->end) {
+        if (offset == lines->bytes.end) {
             block->bytes[block->length++] = '\n';
             *end = block->length;
             return TWIN_OK;
         }
-        size_t had = block->length, more = lines->end - offset < step ? (size_t)(lines->end - offset) : step;
+        size_t had = block->length,
+               more = lines->bytes.end - offset < step ? (size_t)(lines->bytes.end - offset) : step;
         twin_status status = read_more(lines, block, offset, more, chunk->error);
         if (status != TWIN_OK)
             return status;
@@ -267,7 +177,7 @@ static twin_status read_lines(const struct twin__source *source, struct twin__ch
 static bool contains(const struct twin__source *source, twin_position position)
 {
     const struct lines *lines = lines_of(source);
-    return position.offset >= lines->begin && position.offset < lines->end;
+    return position.offset >= lines->bytes.begin && position.offset < lines->bytes.end;
 }
 
 static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
@@ -277,7 +187,7 @@ static twin_status fetch(struct twin__record *out, const struct twin__source *so
     twin_buffer *block = &buffers->block;
     const char *newline;
     out->what = TWIN__RECORD_BLANK;
-    if (position.length > lines->end - position.offset)
+    if (position.length > lines->bytes.end - position.offset)
         return TWIN_OK;
     block->length = 0;
     twin_status status = read_more(lines, block, position.offset, position.length, error);
@@ -298,17 +208,9 @@ static twin_status read_bytes(twin_buffer *out, const struct twin__source *sourc
                               twin_error *error)
 {
     const struct lines *lines = lines_of(source);
-    if (end > lines->end)
-        end = lines->end;
+    if (end > lines->bytes.end)
+        end = lines->bytes.end;
     return begin < end ? read_more(lines, out, begin, (size_t)(end - begin), error) : TWIN_OK;
-}
-
-static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
-{
-    char line[24];
-    int length = snprintf(line, sizeof line, ":%" PRIu64, position.line);
-    twin_status status = twin_buffer_append(out, source->name, strlen(source->name));
-    return status == TWIN_OK ? twin_buffer_append(out, line, (size_t)length) : status;
 }
 
 const struct twin__source_kind twin__lines = {
@@ -318,7 +220,7 @@ const struct twin__source_kind twin__lines = {
     .read = read_lines,
     .contains = contains,
     .fetch = fetch,
-    .describe = describe,
+    .describe = twin__describe_line,
     .bytes = read_bytes,
     .close = close_lines,
 };

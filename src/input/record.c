@@ -38,6 +38,14 @@ twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record
     return go_on ? TWIN_OK : TWIN_ESTOPPED;
 }
 
+twin_status twin__describe_line(twin_buffer *out, const struct twin__source *source, twin_position position)
+{
+    char line[24];
+    int length = snprintf(line, sizeof line, ":%" PRIu64, position.line);
+    twin_status status = twin_buffer_append(out, source->name, strlen(source->name));
+    return status == TWIN_OK ? twin_buffer_append(out, line, (size_t)length) : status;
+}
+
 /* ---- JSON ---- */
 
 static uint64_t column_of(const struct json_value *value, const char *line)

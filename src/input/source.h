@@ -139,6 +139,9 @@ void twin__record_too_long(struct twin__record *record, const struct twin__sourc
 /* record.c: calls the visitor. TWIN_ESTOPPED when that wants no more. */
 twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record, twin_position position);
 
+/* record.c: the `describe` of kinds that have lines. */
+twin_status twin__describe_line(twin_buffer *out, const struct twin__source *source, twin_position position);
+
 /* record.c: looks at the line that starts at `line`; a newline is right before `end`. `newline`
  * becomes the one that ends the line. */
 twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,

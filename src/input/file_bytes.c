@@ -1,0 +1,110 @@
+/* file_bytes.c — the bytes of a file of records, at any offset. */
+#include "input/file_bytes.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "input/foreign.h"
+#include "input/unpack.h"
+
+static twin_status check_packing(enum packing found, const char *name, twin_error *error)
+{
+    if (twin__name_ends_in(name, ".gz") && found != PACKED_GZIP)
+        return twin__fail(error, TWIN_EFORMAT, "%s is not gzip data, though its name ends in .gz", name);
+    if (twin__name_ends_in(name, ".zst") && found != PACKED_ZSTD)
+        return twin__fail(error, TWIN_EFORMAT, "%s is not zstd data, though its name ends in .zst", name);
+    return TWIN_OK;
+}
+
+/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. */
+static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const struct twin__opening *opening,
+                          twin_error *error)
+{
+    const twin_input_options *options = &opening->settings->options;
+    int unpacked;
+    struct unpack_options how = { opening->name, options->temp_folder, total, options->progress };
+    twin_status status = twin__unpack(&unpacked, &bytes->end, bytes->fd, how, error);
+    if (status != TWIN_OK)
+        return status;
+    close(bytes->fd);
+    bytes->fd = unpacked;
+    bytes->begin = 0;
+    return TWIN_OK;
+}
+
+/* A regular file that is not packed is read where it is; its first bytes tell whether it is. */
+static twin_status open_regular(struct twin__file_bytes *bytes, const struct twin__opening *opening,
+                                twin_error *error)
+{
+    unsigned char first[TWIN__PACKING_BYTES];
+    uint64_t size = (uint64_t)opening->about.st_size;
+    off_t at = lseek(bytes->fd, 0, SEEK_CUR); /* standard input may have been read from before */
+    bytes->begin = at > 0 ? (uint64_t)at : 0;
+    bytes->end = size > bytes->begin ? size : bytes->begin;
+    ssize_t got = twin__read_at(bytes->fd, first, sizeof first, bytes->begin);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
+    enum packing found = twin__packing_of(first, (size_t)got);
+    twin_status status = check_packing(found, opening->name, error);
+    if (status != TWIN_OK || found == PACKED_NOT)
+        return status;
+    return unpack(bytes, bytes->end - bytes->begin, opening, error);
+}
+
+static twin_status skip_byte_order_mark(struct twin__file_bytes *bytes, const char *name, twin_error *error)
+{
+    char mark[3];
+    size_t length = bytes->end - bytes->begin < sizeof mark ? (size_t)(bytes->end - bytes->begin) : sizeof mark;
+    ssize_t got = twin__read_at(bytes->fd, mark, length, bytes->begin);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
+    if (got == 3 && memcmp(mark, TWIN__BYTE_ORDER_MARK, 3) == 0)
+        bytes->begin += 3;
+    return TWIN_OK;
+}
+
+/* A file of another kind would be a bad document per line. */
+static twin_status check_kind(const struct twin__file_bytes *bytes, const char *name, twin_input_format format,
+                              twin_error *error)
+{
+    char first[TWIN__FOREIGN_BYTES];
+    size_t length = bytes->end - bytes->begin < sizeof first ? (size_t)(bytes->end - bytes->begin) : sizeof first;
+    ssize_t got = twin__read_at(bytes->fd, first, length, bytes->begin);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
+    const char *advice = twin__foreign_bytes(first, (size_t)got, format);
+    return advice ? twin__fail(error, TWIN_EFORMAT, "%s %s", name, advice) : TWIN_OK;
+}
+
+twin_status twin__file_bytes_open(struct twin__file_bytes *out, struct twin__opening *opening,
+                                  twin_input_format format, twin_error *error)
+{
+    *out = (struct twin__file_bytes){ .fd = opening->fd };
+    opening->fd = -1;
+    twin_status status =
+        S_ISREG(opening->about.st_mode) ? open_regular(out, opening, error) : unpack(out, 0, opening, error);
+    if (status == TWIN_OK)
+        status = skip_byte_order_mark(out, opening->name, error);
+    return status == TWIN_OK ? check_kind(out, opening->name, format, error) : status;
+}
+
+void twin__file_bytes_close(struct twin__file_bytes *bytes)
+{
+    close(bytes->fd);
+}
+
+twin_status twin__file_bytes_read(twin_buffer *block, const struct twin__file_bytes *bytes, const char *name,
+                                  uint64_t offset, size_t length, twin_error *error)
+{
+    if (twin_buffer_reserve(block, length + 2) != TWIN_OK)
+        return twin__fail_memory(error);
+    ssize_t got = twin__read_at(bytes->fd, block->bytes + block->length, length, offset);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
+    if ((size_t)got < length)
+        return twin__fail(error, TWIN_EIO, "%s became shorter while it was read", name);
+    block->length += length;
+    return TWIN_OK;
+}
