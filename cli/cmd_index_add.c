@@ -79,10 +79,8 @@ const struct command command_index_add = {
     .name = "twinsift index add",
     .summary = "add documents; an id that exists is replaced",
     .usage = "[OPTION]... FILE INPUT...",
-    .about =
-        "An INPUT is a file .jsonl, .jsonl.gz or .jsonl.zst, another file, which is a document, a folder of such "
-        "files, or - for JSON lines on standard input. "
-        "Documents are written in batches, each as a whole or not at all.",
+    .about = ABOUT_INPUT " "
+                         "Documents are written in batches, each as a whole or not at all.",
     .shared = TAKES_INPUT " " INDEX_TAKES,
     .checked = INDEX_STORES,
     .options = options,

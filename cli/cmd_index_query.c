@@ -146,13 +146,11 @@ const struct command command_index_query = {
     .name = "twinsift index query",
     .summary = "print the documents of the index that are similar to given ones",
     .usage = "[OPTION]... FILE INPUT...",
-    .about =
-        "An INPUT is a file .jsonl, .jsonl.gz or .jsonl.zst, another file, which is a document, a folder of such "
-        "files, "
-        "or - for JSON lines on standard input.\n\n"
-        "Each line of the output is a match: the id of the query, the id of the match and their similarity, "
-        "tab-separated, the most similar first. Without --threshold that of 'index create' holds; below it matches "
-        "may be missed.",
+    .about = ABOUT_INPUT
+    "\n\n"
+    "Each line of the output is a match: the id of the query, the id of the match and their similarity, "
+    "tab-separated, the most similar first. Without --threshold that of 'index create' holds; below it matches "
+    "may be missed.",
     .shared = TAKES_INPUT " threshold " INDEX_TAKES,
     .checked = INDEX_STORES,
     .options = options,

@@ -452,12 +452,10 @@ const struct command command_pairs = {
     .name = "twinsift pairs",
     .summary = "find all similar pairs in a collection of documents or sets",
     .usage = "[OPTION]... INPUT...",
-    .about =
-        "An INPUT is a file .jsonl, .jsonl.gz or .jsonl.zst with one JSON object per line (\"id\" and \"text\"), "
-        "another "
-        "file, which is a document, a folder of such files, or - for JSON lines on standard input.\n\n"
-        "Each line of the output is a pair: two ids and their similarity, tab-separated, in the order of the input. "
-        "Every pair has been verified by comparing the two sets.",
+    .about = ABOUT_INPUT
+    "\n\n"
+    "Each line of the output is a pair: two ids and their similarity, tab-separated, in the order of the input. "
+    "Every pair has been verified by comparing the two sets.",
     .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " " TAKES_MANNERS,
     .options = options,
     .most = SIZE_MAX,

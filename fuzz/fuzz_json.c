@@ -27,11 +27,16 @@ static void check_same(const struct json_value *a, const struct json_value *b)
     demand(a->text.length == 0 || memcmp(a->text.bytes, b->text.bytes, a->text.length) == 0);
 }
 
+/* Plain, nested and several fields, some of them the same. */
+static const char *const id_names[] = { "id", "a.id", "text" };
+static const char *const text_names[] = { "text", "text,a.text", "a,a.id,text", "a.a.a" };
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    const twin_text id = { "id", 2 }, text = { "text", 4 };
+    struct twin__fields fields;
+    demand(twin__fields_init(&fields, id_names[size % 3], text_names[size % 4], NULL) == TWIN_OK);
     twin_read_buffers room = { 0 }, other_room = { 0 };
     char *lines = malloc(size + 1);
     demand(lines);
@@ -42,18 +47,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct json_line json, other;
     for (const char *line = lines; line < end; line = json.end + 1) {
         twin_cpu_use(twin_cpu_best());
-        demand(twin__json_scan(&json, &room, id, text, line, end) == TWIN_OK);
+        demand(twin__json_scan(&json, &room, &fields, line, end) == TWIN_OK);
         check_line(&json, line, end);
 
         /* The same line alone, and byte by byte. */
         twin_cpu_use(TWIN_CPU_SCALAR);
-        demand(twin__json_scan(&other, &other_room, id, text, line, json.end + 1) == TWIN_OK);
+        demand(twin__json_scan(&other, &other_room, &fields, line, json.end + 1) == TWIN_OK);
         demand(other.wrong == json.wrong && other.where == json.where && other.end == json.end);
         if (!json.wrong) {
             check_same(&json.id, &other.id);
             check_same(&json.text, &other.text);
         }
     }
+    twin__fields_clear(&fields);
     free(lines);
     twin_read_buffers_clear(&room);
     twin_read_buffers_clear(&other_room);

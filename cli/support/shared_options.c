@@ -109,18 +109,20 @@ static const struct option_kind color_choice = { read_color, show_choice };
 #define AT(field) OPTION_AT(struct shared_options, field)
 
 const struct option_row shared_option_rows[] = {
-    { "id-field", 0, OPTIONS_INPUT, "F", "the field of a JSON line that holds the id (default: id)", &option_text,
+    { "id-field", 0, OPTIONS_INPUT, "F",
+      "the field or column that holds the id (default: id); a.b is b in the object a", &option_text,
       AT(input.id_field) },
-    { "text-field", 0, OPTIONS_INPUT, "F", "the field of a JSON line that holds the text (default: text)",
-      &option_text, AT(input.text_field) },
+    { "text-field", 0, OPTIONS_INPUT, "F",
+      "the field or column that holds the text (default: text); a,b is both, joined by a line end", &option_text,
+      AT(input.text_field) },
     { "sets", 0, OPTIONS_INPUT, "[SEPARATOR]",
       "the inputs are lines of SET, SEPARATOR, ELEMENT; the separator is a tab unless given", &sets_input,
       AT(input) },
     { "as", 0, OPTIONS_INPUT, "WHAT",
-      "what files are; auto: by name, .jsonl and .ndjson are JSON lines and others a document each; files: a "
-      "document "
-      "each; lines: JSON lines",
-      &option_choice, AT(input.as), .choices = "auto files lines" },
+      "what files are; auto: by name, .jsonl and .ndjson are JSON lines, .csv and .tsv tables, others a document "
+      "each; "
+      "files: a document each; lines: JSON lines; csv, tsv: tables",
+      &option_choice, AT(input.as), .choices = "auto files lines csv tsv" },
     { "hidden", 0, OPTIONS_INPUT, NULL, "also read hidden files and folders in folders", &option_flag,
       AT(input.hidden) },
     { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,

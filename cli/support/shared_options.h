@@ -15,6 +15,13 @@
 #define TAKES_EXEC "threads executor"
 #define TAKES_MANNERS "json quiet"
 
+/* What an INPUT is, for --help. */
+#define ABOUT_INPUT                                                                                                  \
+    "An INPUT is a file of JSON lines (.jsonl, .ndjson) or a table (.csv, .tsv), whose records have an \"id\" and "  \
+    "a "                                                                                                             \
+    "\"text\"; another file, which is one document; a folder of such files; or - for JSON lines on standard input. " \
+    "Files may be compressed (.gz, .zst)."
+
 struct shared_options {
     struct request_base base;
     bool json, quiet;

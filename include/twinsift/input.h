@@ -1,15 +1,20 @@
 /* input.h — where documents come from.
  *
- * An input is one or more folders, JSON-lines files (plain, .gz, .zst), text files, files of set
- * rows, or standard input; or texts that the caller has in memory. It is divided into chunks that
+ * An input is one or more folders, JSON-lines files (plain, .gz, .zst), tables (CSV, TSV), text
+ * files, files of set rows, or standard input; or texts that the caller has in memory. It is divided into chunks that
  * several threads may read at once, in any order. Each document comes with its position, and can
  * be fetched again by it. Of files only the names in a folder are kept in memory, so an input may
  * be larger than memory: what cannot be read twice (a pipe, compressed lines) is first copied to
  * an unnamed temporary file.
  *
  * The files of a folder are read as they would be if they were given themselves: .jsonl and
- * .ndjson line by line, others as one document each. The former are sources of their own, after
- * the folder. They and all files of lines stay open.
+ * .ndjson line by line, .csv and .tsv record by record, others as one document each. Files of
+ * lines and records are sources of their own, after the folder, and stay open.
+ *
+ * A table has a header, which names its columns; "id" and "text" by default. Columns are separated
+ * by commas, or else by semicolons or tabs, as the header shows; quotes, and line ends in them, are
+ * those of RFC 4180. An empty id is none. A record with more or fewer columns than the header is a
+ * problem.
  *
  * Of mail, a file that begins with a line "From ADDRESS DATE" is an mbox. Of a Maildir, the messages
  * in cur and new are read, except drafts and those marked for deletion. A message's id is the path of
@@ -46,17 +51,21 @@ typedef enum twin_mbox {
 
 /* What the files of an input of documents are. */
 typedef enum twin_input_as {
-    TWIN_INPUT_AS_NAMED, /* .jsonl, .ndjson, also with .gz or .zst, and what has no name: lines; others: a document */
+    TWIN_INPUT_AS_NAMED, /* .jsonl, .ndjson: lines, .csv, .tsv: tables, all also with .gz or .zst; what has no
+                            name: lines; others: a document */
     TWIN_INPUT_AS_FILES, /* each is a document, whatever its name, also if it is not text */
     TWIN_INPUT_AS_LINES, /* each is JSON lines, whatever its name */
+    TWIN_INPUT_AS_CSV,   /* each is comma-separated values, whatever its name */
+    TWIN_INPUT_AS_TSV,   /* tab-separated values */
 } twin_input_as;
 
 typedef struct twin_input_options {
     twin_input_format format;
     twin_input_as as;
     bool hidden;             /* also read files and folders in folders whose names begin with '.' */
-    const char *id_field;    /* NULL: "id" */
-    const char *text_field;  /* NULL: "text" */
+    const char *id_field;    /* NULL: "id"; "meta.id" is the member "id" of the object "meta" */
+    const char *text_field;  /* NULL: "text"; "title,body": these, joined by a line end, without those that are
+                                missing or null */
     char separator;          /* of rows; 0: a tab */
     twin_mbox mbox;          /* of mail */
     const char *temp_folder; /* for what must be unpacked; NULL: "/tmp" */

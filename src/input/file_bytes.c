@@ -108,3 +108,11 @@ twin_status twin__file_bytes_read(twin_buffer *block, const struct twin__file_by
     block->length += length;
     return TWIN_OK;
 }
+
+twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_bytes *bytes, const char *name,
+                                   uint64_t begin, uint64_t end, twin_error *error)
+{
+    if (end > bytes->end)
+        end = bytes->end;
+    return begin < end ? twin__file_bytes_read(out, bytes, name, begin, (size_t)(end - begin), error) : TWIN_OK;
+}

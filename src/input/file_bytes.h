@@ -23,4 +23,8 @@ void twin__file_bytes_close(struct twin__file_bytes *bytes);
 twin_status twin__file_bytes_read(twin_buffer *block, const struct twin__file_bytes *bytes, const char *name,
                                   uint64_t offset, size_t length, twin_error *error);
 
+/* Appends the bytes from `begin` to `end`, or to the last. */
+twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_bytes *bytes, const char *name,
+                                   uint64_t begin, uint64_t end, twin_error *error);
+
 #endif

@@ -11,8 +11,6 @@
 static const struct {
     const char *ending, *advice;
 } names[] = {
-    { ".tsv", "if its lines are a set, a tab and an element, use --sets; convert other tables to JSON lines" },
-    { ".csv", "if its lines are a set, a comma and an element, use --sets=,; convert other tables to JSON lines" },
     { ".json", "if it is a JSON array, convert it to JSON lines with jq -c '.[]' and name them .jsonl; if it is JSON "
                "lines, use --as lines; if it is one document, --as files" },
     { ".xz", "decompress it with xz -dc and give the result as standard input (-)" },

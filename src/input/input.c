@@ -48,7 +48,7 @@ static twin_status check_options(const twin_input_options *options, twin_error *
 {
     if (options->format < TWIN_INPUT_DOCUMENTS || options->format > TWIN_INPUT_MAIL)
         return twin__fail(error, TWIN_EINVAL, "there is no such format of inputs");
-    if (options->as < TWIN_INPUT_AS_NAMED || options->as > TWIN_INPUT_AS_LINES)
+    if (options->as < TWIN_INPUT_AS_NAMED || options->as > TWIN_INPUT_AS_TSV)
         return twin__fail(error, TWIN_EINVAL, "there is no such kind of files");
     if (options->mbox < TWIN_MBOX_AUTO || options->mbox > TWIN_MBOX_NONE)
         return twin__fail(error, TWIN_EINVAL, "there is no such dialect of mbox files");
@@ -84,6 +84,7 @@ static twin_text text_of(const char *string)
 /* An input without sources, for `count` paths. */
 static twin_status create(twin_input **out, size_t count, twin_input_options options, twin_error *error)
 {
+    bool names_id = options.id_field != NULL;
     fill_defaults(&options);
     twin_status status = check_options(&options, error);
     if (status != TWIN_OK)
@@ -96,15 +97,18 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
     options.id_field = id_field;
     options.text_field = text_field;
     options.temp_folder = temp_folder;
-    input->settings = (struct twin__input_settings){ .options = options, .has_several = count > 1 };
+    input->settings =
+        (struct twin__input_settings){ .options = options, .names_id = names_id, .has_several = count > 1 };
     if (!id_field || !text_field || !temp_folder) {
         twin_input_free(input);
         return twin__fail_memory(error);
     }
-    input->settings.id_field = text_of(id_field);
-    input->settings.text_field = text_of(text_field);
-    *out = input;
-    return TWIN_OK;
+    status = twin__fields_init(&input->settings.fields, id_field, text_field, error);
+    if (status != TWIN_OK)
+        twin_input_free(input);
+    else
+        *out = input;
+    return status;
 }
 
 /* Takes the sources over and numbers them and their chunks. */
@@ -192,6 +196,7 @@ void twin_input_free(twin_input *input)
     for (size_t i = 0; i < input->count; i++)
         twin__source_close(input->sources[i]);
     free(input->sources);
+    twin__fields_clear(&input->settings.fields);
     free((char *)input->settings.options.id_field);
     free((char *)input->settings.options.text_field);
     free((char *)input->settings.options.temp_folder);

@@ -1,4 +1,9 @@
-/* json.c — one JSON object on a line. */
+/* json.c — one JSON object on a line.
+ *
+ * Values that no field leads to are skipped, which checks them too. On the way down the scanner knows
+ * by a set of bits which fields begin with the keys above, so that an object nobody asks for costs what
+ * it did without nested fields. A string without escapes stays where it is. Several texts are joined
+ * once the whole line is known to be good. */
 #include "input/json.h"
 
 #include <string.h>
@@ -12,10 +17,15 @@ struct scan {
     size_t (*find_string_end)(const char *p, size_t n);
     const char *wrong;
     bool no_memory;
-    twin_text id_field, text_field;
+    const struct twin__fields *fields;
+    struct json_value values[TWIN__MAX_FIELDS];
     twin_read_buffers *room;
     struct json_line *line;
 };
+
+/* Fields by number, as bits: those whose first steps have led to where we are. */
+typedef uint32_t field_set;
+_Static_assert(TWIN__MAX_FIELDS <= 32, "a set has a bit for each field");
 
 static bool refuse(struct scan *s, const char *why)
 {
@@ -201,13 +211,14 @@ static bool skip_word(struct scan *s, const char *word)
 }
 
 static bool skip_array(struct scan *s, int depth);
-static bool scan_object(struct scan *s, int depth);
+static bool scan_object(struct scan *s, int depth, field_set wanted);
 
-static bool skip_value(struct scan *s, int depth)
+/* A value in which only the `wanted` fields can be, if it is an object. */
+static bool skip_value(struct scan *s, int depth, field_set wanted)
 {
     switch (*s->p) {
     case '"': return skip_string(s);
-    case '{': return scan_object(s, depth + 1);
+    case '{': return scan_object(s, depth + 1, wanted);
     case '[': return skip_array(s, depth + 1);
     case 't': return skip_word(s, "true");
     case 'f': return skip_word(s, "false");
@@ -239,7 +250,7 @@ static bool skip_array(struct scan *s, int depth)
     if (!enter(s, &empty, ']', depth))
         return false;
     while (!empty) {
-        if (!skip_value(s, depth))
+        if (!skip_value(s, depth, 0))
             return false;
         skip_blanks(s);
         if (*s->p != ',' && *s->p != ']')
@@ -256,7 +267,7 @@ static bool same(twin_text a, twin_text b)
     return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
-static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room)
+static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room, int depth, field_set inside)
 {
     const char *begin = s->p;
     *out = (struct json_value){ .kind = JSON_OTHER, .begin = begin };
@@ -264,7 +275,7 @@ static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room
         out->kind = JSON_STRING;
         return scan_string(s, &out->text, room);
     }
-    if (!skip_value(s, 1))
+    if (!skip_value(s, depth, inside))
         return false;
     if (*begin == 'n')
         out->kind = JSON_NULL;
@@ -273,42 +284,63 @@ static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room
     return true;
 }
 
-/* A value of the outermost object: kept when its key names one of the two fields, or both. */
-static bool scan_field(struct scan *s, twin_text key)
+/* The wanted fields that are the member of this key, and those that are in it. */
+static void match_key(field_set *here, field_set *inside, const struct scan *s, twin_text key, int depth,
+                      field_set wanted)
 {
-    bool is_id = same(key, s->id_field);
-    if (same(key, s->text_field)) {
-        if (!scan_value(s, &s->line->text, &s->room->text))
-            return false;
-        if (is_id)
-            s->line->id = s->line->text;
-        return true;
+    size_t step = (size_t)depth - 1;
+    *here = *inside = 0;
+    for (size_t i = 0; i < s->fields->count; i++) {
+        const struct twin__field *field = &s->fields->items[i];
+        if (!(wanted >> i & 1))
+            continue;
+        if (same(key, field->steps[step]))
+            *(step + 1 == field->step_count ? here : inside) |= (field_set)1 << i;
+        else if (depth == 1 && same(key, field->name))
+            *here |= (field_set)1 << i;
     }
-    return is_id ? scan_value(s, &s->line->id, &s->room->id) : skip_value(s, 1);
 }
 
-static bool scan_member(struct scan *s, int depth)
+/* A value that is that of the fields `here`, and may hold those `inside`. One that may be both the id and the text is
+ * kept with the text; one of several texts has no room that would last, and is read again. */
+static bool scan_field(struct scan *s, int depth, field_set here, field_set inside)
+{
+    struct json_value value;
+    bool is_id = here & 1, is_text = here >> 1, is_only_text = s->fields->count == TWIN__FIELD_TEXT + 1;
+    twin_buffer *room = is_text && is_only_text ? &s->room->text : is_id ? &s->room->id : &s->room->key;
+    if (!scan_value(s, &value, room, depth, inside))
+        return false;
+    for (size_t i = 0; here >> i; i++)
+        if (here >> i & 1)
+            s->values[i] = value;
+    return true;
+}
+
+static bool scan_member(struct scan *s, int depth, field_set wanted)
 {
     twin_text key = { 0 };
     if (*s->p != '"')
         return refuse(s, "expected a key in quotes");
-    if (depth == 1 ? !scan_string(s, &key, &s->room->key) : !skip_string(s))
+    if (wanted ? !scan_string(s, &key, &s->room->key) : !skip_string(s))
         return false;
+    field_set here = 0, inside = 0;
+    if (wanted)
+        match_key(&here, &inside, s, key, depth, wanted);
     skip_blanks(s);
     if (*s->p != ':')
         return refuse(s, "expected ':' after a key");
     s->p++;
     skip_blanks(s);
-    return depth == 1 ? scan_field(s, key) : skip_value(s, depth);
+    return here ? scan_field(s, depth, here, inside) : skip_value(s, depth, inside);
 }
 
-static bool scan_object(struct scan *s, int depth)
+static bool scan_object(struct scan *s, int depth, field_set wanted)
 {
     bool empty;
     if (!enter(s, &empty, '}', depth))
         return false;
     while (!empty) {
-        if (!scan_member(s, depth))
+        if (!scan_member(s, depth, wanted))
             return false;
         skip_blanks(s);
         if (*s->p != ',' && *s->p != '}')
@@ -317,6 +349,50 @@ static bool scan_object(struct scan *s, int depth)
         if (!empty)
             skip_blanks(s);
     }
+    return true;
+}
+
+/* Appends a text that was scanned before, after a line end unless it is the first. */
+static bool join_text(struct scan *s, const struct json_value *value, bool first)
+{
+    twin_text text;
+    s->p = value->begin;
+    return scan_string(s, &text, &s->room->key) &&
+           ((first || twin_buffer_append(&s->room->text, "\n", 1) == TWIN_OK) &&
+            twin_buffer_append(&s->room->text, text.bytes, text.length) == TWIN_OK);
+}
+
+/* The text of several fields; or else the first value that is neither a string nor null, or a missing one. */
+static bool join_texts(struct scan *s, struct json_value *out)
+{
+    *out = (struct json_value){ 0 };
+    for (size_t i = TWIN__FIELD_TEXT; i < s->fields->count; i++)
+        if (s->values[i].kind == JSON_NUMBER || s->values[i].kind == JSON_OTHER) {
+            *out = s->values[i];
+            return true;
+        }
+    s->room->text.length = 0;
+    for (size_t i = TWIN__FIELD_TEXT; i < s->fields->count; i++) {
+        const struct json_value *value = &s->values[i];
+        if (value->kind != JSON_STRING)
+            continue;
+        if (!join_text(s, value, out->kind == JSON_MISSING))
+            return refuse_memory(s);
+        if (out->kind == JSON_MISSING)
+            *out = *value;
+    }
+    out->text = (twin_text){ s->room->text.bytes ? s->room->text.bytes : "", s->room->text.length };
+    return true;
+}
+
+static bool take_values(struct scan *s)
+{
+    const char *end = s->p;
+    s->line->id = s->values[TWIN__FIELD_ID];
+    s->line->text = s->values[TWIN__FIELD_TEXT];
+    if (s->fields->count > TWIN__FIELD_TEXT + 1 && !join_texts(s, &s->line->text))
+        return false;
+    s->p = end;
     return true;
 }
 
@@ -329,23 +405,27 @@ static bool scan_line(struct scan *s)
     }
     if (*s->p != '{')
         return refuse(s, "expected an object");
-    if (!scan_object(s, 1))
+    if (!scan_object(s, 1, ((field_set)1 << s->fields->count) - 1))
         return false;
     skip_blanks(s);
-    return *s->p == '\n' || refuse(s, "something follows the object");
+    return *s->p == '\n' ? take_values(s) : refuse(s, "something follows the object");
 }
 
-twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, twin_text id_field, twin_text text_field,
+twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, const struct twin__fields *fields,
                             const char *line, const char *end)
 {
     *out = (struct json_line){ 0 };
-    struct scan s = { .p = line,
-                      .end = end,
-                      .find_string_end = twin__kernels()->find_string_end,
-                      .id_field = id_field,
-                      .text_field = text_field,
-                      .room = room,
-                      .line = out };
+    struct scan s;
+    s.p = line;
+    s.end = end;
+    s.find_string_end = twin__kernels()->find_string_end;
+    s.wrong = NULL;
+    s.no_memory = false;
+    s.fields = fields;
+    s.room = room;
+    s.line = out;
+    for (size_t i = 0; i < fields->count; i++) /* the others are not looked at */
+        s.values[i] = (struct json_value){ 0 };
     if (scan_line(&s)) {
         out->end = s.p;
         return TWIN_OK;

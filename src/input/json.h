@@ -1,5 +1,8 @@
-/* json.h — one JSON object on a line: two of its fields, and whether the whole of it is
+/* json.h — one JSON object on a line: its id and its text, and whether the whole of it is
  * well-formed.
+ *
+ * A field is a member of the object, or of an object in it. The text is that of one field, or of
+ * several, joined by a line end; of these, those that are missing or null are left out.
  *
  * The line is checked against RFC 8259 in the same pass that finds its end. Bytes that are not
  * UTF-8 pass through strings unchanged; half a surrogate pair becomes U+FFFD. When a key comes
@@ -8,6 +11,8 @@
 #define TWIN_INPUT_JSON_H
 
 #include <twinsift/input.h>
+
+#include "input/fields.h"
 
 enum { TWIN__JSON_MAX_DEPTH = 256 };
 
@@ -31,7 +36,7 @@ struct json_line {
 /* Scans the line that starts at `line`; a newline stands right before `end`. Strings without
  * escapes stay where they are, others are unescaped into `room`, where they live until it is
  * used again. A line that is wrong is still TWIN_OK; TWIN_ENOMEM is the only failure. */
-twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, twin_text id_field, twin_text text_field,
+twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, const struct twin__fields *fields,
                             const char *line, const char *end);
 
 #endif

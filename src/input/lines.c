@@ -207,10 +207,7 @@ static twin_status fetch(struct twin__record *out, const struct twin__source *so
 static twin_status read_bytes(twin_buffer *out, const struct twin__source *source, uint64_t begin, uint64_t end,
                               twin_error *error)
 {
-    const struct lines *lines = lines_of(source);
-    if (end > lines->bytes.end)
-        end = lines->bytes.end;
-    return begin < end ? read_more(lines, out, begin, (size_t)(end - begin), error) : TWIN_OK;
+    return twin__file_bytes_range(out, &lines_of(source)->bytes, source->name, begin, end, error);
 }
 
 const struct twin__source_kind twin__lines = {

@@ -15,6 +15,7 @@ static const struct twin__source_kind *const kinds[] = {
     &twin__mail,
     &twin__folder,
     &twin__lines,
+    &twin__table,
     &twin__file,
 };
 
@@ -39,15 +40,30 @@ static bool ends_in_or_packed(const char *name, const char *ending)
     return false;
 }
 
+/* The names of files that hold many documents. */
+static const struct {
+    const char *ending;
+    enum twin__content content;
+} endings[] = {
+    { ".jsonl", TWIN__CONTENT_LINES },
+    { ".ndjson", TWIN__CONTENT_LINES },
+    { ".csv", TWIN__CONTENT_CSV },
+    { ".tsv", TWIN__CONTENT_TSV },
+};
+
 enum twin__content twin__content_of_name(const char *name, const struct twin__input_settings *settings)
 {
     switch (settings->options.as) {
     case TWIN_INPUT_AS_FILES: return TWIN__CONTENT_DOCUMENT;
     case TWIN_INPUT_AS_LINES: return TWIN__CONTENT_LINES;
+    case TWIN_INPUT_AS_CSV: return TWIN__CONTENT_CSV;
+    case TWIN_INPUT_AS_TSV: return TWIN__CONTENT_TSV;
     default: break;
     }
-    bool lines = ends_in_or_packed(name, ".jsonl") || ends_in_or_packed(name, ".ndjson");
-    return lines ? TWIN__CONTENT_LINES : TWIN__CONTENT_DOCUMENT;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ends_in_or_packed(name, endings[i].ending))
+            return endings[i].content;
+    return TWIN__CONTENT_DOCUMENT;
 }
 
 /* A pipe or device has no name to judge by, and /dev/stdin and /dev/fd/63 open what is behind

@@ -58,7 +58,8 @@ static twin_status from_json(struct twin__record *out, const char **newline,
                              const char *line, const char *end)
 {
     struct json_line json;
-    twin_status status = twin__json_scan(&json, buffers, settings->id_field, settings->text_field, line, end);
+    bool several = settings->fields.count > TWIN__FIELD_TEXT + 1;
+    twin_status status = twin__json_scan(&json, buffers, &settings->fields, line, end);
     if (status != TWIN_OK)
         return status;
     *newline = json.end;
@@ -67,10 +68,13 @@ static twin_status from_json(struct twin__record *out, const char **newline,
     else if (json.wrong)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(json.where - line) + 1, "%s", json.wrong);
     else if (json.text.kind == JSON_MISSING)
-        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 1, "no field \"%s\"", settings->options.text_field);
+        twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, 1, several ? "none of the fields \"%s\"" : "no field \"%s\"",
+                             settings->options.text_field);
     else if (json.text.kind != JSON_STRING)
         twin__record_problem(out, TWIN_PROBLEM_NO_TEXT, column_of(&json.text, line),
-                             "the field \"%s\" is not a string", settings->options.text_field);
+                             several ? "one of the fields \"%s\" is not a string"
+                                     : "the field \"%s\" is not a string",
+                             settings->options.text_field);
     else if (json.id.kind == JSON_OTHER)
         twin__record_problem(out, TWIN_PROBLEM_BAD_ID, column_of(&json.id, line),
                              "the field \"%s\" is neither a string nor a number", settings->options.id_field);

@@ -1,6 +1,6 @@
 /* source.h — one of the sources of an input, behind one interface.
  *
- * A kind of source (lines.c, file.c, folder.c, mail.c, memory.c) is a table of functions. To add one: write a
+ * A kind of source (lines.c, table.c, file.c, folder.c, mail.c, memory.c) is a table of functions. To add one: write a
  * file with such a table, and add it to the list in open.c, which asks the kinds in turn whether
  * a path is theirs. input.c calls nothing but these functions, so neither it nor the readers
  * above it know what kinds there are. */
@@ -10,10 +10,13 @@
 #include <sys/stat.h>
 #include <twinsift/input.h>
 
+#include "input/fields.h"
+
 /* What all sources of an input share. */
 struct twin__input_settings {
     twin_input_options options; /* without zeros; the strings belong to the input */
-    twin_text id_field, text_field;
+    struct twin__fields fields;
+    bool names_id;    /* the field of the id was given, and not left to the default */
     bool has_several; /* sources, so that ids made from positions need the source's name */
 };
 
@@ -25,7 +28,7 @@ struct twin__record {
 };
 
 /* How a file is read: as one document, or record by record. */
-enum twin__content { TWIN__CONTENT_DOCUMENT, TWIN__CONTENT_LINES };
+enum twin__content { TWIN__CONTENT_DOCUMENT, TWIN__CONTENT_LINES, TWIN__CONTENT_CSV, TWIN__CONTENT_TSV };
 
 /* A source, opened. Each kind has a struct of its own that begins with this one. */
 struct twin__source {
@@ -101,7 +104,7 @@ struct twin__source_kind {
     void (*close)(struct twin__source *source);
 };
 
-extern const struct twin__source_kind twin__mail, twin__lines, twin__file, twin__folder, twin__memory;
+extern const struct twin__source_kind twin__mail, twin__lines, twin__table, twin__file, twin__folder, twin__memory;
 
 /* Begin with {0}. */
 struct twin__source_list {

@@ -134,8 +134,9 @@ unopened=( # arguments | message
     "corpus.gz | corpus.gz looks like JSON; use --as lines if it is JSON lines"
     "part-00000 | part-00000 looks like JSON; use --as lines if it is JSON lines"
     "cut.txt.gz | cut.txt.gz: its gzip data ends early after 2000 bytes"
-    "rows.tsv | rows.tsv is not a known kind of input: if its lines are a set, a tab and an element, use --sets;"
-    "rows.csv | use --sets=,;"
+    "rows.tsv | rows.tsv has no column \"text\" in its first line, \"g1\\x09x\"; name columns with --id-field and --text-field, or use --sets"
+    "--id-field key table.csv | table.csv has no column \"key\""
+    "--text-field title,,text table.csv | the name of a field is empty"
     "array.json | jq -c '.[]'"
     "good.jsonl.xz | decompress it with xz -dc"
     "good.jsonl.bz2 | decompress it with bzip2 -dc"
@@ -226,7 +227,9 @@ make_files()
     for i in {1..2000}; do
         echo "{\"id\":$i,\"text\":\"$((i * 7919 % 10007)) words $((i * i * 31 % 99991)) of a text $((i * 17 % 257))\"}"
     done >corpus.jsonl
-    touch rows.tsv rows.csv array.json good.jsonl.xz good.jsonl.bz2
+    printf 'g1\tx\n' >rows.tsv
+    printf 'id,title,text\r\ng1,t,"two\nlines ""of"" text"\r\ng2,u,"two\nlines ""of"" text"\r\n' >table.csv
+    touch array.json good.jsonl.xz good.jsonl.bz2
     cp good.jsonl part-00000
     cp good.jsonl GOOD.JSONL
     gzip -c corpus.jsonl >corpus.gz
@@ -277,6 +280,14 @@ check_inputs()
         expect "pairs --strict $input" 0 "" "there are no documents" "$TWINSIFT" pairs --strict "$input"
         expect "pairs --quiet $input" 0 "" "" "$TWINSIFT" pairs --quiet "$input"
     done
+    expect "a table" 0 "$pair" "" "$TWINSIFT" pairs table.csv
+    expect "a table, packed, as a pipe" 0 "$pair" "" "$TWINSIFT" pairs --as csv - < <(gzip -c table.csv)
+    expect "two columns" 0 $'g1\tg2\t0.8095' "" "$TWINSIFT" pairs --text-field title,text table.csv
+    printf '%s\n' '{"doc":{"id":"g1","title":"x"},"body":"the body of a text"}' \
+        '{"doc":{"id":"g2","title":null},"body":"x the body of a text"}' >nested.jsonl
+    expect "nested and several fields" 0 "$pair" "" "$TWINSIFT" pairs --id-field doc.id --text-field doc.title,body nested.jsonl
+    expect "no such fields" 2 "" "nested.jsonl:1:1: none of the fields \"title,text\"; the document is skipped" \
+        "$TWINSIFT" pairs --text-field title,text nested.jsonl
     expect "capitals" 0 "$pair" "" "$TWINSIFT" pairs GOOD.JSONL
     expect "--as lines" 0 "$pair" "" "$TWINSIFT" pairs --as lines part-00000
     expect "--as files" 0 $'part-00000\tgood.jsonl\t1.0000' "" "$TWINSIFT" pairs --as files part-00000 good.jsonl

@@ -16,7 +16,10 @@
 
 enum { CASES = QUICK ? 20000 : 100000 };
 
-static const twin_text id_field = { "id", 2 }, text_field = { "text", 4 };
+static const twin_text steps[] = { { "id", 2 }, { "text", 4 } };
+static const struct twin__fields fields = {
+    .items = { { { "id", 2 }, &steps[0], 1 }, { { "text", 4 }, &steps[1], 1 } }, .count = 2
+};
 
 /* A line in a block of just its size, so that an address sanitizer sees a read past its end. */
 static char *line_of(const char *bytes, size_t length)
@@ -88,8 +91,7 @@ static void well_formed_lines_give_their_fields(void **unused)
         const struct good *g = &good[i];
         char *line = line_of(g->line, g->line_length);
         struct json_line json;
-        assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, line + g->line_length + 1),
-                         TWIN_OK);
+        assert_int_equal(twin__json_scan(&json, &room, &fields, line, line + g->line_length + 1), TWIN_OK);
         if (json.wrong)
             fail_msg("%s: %s", g->line, json.wrong);
         assert_false(json.blank);
@@ -181,8 +183,7 @@ static void broken_lines_say_what_and_where(void **unused)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char *line = line_of(bad[i].line, bad[i].length);
         struct json_line json;
-        assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, line + bad[i].length + 1),
-                         TWIN_OK);
+        assert_int_equal(twin__json_scan(&json, &room, &fields, line, line + bad[i].length + 1), TWIN_OK);
         if (!json.wrong)
             fail_msg("%s passes", bad[i].line);
         assert_string_equal(json.wrong, bad[i].wrong);
@@ -204,7 +205,7 @@ static void a_line_ends_at_its_newline_broken_or_not(void **unused)
     twin_read_buffers room = { 0 };
     for (int i = 0; i < 5; i++) {
         struct json_line json;
-        assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, end), TWIN_OK);
+        assert_int_equal(twin__json_scan(&json, &room, &fields, line, end), TWIN_OK);
         assert_int_equal(json.end - lines, ends[i]);
         assert_int_equal(json.blank, i == 1 || i == 2);
         assert_int_equal(json.wrong != NULL, i == 0 || i == 3);
@@ -225,7 +226,7 @@ static void check_nesting(int depth, char open, char close, bool fits)
     n += (size_t)sprintf(line + n, "}\n");
     struct json_line json;
     twin_read_buffers room = { 0 };
-    assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, line + n), TWIN_OK);
+    assert_int_equal(twin__json_scan(&json, &room, &fields, line, line + n), TWIN_OK);
     if (fits)
         assert_null(json.wrong);
     else
@@ -242,17 +243,83 @@ static void nesting_has_a_limit_and_reaches_it(void **unused)
     check_nesting(257, '{', '}', false);
 }
 
-static void one_field_may_be_both(void **unused)
+/* ---- which fields ---- */
+
+struct chosen {
+    const char *id_name, *text_name, *line;
+    const char *id, *text; /* NULL: missing */
+};
+
+static const struct chosen chosen[] = {
+    { "text", "text", "{\"text\":\"a\\u0062\"}", "ab", "ab" },
+    { "text", "text,t", "{\"text\":\"a\\u0062\",\"t\":\"\\u0063\"}", "ab", "ab\nc" },
+    { "m.id", "doc.text", "{\"m\":{\"x\":{\"id\":2},\"id\":\"\\u0031\"},\"doc\":{\"text\":\"x\"}}", "1", "x" },
+    { "m.id", "doc.text", "{\"m\":[{\"id\":1}],\"doc\":\"text\",\"id\":3,\"text\":\"y\"}", NULL, NULL },
+    { "id", "doc.text", "{\"doc.text\":\"a key with a dot\"}", NULL, "a key with a dot" },
+    { "id", "doc.text", "{\"x\":{\"doc.text\":\"deeper\"}}", NULL, NULL },
+    { "id", "a.b.c", "{\"a\":{\"b\":{\"c\":\"x\",\"b\":{\"c\":\"y\"}}},\"b\":{\"c\":\"z\"}}", NULL, "x" },
+    { "id", "a.b", "{\"a\":{\"b\":\"x\"},\"a\":{\"b\":\"the last counts\"}}", NULL, "the last counts" },
+    { "id", "title,body", "{\"body\":\"b\\n\",\"title\":\"t\",\"id\":7}", "7", "t\nb\n" },
+    { "id", "title,body", "{\"body\":\"b\",\"title\":null}", NULL, "b" },
+    { "id", "title,body", "{\"title\":\"\"}", NULL, "" },
+    { "id", "title,body", "{\"other\":\"\"}", NULL, NULL },
+    { "a", "a,a.b", "{\"a\":\"x\"}", "x", "x" },
+    { "a.b", "a.b,a.c", "{\"a\":{\"c\":\"\\u0063\",\"b\":\"\\u0062\"}}", "b", "b\nc" },
+    { "id", "a..b", "{\"a\":{\"\":{\"b\":\"no\"}},\"a..b\":\"as it is\"}", NULL, "as it is" },
+};
+
+static void check_chosen(const struct json_value *value, const char *expected)
+{
+    assert_int_equal(value->kind == JSON_MISSING, !expected);
+    if (expected)
+        check_text(value->text, expected, strlen(expected));
+}
+
+static void fields_may_be_nested_and_several(void **unused)
 {
     (void)unused;
-    const char line[] = "{\"text\":\"a\\u0062\"}\n";
+    twin_read_buffers room = { 0 };
+    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+        const struct chosen *c = &chosen[i];
+        struct twin__fields named;
+        struct json_line json;
+        char *line = line_of(c->line, strlen(c->line));
+        assert_int_equal(twin__fields_init(&named, c->id_name, c->text_name, NULL), TWIN_OK);
+        assert_int_equal(twin__json_scan(&json, &room, &named, line, line + strlen(c->line) + 1), TWIN_OK);
+        assert_null(json.wrong);
+        assert_ptr_equal(json.end, line + strlen(c->line));
+        check_chosen(&json.id, c->id);
+        check_chosen(&json.text, c->text);
+        twin__fields_clear(&named);
+        free(line);
+    }
+    twin_read_buffers_clear(&room);
+}
+
+static void a_text_among_several_that_is_none_is_found(void **unused)
+{
+    (void)unused;
+    const char line[] = "{\"a\":\"x\",\"b\":{\"c\":1}}\n";
+    struct twin__fields named;
     struct json_line json;
     twin_read_buffers room = { 0 };
-    assert_int_equal(twin__json_scan(&json, &room, text_field, text_field, line, line + sizeof line - 1), TWIN_OK);
-    assert_null(json.wrong);
-    check_text(json.id.text, "ab", 2);
-    check_text(json.text.text, "ab", 2);
+    assert_int_equal(twin__fields_init(&named, "id", "a,b", NULL), TWIN_OK);
+    assert_int_equal(twin__json_scan(&json, &room, &named, line, line + sizeof line - 1), TWIN_OK);
+    assert_int_equal(json.text.kind, JSON_OTHER);
+    assert_ptr_equal(json.text.begin, line + 13);
+    twin__fields_clear(&named);
     twin_read_buffers_clear(&room);
+}
+
+static void impossible_names_of_fields_are_refused(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = { "", "a,", ",a", "a,,b", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct twin__fields named;
+        assert_int_equal(twin__fields_init(&named, "id", names[i], NULL), TWIN_EINVAL);
+        twin__fields_clear(&named);
+    }
 }
 
 /* ---- random objects, written in random ways; what was meant is known ---- */
@@ -450,7 +517,7 @@ static void random_objects_are_read_as_they_were_meant(void **unused)
         put_object(&w, &id, &text);
         char *line = line_of(w.bytes, w.length);
         struct json_line json;
-        assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, line + w.length + 1), TWIN_OK);
+        assert_int_equal(twin__json_scan(&json, &room, &fields, line, line + w.length + 1), TWIN_OK);
         if (json.wrong)
             fail_msg("%s at %zu: %.*s", json.wrong, (size_t)(json.where - line), (int)w.length, w.bytes);
         assert_ptr_equal(json.end, line + w.length);
@@ -481,7 +548,7 @@ static void every_cut_object_is_broken(void **unused)
         for (size_t length = begin + 1; length < end; length++) {
             char *line = line_of(w.bytes, length);
             struct json_line json;
-            assert_int_equal(twin__json_scan(&json, &room, id_field, text_field, line, line + length + 1), TWIN_OK);
+            assert_int_equal(twin__json_scan(&json, &room, &fields, line, line + length + 1), TWIN_OK);
             if (!json.wrong)
                 fail_msg("passes: %.*s", (int)length, w.bytes);
             free(line);
@@ -497,7 +564,9 @@ int main(void)
         cmocka_unit_test(broken_lines_say_what_and_where),
         cmocka_unit_test(a_line_ends_at_its_newline_broken_or_not),
         cmocka_unit_test(nesting_has_a_limit_and_reaches_it),
-        cmocka_unit_test(one_field_may_be_both),
+        cmocka_unit_test(fields_may_be_nested_and_several),
+        cmocka_unit_test(a_text_among_several_that_is_none_is_found),
+        cmocka_unit_test(impossible_names_of_fields_are_refused),
         cmocka_unit_test(random_objects_are_read_as_they_were_meant),
         cmocka_unit_test(every_cut_object_is_broken),
     };

@@ -1,0 +1,441 @@
+/* table.c — files of comma- or tab-separated values with a header.
+ *
+ * A line end in quotes does not end a record, so where records begin is known only to who has read the file from its
+ * start. Opening does that once: it looks for the first record that begins in each chunk's range of bytes, and counts
+ * the lines before it. Then chunks are read in any order, as those of lines are: a chunk has the records that begin in
+ * its range. A record too long to be read, and one whose quote is never closed, can only be the last of its chunk. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "input/csv.h"
+#include "input/file_bytes.h"
+
+enum {
+    BLOCK_BYTES = 1 << 20,
+    MAX_HEADER = 1 << 20, /* bytes; a file whose first line is longer is hardly a table */
+    MAX_COLUMNS = 1 << 16,
+    NO_COLUMN = UINT16_MAX + 1,
+};
+
+struct table {
+    struct twin__source source;
+    struct twin__file_bytes bytes;
+    char separator;
+    size_t columns;
+    size_t column_of[TWIN__MAX_FIELDS]; /* by field; NO_COLUMN: none */
+
+    uint64_t begin; /* behind the header */
+    struct start {
+        uint64_t offset, lines; /* of the first record of a chunk; lines before it */
+    } * starts;                 /* one more than there are chunks */
+    uint64_t unclosed;          /* where the record begins whose quote is not closed; UINT64_MAX: none */
+};
+
+static const struct table *table_of(const struct twin__source *source)
+{
+    return (const struct table *)source;
+}
+
+static uint64_t count_lines(const char *p, const char *end)
+{
+    uint64_t count = 0;
+    for (; p < end; p++)
+        count += *p == '\n';
+    return count;
+}
+
+/* The end of a record without the '\r' of its line end. */
+static const char *without_return(const char *begin, const char *end)
+{
+    return end > begin && end[-1] == '\r' ? end - 1 : end;
+}
+
+/* ---- the header ---- */
+
+static bool accepts(const struct twin__opening *opening)
+{
+    enum twin__content content = S_ISDIR(opening->about.st_mode) ? TWIN__CONTENT_DOCUMENT : twin__content_of(opening);
+    return content == TWIN__CONTENT_CSV || content == TWIN__CONTENT_TSV;
+}
+
+/* Finds the end of the header, and what separates its columns: in .csv the first of these that does. Programs set to a
+ * language that has commas in its numbers write semicolons. NULL: the header does not end. */
+static const char *find_header_end(char *separator, const char *p, const char *end, enum twin__content content)
+{
+    static const char candidates[] = { '\t', ';', ',' };
+    const char *first_end = NULL;
+    for (size_t i = content == TWIN__CONTENT_TSV ? 1 : sizeof candidates; i-- > 0;) {
+        enum csv_state state = CSV_START;
+        const char *found = twin__csv_find_end(&state, candidates[i], p, end), *at = p;
+        if (found)
+            twin__csv_next(&at, found, candidates[i]);
+        if (!first_end || (found && at)) {
+            first_end = found;
+            *separator = candidates[i];
+        }
+        if (found && at)
+            break;
+    }
+    return first_end;
+}
+
+static twin_status fail_column(const char *name, twin_text column, twin_text header, twin_error *error)
+{
+    enum { SHOWN = 80 };
+    bool long_header = header.length > SHOWN;
+    return twin__fail(error, TWIN_EFORMAT,
+                      "%s has no column \"%.*s\" in its first line, \"%.*s%s\"; name columns with --id-field and "
+                      "--text-field, or use --sets if its lines are a set and an element",
+                      name, (int)column.length, column.bytes, long_header ? SHOWN : (int)header.length, header.bytes,
+                      long_header ? "..." : "");
+}
+
+/* Which columns the fields are. */
+static twin_status find_columns(struct table *table, const char *name, twin_text header,
+                                const struct twin__input_settings *settings, twin_error *error)
+{
+    const struct twin__fields *fields = &settings->fields;
+    const char *p = header.bytes, *end = header.bytes + header.length;
+    twin_buffer words = { 0 };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < fields->count; i++)
+        table->column_of[i] = NO_COLUMN;
+    while (p && status == TWIN_OK && table->columns < MAX_COLUMNS) {
+        struct csv_column column = twin__csv_next(&p, end, table->separator);
+        words.length = 0;
+        status = twin__csv_append(&words, &column);
+        for (size_t i = 0; i < fields->count && status == TWIN_OK; i++)
+            if (table->column_of[i] == NO_COLUMN && fields->items[i].name.length == words.length &&
+                memcmp(fields->items[i].name.bytes, words.bytes, words.length) == 0)
+                table->column_of[i] = table->columns;
+        table->columns++;
+    }
+    twin_buffer_clear(&words);
+    if (status != TWIN_OK)
+        return twin__fail_memory(error);
+    if (p)
+        return twin__fail(error, TWIN_EFORMAT, "%s has more than %d columns", name, MAX_COLUMNS);
+    for (size_t i = settings->names_id ? TWIN__FIELD_ID : TWIN__FIELD_TEXT; i < fields->count; i++)
+        if (table->column_of[i] == NO_COLUMN)
+            return fail_column(name, fields->items[i].name, header, error);
+    return TWIN_OK;
+}
+
+/* An empty file has no header, and no records. */
+static twin_status read_header(struct table *table, const struct twin__opening *opening, twin_error *error)
+{
+    struct twin__file_bytes *bytes = &table->bytes;
+    uint64_t size = bytes->end - bytes->begin;
+    size_t length = size < MAX_HEADER ? (size_t)size : MAX_HEADER;
+    twin_buffer block = { 0 };
+    twin_status status = twin__file_bytes_read(&block, bytes, opening->name, bytes->begin, length, error);
+    table->begin = bytes->end;
+    if (status != TWIN_OK || length == 0)
+        goto done;
+    if (length == size)
+        block.bytes[block.length++] = '\n';
+    const char *end =
+        find_header_end(&table->separator, block.bytes, block.bytes + block.length, twin__content_of(opening));
+    if (!end) {
+        status = twin__fail(error, TWIN_EFORMAT, "%s has no header: its first line does not end", opening->name);
+        goto done;
+    }
+    uint64_t behind = bytes->begin + (uint64_t)(end + 1 - block.bytes);
+    table->begin = behind < bytes->end ? behind : bytes->end;
+    twin_text header = { block.bytes, (size_t)(without_return(block.bytes, end) - block.bytes) };
+    status = find_columns(table, opening->name, header, opening->settings, error);
+    table->starts[0].lines = count_lines(block.bytes, end + 1);
+done:
+    twin_buffer_clear(&block);
+    return status;
+}
+
+/* ---- where chunks begin ---- */
+
+struct scan {
+    struct table *table;
+    uint64_t each, record,
+        lines;           /* bytes per chunk; where the record begins; lines before the block's part not counted */
+    size_t chunks, next; /* the chunk whose start is to be found */
+    enum csv_state state;
+};
+
+static void scan_block(struct scan *scan, const twin_buffer *block, uint64_t offset)
+{
+    const char *p = block->bytes, *end = block->bytes + block->length, *counted = p, *found;
+    while ((found = twin__csv_find_end(&scan->state, scan->table->separator, p, end)) != NULL) {
+        p = found + 1;
+        scan->record = offset + (uint64_t)(p - block->bytes);
+        if (scan->next >= scan->chunks || scan->record < scan->table->begin + scan->next * scan->each)
+            continue;
+        scan->lines += count_lines(counted, p);
+        counted = p;
+        for (; scan->next < scan->chunks && scan->record >= scan->table->begin + scan->next * scan->each;
+             scan->next++)
+            scan->table->starts[scan->next] = (struct start){ scan->record, scan->lines };
+    }
+    scan->lines += count_lines(counted, end);
+}
+
+static twin_status find_starts(struct table *table, const struct twin__opening *opening, size_t chunks,
+                               twin_error *error)
+{
+    struct scan scan = { .table = table,
+                         .each = opening->settings->options.chunk_bytes,
+                         .record = table->begin,
+                         .lines = table->starts[0].lines,
+                         .chunks = chunks,
+                         .next = 1 };
+    twin_buffer block = { 0 };
+    twin_status status = TWIN_OK;
+    for (uint64_t offset = table->begin; offset < table->bytes.end && status == TWIN_OK; offset += block.length) {
+        uint64_t left = table->bytes.end - offset;
+        block.length = 0;
+        status = twin__file_bytes_read(&block, &table->bytes, opening->name, offset,
+                                       left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES, error);
+        if (status == TWIN_OK)
+            scan_block(&scan, &block, offset);
+    }
+    for (; scan.next <= chunks; scan.next++)
+        table->starts[scan.next] = (struct start){ table->bytes.end, scan.lines };
+    table->unclosed = scan.state == CSV_QUOTED ? scan.record : UINT64_MAX;
+    twin_buffer_clear(&block);
+    return status;
+}
+
+static twin_status open_table(struct twin__source **out, struct twin__opening *opening, twin_error *error)
+{
+    struct table *table = calloc(1, sizeof *table);
+    if (!table)
+        return twin__fail_memory(error);
+    *out = &table->source;
+    /* Any bytes that are text may be those of a table, as they may be those of a set. */
+    twin_status status = twin__file_bytes_open(&table->bytes, opening, TWIN_INPUT_SETS, error);
+    if (status != TWIN_OK)
+        return status;
+    uint64_t each = opening->settings->options.chunk_bytes;
+    size_t most = (size_t)((table->bytes.end - table->bytes.begin) / each) + 1;
+    table->starts = calloc(most + 1, sizeof *table->starts);
+    if (!table->starts)
+        return twin__fail_memory(error);
+    status = read_header(table, opening, error);
+    if (status != TWIN_OK)
+        return status;
+    uint64_t size = table->bytes.end - table->begin;
+    size_t chunks = (size_t)(size / each + (size % each != 0));
+    table->starts[0].offset = table->begin;
+    status = find_starts(table, opening, chunks, error);
+    table->source.chunks = chunks;
+    return status;
+}
+
+static void close_table(struct twin__source *source)
+{
+    struct table *table = (struct table *)source;
+    twin__file_bytes_close(&table->bytes);
+    free(table->starts);
+    free(table);
+}
+
+static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
+{
+    const struct start *start = &table_of(source)->starts[chunk];
+    return start[1].offset - start[0].offset;
+}
+
+/* ---- one record ---- */
+
+/* Appends texts, joined by line ends; one that is alone and has no quotes stays where it is. */
+static twin_status take_text(twin_document *out, const struct twin__fields *fields, const struct csv_column *columns,
+                             twin_read_buffers *buffers)
+{
+    bool alone = fields->count == TWIN__FIELD_TEXT + 1;
+    twin_status status = TWIN_OK;
+    out->text = columns[TWIN__FIELD_TEXT].text;
+    if (alone && !columns[TWIN__FIELD_TEXT].has_quotes)
+        return TWIN_OK;
+    buffers->text.length = 0;
+    for (size_t i = TWIN__FIELD_TEXT; i < fields->count && status == TWIN_OK; i++) {
+        if (i > TWIN__FIELD_TEXT)
+            status = twin_buffer_append(&buffers->text, "\n", 1);
+        if (status == TWIN_OK)
+            status = twin__csv_append(&buffers->text, &columns[i]);
+    }
+    out->text = (twin_text){ buffers->text.bytes, buffers->text.length };
+    return status;
+}
+
+/* A cell that is empty is no id. */
+static twin_status take_id(twin_document *out, const struct csv_column *column, twin_read_buffers *buffers)
+{
+    twin_status status = TWIN_OK;
+    out->id = column->text;
+    if (column->has_quotes) {
+        buffers->id.length = 0;
+        status = twin__csv_append(&buffers->id, column);
+        out->id = (twin_text){ buffers->id.bytes, buffers->id.length };
+    }
+    if (!out->id.length)
+        out->id.bytes = NULL;
+    return status;
+}
+
+static twin_status record_from(struct twin__record *out, const struct twin__source *source,
+                               twin_read_buffers *buffers, const char *begin, const char *end)
+{
+    const struct table *table = table_of(source);
+    const struct twin__fields *fields = &source->settings->fields;
+    struct csv_column columns[TWIN__MAX_FIELDS] = { 0 };
+    size_t count = 0;
+    out->document = (twin_document){ .record = { begin, (size_t)(end - begin) } };
+    out->what = begin == end ? TWIN__RECORD_BLANK : TWIN__RECORD_DOCUMENT;
+    if ((size_t)(end - begin) > source->settings->options.max_bytes)
+        twin__record_too_long(out, source);
+    for (const char *p = begin; p && out->what == TWIN__RECORD_DOCUMENT; count++) {
+        uint64_t at = (uint64_t)(p - begin) + 1;
+        struct csv_column column = twin__csv_next(&p, end, table->separator);
+        if (column.wrong)
+            twin__record_problem(out, TWIN_PROBLEM_BROKEN, at, "%s", column.wrong);
+        for (size_t i = 0; i < fields->count; i++)
+            if (table->column_of[i] == count)
+                columns[i] = column;
+    }
+    if (out->what == TWIN__RECORD_DOCUMENT && count != table->columns)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "%zu column%s, and the header has %zu", count,
+                             count == 1 ? "" : "s", table->columns);
+    if (out->what != TWIN__RECORD_DOCUMENT)
+        return TWIN_OK;
+    twin_status status = take_text(&out->document, fields, columns, buffers);
+    return status == TWIN_OK ? take_id(&out->document, &columns[TWIN__FIELD_ID], buffers) : status;
+}
+
+/* ---- reading ---- */
+
+/* Where to stop reading a chunk: before a record without an end, or in the middle of one that is too long. Each is the
+ * last of its chunk. A chunk in the middle of a record has none of its own. */
+static uint64_t end_to_read(const struct table *table, size_t chunk)
+{
+    const twin_input_options *options = &table->source.settings->options;
+    uint64_t each = options->chunk_bytes, range = table->begin + chunk * each;
+    uint64_t range_end = table->bytes.end - range < each ? table->bytes.end : range + each;
+    uint64_t longest = range_end + options->max_bytes + 2; /* and its line end */
+    uint64_t begin = table->starts[chunk].offset, end = table->starts[chunk + 1].offset;
+    if (table->unclosed >= begin && table->unclosed < end)
+        end = table->unclosed;
+    if (begin >= range_end || end < longest)
+        return end;
+    return longest;
+}
+
+static twin_status visit_records(const struct table *table, struct twin__chunk *chunk, const char **rest)
+{
+    const twin_buffer *block = &chunk->buffers->block;
+    const struct start *start = &table->starts[chunk->number];
+    const char *p = block->bytes, *end = block->bytes + block->length, *newline;
+    uint64_t line = chunk->number ? 1 : 1 + start->lines;
+    struct twin__record record;
+    enum csv_state state = CSV_START;
+    while ((newline = twin__csv_find_end(&state, table->separator, p, end)) != NULL) {
+        const char *stop = without_return(p, newline);
+        if (record_from(&record, &table->source, chunk->buffers, p, stop) != TWIN_OK)
+            return twin__fail_memory(chunk->error);
+        size_t length = (size_t)(stop - p);
+        twin_position position = { start->offset + (uint64_t)(p - block->bytes), line, table->source.number,
+                                   length < UINT32_MAX ? (uint32_t)length : UINT32_MAX };
+        twin_status status = twin__deliver(chunk, &record, position);
+        if (status != TWIN_OK)
+            return status;
+        line += count_lines(p, newline + 1);
+        p = newline + 1;
+    }
+    *rest = p;
+    chunk->lines = line - 1;
+    return TWIN_OK;
+}
+
+/* What was not read: a record too long, or one without an end. */
+static twin_status visit_rest(const struct table *table, struct twin__chunk *chunk, uint64_t offset)
+{
+    struct twin__record record;
+    if (offset == table->unclosed)
+        twin__record_problem(&record, TWIN_PROBLEM_BROKEN, 1,
+                             "a quote that is not closed: all that follows is part of this record");
+    else
+        twin__record_too_long(&record, &table->source);
+    twin_position position = { offset, chunk->lines + 1, table->source.number, UINT32_MAX };
+    return twin__deliver(chunk, &record, position);
+}
+
+static twin_status read_table(const struct twin__source *source, struct twin__chunk *chunk)
+{
+    const struct table *table = table_of(source);
+    const struct start *start = &table->starts[chunk->number];
+    twin_buffer *block = &chunk->buffers->block;
+    uint64_t end = end_to_read(table, chunk->number);
+    const char *rest = NULL;
+    block->length = 0;
+    twin_status status = twin__file_bytes_read(block, &table->bytes, source->name, start->offset,
+                                               (size_t)(end - start->offset), chunk->error);
+    if (status == TWIN_OK && end == table->bytes.end && block->length && block->bytes[block->length - 1] != '\n')
+        block->bytes[block->length++] = '\n';
+    if (status == TWIN_OK)
+        status = visit_records(table, chunk, &rest);
+    if (status != TWIN_OK)
+        return status;
+    uint64_t offset = start->offset + (uint64_t)(rest - block->bytes);
+    if (offset < start[1].offset)
+        status = visit_rest(table, chunk, offset);
+    chunk->lines = start[1].lines - (chunk->number ? start->lines : 0);
+    return status;
+}
+
+/* ---- positions ---- */
+
+static bool contains(const struct twin__source *source, twin_position position)
+{
+    return position.offset >= table_of(source)->begin && position.offset < table_of(source)->bytes.end;
+}
+
+static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                         twin_position position, twin_error *error)
+{
+    const struct table *table = table_of(source);
+    twin_buffer *block = &buffers->block;
+    out->what = TWIN__RECORD_BLANK;
+    if (position.length > table->bytes.end - position.offset)
+        return TWIN_OK;
+    block->length = 0;
+    twin_status status =
+        twin__file_bytes_read(block, &table->bytes, source->name, position.offset, position.length, error);
+    if (status != TWIN_OK)
+        return status;
+    block->bytes[block->length++] = '\n';
+    enum csv_state state = CSV_START;
+    const char *end = block->bytes + block->length;
+    if (twin__csv_find_end(&state, table->separator, block->bytes, end) != end - 1)
+        return TWIN_OK;
+    if (record_from(out, source, buffers, block->bytes, end - 1) != TWIN_OK)
+        return twin__fail_memory(error);
+    out->document.position = position;
+    return TWIN_OK;
+}
+
+static twin_status read_bytes(twin_buffer *out, const struct twin__source *source, uint64_t begin, uint64_t end,
+                              twin_error *error)
+{
+    return twin__file_bytes_range(out, &table_of(source)->bytes, source->name, begin, end, error);
+}
+
+const struct twin__source_kind twin__table = {
+    .accepts = accepts,
+    .open = open_table,
+    .chunk_size = chunk_size,
+    .read = read_table,
+    .contains = contains,
+    .fetch = fetch,
+    .describe = twin__describe_line,
+    .bytes = read_bytes,
+    .close = close_table,
+};
