@@ -127,9 +127,41 @@ static bool has_records(const struct dedup_result *result, struct range range)
            twin_collection_position(result->collection, (uint32_t)range.begin).line > 0;
 }
 
-static bool write_range(FILE *out, const struct dedup_result *result, struct range range)
+/* What the records of one output have above them: the header of a table, or nothing. */
+struct heading {
+    bool is_known;
+    twin_buffer header;
+};
+
+/* Writes the header of an input above the first records. The records of tables with other columns, or of JSON lines, would
+ * not be what it says. */
+static bool write_heading(FILE *out, struct heading *heading, const struct dedup_result *result, uint32_t source)
 {
-    return has_records(result, range) ? write_records(out, result, range) : write_ids(out, result, range);
+    twin_buffer header = { 0 };
+    twin_error error = { 0 };
+    twin_status status = twin_input_header(&header, result->input, source, &error);
+    bool good = status == TWIN_OK;
+    if (!good) {
+        fail_status("the input", status, &error);
+    } else if (!heading->is_known) {
+        *heading = (struct heading){ true, header };
+        fwrite(header.bytes ? header.bytes : "", 1, header.length, out);
+        return true;
+    } else if (header.length != heading->header.length ||
+               (header.length && memcmp(header.bytes, heading->header.bytes, header.length) != 0)) {
+        good = false;
+        fail("%s: has other columns than the inputs before it; write each to a file of its own, with -o FOLDER/",
+             twin_input_name(result->input, source));
+    }
+    twin_buffer_clear(&header);
+    return good;
+}
+
+static bool write_range(FILE *out, struct heading *heading, const struct dedup_result *result, struct range range)
+{
+    if (!has_records(result, range))
+        return write_ids(out, result, range);
+    return write_heading(out, heading, result, range.source) && write_records(out, result, range);
 }
 
 /* ---- one output ---- */
@@ -137,12 +169,14 @@ static bool write_range(FILE *out, const struct dedup_result *result, struct ran
 static bool write_all(FILE *out, const struct dedup_result *result)
 {
     struct range range = { 0 };
-    for (uint32_t source = 0; source < twin_input_sources(result->input); source++) {
+    struct heading heading = { 0 };
+    bool good = true;
+    for (uint32_t source = 0; good && source < twin_input_sources(result->input); source++) {
         range = range_of(result, source, range.end);
-        if (!write_range(out, result, range))
-            return false;
+        good = write_range(out, &heading, result, range);
     }
-    return true;
+    twin_buffer_clear(&heading.header);
+    return good;
 }
 
 static bool write_one(const struct dedup_result *result, const char *path)
@@ -194,9 +228,11 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
     struct range range = { 0 };
     bool good = outputs != NULL;
     for (size_t i = 0; good && i < count; i++) {
+        struct heading heading = { 0 };
         range = range_of(result, (uint32_t)i, range.end);
-        good = names[i] && output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, result, range) &&
-               output_file_close(&outputs[i]);
+        good = names[i] && output_file_open(&outputs[i], names[i]) &&
+               write_range(outputs[i].file, &heading, result, range) && output_file_close(&outputs[i]);
+        twin_buffer_clear(&heading.header);
     }
     for (size_t i = 0; outputs && i < count; i++)
         if (good)

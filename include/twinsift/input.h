@@ -192,6 +192,9 @@ TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *inpu
 TWIN_API twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t source, uint64_t begin,
                                       uint64_t end, twin_error *error);
 
+/* Replaces `out` by the header of a table, with its line end; by nothing for other sources. */
+TWIN_API twin_status twin_input_header(twin_buffer *out, const twin_input *input, uint32_t source, twin_error *error);
+
 /* The number of sources, and the name of one as it was given; "-" is "standard input". After a folder
  * come those of its files that are read line by line. */
 TWIN_API size_t twin_input_sources(const twin_input *input);

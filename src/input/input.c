@@ -394,3 +394,13 @@ twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t
     out->length = 0;
     return input->sources[source]->kind->bytes(out, input->sources[source], begin, end, error);
 }
+
+twin_status twin_input_header(twin_buffer *out, const twin_input *input, uint32_t source, twin_error *error)
+{
+    if (!out || !input)
+        return twin__fail_null(error, out ? "input" : "out");
+    out->length = 0;
+    if (source >= input->count || !input->sources[source]->kind->header)
+        return TWIN_OK;
+    return input->sources[source]->kind->header(out, input->sources[source], error);
+}

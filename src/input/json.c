@@ -129,7 +129,7 @@ static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const ch
         room->length += length;
         if (*s->p == '"')
             break;
-        uint32_t code;
+        uint32_t code = 0;
         if (!scan_escape(s, &code))
             return false;
         room->length += twin__put_character(room->bytes + room->length, code);

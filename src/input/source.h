@@ -92,6 +92,9 @@ struct twin__source_kind {
     twin_status (*bytes)(twin_buffer *out, const struct twin__source *source, uint64_t begin, uint64_t end,
                          twin_error *error);
 
+    /* Appends the header of a table. NULL: there is none. */
+    twin_status (*header)(twin_buffer *out, const struct twin__source *source, twin_error *error);
+
     /* What is in the folder. NULL: this kind is none. */
     twin_folder_info (*folder_info)(const struct twin__source *source);
 

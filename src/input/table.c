@@ -41,8 +41,10 @@ static const struct table *table_of(const struct twin__source *source)
 static uint64_t count_lines(const char *p, const char *end)
 {
     uint64_t count = 0;
-    for (; p < end; p++)
-        count += *p == '\n';
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+        count++;
+        p++;
+    }
     return count;
 }
 
@@ -428,6 +430,12 @@ static twin_status read_bytes(twin_buffer *out, const struct twin__source *sourc
     return twin__file_bytes_range(out, &table_of(source)->bytes, source->name, begin, end, error);
 }
 
+static twin_status header(twin_buffer *out, const struct twin__source *source, twin_error *error)
+{
+    const struct table *table = table_of(source);
+    return read_bytes(out, source, table->bytes.begin, table->begin, error);
+}
+
 const struct twin__source_kind twin__table = {
     .accepts = accepts,
     .open = open_table,
@@ -437,5 +445,6 @@ const struct twin__source_kind twin__table = {
     .fetch = fetch,
     .describe = twin__describe_line,
     .bytes = read_bytes,
+    .header = header,
     .close = close_table,
 };

@@ -282,7 +282,13 @@ check_inputs()
     done
     expect "a table" 0 "$pair" "" "$TWINSIFT" pairs table.csv
     expect "a table, packed, as a pipe" 0 "$pair" "" "$TWINSIFT" pairs --as csv - < <(gzip -c table.csv)
-    expect "two columns" 0 $'g1\tg2\t0.8095' "" "$TWINSIFT" pairs --text-field title,text table.csv
+    expect "a table, deduplicated" 0 $'id,title,text\r\ng1,t,"two\nlines ""of"" text"\r' "" "$TWINSIFT" dedup --quiet table.csv
+    sed 's/title/other/; s/g1/h1/; s/g2/h2/' table.csv >other.csv
+    expect "tables with other columns" 2 "" "other.csv: has other columns than the inputs before it" \
+        bash -c '"$0" dedup --quiet table.csv other.csv -o both.csv' "$TWINSIFT"
+    expect "a table and JSON lines" 2 "" "good.jsonl: has other columns than the inputs before it" \
+        bash -c '"$0" dedup --quiet --threshold 1 other.csv good.jsonl -o both.csv' "$TWINSIFT"
+    expect "two columns" 0 $'g1\tg2\t0.8571' "" "$TWINSIFT" pairs --text-field title,text table.csv
     printf '%s\n' '{"doc":{"id":"g1","title":"x"},"body":"the body of a text"}' \
         '{"doc":{"id":"g2","title":null},"body":"x the body of a text"}' >nested.jsonl
     expect "nested and several fields" 0 "$pair" "" "$TWINSIFT" pairs --id-field doc.id --text-field doc.title,body nested.jsonl

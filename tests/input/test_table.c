@@ -61,6 +61,20 @@ static void records_become_documents(void **unused)
     CHECK_TABLE(table("t.CSV", "text,id\n,1\n"), documents, { "1", "", 2 });
 }
 
+static void the_header_can_be_had(void **unused)
+{
+    (void)unused;
+    twin_buffer header = { 0 };
+    twin_input *input = open_one(table("t.csv", "\xEF\xBB\xBFid,\"te\nxt\",text\r\n1,2,3"), documents);
+    assert_int_equal(twin_input_header(&header, input, 0, NULL), TWIN_OK);
+    assert_int_equal(header.length, 17);
+    assert_memory_equal(header.bytes, "id,\"te\nxt\",text\r\n", 17);
+    assert_int_equal(twin_input_header(&header, input, 1, NULL), TWIN_OK);
+    assert_int_equal(header.length, 0);
+    twin_input_free(input);
+    twin_buffer_clear(&header);
+}
+
 static void quotes_may_hold_anything(void **unused)
 {
     (void)unused;
@@ -211,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(records_become_documents),
+        IN_A_FOLDER(the_header_can_be_had),
         IN_A_FOLDER(quotes_may_hold_anything),
         IN_A_FOLDER(broken_records_are_problems),
         IN_A_FOLDER(columns_have_names),
