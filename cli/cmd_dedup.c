@@ -15,13 +15,32 @@
 #include <stddef.h>
 #include <string.h>
 
+enum { MOST_AGAINST = 16 };
+
 struct request {
     struct shared_options shared;
     twin_measure measure;
     twin_preference keep;
     bool chain, dry_run, stats;
-    const char *output, *groups, *report;
+    const char *output, *groups, *report, *update;
+    struct against {
+        const char *files[MOST_AGAINST];
+        size_t count;
+    } against;
 };
+
+/* --against may be given more than once. */
+static bool read_against(void *value, const struct option_row *row, const char *text)
+{
+    struct against *against = value;
+    if (against->count == MOST_AGAINST) {
+        fail("--%s can be given %d times at most", row->name, (int)MOST_AGAINST);
+        return false;
+    }
+    return option_text.read(&against->files[against->count++], row, text);
+}
+
+static const struct option_kind against_files = { read_against, NULL };
 
 #define AT(field) OPTION_AT(struct request, field)
 
@@ -32,6 +51,11 @@ static const struct option_row options[] = {
       &option_choice, AT(keep), .choices = "first longest shortest" },
     { "chain", 0, OPTIONS_MATCHING, NULL,
       "also drop what is connected to the one kept by a chain of similar documents", &option_flag, AT(chain) },
+    { "against", 0, OPTIONS_MATCHING, "INDEX",
+      "also drop what is similar to a document of this index (see twinsift index); may be given more than once",
+      &against_files, AT(against) },
+    { "update", 0, OPTIONS_MATCHING, "INDEX",
+      "drop what is similar to a document of this index, and add what is kept to it", &option_text, AT(update) },
     { "output", 'o', OPTIONS_OUTPUT, "FILE",
       "write what is kept to FILE, compressed if it ends in .gz or .zst; to one file per input if it ends in / "
       "(default: standard output)",
@@ -53,11 +77,13 @@ struct run {
     twin_input *input;
     twin_collection *collection;
     twin_dedup *dedup;
+    struct known known;                   /* documents that indexes know */
     double started, read, found, written; /* seconds */
 };
 
 static void run_clear(struct run *run)
 {
+    known_clear(&run->known);
     twin_dedup_free(run->dedup);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
@@ -67,23 +93,46 @@ static const char *contradiction(const struct request *request)
 {
     if (request->dry_run && request->output)
         return "--dry-run writes no documents, so --output does not apply";
+    if (request->dry_run && request->update)
+        return "--dry-run changes nothing, so --update does not apply; use --against";
+    if (request->shared.input.format == TWIN_INPUT_SETS && (request->update || request->against.count))
+        return "--sets: indexes of sets are not supported by --against and --update";
     if (request->shared.input.format == TWIN_INPUT_SETS && request->keep != TWIN_PREFER_FIRST)
         return "--sets: sets have no text, so --keep must be first";
     return NULL;
+}
+
+static bool find_known(struct run *run, twin_progress progress)
+{
+    const struct request *request = run->request;
+    bool given = option_given(&request->shared.base, "threshold");
+    double threshold = given ? request->shared.scheme.threshold : 0;
+    bool good =
+        !request->update || known_find(&run->known, request->update, run->input, threshold, run->exec, progress);
+    for (size_t i = 0; i < request->against.count && good; i++)
+        good = known_find(&run->known, request->against.files[i], run->input, threshold, run->exec, progress);
+    return good;
+}
+
+static bool has_known(const struct request *request)
+{
+    return request->update || request->against.count;
 }
 
 static bool read_collection(struct run *run, twin_progress progress)
 {
     const struct shared_options *shared = &run->request->shared;
     run->input = open_inputs(shared, 0, progress);
-    if (!run->input)
+    if (!run->input || !find_known(run, progress))
         return false;
     twin_collection_options wanted = {
         .scheme = run->scheme, .repeated_ids = true, .exec = run->exec, .strict = shared->strict, .progress = progress
     };
     run->collection = read_documents(run->input, wanted, shared->quiet);
     run->read = seconds();
-    return run->collection != NULL;
+    if (!run->collection)
+        return false;
+    return !has_known(run->request) || known_finish(&run->known, twin_collection_count(run->collection).documents);
 }
 
 static bool find_duplicates(struct run *run, twin_progress progress)
@@ -91,6 +140,7 @@ static bool find_duplicates(struct run *run, twin_progress progress)
     twin_error error = { 0 };
     twin_dedup_options wanted = { .search = { .exec = run->exec, .progress = progress },
                                   .preference = run->request->keep,
+                                  .excluded = run->known.excluded,
                                   .chain = run->request->chain };
     twin_status status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
     run->found = seconds();
@@ -100,13 +150,20 @@ static bool find_duplicates(struct run *run, twin_progress progress)
     return status == TWIN_OK;
 }
 
-/* The groups come first: if they cannot be written, an output of an earlier run is still there. */
+static struct dedup_result result_of(const struct run *run)
+{
+    return (struct dedup_result){ run->input, run->collection, run->dedup, &run->known };
+}
+
+/* The groups come first: if they cannot be written, an output of an earlier run is still there. The index comes last:
+ * a run that was interrupted can be repeated. */
 static bool write_results(struct run *run)
 {
     const struct request *request = run->request;
-    struct dedup_result result = { run->input, run->collection, run->dedup };
+    struct dedup_result result = result_of(run);
     bool done = (!request->groups || write_groups(&result, request->groups)) &&
-                (request->dry_run || write_kept(&result, request->output));
+                (request->dry_run || write_kept(&result, request->output)) &&
+                (!request->update || add_kept(request->update, run->collection, run->dedup, run->exec));
     run->written = seconds();
     struct dedup_times times = { run->read - run->started, run->found - run->read, run->written - run->found };
     return done && (!request->report || write_report(&result, &times, request->report));
@@ -123,6 +180,7 @@ static void print_stats(const struct run *run)
     record_count(&record, "kept", counts.kept);
     record_count(&record, "exact_copies", counts.exact_copies);
     record_count(&record, "near_copies", counts.near_copies);
+    record_count(&record, "known", counts.excluded);
     record_count(&record, "groups", counts.groups);
     record_count(&record, "too_short", read.too_short);
     record_count(&record, "skipped", read.problems);
@@ -164,7 +222,7 @@ static int run_dedup(void *context)
     if (done && request->stats)
         print_stats(&run);
     else if (done && !request->shared.quiet)
-        print_summary(&(struct dedup_result){ run.input, run.collection, run.dedup });
+        print_summary(&(struct dedup_result){ run.input, run.collection, run.dedup, &run.known });
     run_clear(&run);
     word_list_clear(&stop_words);
     return done ? EXIT_DONE : EXIT_ERROR;

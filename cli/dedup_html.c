@@ -56,6 +56,8 @@ static void write_counts(FILE *out, const struct dedup_result *result, const str
     write_row(out, "documents", counts.documents, what);
     write_row(out, "exact copies", counts.exact_copies, "dropped: same set as the one kept");
     write_row(out, "near copies", counts.near_copies, "dropped: verified similar to the one kept");
+    if (result->known->count)
+        write_row(out, "known", counts.excluded, "dropped: similar to a document of an index");
     write_row(out, "kept", counts.kept, "");
     write_row(out, "groups", counts.groups, "kept documents for which others were dropped");
     write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");
@@ -104,6 +106,11 @@ static void write_bars(FILE *out, const struct bars *bars, const char *caption)
             HEIGHT - BOTTOM, HEIGHT - BOTTOM, caption);
 }
 
+static bool is_dropped(const uint32_t *keepers, size_t document)
+{
+    return keepers[document] != document && keepers[document] != TWIN_DEDUP_NONE;
+}
+
 /* Twelve bars from the lowest similarity of a dropped document to 1. */
 static void write_similarities(FILE *out, const struct dedup_result *result)
 {
@@ -114,10 +121,10 @@ static void write_similarities(FILE *out, const struct dedup_result *result)
     struct bars bars = { .count = BARS };
     double lowest = 1;
     for (size_t i = 0; i < documents; i++)
-        lowest = keepers[i] != i && similarities[i] < lowest ? similarities[i] : lowest;
+        lowest = is_dropped(keepers, i) && similarities[i] < lowest ? similarities[i] : lowest;
     double width = (1 - lowest) / (BARS - 1); /* the last bar is for 1 alone */
     for (size_t i = 0; i < documents; i++)
-        if (keepers[i] != i) {
+        if (is_dropped(keepers, i)) {
             size_t bar = similarities[i] >= 1 || width <= 0 ? BARS - 1 : (size_t)((similarities[i] - lowest) / width);
             bars.heights[bar < BARS - 1 || similarities[i] >= 1 ? bar : BARS - 2]++;
         }

@@ -293,6 +293,21 @@ static void write_group(FILE *out, const struct dedup_result *result, const twin
     record_end(&record);
 }
 
+static void write_known(FILE *out, const struct dedup_result *result, uint32_t document)
+{
+    const struct known_match *match = &result->known->matches[document];
+    struct record record = record_begin(out, true);
+    record_id(&record, "kept", known_id(result->known, match), match->id_is_number);
+    record_string(&record, "in", match->file);
+    record_list(&record, "dropped");
+    record_object(&record, NULL);
+    record_document(&record, "id", result, document);
+    record_fixed(&record, "similarity", match->similarity, 4);
+    record_object_end(&record);
+    record_list_end(&record);
+    record_end(&record);
+}
+
 bool write_groups(const struct dedup_result *result, const char *path)
 {
     const twin_dedup_group *groups;
@@ -302,5 +317,8 @@ bool write_groups(const struct dedup_result *result, const char *path)
         return false;
     for (size_t i = 0; i < count && !ferror(output.file); i++)
         write_group(output.file, result, &groups[i]);
+    for (size_t i = 0; i < result->known->count; i++)
+        if (result->known->matches[i].file)
+            write_known(output.file, result, (uint32_t)i);
     return output_file_finish(&output);
 }

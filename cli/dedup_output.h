@@ -2,6 +2,8 @@
 #ifndef TWIN_DEDUP_OUTPUT_H
 #define TWIN_DEDUP_OUTPUT_H
 
+#include "dedup_known.h"
+
 #include <stdio.h>
 #include <twinsift/twinsift.h>
 
@@ -10,6 +12,7 @@ struct dedup_result {
     const twin_input *input;
     const twin_collection *collection;
     const twin_dedup *dedup;
+    const struct known *known;
 };
 
 /* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and sets
@@ -18,7 +21,8 @@ struct dedup_result {
  * is unchanged. */
 bool write_kept(const struct dedup_result *result, const char *path);
 
-/* Writes a JSON line per group: the id that stays and those dropped for it, with their similarities. */
+/* Writes a JSON line per group: the id that stays and those dropped for it, with their similarities; and one for each
+ * document that an index knows, with the id there and the name of the index. */
 bool write_groups(const struct dedup_result *result, const char *path);
 
 /* Seconds that the steps took. */

@@ -27,7 +27,10 @@ typedef enum twin_preference {
 typedef struct twin_dedup_options {
     twin_similar_options search; /* which documents are similar. Exactly verified, by bands */
     twin_preference preference;
-    bool chain; /* groups are connected components: a document is dropped also if others connect it to the one that
+    const bool
+        *excluded; /* unless NULL, one per document: those that go in any case, for reasons of the caller, and with
+                             them their copies; nothing is dropped for them */
+    bool chain;    /* groups are connected components: a document is dropped also if others connect it to the one that
                    stays */
 } twin_dedup_options;
 
@@ -36,6 +39,7 @@ typedef struct twin_dedup_counts {
     uint64_t kept;
     uint64_t exact_copies;      /* dropped for a document with the same set */
     uint64_t near_copies;       /* dropped for a similar one */
+    uint64_t excluded;          /* by the caller, copies included */
     uint64_t groups;            /* documents that stay for others */
     uint64_t bytes, kept_bytes; /* of records, where they are lines */
     twin_similar_counts search;
@@ -50,7 +54,8 @@ TWIN_API void twin_dedup_free(twin_dedup *dedup);
 
 TWIN_API twin_dedup_counts twin_dedup_count(const twin_dedup *dedup);
 
-/* For each document the one that stays for it, itself if it stays. */
+/* For each document the one that stays for it, itself if it stays; TWIN_DEDUP_NONE if it is excluded. */
+#define TWIN_DEDUP_NONE UINT32_MAX
 TWIN_API const uint32_t *twin_dedup_keepers(const twin_dedup *dedup);
 
 /* For each document its similarity to the one that stays for it, by the measure of the search; 1 if it stays. In a chain

@@ -39,6 +39,7 @@ struct decision {
     uint32_t *node_kept; /* of each node the node that stays for it */
     double *node_similarity;
     bool is_ordered;
+    bool *is_excluded; /* of each node; NULL: none is */
 };
 
 /* ---- the order ---- */
@@ -120,17 +121,54 @@ static twin_status order_matched(struct decision *decision, twin_error *error)
 
 /* ---- the search ---- */
 
+/* Marks the nodes of excluded documents. */
+static twin_status mark_excluded(struct decision *decision, twin_error *error)
+{
+    const bool *excluded = decision->options->excluded;
+    if (!excluded)
+        return TWIN_OK;
+    decision->is_excluded = calloc(decision->documents + 1, sizeof *decision->is_excluded);
+    if (!decision->is_excluded)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < decision->documents; i++)
+        decision->is_excluded[decision->firsts[i]] |= excluded[i];
+    return TWIN_OK;
+}
+
+/* Takes excluded nodes from those to be joined. The list belongs to the caller. */
+static uint32_t *list_joined(struct twin__provider *provider, const struct decision *decision)
+{
+    twin_signatures *signatures = &provider->signatures;
+    uint32_t *list = malloc((signatures->count + 1) * sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; list && i < signatures->count; i++)
+        if (!decision->is_excluded || !decision->is_excluded[signatures->documents[i]])
+            list[count++] = signatures->documents[i];
+    signatures->documents = list;
+    signatures->count = count;
+    return list;
+}
+
 /* Connected components need all similar pairs. */
+static twin_status find_matches(struct decision *decision, const struct twin__provider *provider,
+                                twin_similar_counts *counts, twin_error *error)
+{
+    const twin_similar_options *options = &decision->options->search;
+    struct twin__deciding_options deciding = { options, order_documents, decision };
+    return decision->options->chain
+               ? twin__engine_find(&decision->matches, counts, provider, options, error)
+               : twin__engine_find_deciding(&decision->matches, counts, provider, &deciding, error);
+}
+
 static twin_status search(struct decision *decision, twin_similar_counts *counts, twin_error *error)
 {
     struct twin__provider provider = { 0 };
-    const twin_similar_options *options = &decision->options->search;
-    struct twin__deciding_options deciding = { options, order_documents, decision };
-    if (twin__collection_provider(&provider, decision->collection, options->exec.workers) != TWIN_OK)
+    int workers = decision->options->search.exec.workers;
+    if (twin__collection_provider(&provider, decision->collection, workers) != TWIN_OK)
         return twin__fail_memory(error);
-    twin_status status = decision->options->chain
-                             ? twin__engine_find(&decision->matches, counts, &provider, options, error)
-                             : twin__engine_find_deciding(&decision->matches, counts, &provider, &deciding, error);
+    uint32_t *list = list_joined(&provider, decision);
+    twin_status status = list ? find_matches(decision, &provider, counts, error) : twin__fail_memory(error);
+    free(list);
     twin__collection_provider_clear(&provider);
     return status;
 }
@@ -200,7 +238,8 @@ static void expand(twin_dedup *dedup, const struct decision *decision)
     twin_dedup_counts *counts = &dedup->counts;
     for (size_t i = 0; i < decision->documents; i++) {
         uint32_t node = decision->firsts[i], kept = decision->node_kept[node];
-        uint32_t best = decision->best[kept] == NOBODY ? kept : decision->best[kept];
+        bool excluded = decision->is_excluded && decision->is_excluded[node];
+        uint32_t best = excluded ? TWIN_DEDUP_NONE : decision->best[kept] == NOBODY ? kept : decision->best[kept];
         bool stays = best == i;
         dedup->keepers[i] = best;
         dedup->similarities[i] = kept == node ? 1 : decision->node_similarity[node];
@@ -209,9 +248,15 @@ static void expand(twin_dedup *dedup, const struct decision *decision)
         counts->bytes += bytes;
         counts->kept_bytes += stays ? bytes : 0;
         counts->kept += stays;
-        counts->exact_copies += !stays && kept == node;
-        counts->near_copies += kept != node;
+        counts->excluded += excluded;
+        counts->exact_copies += !excluded && !stays && kept == node;
+        counts->near_copies += !excluded && kept != node;
     }
+}
+
+static bool is_dropped(const twin_dedup *dedup, size_t document)
+{
+    return dedup->keepers[document] != document && dedup->keepers[document] != TWIN_DEDUP_NONE;
 }
 
 /* Lists the dropped documents of each that stays: counted, then placed. */
@@ -222,7 +267,7 @@ static twin_status list_groups(twin_dedup *dedup)
     if (!sizes)
         return TWIN_ENOMEM;
     for (size_t i = 0; i < documents; i++)
-        if (dedup->keepers[i] != i && sizes[dedup->keepers[i]]++ == 0)
+        if (is_dropped(dedup, i) && sizes[dedup->keepers[i]]++ == 0)
             dedup->group_count++;
     dedup->groups = malloc((dedup->group_count + 1) * sizeof *dedup->groups);
     dedup->members = malloc((dropped + 1) * sizeof *dedup->members);
@@ -235,7 +280,7 @@ static twin_status list_groups(twin_dedup *dedup)
             sizes[i] = (uint32_t)group++; /* from here on: which group it is the keeper of */
         }
         for (size_t i = 0; i < documents; i++) {
-            if (dedup->keepers[i] == i)
+            if (!is_dropped(dedup, i))
                 continue;
             twin_dedup_group *group = &dedup->groups[sizes[dedup->keepers[i]]];
             dedup->members[(size_t)(group->dropped - dedup->members) + group->count++] = (uint32_t)i;
@@ -292,6 +337,8 @@ static twin_status find(twin_dedup **out, struct decision *decision, twin_error 
         status = twin__fail_memory(error);
     twin_similar_counts counts = { 0 };
     if (status == TWIN_OK)
+        status = mark_excluded(decision, error);
+    if (status == TWIN_OK)
         status = search(decision, &counts, error);
     if (status == TWIN_OK)
         status = decide(decision, error);
@@ -304,6 +351,7 @@ static twin_status find(twin_dedup **out, struct decision *decision, twin_error 
     free(decision->order);
     free(decision->node_kept);
     free(decision->node_similarity);
+    free(decision->is_excluded);
     return status;
 }
 

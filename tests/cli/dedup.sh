@@ -133,6 +133,21 @@ printf '1\tu\n1\tv\n2\tu\n2\tv\n3\tw\n' >sets.tsv
 run 0 --quiet --sets sets.tsv
 printf '1\n3\n' | cmp -s - out || fail "$asked: $(cat out)"
 
+# ---- indexes
+
+"$TWINSIFT" index create seen.twin
+run 0 --quiet --update seen.twin one.jsonl -o day1.jsonl
+run 0 --update seen.twin --groups groups.jsonl corpus.jsonl -o day2.jsonl
+cat day1.jsonl day2.jsonl | cmp -s - reference || fail "$asked: two days are not the whole: $(cat err)"
+grep -qE "^  known +[1-9][0-9]+ " err || fail "$asked: $(cat err)"
+[ "$(grep -c '"in":"seen.twin"' groups.jsonl)" = "$(sed -nE 's/^  known *([0-9]+) .*/\1/p' err)" ] ||
+    fail "$asked: not all known ones are in the groups"
+run 0 --quiet --against seen.twin corpus.jsonl
+[ ! -s out ] || fail "$asked: all of it is known, but printed $(wc -l <out) records"
+"$TWINSIFT" index info --json seen.twin | grep -qF "\"documents\":$(wc -l <reference)," || fail "the index has other documents"
+wrong 'missing.twin' --against missing.twin corpus.jsonl
+wrong 'use --against' --dry-run --update seen.twin corpus.jsonl
+
 run 0 --dry-run corpus.jsonl
 [ ! -s out ] || fail "$asked: printed"
 grep -q "^  kept *$(wc -l <reference) " err || fail "$asked: $(cat err)"

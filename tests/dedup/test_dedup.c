@@ -262,6 +262,37 @@ static void a_chain_loses_only_what_is_similar_to_one_that_stays(void **state)
     twin_input_free(input);
 }
 
+/* Excluded documents go with their copies, and the others are decided as if these were not there. */
+static void excluded_documents_decide_nothing(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "a b c d e f", "a b c d e f g", "A b c d e f", "u v w x", "u v w x y", "p q"
+    };
+    enum { COUNT = sizeof texts / sizeof texts[0] };
+    static const bool excluded[COUNT] = { false, false, true, false, true, false };
+    static const uint32_t expected[COUNT] = { TWIN_DEDUP_NONE, 1, TWIN_DEDUP_NONE, 3, TWIN_DEDUP_NONE, 5 };
+    twin_memory_document documents[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        documents[i] = (twin_memory_document){ .text = { texts[i], strlen(texts[i]) } };
+    twin_input *input;
+    assert_int_equal(twin_input_from_texts(&input, documents, COUNT, (twin_input_options){ 0 }, NULL), TWIN_OK);
+    twin_collection *collection = read_collection(input, plain_options("word:1"));
+    twin_dedup_options options = { .search = { .threshold = .7, .bands = { { 128, 1 }, 0 } }, .excluded = excluded };
+    for (int chain = 0; chain < 2; chain++) {
+        options.chain = chain;
+        twin_dedup *dedup = find(collection, options);
+        assert_memory_equal(twin_dedup_keepers(dedup), expected, sizeof expected);
+        twin_dedup_counts counts = twin_dedup_count(dedup);
+        assert_int_equal(counts.excluded, 3);
+        assert_int_equal(counts.kept, 3);
+        assert_int_equal(counts.exact_copies + counts.near_copies + counts.groups, 0);
+        twin_dedup_free(dedup);
+    }
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
 static void bad_arguments_are_named(void **state)
 {
     (void)state;
@@ -293,6 +324,7 @@ int main(void)
         cmocka_unit_test(what_stays_is_what_the_rule_says),
         cmocka_unit_test(the_order_of_the_input_decides_for_first_only),
         cmocka_unit_test(a_chain_loses_only_what_is_similar_to_one_that_stays),
+        cmocka_unit_test(excluded_documents_decide_nothing),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
