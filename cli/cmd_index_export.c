@@ -1,6 +1,7 @@
 /* cmd_index_export.c — twinsift index export: ids and signatures as JSON. */
 #include "commands.h"
 #include "index_file.h"
+#include "support/results.h"
 
 struct exporting {
     twin_index_view *view;
@@ -16,7 +17,7 @@ static bool print_entry(void *context, const twin_index_entry *entry)
     exporting->status = twin_index_signature(&signature, exporting->view, *entry, exporting->error);
     if (exporting->status != TWIN_OK)
         return false;
-    struct record record = record_begin(stdout, true);
+    struct record record = record_begin(results(), true);
     record_id(&record, "id", entry->id, entry->id_is_number);
     record_count(&record, "label", entry->label);
     record_count(&record, "time", entry->time);
@@ -27,7 +28,7 @@ static bool print_entry(void *context, const twin_index_entry *entry)
         record_count(&record, NULL, signature[i]);
     record_list_end(&record);
     record_end(&record);
-    return !ferror(stdout);
+    return output_is_good();
 }
 
 static twin_status export(struct shared_options *shared, const twin_index *index, twin_index_view *view,
@@ -41,7 +42,8 @@ static twin_status export(struct shared_options *shared, const twin_index *index
 
 static int run(void *context)
 {
-    return with_view(context, export);
+    const struct shared_options *shared = context;
+    return results_open(shared->output) ? with_view(context, export) : EXIT_ERROR;
 }
 
 static const struct shared_options defaults = SHARED_DEFAULTS(0);
@@ -50,7 +52,7 @@ const struct command command_index_export = {
     .name = "twinsift index export",
     .summary = "print ids and signatures, one JSON object per line",
     .usage = "[OPTION]... FILE",
-    .shared = INDEX_TAKES,
+    .shared = INDEX_TAKES " output",
     .checked = INDEX_STORES,
     .least = 1,
     .most = 1,

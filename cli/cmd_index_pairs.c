@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "index_file.h"
 #include "support/progress.h"
+#include "support/results.h"
 
 #include <stddef.h>
 
@@ -21,12 +22,12 @@ static const struct option_row options[] = {
 static bool print_pair(void *context, const twin_index_entry *a, const twin_index_entry *b, double similarity)
 {
     const struct request *request = context;
-    struct record record = record_begin(stdout, request->shared.json);
+    struct record record = record_begin(results(), request->shared.json);
     record_id(&record, "a", a->id, a->id_is_number);
     record_id(&record, "b", b->id, b->id_is_number);
     record_fixed(&record, "similarity", similarity, 4);
     record_end(&record);
-    return !ferror(stdout);
+    return output_is_good();
 }
 
 static int run(void *context)
@@ -39,8 +40,10 @@ static int run(void *context)
     if (!make_exec(&exec, shared))
         return EXIT_ERROR;
     twin_index *index = index_open(shared, TWIN_INDEX_READ);
-    if (!index)
+    if (!index || !results_open(shared->output)) {
+        twin_index_close(index);
         return EXIT_ERROR;
+    }
     warn_estimates(shared, index);
     warn_missed(shared, index);
     twin_progress progress = progress_begin(shared->quiet);
@@ -62,7 +65,7 @@ const struct command command_index_pairs = {
     .about =
         "Lines are those of 'twinsift pairs'. Without --threshold that of 'index create' holds; below it pairs may "
         "be missed.",
-    .shared = "threshold " INDEX_TAKES,
+    .shared = "threshold " INDEX_TAKES " output",
     .checked = INDEX_STORES,
     .options = options,
     .least = 1,

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "index_file.h"
 #include "support/progress.h"
+#include "support/results.h"
 
 #include <stddef.h>
 
@@ -49,7 +50,7 @@ static bool record_match_text(struct record *record, struct querying *querying, 
 static bool print_match(struct querying *querying, twin_text id, bool is_number, const twin_index_entry *entry,
                         bool estimated)
 {
-    struct record record = record_begin(stdout, querying->request->shared.json);
+    struct record record = record_begin(results(), querying->request->shared.json);
     record_id(&record, "query", id, is_number);
     record_id(&record, "id", entry->id, entry->id_is_number);
     record_fixed(&record, "similarity", entry->similarity, 4);
@@ -73,7 +74,7 @@ static bool print_answer(void *context, twin_text id, bool is_number, const twin
     for (size_t i = 0; i < answer->count; i++)
         if (!print_match(querying, id, is_number, &answer->entries[i], answer->estimated))
             return false;
-    return !ferror(stdout);
+    return output_is_good();
 }
 
 static void report_problem(void *context, const twin_problem *problem)
@@ -122,8 +123,10 @@ static int run(void *context)
     if (!make_exec(&exec, &request->shared))
         return EXIT_ERROR;
     twin_index *index = index_open(&request->shared, TWIN_INDEX_READ);
-    if (!index)
+    if (!index || !results_open(request->shared.output)) {
+        twin_index_close(index);
         return EXIT_ERROR;
+    }
     twin_progress progress = progress_begin(request->shared.quiet);
     twin_input *input = index_inputs(&request->shared, index, progress);
     struct querying querying = { .request = request, .problems = { input, 0 } };
@@ -151,7 +154,7 @@ const struct command command_index_query = {
     "Each line of the output is a match: the id of the query, the id of the match and their similarity, "
     "tab-separated, the most similar first. Without --threshold that of 'index create' holds; below it matches "
     "may be missed.",
-    .shared = TAKES_INPUT " threshold " INDEX_TAKES,
+    .shared = TAKES_INPUT " threshold " INDEX_TAKES " output",
     .checked = INDEX_STORES,
     .options = options,
     .least = 1,

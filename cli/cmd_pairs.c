@@ -8,6 +8,7 @@
 #include "support/messages.h"
 #include "support/progress.h"
 #include "support/record.h"
+#include "support/results.h"
 #include "support/search_options.h"
 #include "support/size.h"
 #include "support/usage.h"
@@ -15,6 +16,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- options */
 
@@ -30,6 +32,7 @@ struct request {
     twin_copies copies;
     twin_method method;
     size_t buckets; /* 0: one per band hash */
+    bool groups;
     uint64_t audit; /* documents to compare with all others; 0: none */
     bool stats;
 };
@@ -54,6 +57,9 @@ static const struct option_row options[] = {
       &option_count, AT(top), .least = 1, .most = MOST_TOP },
     { "copies", 0, OPTIONS_MATCHING, "WHICH", "of documents with equal sets print pairs with the first, all, or none",
       &option_choice, AT(copies), .choices = "first all none" },
+    { "groups", 0, OPTIONS_MATCHING, NULL,
+      "print groups instead of pairs: the document that represents a group, a document, and their similarity",
+      &option_flag, AT(groups) },
     { "method", 0, OPTIONS_SEARCH, "HOW", "bands, for all pairs, or forest, for the most similar of each document",
       &option_choice, AT(method), .choices = "bands forest" },
     { "buckets", 0, OPTIONS_SEARCH, "N", "hash each band into N buckets, so that different bands may collide",
@@ -100,6 +106,15 @@ static const char *forest_contradiction(const struct request *request)
     return NULL;
 }
 
+static const char *groups_contradiction(const struct request *request)
+{
+    if (!request->groups)
+        return NULL;
+    if (option_given(&request->shared.base, "copies"))
+        return "--groups includes all copies, so --copies does not apply";
+    return request->audit ? "--audit counts pairs, so --groups cannot be used" : NULL;
+}
+
 static const char *contradiction(const struct request *request)
 {
     const char *sentence = edit_contradiction(request);
@@ -107,6 +122,8 @@ static const char *contradiction(const struct request *request)
         return "--measure containment needs --verify exact: signatures estimate Jaccard similarity only";
     if (request->audit && request->verify == TWIN_VERIFY_NONE)
         return "--audit needs to know which pairs reach the threshold, so --verify none cannot be used";
+    if (!sentence)
+        sentence = groups_contradiction(request);
     return sentence ? sentence : forest_contradiction(request);
 }
 
@@ -119,6 +136,8 @@ struct run {
     twin_input *input;
     twin_collection *collection;
     twin_similar *similar;
+    twin_dedup *dedup; /* instead, for groups */
+    twin_similar_counts counts;
     double started, opened, read, found, written, audited; /* seconds */
     uint64_t lines;
     twin_audit audit;
@@ -127,6 +146,7 @@ struct run {
 static void run_clear(struct run *run)
 {
     twin_similar_free(run->similar);
+    twin_dedup_free(run->dedup);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
 }
@@ -191,12 +211,26 @@ static twin_edit_join_options edit_options(const struct run *run, twin_progress 
                                      .progress = progress };
 }
 
+/* Groups of sets are what deduplication finds: it need not compare all pairs of a large group. */
+static bool by_deduplication(const struct run *run)
+{
+    const struct request *request = run->request;
+    return request->groups && !by_edits(run) && request->verify == TWIN_VERIFY_EXACT &&
+           request->method == TWIN_METHOD_BANDS;
+}
+
 static bool find_similar(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
-    twin_status status =
-        by_edits(run) ? twin_edit_join_find(&run->similar, run->collection, edit_options(run, progress), &error)
-                      : twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
+    twin_status status;
+    if (by_deduplication(run)) {
+        twin_dedup_options wanted = { .search = similar_options(run, progress) };
+        status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
+    } else if (by_edits(run))
+        status = twin_edit_join_find(&run->similar, run->collection, edit_options(run, progress), &error);
+    else
+        status = twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
+    run->counts = run->dedup ? twin_dedup_count(run->dedup).search : twin_similar_count(run->similar);
     run->found = seconds();
     progress_clear();
     if (status != TWIN_OK)
@@ -216,7 +250,7 @@ static void record_document(struct record *record, const char *name, const struc
 static bool print_pair(void *context, twin_match match)
 {
     struct run *run = context;
-    struct record record = record_begin(stdout, run->request->shared.json);
+    struct record record = record_begin(results(), run->request->shared.json);
     record_document(&record, "a", run, match.a);
     record_document(&record, "b", run, match.b);
     record_fixed(&record, "similarity", match.similarity, 4);
@@ -225,12 +259,43 @@ static bool print_pair(void *context, twin_match match)
     return output_is_good();
 }
 
-/* Prints all pairs before an audit begins, which may take long and be interrupted. A failed write is reported by
- * close_output(). */
-static bool print_pairs(struct run *run)
+static bool print_member(void *context, twin_member member)
 {
-    twin_status status = twin_similar_each(run->similar, run->request->copies, print_pair, run);
-    (void)!fflush(stdout);
+    struct run *run = context;
+    struct record record = record_begin(results(), run->request->shared.json);
+    record_document(&record, "group", run, member.group);
+    record_document(&record, "id", run, member.document);
+    record_fixed(&record, "similarity", member.similarity, 4);
+    record_end(&record);
+    run->lines++;
+    return output_is_good();
+}
+
+static twin_status each_member(struct run *run)
+{
+    size_t documents = twin_collection_count(run->collection).documents;
+    if (run->dedup)
+        return twin_cluster_each(twin_dedup_keepers(run->dedup), twin_dedup_similarities(run->dedup), documents,
+                                 print_member, run);
+    uint32_t *keeper = malloc((documents + 1) * sizeof *keeper);
+    double *similarity = malloc((documents + 1) * sizeof *similarity);
+    twin_status status =
+        keeper && similarity ? twin_cluster_documents(keeper, similarity, run->similar) : TWIN_ENOMEM;
+    if (status == TWIN_OK)
+        status = twin_cluster_each(keeper, similarity, documents, print_member, run);
+    free(keeper);
+    free(similarity);
+    return status;
+}
+
+/* Prints all before an audit begins, which may take long and be interrupted. A failed write is reported by
+ * close_output(). */
+static bool print_results(struct run *run)
+{
+    twin_status status = run->request->groups
+                             ? each_member(run)
+                             : twin_similar_each(run->similar, run->request->copies, print_pair, run);
+    (void)!fflush(results());
     run->written = run->audited = seconds();
     if (!output_is_good())
         return false;
@@ -263,7 +328,7 @@ static bool audit_run(struct run *run, twin_progress progress)
 
 static void print_audit_json(const twin_audit *audit)
 {
-    struct record record = record_begin(stdout, true);
+    struct record record = record_begin(results(), true);
     record_object(&record, "audit");
     record_count(&record, "documents", audit->documents);
     record_count(&record, "similar", audit->similar);
@@ -299,7 +364,7 @@ static void print_audit(const struct run *run)
 
 static void record_times(struct record *record, const struct run *run)
 {
-    twin_similar_counts pairs = twin_similar_count(run->similar);
+    twin_similar_counts pairs = run->counts;
     record_object(record, "seconds");
     record_fixed(record, "opening", run->opened - run->started, 3);
     record_fixed(record, "reading", run->read - run->opened, 3);
@@ -314,7 +379,7 @@ static void record_times(struct record *record, const struct run *run)
 static void print_stats_json(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
-    twin_similar_counts pairs = twin_similar_count(run->similar);
+    twin_similar_counts pairs = run->counts;
     struct record record = record_begin(stderr, true);
     record_object(&record, "stats");
     record_count(&record, "documents", documents.documents);
@@ -344,7 +409,7 @@ static void print_count(const char *name, uint64_t count, const char *what)
 static void print_counts(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
-    twin_similar_counts pairs = twin_similar_count(run->similar);
+    twin_similar_counts pairs = run->counts;
     bool rows = run->request->shared.input.format == TWIN_INPUT_SETS, edit = by_edits(run);
     char size[SIZE_ROOM], what[96];
     snprintf(what, sizeof what, "%s of %s", write_decimal_size(size, (double)documents.bytes),
@@ -388,7 +453,7 @@ enum { MANY_DOCUMENTS = 10000 };
 static void print_stats(const struct run *run)
 {
     twin_collection_counts documents = twin_collection_count(run->collection);
-    twin_similar_counts pairs = twin_similar_count(run->similar);
+    twin_similar_counts pairs = run->counts;
     double total = seconds() - run->started, peak = (double)peak_bytes();
     print_counts(run);
     print_time("seconds", total, (double)documents.bytes);
@@ -411,7 +476,7 @@ static bool find_and_print(struct run *run)
 {
     twin_progress progress = progress_begin(run->request->shared.quiet);
     run->started = seconds();
-    bool done = read_collection(run, progress) && find_similar(run, progress) && print_pairs(run) &&
+    bool done = read_collection(run, progress) && find_similar(run, progress) && print_results(run) &&
                 (!run->request->audit || audit_run(run, progress));
     progress_end();
     return done;
@@ -438,7 +503,8 @@ static int run_pairs(void *context)
     if (request->method == TWIN_METHOD_FOREST && request->measure != MEASURE_EDIT && request->top == 0)
         request->top = DEFAULT_TOP;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
-                load_stop_words(&request->shared, &stop_words) && choose_scheme(&run) && find_and_print(&run);
+                load_stop_words(&request->shared, &stop_words) && choose_scheme(&run) &&
+                results_open(request->shared.output) && find_and_print(&run);
     if (done)
         print_reports(&run);
     run_clear(&run);
@@ -456,14 +522,15 @@ const struct command command_pairs = {
     "\n\n"
     "Each line of the output is a pair: two ids and their similarity, tab-separated, in the order of the input. "
     "Every pair has been verified by comparing the two sets.",
-    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " " TAKES_MANNERS,
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " output " TAKES_MANNERS,
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done, whether or not there are pairs\n"
               "2  error; a document that cannot be read is reported and skipped",
     .examples = "twinsift pairs articles/\n"
                 "twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
-                "twinsift pairs --audit 1000 corpus.jsonl > pairs.tsv\n"
+                "twinsift pairs --audit 1000 corpus.jsonl --output pairs.tsv.zst\n"
+                "twinsift pairs --groups articles/\n"
                 "twinsift pairs --measure edit --threshold 0.95 articles/\n"
                 "twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"
                 "twinsift pairs --sets --threshold 0.6 u.data\n"

@@ -8,6 +8,7 @@
 #include "support/messages.h"
 #include "support/output_file.h"
 #include "support/record.h"
+#include "support/results.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "support/messages.h"
 #include "support/progress.h"
+#include "support/results.h"
 #include "support/shared_options.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* main.c — the table of experiments, and the command line that selects them. */
 #include "support/command.h"
+#include "support/results.h"
 #include "support/shared_options.h"
 
 #include "lab.h"

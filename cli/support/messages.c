@@ -79,26 +79,3 @@ int fail_status(const char *what, twin_status status, const twin_error *error)
         return fail("%s", error->message);
     return fail("%s: %s", what, twin_status_text(status));
 }
-
-static int output_error;
-
-bool output_is_good(void)
-{
-    if (!ferror(stdout))
-        return true;
-    if (!output_error)
-        output_error = errno ? errno : EIO;
-    return false;
-}
-
-/* Output counts only once it has arrived: a full disk shows up here at the latest. */
-int close_output(int status)
-{
-    if (output_is_good()) {
-        errno = 0;
-        if (fflush(stdout) == 0 && fclose(stdout) == 0)
-            return status;
-        output_error = errno ? errno : EIO;
-    }
-    return fail("standard output could not be written: %s", strerror(output_error));
-}

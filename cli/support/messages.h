@@ -29,10 +29,4 @@ void messages_color(enum color when);
 /* "" for 1, else "s": printf("%zu item%s", n, plural(n)). */
 const char *plural(uint64_t count);
 
-/* Whether all writes to standard output have succeeded. Call it right after printing: it keeps errno's reason. */
-bool output_is_good(void);
-
-/* Closes standard output and returns `status`, or reports the loss and returns EXIT_ERROR. */
-int close_output(int status);
-
 #endif

@@ -25,6 +25,7 @@
 struct shared_options {
     struct request_base base;
     bool json, quiet;
+    const char *output; /* for results_open() */
 
     /* --threads (0: all), --executor */
     uint64_t threads;

@@ -21,6 +21,23 @@ TWIN_API twin_status twin_cluster_components(uint32_t *group, size_t documents, 
 TWIN_API twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t documents,
                                           const twin_match *matches, size_t count, const uint32_t *order);
 
+/* The same for all documents of a collection, the first of similar ones stays: a document with the set of an earlier one goes
+ * where that one goes. Both arrays have room for all documents of the collection. */
+TWIN_API twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const twin_similar *similar);
+
+/* A document of a group, and how similar it is to the one that stays, by which the group is named. */
+typedef struct twin_member {
+    uint32_t group, document;
+    double similarity;
+} twin_member;
+
+/* Calls `visit` for the members of each group of two documents and more, groups in the order of their documents that stay,
+ * and in each that document first, the others in increasing order. keeper[i] is the document that stays for i. The visit
+ * returns false to stop; the call then returns TWIN_ESTOPPED. */
+typedef bool twin_member_visit(void *context, twin_member member);
+TWIN_API twin_status twin_cluster_each(const uint32_t *keeper, const double *similarity, size_t documents,
+                                       twin_member_visit *visit, void *context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/union_find.h"
+#include "join/similar_private.h"
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 
@@ -127,5 +128,72 @@ twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t do
     }
 done:
     clear(&graph);
+    return status;
+}
+
+/* ---- groups of documents ---- */
+
+twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const twin_similar *similar)
+{
+    if (!keeper || !similarity || !similar)
+        return twin__fail_null(NULL, !keeper ? "keeper" : !similarity ? "similarity" : "similar");
+    size_t documents = twin_collection_count(similar->collection).documents;
+    const uint32_t *firsts = twin_collection_firsts(similar->collection);
+    twin_status status =
+        twin_cluster_keepers(keeper, similarity, documents, similar->matches.items, similar->matches.count, NULL);
+    for (size_t i = 0; i < documents && status == TWIN_OK; i++) { /* a first comes before its copies */
+        keeper[i] = keeper[firsts[i]];
+        similarity[i] = similarity[firsts[i]];
+    }
+    return status;
+}
+
+/* Lists the documents that do not stay by the one that does: counted, then placed. starts[k + 1] becomes the end of k's
+ * list, which begins where that of the one before ends. */
+static twin_status list_members(size_t **starts, uint32_t **members, const uint32_t *keeper, size_t documents)
+{
+    *starts = calloc(documents + 2, sizeof **starts);
+    *members = malloc((documents + 1) * sizeof **members);
+    if (!*starts || !*members)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < documents; i++) {
+        if (keeper[i] >= documents)
+            return twin__fail(NULL, TWIN_EINVAL, "the keeper of document %zu is not there", i);
+        (*starts)[keeper[i] + 2] += keeper[i] != i;
+    }
+    for (size_t i = 2; i <= documents; i++)
+        (*starts)[i] += (*starts)[i - 1];
+    for (size_t i = 0; i < documents; i++)
+        if (keeper[i] != i)
+            (*members)[(*starts)[keeper[i] + 1]++] = (uint32_t)i;
+    return TWIN_OK;
+}
+
+static bool visit_group(uint32_t group, const uint32_t *members, size_t count, const double *similarity,
+                        twin_member_visit *visit, void *context)
+{
+    if (!visit(context, (twin_member){ group, group, 1 }))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!visit(context, (twin_member){ group, members[i], similarity[members[i]] }))
+            return false;
+    return true;
+}
+
+twin_status twin_cluster_each(const uint32_t *keeper, const double *similarity, size_t documents,
+                              twin_member_visit *visit, void *context)
+{
+    if (!visit || (documents && (!keeper || !similarity)))
+        return twin__fail_null(NULL, !visit ? "visit" : !keeper ? "keeper" : "similarity");
+    size_t *starts;
+    uint32_t *members;
+    twin_status status = list_members(&starts, &members, keeper, documents);
+    for (size_t i = 0; i < documents && status == TWIN_OK; i++) {
+        size_t begin = starts[i], count = starts[i + 1] - begin;
+        if (count && !visit_group((uint32_t)i, members + begin, count, similarity, visit, context))
+            status = TWIN_ESTOPPED;
+    }
+    free(starts);
+    free(members);
     return status;
 }

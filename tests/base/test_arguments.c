@@ -356,6 +356,8 @@ static void in_join(void **state)
     REFUSED("was not read as texts", twin_audit_edits(&audit, collection, similar, (twin_edit_join_options){ 0 },
                                                       (twin_audit_options){ 0 }, NULL));
     REFUSED("match 0 names a document", twin_cluster_components(group, 2, &match, 1));
+    REFUSED("similarity must not be NULL", twin_cluster_documents(group, NULL, similar));
+    REFUSED("visit must not be NULL", twin_cluster_each(group, NULL, 0, NULL, NULL));
     REFUSED("matches must not be NULL", twin_cluster_keepers(group, NULL, 2, NULL, 1, NULL));
     assert_int_equal(twin_collection_id(NULL, collection, 7).length, 0);
     assert_int_equal(twin_collection_size(collection, 7) + twin_collection_slots(NULL), 0);

@@ -57,4 +57,55 @@ says '10 bands of 20 rows find a pair at the threshold with probability 0.1095 o
 run 0 pairs --quiet --bands 10 --rows 20 contained.jsonl
 [ ! -s err ] || fail "$asked: said $(cat err)"
 
+# ---- groups: each document with the one that represents it, verified
+
+{
+    printf '{"id":"a","text":"%s"}\n' "$(words 1 100)"
+    printf '{"id":7,"text":"%s"}\n' "$(words 1 99)" # similar to a and to c, as a chain
+    printf '{"id":"alone","text":"%s"}\n' "$(words 500 600)"
+    printf '{"id":"a2","text":"%s"}\n' "$(words 1 100)"
+    printf '{"id":"b2","text":"%s"}\n' "$(words 1 99)"
+    printf '{"id":"c","text":"%s"}\n' "$(words 10 99)"
+    printf '{"id":"d","text":"%s"}\n' "$(words 12 99)"
+} >groups.jsonl
+groups=$'a\ta\t1.0000\na\t7\t0.9898\na\ta2\t1.0000\na\tb2\t0.9898\nc\tc\t1.0000\nc\td\t0.9773'
+options="--shingle word:3 --threshold 0.9"
+run 0 pairs --groups $options groups.jsonl
+prints "$groups"
+run 0 pairs --groups $options --threads 1 --stats groups.jsonl
+prints "$groups"
+says '6   printed'
+run 0 pairs --groups --method forest $options groups.jsonl
+prints "$groups"
+run 0 pairs --groups --json $options groups.jsonl
+[ "$(sed -n 2p out)" = '{"group":"a","id":7,"similarity":0.9898}' ] || fail "$asked: printed $(sed -n 2p out)"
+edits=$'a\ta\t1.0000\na\t7\t0.9936\na\ta2\t1.0000\na\tb2\t0.9936\na\tc\t0.9573\na\td\t0.9461'
+run 0 pairs --groups --measure edit --threshold 0.9 groups.jsonl
+prints "$edits"
+wrong 'so --copies does not apply' pairs --groups --copies none groups.jsonl
+wrong '--audit counts pairs' pairs --groups --audit 3 groups.jsonl
+
+# ---- --output: whole or not at all
+
+run 0 pairs $options groups.jsonl
+cp out expected
+run 0 pairs $options groups.jsonl --output pairs.tsv
+[ ! -s out ] && cmp -s pairs.tsv expected || fail "$asked: wrote $(cat pairs.tsv)"
+run 0 pairs $options groups.jsonl -o pairs.tsv.gz
+gzip -dc pairs.tsv.gz | cmp -s - expected || fail "$asked: not what was printed"
+run 2 pairs --strict $options groups.jsonl missing.jsonl -o pairs.tsv
+cmp -s pairs.tsv expected || fail "$asked: an earlier file changed"
+wrong 'cannot be written' pairs $options groups.jsonl -o no/such/folder.tsv
+[ ! -e /dev/full ] || wrong 'No space left' pairs --quiet $options groups.jsonl -o /dev/full
+run 0 index create x.twin --shingle word:3 --threshold 0.9
+run 0 index add x.twin groups.jsonl
+for verb in pairs export 'query groups.jsonl'; do
+    set -- $verb
+    run 0 index "$1" x.twin "${@:2}"
+    cp out expected
+    run 0 index "$1" x.twin "${@:2}" -o x.out
+    [ ! -s out ] && cmp -s x.out expected || fail "$asked: wrote $(cat x.out)"
+done
+ls | grep -E '\.(tsv|gz|out)\.[A-Za-z0-9]{6}$' && fail 'a temporary file is left'
+
 [ $failures = 0 ]

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/cluster.h>
@@ -150,6 +152,37 @@ static void a_long_chain_is_one_group(void **state)
     free(group);
 }
 
+/* What twin_cluster_each() reports, as text. */
+struct listing {
+    char text[200];
+    int members;
+    int most; /* stops after so many */
+};
+
+static bool list_member(void *context, twin_member member)
+{
+    struct listing *listing = context;
+    size_t length = strlen(listing->text);
+    snprintf(listing->text + length, sizeof listing->text - length, "%u:%u:%g ", (unsigned)member.group,
+             (unsigned)member.document, member.similarity);
+    return ++listing->members < listing->most;
+}
+
+static void groups_are_listed_with_their_keeper_first(void **state)
+{
+    (void)state;
+    static const uint32_t keeper[] = { 0, 5, 2, 0, 4, 5, 0, 5 };
+    static const double similarity[] = { 1, .5, 1, .75, 1, 1, 1, .25 };
+    struct listing all = { .most = 100 }, some = { .most = 2 }, none = { .most = 100 };
+    assert_int_equal(twin_cluster_each(keeper, similarity, 8, list_member, &all), TWIN_OK);
+    assert_string_equal(all.text, "0:0:1 0:3:0.75 0:6:1 5:5:1 5:1:0.5 5:7:0.25 ");
+    assert_int_equal(twin_cluster_each(keeper, similarity, 8, list_member, &some), TWIN_ESTOPPED);
+    assert_string_equal(some.text, "0:0:1 0:3:0.75 ");
+    assert_int_equal(twin_cluster_each(NULL, NULL, 0, list_member, &none), TWIN_OK);
+    assert_int_equal(twin_cluster_each(keeper, similarity, 5, list_member, &none), TWIN_EINVAL);
+    assert_int_equal(none.members, 0);
+}
+
 static void documents_that_are_not_there_are_refused(void **state)
 {
     (void)state;
@@ -183,6 +216,7 @@ int main(void)
         cmocka_unit_test(keepers_are_what_the_header_says),
         cmocka_unit_test(a_friend_of_a_friend_stays),
         cmocka_unit_test(a_long_chain_is_one_group),
+        cmocka_unit_test(groups_are_listed_with_their_keeper_first),
         cmocka_unit_test(documents_that_are_not_there_are_refused),
         cmocka_unit_test(nothing_is_fine),
     };
