@@ -206,6 +206,7 @@ static twin_edit_join_options edit_options(const struct run *run, twin_progress 
                                      .limit_edits = request->max_edits != TWIN_EDIT_FAR,
                                      .edits = request->max_edits,
                                      .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
+                                     .packed = request->audit == 0,
                                      .minhash = run->scheme.minhash,
                                      .exec = run->exec,
                                      .progress = progress };
@@ -426,7 +427,7 @@ static void print_counts(const struct run *run)
     else if (run->request->method == TWIN_METHOD_FOREST)
         snprintf(what, sizeof what, "pairs near each other in a forest");
     print_count("candidates", pairs.candidates,
-                edit ? "pairs that share a segment, or are near each other in a forest" : what);
+                edit ? "pairs of short texts, or that share a key, or are near each other in a forest" : what);
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
     print_count("  similar", pairs.similar, "distinct pairs at or above the threshold");

@@ -17,6 +17,7 @@ shared=(
     input/reader.h
     lsh/band_key.h    # the hash of a band, also that of an index's posting lists
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
+    edit/edit_word.h  # texts of one word, compared one with many in a join
     join/provider.h   # documents that can be joined: an index is one of them
     join/gate.h       # the bound on equal slots, also that of a query of an index
     join/engine.h     # from a provider to its similar pairs

@@ -3,9 +3,9 @@
  * Two texts are near when their indel ratio (twin_edit_ratio) is high enough, when few enough edits
  * (twin_edit_distance) turn one into the other, or both, whichever is asked; characters of the normalised texts
  * count. Texts of like length are looked up in a forest by the MinHash of their short runs of characters, and what
- * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. Within four edits
- * texts of up to 256 characters are looked up by what they must share instead, segments or deletions, and none is
- * missed, unless so many share it that comparing would take longer than the forest. See
+ * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. Texts of up to 64
+ * characters are compared with all others of such lengths, or, within four edits and up to 256 characters, looked up by
+ * what they must share, segments or deletions, and none is missed, unless that would take much longer than the forest. See
  * docs/decisions/0042-edit-distance-join.md for how likely that is, and what it costs. */
 #ifndef TWINSIFT_EDIT_JOIN_H
 #define TWINSIFT_EDIT_JOIN_H
@@ -24,6 +24,8 @@ typedef struct twin_edit_join_options {
     size_t grams;     /* characters of a run; 0: two to five, by the length of the texts */
     twin_minhash_options
         minhash; /* of the runs; 128 slots find 99 of 100 pairs at a ratio of .95 at the very least */
+    bool
+        packed; /* keep pairs in half the memory where that is possible; then only twin_similar_each() reports them */
     twin_exec exec;
     twin_progress progress; /* reports stage "pairing" */
 } twin_edit_join_options;

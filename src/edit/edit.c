@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "edit/edit_core.h"
+#include "edit/edit_word.h"
 
 enum {
     /* An alignment with up to this many edits stores all diagonals, 16 KB; a longer one is split in two, which costs
@@ -72,9 +73,9 @@ static uint32_t character(twin_text text, size_t at, size_t *length)
     return taken > 0 ? (uint32_t)c : (uint32_t)BAD_BYTE + *p;
 }
 
-static int64_t decode(uint32_t *out, twin_text text)
+size_t twin__edit_decode(uint32_t *out, twin_text text)
 {
-    int64_t count = 0;
+    size_t count = 0;
     for (size_t at = 0, length; at < text.length; at += length)
         out[count++] = character(text, at, &length);
     return count;
@@ -93,7 +94,7 @@ static twin_status make_pair(struct twin__pair *out, twin_edit_scratch *scratch,
     uint32_t *symbols = twin__edit_room(scratch, TWIN__EDIT_SYMBOLS, (a.length + b.length) * sizeof *symbols);
     if (!symbols)
         return TWIN_ENOMEM;
-    int64_t n = decode(symbols, a), m = decode(symbols + n, b);
+    int64_t n = (int64_t)twin__edit_decode(symbols, a), m = (int64_t)twin__edit_decode(symbols + n, b);
     *out = (struct twin__pair){ symbols, symbols + n, n, m, true, replaces, UINT32_MAX };
     return TWIN_OK;
 }
@@ -177,19 +178,18 @@ twin_status twin_edit_indel(size_t *out, twin_edit_scratch *scratch, twin_text a
     return measure(out, scratch, a, b, unit, false, at_most);
 }
 
-static double ratio(size_t indels, size_t total)
+double twin__edit_ratio_of(size_t indels, size_t total)
 {
     return total ? (double)(total - indels) / (double)total : 1;
 }
 
-/* The most indels that leave a ratio of at least `at_least`: the quotient itself decides, so that rounding cannot
- * reject a ratio that would be printed as sufficient. */
-static size_t most_indels(double at_least, size_t total)
+/* The quotient itself decides, so that rounding cannot reject a ratio that would be printed as sufficient. */
+size_t twin__edit_most_indels(double at_least, size_t total)
 {
     size_t most = (size_t)((1 - at_least) * (double)total);
-    while (most < total && ratio(most + 1, total) >= at_least)
+    while (most < total && twin__edit_ratio_of(most + 1, total) >= at_least)
         most++;
-    while (most > 0 && ratio(most, total) < at_least)
+    while (most > 0 && twin__edit_ratio_of(most, total) < at_least)
         most--;
     return most;
 }
@@ -208,9 +208,9 @@ twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a
     if (status != TWIN_OK)
         return status;
     size_t total = (size_t)(pair.n + pair.m), indels = TWIN_EDIT_FAR;
-    status = within(&indels, &pair, scratch, most_indels(at_least, total));
+    status = within(&indels, &pair, scratch, twin__edit_most_indels(at_least, total));
     if (status == TWIN_OK && indels != TWIN_EDIT_FAR)
-        *out = ratio(indels, total);
+        *out = twin__edit_ratio_of(indels, total);
     return status;
 }
 

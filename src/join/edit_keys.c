@@ -1,516 +1,285 @@
-/* edit_keys.c — pairs within few edits, none missed: near texts share a key.
+/* edit_keys.c — pairs within few edits, none missed: near texts share a key, and those that share one are compared.
  *
- * There are two kinds of keys. Segments (Pass-Join: Li, Deng, Wang, Feng 2011): a text is cut into one segment more than
- * the edits allowed. Each edit changes one segment at most, so a near text contains one of them unchanged, shifted by no
- * more characters than the edits allowed. Deletions (FastSS: Bocek, Hunt, Stiller 2007): all strings that remain when up
- * to that many characters are deleted. Two near texts have one in common, since an edit deletes a character from
- * either or both. Segments are few, but in a crowd, such as names that end in a serial number, all share one; deletions
- * are many, and shared only by texts within twice the edits. The candidates of both are counted, and the better kind
- * is used.
- *
- * The longer of two texts, or the later of equal lengths, looks up the other. The keys are one sorted array, each 32
- * bits of a hash and the text's position: two that share the bits by chance cost a comparison. */
+ * There are two kinds of keys. Segments are few, but in a crowd, such as names that end in a serial number, all share
+ * one; deletions are many, and shared only by texts within twice the edits. The kind that is cheaper to look up is tried
+ * first, and the other too if the candidates are many. A key is 32 bits of a hash: two that are equal by chance cost a
+ * comparison. */
+#include "join/edit_keys.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include <twinsift/hash.h>
-
-#include "base/array.h"
-#include "base/error.h"
-#include "base/random.h"
-#include "join/edit_join_private.h"
-#include "join/similar_private.h"
-#include "join/verify.h"
 #include "kernels/sort.h"
 
-/* Texts are kept in memory, and windows grow with the square of the edits. */
-enum { MOST_CHARACTERS = 256, MOST_EDITS = 4 };
+enum { TEXTS_AT_A_TIME = 64 }; /* that a worker loads */
 
-/* Comparisons for each text of a class, on average, times the characters of the longest: above this the class is a
- * crowd, and a forest is quicker. */
-enum { CROWD = 1 << 17 };
+/* ---- texts ---- */
 
-/* Comparisons for each text up to which segments do: to count deletions as well would cost more than it could save. */
-enum { FEW = 200 };
-
-/* Deletions of a class, of 8 bytes and as much again while they are sorted. */
-enum { MOST_DELETIONS = 1 << 24 };
-
-/* Texts that a worker takes at a time. To load, index or count one takes about as long as any other; to compare one with
- * all it shares a key with may take a thousand times as long, so fewer are taken then. */
-enum { TEXTS_AT_A_TIME = 64, COMPARED_AT_A_TIME = 16 };
-
-struct key_worker {
-    twin_scratch scratch;
-    twin_edit_scratch edit;
-    uint32_t *compared_by; /* by position: the last text that was compared with it, plus one */
-    twin_match *matches;
-    size_t match_count, match_capacity;
-    uint64_t seen, compared;
-};
-
-struct keys {
-    bool by_deletion;
-    struct twin__range range;
-    twin_edit_join_options options;
-    twin_hash hash;
-    twin_buffer *texts; /* by position */
-    uint64_t *index;
-    size_t *begin; /* by position, before the index is sorted: where its keys are; one more for the end */
-    size_t index_count;
-    struct key_worker *workers;
-    struct twin__first_failure failure;
-};
-
-/* ---- characters ---- */
-
-/* Where the characters of a text begin, and where it ends. */
-struct characters {
-    uint32_t at[MOST_CHARACTERS + 1];
-    size_t count;
-};
-
-static void find_characters(struct characters *out, const twin_buffer *text)
+void twin__key_characters(struct twin__characters *out, const struct twin__keys *keys, size_t position)
 {
     out->count = 0;
-    for (size_t i = 0; i < text->length && out->count < MOST_CHARACTERS; i++)
+    if (keys->are_short) { /* four bytes each */
+        size_t length = twin__edit_class_length(keys->class, position);
+        out->bytes = (const char *)twin__short_text(&keys->short_texts, position, length);
+        for (; out->count < length; out->count++)
+            out->at[out->count] = (uint32_t)(sizeof(uint32_t) * out->count);
+        out->at[length] = (uint32_t)(sizeof(uint32_t) * length);
+        return;
+    }
+    const twin_buffer *text = &keys->texts[position];
+    out->bytes = text->bytes;
+    for (size_t i = 0; i < text->length && out->count < TWIN__KEY_CHARACTERS; i++)
         if (((unsigned char)text->bytes[i] & 0xC0) != 0x80)
             out->at[out->count++] = (uint32_t)i;
     out->at[out->count] = (uint32_t)text->length;
 }
 
-/* A key is the high half of a number. */
-static uint64_t key_of(uint64_t hash)
+static twin_status load_text(struct twin__keys *keys, size_t position, int worker, twin_error *error)
 {
-    return twin__mix(hash) & 0xFFFFFFFF00000000u;
-}
-
-/* ---- segments ---- */
-
-/* Where segment `i` of a text of `length` characters begins; the one past the last begins at its end. */
-static size_t segment_begin(const struct keys *keys, size_t length, size_t i)
-{
-    return i * length / (keys->options.edits + 1);
-}
-
-/* The key of characters begin .. end-1 as segment `i` of a text of `length`. */
-static uint64_t segment_key(const struct keys *keys, const twin_buffer *text, const struct characters *characters,
-                            size_t begin, size_t end, size_t length, size_t i)
-{
-    uint32_t from = characters->at[begin];
-    uint64_t bytes = twin_hash_bytes(keys->hash, text->bytes + from, characters->at[end] - from);
-    return key_of(bytes ^ twin__mix((uint64_t)length << 32 | i));
-}
-
-static void index_segments(uint64_t *out, const struct keys *keys, size_t position,
-                           const struct characters *characters)
-{
-    for (size_t i = 0; i <= keys->options.edits; i++)
-        out[i] = segment_key(keys, &keys->texts[position], characters, segment_begin(keys, characters->count, i),
-                             segment_begin(keys, characters->count, i + 1), characters->count, i) |
-                 position;
-}
-
-/* ---- deletions ---- */
-
-/* How many ways there are to take up to `edits` out of `length`; MOST_DELETIONS or more: too many. */
-static size_t count_deletions(size_t length, size_t edits)
-{
-    size_t sum = 1, ways = 1;
-    for (size_t taken = 1; taken <= edits && taken <= length && sum < MOST_DELETIONS; taken++) {
-        ways = ways * (length - taken + 1) / taken;
-        sum += ways;
-    }
-    return sum;
-}
-
-/* Hears of the key of each deletion; false ends it. */
-struct deleting {
-    const struct keys *keys;
-    const twin_buffer *text;
-    const struct characters *characters;
-    bool (*take)(void *context, uint64_t key);
-    void *context;
-    char left[MOST_CHARACTERS * 4];
-};
-
-/* Takes up to `more` characters out from number `from` on, `used` bytes being left of those before. */
-static bool delete_from(struct deleting *deleting, size_t from, size_t used, size_t more)
-{
-    const uint32_t *at = deleting->characters->at;
-    const size_t count = deleting->characters->count;
-    size_t rest = at[count] - at[from];
-    memcpy(deleting->left + used, deleting->text->bytes + at[from], rest);
-    if (!deleting->take(deleting->context,
-                        key_of(twin_hash_bytes(deleting->keys->hash, deleting->left, used + rest))))
-        return false;
-    for (size_t i = from; more > 0 && i < count; i++) {
-        size_t kept = used + at[i] - at[from];
-        memcpy(deleting->left + used, deleting->text->bytes + at[from], at[i] - at[from]);
-        if (!delete_from(deleting, i + 1, kept, more - 1))
-            return false;
-    }
-    return true;
-}
-
-struct noting {
-    uint64_t *out;
-    size_t position;
-};
-
-static bool note_key(void *context, uint64_t key)
-{
-    struct noting *noting = context;
-    *noting->out++ = key | noting->position;
-    return true;
-}
-
-static void index_deletions(uint64_t *out, const struct keys *keys, size_t position,
-                            const struct characters *characters)
-{
-    struct noting noting = { out, position };
-    struct deleting deleting = {
-        .keys = keys, .text = &keys->texts[position], .characters = characters, .take = note_key, .context = &noting
-    };
-    delete_from(&deleting, 0, 0, keys->options.edits);
-}
-
-/* ---- the index ---- */
-
-static size_t lower_bound(const struct keys *keys, uint64_t key)
-{
-    size_t low = 0, high = keys->index_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (keys->index[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static twin_status load_text(struct keys *keys, struct key_worker *worker, size_t position, twin_error *error)
-{
-    twin_text text;
-    twin_status status =
-        twin_collection_text(&text, keys->range.collection, &worker->scratch, keys->range.documents[position], error);
-    if (status == TWIN_OK && twin_buffer_append(&keys->texts[position], text.bytes, text.length) != TWIN_OK)
+    const struct twin__provider *provider = keys->class->provider;
+    struct twin__content text;
+    twin_status status = provider->fetch(&text, provider, keys->class->documents[position], worker, error);
+    if (status == TWIN_OK && twin_buffer_append(&keys->texts[position], text.bytes, text.size) != TWIN_OK)
         status = twin__fail_memory(error);
     return status;
 }
 
 static void load_some(void *context, size_t begin, size_t end, int worker)
 {
-    struct keys *keys = context;
+    struct twin__keys *keys = context;
     for (size_t position = begin; position < end; position++) {
         twin_error error = { 0 };
-        if (load_text(keys, &keys->workers[worker], position, &error) != TWIN_OK) {
+        if (load_text(keys, position, worker, &error) != TWIN_OK) {
             twin__keep_first_failure(&keys->failure, position, &error);
             return;
         }
     }
 }
 
-static twin_status load_texts(struct keys *keys, twin_error *error)
+static twin_status load_texts(struct twin__keys *keys, twin_error *error)
 {
-    keys->texts = calloc(keys->range.count, sizeof *keys->texts);
-    keys->begin = malloc((keys->range.middle + 1) * sizeof *keys->begin);
-    if (!keys->texts || !keys->begin)
+    const struct twin__edit_class *class = keys->class;
+    if (keys->are_short)
+        return twin__short_texts_load(&keys->short_texts, class->provider, class->documents, class->count,
+                                      class->options.exec, error);
+    keys->texts = calloc(class->count, sizeof *keys->texts);
+    if (!keys->texts)
         return twin__fail_memory(error);
-    twin_exec_for(keys->options.exec, keys->range.count, TEXTS_AT_A_TIME, load_some, keys);
+    twin_exec_for(class->options.exec, class->count, TEXTS_AT_A_TIME, load_some, keys);
     return twin__first_failure(error, &keys->failure);
 }
 
-static void index_some(void *context, size_t begin, size_t end, int worker)
+/* ---- comparing ---- */
+
+void twin__keys_begin(const struct twin__keys *keys, struct twin__key_worker *worker, size_t position)
 {
-    (void)worker;
-    struct keys *keys = context;
-    for (size_t position = begin; position < end; position++) {
-        struct characters characters;
-        find_characters(&characters, &keys->texts[position]);
-        (keys->by_deletion ? index_deletions : index_segments)(keys->index + keys->begin[position], keys, position,
-                                                               &characters);
-    }
+    if (!keys->are_short)
+        return;
+    size_t length = twin__edit_class_length(keys->class, position);
+    twin__edit_word_set(&worker->word, twin__short_text(&keys->short_texts, position, length), length);
 }
 
-/* Where the keys of each text will be; false when there are too many. */
-static bool lay_out(struct keys *keys)
+void twin__keys_end(const struct twin__keys *keys, struct twin__key_worker *worker, size_t position)
 {
-    size_t sum = 0;
-    for (size_t position = 0; position < keys->range.middle; position++) {
-        size_t length = twin_collection_size(keys->range.collection, keys->range.documents[position]);
-        keys->begin[position] = sum;
-        sum += keys->by_deletion ? count_deletions(length, keys->options.edits) : keys->options.edits + 1;
-        if (keys->by_deletion && sum > MOST_DELETIONS)
-            return false;
-    }
-    keys->index_count = sum;
-    return true;
+    if (keys->are_short)
+        twin__edit_word_unset(&worker->word, twin__short_text(&keys->short_texts, position, worker->word.length));
 }
 
-static twin_status make_index(struct keys *keys, twin_error *error)
+/* The characters of which two texts that are within the edits differ; TWIN_EDIT_FAR of others. */
+static size_t indels_of_short(const struct twin__keys *keys, const struct twin__edit_word *word, size_t other)
 {
-    free(keys->index);
-    keys->index = malloc((keys->index_count + 1) * sizeof *keys->index);
-    uint64_t *spare = malloc((keys->index_count + 1) * sizeof *spare);
-    if (!spare || !keys->index) {
-        free(spare);
-        return twin__fail_memory(error);
-    }
-    twin_exec_for(keys->options.exec, keys->range.middle, TEXTS_AT_A_TIME, index_some, keys);
-    twin__sort(keys->index, spare, keys->index_count);
+    size_t n = twin__edit_class_length(keys->class, other), edits = keys->class->options.edits;
+    const uint32_t *text = twin__short_text(&keys->short_texts, other, n);
+    if (edits != TWIN_EDIT_FAR && twin__edit_word_distance(word, text, n) > edits)
+        return TWIN_EDIT_FAR;
+    return twin__edit_word_indels(word, text, n);
+}
+
+static twin_status indels_of_long(size_t *out, const struct twin__keys *keys, int worker, size_t position,
+                                  size_t other)
+{
+    const twin_edit_join_options *options = &keys->class->options;
+    twin_edit_scratch *scratch = &keys->class->scratch[worker];
+    twin_text a = { keys->texts[position].bytes, keys->texts[position].length };
+    twin_text b = { keys->texts[other].bytes, keys->texts[other].length };
+    *out = 0;
+    twin_status status = TWIN_OK;
+    if (options->edits != TWIN_EDIT_FAR)
+        status = twin_edit_distance(out, scratch, a, b, TWIN_EDIT_CHARS, options->edits);
+    if (status == TWIN_OK && *out != TWIN_EDIT_FAR) /* an edit is two of these at most */
+        status = twin_edit_indel(out, scratch, a, b, TWIN_EDIT_CHARS, 2 * keys->edits);
+    return status;
+}
+
+twin_status twin__keys_compare(const struct twin__keys *keys, struct twin__key_worker *worker, size_t position,
+                               size_t other)
+{
+    const struct twin__edit_class *class = keys->class;
+    size_t indels = 0;
+    twin_status status = TWIN_OK;
+    worker->pairs.compared++;
+    if (keys->are_short)
+        indels = indels_of_short(keys, &worker->word, other);
+    else
+        status = indels_of_long(&indels, keys, worker->number, position, other);
+    if (status != TWIN_OK || indels == TWIN_EDIT_FAR)
+        return status;
+    size_t total = twin__edit_class_length(class, position) + twin__edit_class_length(class, other);
+    if (twin__edit_ratio_of(indels, total) < class->options.ratio)
+        return TWIN_OK;
+    return twin__near_pairs_add_once(&worker->pairs,
+                                     twin__near_pair(class->documents[position], class->documents[other], indels));
+}
+
+/* ---- an index ---- */
+
+twin_status twin__key_index_room(struct twin__key_index *out, struct twin__keys *keys, size_t count)
+{
+    *out = (struct twin__key_index){ keys, malloc((count + 1) * sizeof *out->entries), count };
+    return out->entries ? TWIN_OK : TWIN_ENOMEM;
+}
+
+twin_status twin__key_index_sort(struct twin__key_index *index)
+{
+    uint64_t *spare = malloc((index->count + 1) * sizeof *spare);
+    if (!spare)
+        return TWIN_ENOMEM;
+    twin__sort(index->entries, spare, index->count);
     free(spare);
     return TWIN_OK;
 }
 
-/* ---- looking up ---- */
+/* ---- the choice ---- */
 
-static size_t larger(size_t a, size_t b)
+/* Comparisons for each text of a class, on average, times the characters of the longest: above this a class of longer
+ * texts is a crowd, and a forest is quicker. */
+enum { CROWD = 1 << 17 };
+
+/* Comparisons for each text up to which segments do: to count deletions as well would cost more than it could save. */
+enum { FEW = 200 };
+
+/* The most edits between near texts of a class: those allowed, or what the ratio of the longest allows. */
+static size_t most_edits(const struct twin__edit_class *class)
 {
-    return a > b ? a : b;
+    size_t total =
+        twin__edit_class_length(class, class->middle - 1) + twin__edit_class_length(class, class->count - 1);
+    size_t indels = twin__edit_most_indels(class->options.ratio, total);
+    return indels < class->options.edits ? indels : class->options.edits;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-typedef twin_status visitor(struct keys *keys, struct key_worker *worker, size_t position, const uint64_t *entries,
-                            size_t count);
-
-/* Calls `visit` with the entries of a key that belong to earlier texts. */
-static twin_status show_entries(struct keys *keys, struct key_worker *worker, size_t position, uint64_t key,
-                                visitor *visit)
-{
-    size_t from = lower_bound(keys, key), to = lower_bound(keys, key | position);
-    return visit(keys, worker, position, keys->index + from, to - from);
-}
-
-struct key_lookup {
-    struct keys *keys;
-    struct key_worker *worker;
-    size_t position;
-    visitor *visit;
-    twin_status status;
+struct choice {
+    const struct twin__key_kind *kind;
+    struct twin__key_index index;
+    uint64_t candidates;
 };
 
-static bool look_up_key(void *context, uint64_t key)
+static twin_status try_kind(struct choice *choice, struct twin__keys *keys, const struct twin__key_kind *kind)
 {
-    struct key_lookup *lookup = context;
-    lookup->status = show_entries(lookup->keys, lookup->worker, lookup->position, key, lookup->visit);
-    return lookup->status == TWIN_OK;
-}
-
-static twin_status look_up_deletions(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
-{
-    struct characters characters;
-    struct key_lookup lookup = { keys, worker, position, visit, TWIN_OK };
-    struct deleting deleting = { .keys = keys,
-                                 .text = &keys->texts[position],
-                                 .characters = &characters,
-                                 .take = look_up_key,
-                                 .context = &lookup };
-    find_characters(&characters, &keys->texts[position]);
-    delete_from(&deleting, 0, 0, keys->options.edits);
-    return lookup.status;
-}
-
-/* Calls `visit` with the index entries of all earlier texts that may be near the one at `position`, some more than once.
- *
- * Let segment i begin at `begin` in a text that is `shorter` by so much, and at `at` here. Should it be the first that
- * is left whole, each of the i before it took an edit at least; the rest is left to those behind it. So it has moved
- * by i characters at most, seen from the beginning, and by as many as there are segments behind it, seen from the end. Of
- * the segments of a near text one keeps within both. */
-static twin_status look_up_segments(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
-{
-    const size_t edits = keys->options.edits;
-    const twin_buffer *text = &keys->texts[position];
-    struct characters characters;
-    twin_status status = TWIN_OK;
-    find_characters(&characters, text);
-    for (size_t shorter = 0; shorter <= edits && characters.count > edits + shorter; shorter++)
-        for (size_t i = 0; i <= edits; i++) {
-            const size_t length = characters.count - shorter, behind = edits - i;
-            size_t begin = segment_begin(keys, length, i), size = segment_begin(keys, length, i + 1) - begin;
-            size_t first = larger(begin - smaller(begin, i), begin + shorter - smaller(begin + shorter, behind));
-            size_t last = smaller(characters.count - size, smaller(begin + i, begin + shorter + behind));
-            for (size_t at = first; at <= last && status == TWIN_OK; at++) {
-                uint64_t key = segment_key(keys, text, &characters, at, at + size, length, i);
-                status = show_entries(keys, worker, position, key, visit);
-            }
-        }
+    struct choice tried = { .kind = kind };
+    twin_status status = kind->make(&tried.index, keys);
+    if (status == TWIN_OK)
+        tried.candidates = kind->count(&tried.index);
+    bool better = status == TWIN_OK && (!choice->kind || tried.candidates < choice->candidates);
+    free(better ? choice->index.entries : tried.index.entries);
+    if (better)
+        *choice = tried;
     return status;
 }
 
-static twin_status look_up(struct keys *keys, struct key_worker *worker, size_t position, visitor *visit)
+/* `worth` is as in twin__edit_join_by_keys(). */
+static twin_status choose(struct choice *out, struct twin__keys *keys, double worth)
 {
-    return (keys->by_deletion ? look_up_deletions : look_up_segments)(keys, worker, position, visit);
-}
-
-static twin_status count_entries(struct keys *keys, struct key_worker *worker, size_t position,
-                                 const uint64_t *entries, size_t count)
-{
-    (void)keys;
-    (void)position;
-    (void)entries;
-    worker->seen += count;
-    return TWIN_OK;
-}
-
-static void count_some(void *context, size_t begin, size_t end, int worker)
-{
-    struct keys *keys = context;
-    for (size_t position = begin; position < end; position++)
-        (void)look_up(keys, &keys->workers[worker], position, count_entries);
-}
-
-static uint64_t count_candidates(struct keys *keys)
-{
-    uint64_t seen = 0;
-    for (int i = 0; i < keys->options.exec.workers; i++)
-        keys->workers[i].seen = 0;
-    twin_exec_for(keys->options.exec, keys->range.count, TEXTS_AT_A_TIME, count_some, keys);
-    for (int i = 0; i < keys->options.exec.workers; i++)
-        seen += keys->workers[i].seen;
-    return seen;
-}
-
-static twin_status compare(struct keys *keys, struct key_worker *worker, uint32_t position, uint32_t other)
-{
-    const twin_buffer *a = &keys->texts[position], *b = &keys->texts[other];
-    double similarity;
-    worker->compared++;
-    twin_status status = twin__edit_join_compare(&similarity, &worker->edit, (twin_text){ a->bytes, a->length },
-                                                 (twin_text){ b->bytes, b->length }, keys->options);
-    if (status != TWIN_OK || similarity < 0)
+    double by_segments = twin__segments.cost(keys), by_deletions = twin__deletions.cost(keys);
+    bool deletions_first = by_deletions <= by_segments;
+    if (worth > 0 && (deletions_first ? by_deletions : by_segments) > worth)
+        return TWIN_OK;
+    twin_status status = try_kind(out, keys, deletions_first ? &twin__deletions : &twin__segments);
+    if (status != TWIN_OK || deletions_first || out->candidates <= FEW * (uint64_t)keys->class->count)
         return status;
-    if (!TWIN__ARRAY_GROW(&worker->matches, &worker->match_capacity, worker->match_count, 1))
-        return TWIN_ENOMEM;
-    uint32_t x = keys->range.documents[position], y = keys->range.documents[other];
-    worker->matches[worker->match_count++] = (twin_match){ x < y ? x : y, x < y ? y : x, similarity };
-    return TWIN_OK;
+    double so_far = out->kind->comparison * (double)out->candidates;
+    return by_deletions < (worth > 0 && worth < so_far ? worth : so_far) ? try_kind(out, keys, &twin__deletions)
+                                                                         : TWIN_OK;
 }
 
-static twin_status compare_entries(struct keys *keys, struct key_worker *worker, size_t position,
-                                   const uint64_t *entries, size_t count)
+static bool is_worth_it(const struct choice *choice, const struct twin__edit_class *class, double worth)
 {
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
-        uint32_t other = (uint32_t)entries[i];
-        if (worker->compared_by[other] == position + 1)
-            continue;
-        worker->compared_by[other] = (uint32_t)position + 1;
-        status = compare(keys, worker, (uint32_t)position, other);
-    }
-    return status;
-}
-
-static void compare_some(void *context, size_t begin, size_t end, int worker)
-{
-    struct keys *keys = context;
-    for (size_t position = begin; position < end; position++) {
-        twin_error error = { 0 };
-        twin_status status = look_up(keys, &keys->workers[worker], position, compare_entries);
-        if (status != TWIN_OK) {
-            twin__fail_status(&error, status);
-            twin__keep_first_failure(&keys->failure, position, &error);
-            return;
-        }
-    }
-}
-
-static twin_status compare_candidates(twin_similar *similar, struct keys *keys, twin_error *error)
-{
-    twin_exec_for(keys->options.exec, keys->range.count, COMPARED_AT_A_TIME, compare_some, keys);
-    twin_status status = twin__first_failure(error, &keys->failure);
-    for (int w = 0; w < keys->options.exec.workers; w++) {
-        const struct key_worker *worker = &keys->workers[w];
-        similar->counts.candidates += worker->seen;
-        similar->counts.verified += worker->compared;
-        for (size_t i = 0; i < worker->match_count && status == TWIN_OK; i++)
-            status = twin__matches_add(&similar->matches, worker->matches[i]);
-    }
-    return status;
+    size_t longest = twin__edit_class_length(class, class->count - 1);
+    return choice->kind && (worth > 0 ? choice->kind->comparison * (double)choice->candidates <= worth
+                                      : choice->candidates <= CROWD / longest * (uint64_t) class->count);
 }
 
 /* ---- all of it ---- */
 
-static twin_status make_workers(struct keys *keys)
+static twin_status make_workers(struct twin__keys *keys)
 {
-    size_t count = (size_t)keys->options.exec.workers;
+    size_t count = (size_t)keys->class->options.exec.workers;
     keys->workers = calloc(count, sizeof *keys->workers);
     for (size_t i = 0; keys->workers && i < count; i++) {
-        keys->workers[i].compared_by = calloc(keys->range.middle, sizeof(uint32_t));
-        if (!keys->workers[i].compared_by)
+        struct twin__key_worker *worker = &keys->workers[i];
+        worker->number = (int)i;
+        worker->compared_by = calloc(keys->class->middle, sizeof(uint32_t));
+        worker->word.row_of = keys->are_short ? calloc(TWIN__EDIT_CHARACTERS, sizeof(uint16_t)) : NULL;
+        if (!worker->compared_by || (keys->are_short && !worker->word.row_of))
             return TWIN_ENOMEM;
     }
     return keys->workers ? TWIN_OK : TWIN_ENOMEM;
 }
 
-static void keys_clear(struct keys *keys)
+static void keys_clear(struct twin__keys *keys)
 {
-    for (int i = 0; keys->workers && i < keys->options.exec.workers; i++) {
-        twin_scratch_clear(&keys->workers[i].scratch);
-        twin_edit_scratch_clear(&keys->workers[i].edit);
+    for (int i = 0; keys->workers && i < keys->class->options.exec.workers; i++) {
         free(keys->workers[i].compared_by);
-        free(keys->workers[i].matches);
+        free(keys->workers[i].word.row_of);
+        free(keys->workers[i].pairs.items);
     }
-    for (size_t i = 0; keys->texts && i < keys->range.count; i++)
+    for (size_t i = 0; keys->texts && i < keys->class->count; i++)
         twin_buffer_clear(&keys->texts[i]);
+    twin__short_texts_clear(&keys->short_texts);
     free(keys->workers);
     free(keys->texts);
-    free(keys->begin);
-    free(keys->index);
 }
 
-/* Indexes the texts by segments or, where these would be shared by too many, by deletions; `candidates` is how many
- * comparisons that makes, at most. */
-static twin_status choose_keys(uint64_t *candidates, struct keys *keys, twin_error *error)
+static twin_status compare_candidates(struct twin__keys *keys, const struct choice *choice, twin_error *error)
 {
-    lay_out(keys);
-    twin_status status = make_index(keys, error);
-    if (status != TWIN_OK)
-        return status;
-    uint64_t by_segments = *candidates = count_candidates(keys);
-    keys->by_deletion = by_segments > FEW * (uint64_t)keys->range.count;
-    if (!keys->by_deletion)
-        return TWIN_OK;
-    if (lay_out(keys)) {
-        status = make_index(keys, error);
-        *candidates = status == TWIN_OK ? count_candidates(keys) : 0;
-        if (status != TWIN_OK || *candidates < by_segments)
-            return status;
-    }
-    keys->by_deletion = false;
-    lay_out(keys);
-    status = make_index(keys, error);
-    *candidates = status == TWIN_OK ? count_candidates(keys) : 0;
+    twin_similar *similar = keys->class->similar;
+    struct twin__near_pairs all = { 0 };
+    choice->kind->compare(&choice->index);
+    twin_status status = twin__first_failure(error, &keys->failure);
+    for (int w = 0; w < keys->class->options.exec.workers && status == TWIN_OK; w++)
+        status = twin__near_pairs_move(&all, &keys->workers[w].pairs);
+    if (status == TWIN_OK)
+        status = twin__near_pairs_sort(&all);
+    similar->counts.candidates += choice->candidates;
+    similar->counts.verified += all.compared;
+    if (status == TWIN_OK)
+        status = twin__near_pairs_move(&similar->near_pairs, &all);
+    free(all.items);
     return status;
 }
 
-twin_status twin__edit_join_by_keys(bool *done, twin_similar *similar, struct twin__range range,
-                                    twin_edit_join_options options, twin_error *error)
+twin_status twin__edit_join_by_keys(bool *done, const struct twin__edit_class *class, double worth, twin_error *error)
 {
     *done = false;
-    size_t shortest = twin_collection_size(range.collection, range.documents[0]);
-    size_t longest = twin_collection_size(range.collection, range.documents[range.count - 1]);
-    if (options.edits > MOST_EDITS || shortest <= options.edits || longest > MOST_CHARACTERS)
+    size_t longest = twin__edit_class_length(class, class->count - 1);
+    struct choice choice = { 0 };
+    struct twin__keys keys = { .class = class,
+                               .edits = most_edits(class),
+                               .are_short = longest <= TWIN__EDIT_WORD,
+                               .hash = twin_hash_member(TWIN_HASH_XXH3, class->options.minhash.seed),
+                               .failure = TWIN__NO_FAILURE };
+    if (keys.edits > TWIN__KEY_EDITS || twin__edit_class_length(class, 0) <= keys.edits ||
+        longest > TWIN__KEY_CHARACTERS || class->provider->count > TWIN__NEAR_DOCUMENTS)
         return TWIN_OK;
-    uint64_t candidates = 0;
-    struct keys keys = { .range = range,
-                         .options = options,
-                         .hash = twin_hash_member(TWIN_HASH_XXH3, options.minhash.seed),
-                         .failure = TWIN__NO_FAILURE };
     twin_status status = make_workers(&keys);
     if (status == TWIN_OK)
         status = load_texts(&keys, error);
     if (status == TWIN_OK)
-        status = choose_keys(&candidates, &keys, error);
-    if (status == TWIN_OK && candidates <= CROWD / longest * (uint64_t)range.count) {
-        status = compare_candidates(similar, &keys, error);
+        status = choose(&choice, &keys, worth);
+    if (status == TWIN_OK && is_worth_it(&choice, class, worth)) {
+        status = compare_candidates(&keys, &choice, error);
         *done = true;
     }
+    free(choice.index.entries);
     keys_clear(&keys);
     return status == TWIN_ENOMEM ? twin__fail_memory(error) : status;
 }

@@ -71,6 +71,7 @@ void twin_similar_free(twin_similar *similar)
     if (!similar)
         return;
     twin_matches_clear(&similar->matches);
+    free(similar->near_pairs.items);
     free(similar);
 }
 

@@ -60,30 +60,43 @@ static twin_status list_copies(struct lists *out, const uint32_t *firsts, size_t
     return status;
 }
 
-/* The matches of each distinct document, listed at both ends if `both`. */
-static twin_status list_matches(struct lists *out, const twin_similar *similar, size_t documents, bool both)
+static size_t match_count(const twin_similar *similar)
 {
-    size_t *counts = calloc(documents + 1, sizeof *counts);
+    return similar->near_pairs.count ? similar->near_pairs.count : similar->matches.count;
+}
+
+static twin_match match_at(const twin_similar *similar, size_t i)
+{
+    return similar->near_pairs.count ? twin__near_match(similar->near_pairs.items[i], similar->collection)
+                                     : similar->matches.items[i];
+}
+
+/* The matches of each distinct document, at both ends. */
+static twin_status list_matches(struct lists *out, const twin_similar *similar, size_t documents)
+{
+    size_t *counts = calloc(documents + 1, sizeof *counts), total = match_count(similar);
     if (!counts)
         return TWIN_ENOMEM;
-    for (size_t i = 0; i < similar->matches.count; i++) {
-        counts[similar->matches.items[i].a]++;
-        counts[similar->matches.items[i].b] += both;
+    for (size_t i = 0; i < total; i++) {
+        counts[match_at(similar, i).a]++;
+        counts[match_at(similar, i).b]++;
     }
     twin_status status = lists_init(out, counts, documents);
-    for (size_t i = 0; i < similar->matches.count && status == TWIN_OK; i++) {
-        twin_match match = similar->matches.items[i];
+    for (size_t i = 0; i < total && status == TWIN_OK; i++) {
+        twin_match match = match_at(similar, i);
         lists_add(out, match.a, match);
-        if (both)
-            lists_add(out, match.b, (twin_match){ match.b, match.a, match.similarity });
+        lists_add(out, match.b, (twin_match){ match.b, match.a, match.similarity });
     }
     return status;
 }
 
 struct expansion {
+    const twin_similar *similar;
     twin_copies copies;
     const uint32_t *firsts;
-    struct lists same, matches;
+    struct lists same;
+    struct lists matches;  /* at both ends; only if all copies are visited */
+    size_t next;           /* otherwise: the match after those of the documents before the one in hand */
     twin_matches partners; /* of the document in hand */
 };
 
@@ -104,6 +117,30 @@ static twin_status add_copies(struct expansion *expansion, uint32_t a, uint32_t 
     return status;
 }
 
+/* The copies of all that match the document in hand. */
+static twin_status add_all_matches(struct expansion *expansion, uint32_t a)
+{
+    uint32_t first = expansion->firsts[a];
+    twin_status status = TWIN_OK;
+    for (size_t i = list_begin(&expansion->matches, first); i < expansion->matches.start[first] && status == TWIN_OK;
+         i++)
+        status = add_copies(expansion, a, expansion->matches.items[i].b, expansion->matches.items[i].similarity);
+    return status;
+}
+
+/* Its own matches. Documents come in order, and so do the matches. */
+static twin_status add_matches(struct expansion *expansion, uint32_t a)
+{
+    twin_status status = TWIN_OK;
+    for (; expansion->next < match_count(expansion->similar) && status == TWIN_OK; expansion->next++) {
+        twin_match match = match_at(expansion->similar, expansion->next);
+        if (match.a != a)
+            break;
+        status = add_partner(expansion, a, match.b, match.similarity);
+    }
+    return status;
+}
+
 static twin_status add_partners(struct expansion *expansion, uint32_t a)
 {
     uint32_t first = expansion->firsts[a];
@@ -112,12 +149,8 @@ static twin_status add_partners(struct expansion *expansion, uint32_t a)
     if (first != a && !all)
         return TWIN_OK;
     twin_status status = expansion->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(expansion, a, first, 1);
-    for (size_t i = list_begin(&expansion->matches, first); i < expansion->matches.start[first] && status == TWIN_OK;
-         i++) {
-        twin_match match = expansion->matches.items[i];
-        status = all ? add_copies(expansion, a, match.b, match.similarity)
-                     : add_partner(expansion, a, match.b, match.similarity);
-    }
+    if (status == TWIN_OK)
+        status = all ? add_all_matches(expansion, a) : add_matches(expansion, a);
     return status;
 }
 
@@ -127,6 +160,15 @@ static int by_partner(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
+/* As they are unless there are copies, which is usual. */
+static bool are_in_order(const twin_matches *partners)
+{
+    for (size_t i = 1; i < partners->count; i++)
+        if (partners->items[i - 1].b > partners->items[i].b)
+            return false;
+    return true;
+}
+
 static twin_status visit_all(struct expansion *expansion, size_t documents, twin_match_visit *visit, void *context)
 {
     for (size_t a = 0; a < documents; a++) {
@@ -134,7 +176,7 @@ static twin_status visit_all(struct expansion *expansion, size_t documents, twin
         if (status != TWIN_OK)
             return status;
         twin_matches *partners = &expansion->partners;
-        if (partners->count > 1)
+        if (!are_in_order(partners))
             qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
         for (size_t i = 0; i < partners->count; i++)
             if (!visit(context, partners->items[i]))
@@ -150,10 +192,12 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
     if ((unsigned)copies > TWIN_COPIES_NONE)
         return twin__fail(NULL, TWIN_EINVAL, "there is no choice of copies number %d", (int)copies);
     size_t documents = twin_collection_count(similar->collection).documents;
-    struct expansion expansion = { .copies = copies, .firsts = twin_collection_firsts(similar->collection) };
+    struct expansion expansion = { .similar = similar,
+                                   .copies = copies,
+                                   .firsts = twin_collection_firsts(similar->collection) };
     twin_status status = list_copies(&expansion.same, expansion.firsts, documents);
-    if (status == TWIN_OK)
-        status = list_matches(&expansion.matches, similar, documents, copies == TWIN_COPIES_ALL);
+    if (status == TWIN_OK && copies == TWIN_COPIES_ALL)
+        status = list_matches(&expansion.matches, similar, documents);
     if (status == TWIN_OK)
         status = visit_all(&expansion, documents, visit, context);
     lists_clear(&expansion.same);

@@ -7,19 +7,21 @@
  *   verify.c          compares them
  *   similar.c         the public face: pairs of a collection, one query
  *   similar_each.c    pairs of documents from pairs of distinct ones
- *   edit_join.c       pairs by edit distance, with a forest and the verifier */
+ *   edit_join.c       pairs by edit distance; near_pairs.c is how most of them are kept */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
 #define TWIN_JOIN_SIMILAR_PRIVATE_H
 
 #include <twinsift/similar.h>
 
 #include "join/candidates.h"
+#include "join/near_pairs.h"
 
 struct twin_similar {
     const twin_collection *collection;
-    twin_measure measure; /* by which they are similar, */
-    double threshold;     /* and how much at least; not for edits */
-    twin_matches matches; /* of distinct documents, sorted by a, then b */
+    twin_measure measure;               /* by which they are similar, */
+    double threshold;                   /* and how much at least; not for edits */
+    twin_matches matches;               /* of distinct documents, sorted by a, then b */
+    struct twin__near_pairs near_pairs; /* the same, packed; then there are no matches */
     twin_similar_counts counts;
 };
 

@@ -20,6 +20,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .sort_bins = twin__sort_bins_scalar,
         .drop_repeats = twin__drop_repeats_scalar,
         .common_bits = twin__common_bits_scalar,
+        .edit_tile = twin__edit_tile_scalar,
         .is_ascii = twin__is_ascii_scalar,
     },
 #if defined(__x86_64__)
@@ -37,6 +38,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .sort_bins = twin__sort_bins_avx2,
         .drop_repeats = twin__drop_repeats_avx2,
         .common_bits = twin__common_bits_avx2,
+        .edit_tile = twin__edit_tile_avx2,
         .is_ascii = twin__is_ascii_scalar,
     },
     [TWIN_CPU_AVX512] = {
@@ -53,6 +55,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .sort_bins = twin__sort_bins_avx512,
         .drop_repeats = twin__drop_repeats_avx512,
         .common_bits = twin__common_bits_avx512,
+        .edit_tile = twin__edit_tile_avx512,
         .is_ascii = twin__is_ascii_scalar,
     },
 #endif

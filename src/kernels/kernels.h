@@ -76,6 +76,27 @@ typedef size_t twin__drop_repeats_fn(uint64_t *items, size_t n);
 /* The number of bits that are set in both a[0..n) and b[0..n). */
 typedef size_t twin__common_bits_fn(const uint64_t *a, const uint64_t *b, size_t n);
 
+/* Patterns side by side, to be compared with texts: 64, 32, 16 or 8 of them in lanes of 1, 2, 4 or 8 bytes, each of as
+ * many symbols at most as its lane has bits. Arrays of lanes are in the byte order of the machine. */
+enum {
+    EDIT_TILE = 64,     /* bytes */
+    EDIT_NO_LANE = 128, /* the limit of a lane without a pattern, which is full of zeros */
+};
+struct edit_tile {
+    int lane_bytes;
+    bool replaces;          /* edits; otherwise insertions and deletions only */
+    const uint16_t *row_of; /* by symbol: its row of masks; 0, which is all zeros: no pattern has it */
+    const uint8_t *masks;   /* bit i of a lane of a row is set if symbol i of the pattern is the one of that row */
+    const uint8_t *full;    /* as many bits of each lane, from the lowest on, as the pattern has symbols */
+    const uint8_t *limits; /* of each lane, 0 .. 127: with m and n symbols in pattern and text, n - m + limit edits */
+                           /* are allowed, or n - m + 2·limit insertions and deletions */
+};
+
+/* Compares the tile with `count` texts of n symbols, n <= 64, one after the other in `texts`: bit l of out[i] becomes
+ * whether text i and the pattern of lane l are within the limit of that lane. */
+typedef void twin__edit_tile_fn(uint64_t *out, const struct edit_tile *tile, const uint32_t *texts, size_t n,
+                                size_t count);
+
 struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
@@ -91,6 +112,7 @@ struct kernels {
     twin__sort_bins_fn *sort_bins;
     twin__drop_repeats_fn *drop_repeats;
     twin__common_bits_fn *common_bits;
+    twin__edit_tile_fn *edit_tile;
 };
 
 /* The variant in use, or NULL before the first call; and the choice. */
@@ -129,5 +151,6 @@ twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add
 twin__sort_bins_fn twin__sort_bins_scalar, twin__sort_bins_avx2, twin__sort_bins_avx512;
 twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__drop_repeats_avx512;
 twin__common_bits_fn twin__common_bits_scalar, twin__common_bits_avx2, twin__common_bits_avx512;
+twin__edit_tile_fn twin__edit_tile_scalar, twin__edit_tile_avx2, twin__edit_tile_avx512;
 
 #endif

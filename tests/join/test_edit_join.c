@@ -10,8 +10,11 @@
 #include <twinsift/cpu.h>
 #include <twinsift/edit_join.h>
 
+#include <math.h>
+
 #include "base/random.h"
 #include "corpus.h"
+#include "join/edit_join_private.h"
 #include "scale.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -226,6 +229,38 @@ static void check_once(struct score *score, const struct world *world, twin_edit
     twin_similar_free(similar);
 }
 
+/* The same by what near texts share alone (edit_keys.c), however long it takes; NULL when that is not possible. */
+static twin_similar *find_by_keys(const struct world *world, twin_edit_join_options options)
+{
+    const uint32_t *distinct;
+    size_t count = twin_collection_distinct(&distinct, world->collection), at = 0;
+    uint32_t *order = malloc((count + 1) * sizeof *order);
+    twin_similar *similar = calloc(1, sizeof *similar);
+    struct twin__provider provider;
+    assert_true(order && similar);
+    assert_int_equal(twin__edit_join_complete(&options, world->collection, NULL), TWIN_OK);
+    assert_int_equal(twin__collection_provider(&provider, world->collection, options.exec.workers), TWIN_OK);
+    for (size_t length = 0; at < count; length++)
+        for (size_t i = 0; i < count; i++)
+            if (twin_collection_size(world->collection, distinct[i]) == length)
+                order[at++] = distinct[i];
+    twin_edit_scratch scratch = { 0 };
+    struct twin__edit_class class = { order, count, count, &provider, options, &scratch, similar };
+    bool done;
+    similar->collection = world->collection;
+    assert_int_equal(twin__edit_join_by_keys(&done, &class, (double)INFINITY, NULL), TWIN_OK);
+    assert_int_equal(twin__near_pairs_sort(&similar->near_pairs), TWIN_OK);
+    assert_int_equal(twin__near_pairs_match(&similar->matches, &similar->near_pairs, world->collection), TWIN_OK);
+    similar->counts.similar = similar->matches.count;
+    twin__collection_provider_clear(&provider);
+    twin_edit_scratch_clear(&scratch);
+    free(order);
+    if (done)
+        return similar;
+    twin_similar_free(similar);
+    return NULL;
+}
+
 /* ---- tests ---- */
 
 /* At .9 half a dozen edits part texts of 60 letters. Planned is 0.99 for the hardest kind of pair, and most are not of
@@ -340,9 +375,9 @@ static void write_in_two_bytes(struct texts *out, const struct texts *texts)
     }
 }
 
-/* Short texts within few edits: none is missed, whoever runs it and however many bytes a character has. There are more
- * than are compared each with each, and far fewer pairs are compared. */
-static void expect_none_missed(struct world *world, size_t edits)
+/* Short texts within few edits: none is missed, whoever runs it, however many bytes a character has, and whether all are
+ * compared or those that share a key, which are far fewer. */
+static void expect_none_missed(struct world *world, size_t edits, bool crowd)
 {
     static struct world wide;
     struct score score = { 0 };
@@ -354,9 +389,13 @@ static void expect_none_missed(struct world *world, size_t edits)
     check(&score, world, reference, options);
     print_message("%zu edits: found %zu of %zu\n", edits, score.found, score.near);
     assert_true(score.near > 300);
-    uint64_t distinct = world->texts.count - twin_collection_count(world->collection).copies;
-    assert_true(twin_similar_count(reference).verified < distinct * distinct / 4);
     assert_int_equal(score.found, score.near);
+    uint64_t distinct = world->texts.count - twin_collection_count(world->collection).copies;
+    twin_similar *by_keys = find_by_keys(world, options);
+    assert_non_null(by_keys);
+    assert_true(crowd || twin_similar_count(by_keys).verified < distinct * distinct / 4);
+    expect_same_matches(reference, by_keys);
+    twin_similar_free(by_keys);
     for (int e = 0; e < EXECS; e++)
         if (exec_number(&options.exec, e)) {
             twin_similar *other = find(&wide, options); /* whose hashes meet by chance elsewhere */
@@ -378,8 +417,80 @@ static void none_of_many_short_texts_is_missed(void **state)
     for (size_t k = 0; k < (QUICK ? 1 : COUNT(kinds)); k++) {
         static struct world world;
         draw_texts(&world.texts, 1900, kinds[k].least, kinds[k].most, kinds[k].letters, 21 + k);
-        expect_none_missed(&world, kinds[k].edits);
+        expect_none_missed(&world, kinds[k].edits, false);
     }
+}
+
+/* Keys of either kind, for texts of one word and for longer ones, by edits and by ratio. */
+static void none_that_share_a_key_is_missed(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t least, most, letters, edits;
+        double ratio;
+    } kinds[] = {
+        { 6, 12, 5, 2, 0 },    { 7, 10, 4, TWIN_EDIT_FAR, .85 }, { 30, 40, 4, 3, 0 },
+        { 30, 40, 4, 4, .95 }, { 80, 100, 4, 2, 0.9 },           { 60, 70, 26, 1, 0 },
+    };
+    struct score score = { 0 };
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        static struct world world;
+        draw_texts(&world.texts, QUICK ? 100 : 300, kinds[k].least, kinds[k].most, kinds[k].letters, 71 + k);
+        world_read(&world, serial);
+        twin_edit_join_options options = near_options(kinds[k].ratio, kinds[k].edits, serial);
+        twin_similar *similar = find_by_keys(&world, options);
+        assert_non_null(similar);
+        check(&score, &world, similar, options);
+        twin_similar_free(similar);
+        world_end(&world);
+    }
+    print_message("found %zu of %zu\n", score.found, score.near);
+    assert_true(score.near > (QUICK ? 50 : 300));
+    assert_int_equal(score.found, score.near);
+}
+
+/* Packed or not, the same pairs are visited, with all copies or one. */
+struct visited {
+    twin_match *items;
+    size_t count;
+};
+
+static bool note_visit(void *context, twin_match match)
+{
+    struct visited *visited = context;
+    visited->items = realloc(visited->items, (visited->count + 1) * sizeof *visited->items);
+    assert_non_null(visited->items);
+    visited->items[visited->count++] = match;
+    return true;
+}
+
+static void packed_pairs_are_the_same_pairs(void **state)
+{
+    (void)state;
+    static struct world world;
+    draw_texts(&world.texts, 200, 3, 9, 3, 91);
+    world_read(&world, serial);
+    assert_true(twin_collection_count(world.collection).copies > 5);
+    twin_edit_join_options options = near_options(0, 2, serial);
+    twin_similar *plain = find(&world, options);
+    options.packed = true;
+    twin_similar *packed = find(&world, options);
+    assert_int_equal(twin_similar_count(packed).similar, twin_similar_count(plain).similar);
+    for (int copies = TWIN_COPIES_FIRST; copies <= TWIN_COPIES_NONE; copies++) {
+        struct visited expected = { 0 }, found = { 0 };
+        assert_int_equal(twin_similar_each(plain, (twin_copies)copies, note_visit, &expected), TWIN_OK);
+        assert_int_equal(twin_similar_each(packed, (twin_copies)copies, note_visit, &found), TWIN_OK);
+        assert_true(expected.count > 100);
+        assert_int_equal(found.count, expected.count);
+        for (size_t i = 0; i < found.count; i++)
+            assert_true(found.items[i].a == expected.items[i].a && found.items[i].b == expected.items[i].b &&
+                        found.items[i].similarity == expected.items[i].similarity);
+        free(expected.items);
+        free(found.items);
+    }
+    twin_similar_free(plain);
+    twin_similar_free(packed);
+    world_end(&world);
 }
 
 /* Texts that begin alike share their first segments, each with each; they are looked up by deletions. */
@@ -397,7 +508,7 @@ static void none_of_a_crowd_is_missed(void **state)
             add_text(&world.texts, text);
         }
         texts_clear(&ends);
-        expect_none_missed(&world, edits);
+        expect_none_missed(&world, edits, true);
     }
 }
 
@@ -648,6 +759,8 @@ int main(void)
         cmocka_unit_test(the_shortest_texts_are_all_compared),
         cmocka_unit_test(many_short_texts_are_looked_up),
         cmocka_unit_test(none_of_many_short_texts_is_missed),
+        cmocka_unit_test(none_that_share_a_key_is_missed),
+        cmocka_unit_test(packed_pairs_are_the_same_pairs),
         cmocka_unit_test(none_of_a_crowd_is_missed),
         cmocka_unit_test(a_crowd_with_one_segment_is_not_compared_each_with_each),
         cmocka_unit_test(a_text_with_a_new_beginning_is_found),

@@ -1,0 +1,121 @@
+/* near_pairs.c — pairs of texts that are near by edit distance, as numbers. */
+#include "join/near_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "edit/edit_word.h"
+#include "kernels/kernels.h"
+#include "kernels/sort.h"
+
+twin_status twin__near_pairs_add(struct twin__near_pairs *pairs, uint64_t pair)
+{
+    if (!TWIN__ARRAY_GROW(&pairs->items, &pairs->capacity, pairs->count, 1))
+        return TWIN_ENOMEM;
+    pairs->items[pairs->count++] = pair;
+    return TWIN_OK;
+}
+
+/* Repeats are dropped when there are twice as many pairs as were left the last time, and this many more. */
+enum { REPEATS = 1 << 20 };
+
+twin_status twin__near_pairs_add_once(struct twin__near_pairs *pairs, uint64_t pair)
+{
+    twin_status status = TWIN_OK;
+    if (pairs->count >= 2 * pairs->sorted + REPEATS)
+        status = twin__near_pairs_sort(pairs);
+    return status == TWIN_OK ? twin__near_pairs_add(pairs, pair) : status;
+}
+
+twin_status twin__near_pairs_move(struct twin__near_pairs *out, struct twin__near_pairs *more)
+{
+    uint64_t compared = out->compared + more->compared;
+    if (out->count == 0) {
+        free(out->items);
+        *out = *more;
+    } else {
+        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, more->count))
+            return TWIN_ENOMEM;
+        if (more->count)
+            memcpy(out->items + out->count, more->items, more->count * sizeof *more->items);
+        out->count += more->count;
+        free(more->items);
+    }
+    out->compared = compared;
+    *more = (struct twin__near_pairs){ 0 };
+    return TWIN_OK;
+}
+
+/* Sorting needs as much memory again, so many pairs are first brought, where they are, into the order of their bins. A
+ * bin is a range of a. */
+enum { BINS = 256, ONE_BIN = 1 << 20 };
+
+static size_t bin_of(uint64_t pair, uint64_t width)
+{
+    return twin__near_a(pair) / width;
+}
+
+/* Begins becomes where each bin begins, and begins[BINS] the count. */
+static void move_to_bins(size_t *begins, const struct twin__near_pairs *pairs)
+{
+    uint64_t *items = pairs->items, last = 0;
+    size_t next[BINS] = { 0 }, sum = 0;
+    for (size_t i = 0; i < pairs->count; i++)
+        last = twin__near_a(items[i]) > last ? twin__near_a(items[i]) : last;
+    const uint64_t width = last / BINS + 1;
+    for (size_t i = 0; i < pairs->count; i++)
+        next[bin_of(items[i], width)]++;
+    for (size_t bin = 0; bin < BINS; bin++) {
+        size_t count = next[bin];
+        begins[bin] = next[bin] = sum;
+        sum += count;
+    }
+    begins[BINS] = sum;
+    for (size_t bin = 0; bin < BINS; bin++)
+        while (next[bin] < begins[bin + 1]) {
+            uint64_t pair = items[next[bin]];
+            size_t to = bin_of(pair, width);
+            items[next[bin]] = items[next[to]];
+            items[next[to]++] = pair;
+        }
+}
+
+twin_status twin__near_pairs_sort(struct twin__near_pairs *pairs)
+{
+    size_t begins[BINS + 1] = { 0, pairs->count }, bins = 1, most = 0;
+    if (pairs->count > ONE_BIN) {
+        move_to_bins(begins, pairs);
+        bins = BINS;
+    }
+    for (size_t bin = 0; bin < bins; bin++)
+        most = begins[bin + 1] - begins[bin] > most ? begins[bin + 1] - begins[bin] : most;
+    uint64_t *spare = malloc((most + 1) * sizeof *spare);
+    if (!spare)
+        return TWIN_ENOMEM;
+    for (size_t bin = 0; bin < bins; bin++)
+        if (begins[bin + 1] > begins[bin])
+            twin__sort(pairs->items + begins[bin], spare, begins[bin + 1] - begins[bin]);
+    free(spare);
+    if (pairs->count)
+        pairs->count = twin__kernels()->drop_repeats(pairs->items, pairs->count);
+    pairs->sorted = pairs->count;
+    return TWIN_OK;
+}
+
+twin_match twin__near_match(uint64_t pair, const twin_collection *collection)
+{
+    uint32_t a = twin__near_a(pair), b = twin__near_b(pair);
+    size_t total = (size_t)twin_collection_size(collection, a) + twin_collection_size(collection, b);
+    return (twin_match){ a, b, twin__edit_ratio_of(twin__near_indels(pair), total) };
+}
+
+twin_status twin__near_pairs_match(twin_matches *out, const struct twin__near_pairs *pairs,
+                                   const twin_collection *collection)
+{
+    if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, pairs->count))
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < pairs->count; i++)
+        out->items[out->count++] = twin__near_match(pairs->items[i], collection);
+    return TWIN_OK;
+}

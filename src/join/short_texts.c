@@ -1,0 +1,110 @@
+/* short_texts.c — texts of up to 64 characters in memory, in order of their length. */
+#include "join/short_texts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void twin__short_texts_clear(struct twin__short_texts *texts)
+{
+    free(texts->characters);
+    free(texts->documents);
+    *texts = (struct twin__short_texts){ 0 };
+}
+
+/* Room for as many texts of each length as counts[length] says. */
+static twin_status make_room(struct twin__short_texts *out, const size_t *counts)
+{
+    for (size_t length = 0; length <= TWIN__EDIT_WORD; length++) {
+        out->begin[length + 1] = out->begin[length] + counts[length];
+        out->at[length + 1] = out->at[length] + counts[length] * length;
+    }
+    out->count = out->begin[TWIN__EDIT_WORD + 1];
+    out->characters = malloc((out->at[TWIN__EDIT_WORD + 1] + 1) * sizeof *out->characters);
+    out->documents = malloc((out->count + 1) * sizeof *out->documents);
+    return out->characters && out->documents ? TWIN_OK : TWIN_ENOMEM;
+}
+
+struct loading {
+    struct twin__short_texts *out;
+    const struct twin__provider *provider;
+    struct twin__first_failure failure;
+};
+
+static twin_status load_text(struct loading *loading, size_t i, int worker, twin_error *error)
+{
+    struct twin__short_texts *out = loading->out;
+    struct twin__content text;
+    twin_status status = loading->provider->fetch(&text, loading->provider, out->documents[i], worker, error);
+    if (status != TWIN_OK)
+        return status;
+    uint32_t characters[4 * TWIN__EDIT_WORD];
+    size_t length = loading->provider->size(loading->provider, out->documents[i]);
+    bool fits = text.size <= sizeof characters / sizeof characters[0];
+    size_t found = fits ? twin__edit_decode(characters, (twin_text){ text.bytes, text.size }) : 0;
+    if (found != length) /* the provider promises that it is as long as it was */
+        return twin__fail(error, TWIN_EFORMAT, "document %u has changed while it was read", out->documents[i]);
+    if (length)
+        memcpy(out->characters + out->at[length] + (i - out->begin[length]) * length, characters,
+               length * sizeof *characters);
+    return TWIN_OK;
+}
+
+static void load_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct loading *loading = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (load_text(loading, i, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&loading->failure, i, &error);
+            return;
+        }
+    }
+}
+
+enum { TEXTS_AT_A_TIME = 64 };
+
+twin_status twin__short_texts_load(struct twin__short_texts *out, const struct twin__provider *provider,
+                                   const uint32_t *documents, size_t count, twin_exec exec, twin_error *error)
+{
+    size_t counts[TWIN__EDIT_WORD + 1] = { 0 };
+    *out = (struct twin__short_texts){ 0 };
+    for (size_t i = 0; i < count; i++) {
+        size_t length = provider->size(provider, documents[i]);
+        assert(length <= TWIN__EDIT_WORD);
+        counts[length]++;
+    }
+    twin_status status = make_room(out, counts);
+    if (status != TWIN_OK)
+        return twin__fail_memory(error);
+    memcpy(out->documents, documents, count * sizeof *documents);
+    struct loading loading = { out, provider, TWIN__NO_FAILURE };
+    twin_exec_for(exec, count, TEXTS_AT_A_TIME, load_some, &loading);
+    return twin__first_failure(error, &loading.failure);
+}
+
+twin_status twin__short_texts_select(struct twin__short_texts *out, const struct twin__short_texts *texts,
+                                     uint32_t begin, uint32_t end)
+{
+    size_t counts[TWIN__EDIT_WORD + 1] = { 0 }, next[TWIN__EDIT_WORD + 1];
+    *out = (struct twin__short_texts){ 0 };
+    for (size_t length = 0; length <= TWIN__EDIT_WORD; length++)
+        for (size_t i = texts->begin[length]; i < texts->begin[length + 1]; i++)
+            counts[length] += texts->documents[i] >= begin && texts->documents[i] < end;
+    if (make_room(out, counts) != TWIN_OK)
+        return TWIN_ENOMEM;
+    memcpy(next, out->begin, sizeof next);
+    for (size_t length = 0; length <= TWIN__EDIT_WORD; length++)
+        for (size_t i = texts->begin[length]; i < texts->begin[length + 1]; i++) {
+            if (texts->documents[i] < begin || texts->documents[i] >= end)
+                continue;
+            size_t to = next[length]++;
+            out->documents[to] = texts->documents[i];
+            if (length)
+                memcpy(out->characters + out->at[length] + (to - out->begin[length]) * length,
+                       twin__short_text(texts, i, length), length * sizeof(uint32_t));
+        }
+    return TWIN_OK;
+}

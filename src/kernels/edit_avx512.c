@@ -1,0 +1,9 @@
+/* edit_avx512.c — vectors of 64 bytes. */
+#define EDIT_VECTOR 64
+#include "kernels/edit_lanes.h"
+
+void twin__edit_tile_avx512(uint64_t *out, const struct edit_tile *tile, const uint32_t *texts, size_t n,
+                            size_t count)
+{
+    edit_tile(out, tile, texts, n, count);
+}
