@@ -16,7 +16,7 @@
 
 /* ---- an order that needs few contents at a time ---- */
 
-enum { TILE_BITS = 7, TILE = 1 << TILE_BITS };
+enum { TILE_BITS = 5, TILE = 1 << TILE_BITS };
 
 /* A pair of ranks as one number that sorts by tiles: tile of a, tile of b, a in its tile, b in its tile. */
 static uint64_t tiled_pair(uint32_t a, uint32_t b)

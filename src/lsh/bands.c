@@ -63,8 +63,9 @@ static const uint32_t *signature_of(twin_signatures signatures, uint32_t documen
     return signatures.rows + document * signatures.slots;
 }
 
-static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signatures, twin_band_options options,
-                      size_t band)
+/* Flat, so that the hash of a few rows is computed in line: as a call it takes a third longer. */
+__attribute__((flatten)) static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signatures,
+                                               twin_band_options options, size_t band)
 {
     for (size_t i = 0; i < signatures.count; i++) {
         uint32_t document = signatures.documents[i];
