@@ -24,8 +24,7 @@ typedef struct twin_edit_join_options {
     size_t grams;     /* characters of a run; 0: two to five, by the length of the texts */
     twin_minhash_options
         minhash; /* of the runs; 128 slots find 99 of 100 pairs at a ratio of .95 at the very least */
-    bool
-        packed; /* keep pairs in half the memory where that is possible; then only twin_similar_each() reports them */
+    bool packed; /* keep pairs in half the memory where that is possible; then twin_similar_matches() has none */
     twin_exec exec;
     twin_progress progress; /* reports stage "pairing" */
 } twin_edit_join_options;

@@ -139,12 +139,16 @@ twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const t
         return twin__fail_null(NULL, !keeper ? "keeper" : !similarity ? "similarity" : "similar");
     size_t documents = twin_collection_count(similar->collection).documents;
     const uint32_t *firsts = twin_collection_firsts(similar->collection);
-    twin_status status =
-        twin_cluster_keepers(keeper, similarity, documents, similar->matches.items, similar->matches.count, NULL);
+    twin_matches unpacked = { 0 };
+    const twin_matches *matches = similar->near_pairs.count ? &unpacked : &similar->matches;
+    twin_status status = twin__near_pairs_match(&unpacked, &similar->near_pairs, similar->collection);
+    if (status == TWIN_OK)
+        status = twin_cluster_keepers(keeper, similarity, documents, matches->items, matches->count, NULL);
     for (size_t i = 0; i < documents && status == TWIN_OK; i++) { /* a first comes before its copies */
         keeper[i] = keeper[firsts[i]];
         similarity[i] = similarity[firsts[i]];
     }
+    twin_matches_clear(&unpacked);
     return status;
 }
 

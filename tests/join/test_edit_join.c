@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <twinsift/audit.h>
+#include <twinsift/cluster.h>
 #include <twinsift/cpu.h>
 #include <twinsift/edit_join.h>
 
@@ -488,6 +489,13 @@ static void packed_pairs_are_the_same_pairs(void **state)
         free(expected.items);
         free(found.items);
     }
+    uint32_t keepers[2][200];
+    double similarities[2][200];
+    assert_int_equal(twin_cluster_documents(keepers[0], similarities[0], plain), TWIN_OK);
+    assert_int_equal(twin_cluster_documents(keepers[1], similarities[1], packed), TWIN_OK);
+    assert_memory_equal(keepers[0], keepers[1], sizeof keepers[0]);
+    assert_memory_equal(similarities[0], similarities[1], sizeof similarities[0]);
+    assert_int_not_equal(keepers[0][199], 199);
     twin_similar_free(plain);
     twin_similar_free(packed);
     world_end(&world);
