@@ -64,6 +64,8 @@ static int run(void *context)
     if (!index)
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
+    if (request->shared.input.ids == TWIN_IDS_FIELD) /* lines of other files will come, or have come before */
+        request->shared.input.ids = TWIN_IDS_FIELD_OR_PATH;
     twin_input *input = index_inputs(&request->shared, index, progress);
     if (input)
         status = add_input(request, index, input, exec, progress);

@@ -18,8 +18,12 @@ static void report_problems(const twin_input *input, const twin_collection *coll
 }
 
 /* Reports what is no error, but may not be what was meant. */
-static void report_remarks(twin_collection_counts counts)
+static void report_remarks(const twin_input *input, twin_collection_counts counts)
 {
+    if (counts.repeated_ids && twin_input_sources(input) > 1)
+        warn("%" PRIu64 " document%s an id that another document has; if ids are unique in each file only, use "
+             "--id-from path-and-line",
+             counts.repeated_ids, counts.repeated_ids == 1 ? " has" : "s have");
     if (counts.replaced)
         warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", counts.replaced,
              counts.replaced == 1 ? " was" : "s were");
@@ -48,6 +52,6 @@ twin_collection *read_documents(const twin_input *input, twin_collection_options
         return NULL;
     }
     if (!quiet)
-        report_remarks(counts);
+        report_remarks(input, counts);
     return collection;
 }

@@ -14,6 +14,8 @@ static const char *contradiction(const struct shared_options *shared)
         return "--sets: the input consists of sets already, so --shingle and --stop-words do not apply";
     if (sets && (shared->input.id_field || shared->input.text_field))
         return "--sets: lines of sets have no fields, so --id-field and --text-field do not apply";
+    if (sets && option_given(&shared->base, "id-from"))
+        return "--sets: lines name their sets, so --id-from does not apply";
     if (option_given(&shared->base, "threshold") && !(shared->scheme.threshold > 0))
         return "--threshold 0 would make every pair similar; give one above 0";
     if (shared->stop_words && shared->scheme.shingle.kind != TWIN_SHINGLE_STOP)

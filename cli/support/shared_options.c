@@ -52,6 +52,17 @@ static bool read_sets(void *value, const struct option_row *row, const char *tex
 
 static const struct option_kind sets_input = { read_sets, NULL };
 
+static bool read_id_origin(void *value, const struct option_row *row, const char *text)
+{
+    if (!option_choice.read(value, row, text))
+        return false;
+    twin_input_ids *ids = value;
+    *ids = *ids ? TWIN_IDS_PATH_AND_LINE : TWIN_IDS_FIELD;
+    return true;
+}
+
+static const struct option_kind id_origin = { read_id_origin, NULL };
+
 static bool read_error(void *value, const struct option_row *row, const char *text)
 {
     if (!option_fraction.read(value, row, text))
@@ -112,6 +123,9 @@ const struct option_row shared_option_rows[] = {
     { "id-field", 0, OPTIONS_INPUT, "F",
       "the field or column that holds the id (default: id); a.b is b in the object a", &option_text,
       AT(input.id_field) },
+    { "id-from", 0, OPTIONS_INPUT, "WHAT",
+      "field: from the field or column; path-and-line: FILE:LINE, or the path of a file that is a document",
+      &id_origin, AT(input.ids), .choices = "field path-and-line" },
     { "text-field", 0, OPTIONS_INPUT, "F",
       "the field or column that holds the text (default: text); a,b is both, joined by a line end", &option_text,
       AT(input.text_field) },

@@ -10,7 +10,7 @@
 #include "messages.h"
 
 /* Sets of options. */
-#define TAKES_INPUT "id-field text-field as hidden sets strict"                        /* documents: see inputs.h */
+#define TAKES_INPUT "id-field id-from text-field as hidden sets strict"                /* documents: see inputs.h */
 #define TAKES_SCHEME "shingle stop-words raw hashes error bands rows hash sketch seed" /* see search_options.h */
 #define TAKES_EXEC "threads executor"
 #define TAKES_MANNERS "json quiet"

@@ -36,8 +36,9 @@ typedef struct twin_collection_counts {
     uint64_t too_short; /* shorter than one shingle, and so similar only to their copies; or empty, similar to none */
     uint64_t copies;    /* whose set is that of an earlier document */
     uint64_t problems;  /* bad documents, left out */
-    uint64_t replaced;  /* ill-formed stretches of UTF-8 that became U+FFFD */
-    uint64_t bytes;     /* of text, as it stood in the input */
+    uint64_t repeated_ids; /* of these, those that repeat the id of an earlier document */
+    uint64_t replaced;     /* ill-formed stretches of UTF-8 that became U+FFFD */
+    uint64_t bytes;        /* of text, as it stood in the input */
 } twin_collection_counts;
 
 /* The room one worker needs to read documents again; begin with {0}, end with twin_scratch_clear(). */
@@ -91,7 +92,8 @@ TWIN_API twin_status twin_collection_document(twin_document *out, const twin_col
 /* Where a document is in the input; all zeros for rows. */
 TWIN_API twin_position twin_collection_position(const twin_collection *collection, uint32_t document);
 
-/* The id of a document, which lives as long as the collection, and, unless `is_number` is NULL, whether it was
+/* The id of a document, which lives as long as the collection. One without an id is named by its line; if that is the id
+ * of another document, all such names have a colon in front, or as many as it takes. And, unless `is_number` is NULL, whether it was
  * written as a JSON number. */
 TWIN_API twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document);
 

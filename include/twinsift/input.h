@@ -59,9 +59,18 @@ typedef enum twin_input_as {
     TWIN_INPUT_AS_TSV,   /* tab-separated values */
 } twin_input_as;
 
+/* Where ids come from. */
+typedef enum twin_input_ids {
+    TWIN_IDS_FIELD,         /* the field or column of the id. A record without one is named by its line, "12", or by
+                               "FILE:12" if there are several inputs or it is in a folder */
+    TWIN_IDS_FIELD_OR_PATH, /* the same, but always by "FILE:12", which is for ids that meet those of other inputs */
+    TWIN_IDS_PATH_AND_LINE, /* "FILE:12", whatever the fields say; of files and folders, the path as it was given */
+} twin_input_ids;
+
 typedef struct twin_input_options {
     twin_input_format format;
     twin_input_as as;
+    twin_input_ids ids;      /* of documents */
     bool hidden;             /* also read files and folders in folders whose names begin with '.' */
     const char *id_field;    /* NULL: "id"; "meta.id" is the member "id" of the object "meta" */
     const char *text_field;  /* NULL: "text"; "title,body": these, joined by a line end, without those that are

@@ -120,7 +120,7 @@ static twin_status open_named(struct twin__source **out, const struct folder_sou
     if (status != TWIN_OK)
         return twin__fail(error, status, "%s", why.message);
     /* With one folder its name is no part of ids, be they of files or of lines in them. */
-    (*out)->id_name = (*out)->name + (folder->source.settings->has_several ? 0 : strlen(name) - strlen(entry->path));
+    (*out)->id_name = (*out)->name + (folder->source.settings->full_names ? 0 : strlen(name) - strlen(entry->path));
     return TWIN_OK;
 }
 
@@ -171,7 +171,7 @@ static twin_status look_at_document(struct twin__record *out, const struct folde
     twin_status status = twin__document_from_file(out, &folder->source, buffers, fd, error);
     close(fd);
     twin_text id = { entry->path, strlen(entry->path) };
-    if (status == TWIN_OK && folder->source.settings->has_several) { /* two folders may hold files of one name */
+    if (status == TWIN_OK && folder->source.settings->full_names) { /* two folders may hold files of one name */
         buffers->id.length = 0;
         if (append_path(&buffers->id, folder, number) != TWIN_OK)
             return twin__fail_memory(error);

@@ -52,6 +52,8 @@ static twin_status check_options(const twin_input_options *options, twin_error *
         return twin__fail(error, TWIN_EINVAL, "there is no such kind of files");
     if (options->mbox < TWIN_MBOX_AUTO || options->mbox > TWIN_MBOX_NONE)
         return twin__fail(error, TWIN_EINVAL, "there is no such dialect of mbox files");
+    if (options->ids < TWIN_IDS_FIELD || options->ids > TWIN_IDS_PATH_AND_LINE)
+        return twin__fail(error, TWIN_EINVAL, "there is no such origin of ids");
     if (options->separator == '\n' || options->separator == '\r')
         return twin__fail(error, TWIN_EINVAL, "a line end cannot separate what is on a line");
     return TWIN_OK;
@@ -97,8 +99,13 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
     options.id_field = id_field;
     options.text_field = text_field;
     options.temp_folder = temp_folder;
-    input->settings =
-        (struct twin__input_settings){ .options = options, .names_id = names_id, .has_several = count > 1 };
+    input->settings = (struct twin__input_settings){
+        .options = options,
+        .names_id = names_id,
+        .full_names = count > 1 || options.ids == TWIN_IDS_PATH_AND_LINE,
+        .names_lines = count > 1 || options.ids != TWIN_IDS_FIELD,
+        .ignores_ids = options.ids == TWIN_IDS_PATH_AND_LINE && options.format == TWIN_INPUT_DOCUMENTS,
+    };
     if (!id_field || !text_field || !temp_folder) {
         twin_input_free(input);
         return twin__fail_memory(error);
@@ -291,9 +298,11 @@ twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_
     if (chunk >= input->chunks)
         return twin__fail(error, TWIN_EINVAL, "there is no chunk %zu: there are %zu", chunk, input->chunks);
     const struct twin__source *source = input->sources[twin_input_chunk_source(input, chunk)];
-    struct twin__chunk reading = {
-        .number = chunk - source->first_chunk, .buffers = buffers, .visitor = visitor, .error = error
-    };
+    struct twin__chunk reading = { .number = chunk - source->first_chunk,
+                                   .buffers = buffers,
+                                   .visitor = visitor,
+                                   .ignores_ids = input->settings.ignores_ids,
+                                   .error = error };
     free_large_buffers(buffers, input);
     twin_status status = source->kind->read(source, &reading);
     free_large_buffers(buffers, input);
@@ -378,6 +387,8 @@ twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_r
     if (record.what != TWIN__RECORD_DOCUMENT)
         return fail_changed(input, position, error);
     twin_document *document = &record.document;
+    if (input->settings.ignores_ids)
+        twin__document_drop_id(document);
     if (!document->id.bytes && twin__name_by_line(&document->id, input, &buffers->id, document->position) != TWIN_OK)
         return twin__fail_memory(error);
     *out = *document;

@@ -105,7 +105,7 @@ twin_status twin__opening_open(struct twin__source **out, struct twin__opening *
         return status;
     }
     (*out)->name = name;
-    (*out)->id_name = opening->settings->has_several ? name : NULL;
+    (*out)->id_name = opening->settings->names_lines ? name : NULL;
     if (status != TWIN_OK) {
         twin__source_close(*out);
         *out = NULL;

@@ -25,11 +25,22 @@ void twin__record_too_long(struct twin__record *record, const struct twin__sourc
                          source->settings->options.max_bytes);
 }
 
+/* What has no line is named by its file anyway. */
+void twin__document_drop_id(twin_document *document)
+{
+    if (!document->position.line)
+        return;
+    document->id = (twin_text){ 0 };
+    document->id_is_number = false;
+}
+
 twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record, twin_position position)
 {
     bool go_on = true;
     if (record->what == TWIN__RECORD_DOCUMENT) {
         record->document.position = position;
+        if (chunk->ignores_ids)
+            twin__document_drop_id(&record->document);
         go_on = chunk->visitor.document(chunk->visitor.context, &record->document);
     } else if (record->what == TWIN__RECORD_PROBLEM) {
         record->problem.position = position;
@@ -75,7 +86,7 @@ static twin_status from_json(struct twin__record *out, const char **newline,
                              several ? "one of the fields \"%s\" is not a string"
                                      : "the field \"%s\" is not a string",
                              settings->options.text_field);
-    else if (json.id.kind == JSON_OTHER)
+    else if (json.id.kind == JSON_OTHER && !settings->ignores_ids)
         twin__record_problem(out, TWIN_PROBLEM_BAD_ID, column_of(&json.id, line),
                              "the field \"%s\" is neither a string nor a number", settings->options.id_field);
     else

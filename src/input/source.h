@@ -17,7 +17,9 @@ struct twin__input_settings {
     twin_input_options options; /* without zeros; the strings belong to the input */
     struct twin__fields fields;
     bool names_id;    /* the field of the id was given, and not left to the default */
-    bool has_several; /* sources, so that ids made from positions need the source's name */
+    bool full_names;  /* ids of files begin with the name of the input: there are several, or it was asked for */
+    bool names_lines; /* ids made from lines begin with the name of the file, for the same reasons */
+    bool ignores_ids; /* ids of records do not count */
 };
 
 /* A line, file or text: nothing, a document, or why it is none. */
@@ -46,6 +48,7 @@ struct twin__chunk {
     size_t number; /* within the source */
     twin_read_buffers *buffers;
     twin_visitor visitor;
+    bool ignores_ids;
     uint64_t lines; /* to be counted up while reading */
     twin_error *error;
 };
@@ -141,6 +144,9 @@ twin_status twin__memory_open(struct twin__source **out, const twin_memory_docum
 void twin__record_problem(struct twin__record *record, twin_problem_kind kind, uint64_t column, const char *format,
                           ...) __attribute__((format(printf, 4, 5)));
 void twin__record_too_long(struct twin__record *record, const struct twin__source *source);
+
+/* record.c: a document of lines loses its id, so that its position names it. */
+void twin__document_drop_id(twin_document *document);
 
 /* record.c: calls the visitor. TWIN_ESTOPPED when that wants no more. */
 twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record, twin_position position);

@@ -119,7 +119,8 @@ static twin_status find_columns(struct table *table, const char *name, twin_text
         return twin__fail_memory(error);
     if (p)
         return twin__fail(error, TWIN_EFORMAT, "%s has more than %d columns", name, MAX_COLUMNS);
-    for (size_t i = settings->names_id ? TWIN__FIELD_ID : TWIN__FIELD_TEXT; i < fields->count; i++)
+    for (size_t i = settings->names_id && !settings->ignores_ids ? TWIN__FIELD_ID : TWIN__FIELD_TEXT;
+         i < fields->count; i++)
         if (table->column_of[i] == NO_COLUMN)
             return fail_column(name, fields->items[i].name, header, error);
     return TWIN_OK;

@@ -74,6 +74,65 @@ static twin_problem repeat_problem(const twin_collection *collection, uint32_t f
     return problem;
 }
 
+static void order_ids(struct order *order, const twin_collection *collection)
+{
+    order->count = 0;
+    for (size_t i = 0; i < collection->count; i++)
+        order_add(order, twin__id_hash(twin_collection_id(NULL, collection, (uint32_t)i)), i);
+    twin__sort_by_high_half(order->keys, order->spare, order->count);
+}
+
+/* A document without an id is named by its line, and that may be the id of another. Then all such names get a colon in
+ * front, or two, or four, until none is an id: doubling, lest ids be made that take as many rounds as there are. */
+static bool is_taken(const twin_collection *collection, const struct order *order)
+{
+    for (size_t begin = 0, end; begin < order->count; begin = end) {
+        end = run_end(order, begin);
+        for (size_t i = begin; i < end; i++)
+            for (size_t j = begin; j < end && !collection->entries[order_document(order, i)].has_id; j++) {
+                uint32_t a = order_document(order, i), b = order_document(order, j);
+                if (collection->entries[b].has_id && same_id(collection, a, b))
+                    return true;
+            }
+    }
+    return false;
+}
+
+/* Puts `colons` more before the names. */
+static twin_status rename_unnamed(twin_collection *collection, size_t colons)
+{
+    twin_buffer *ids = &collection->ids;
+    for (size_t i = 0; i < collection->count; i++) {
+        struct twin__entry *entry = &collection->entries[i];
+        if (entry->has_id)
+            continue;
+        if (entry->id_length > UINT32_MAX - colons)
+            return TWIN_ELIMIT;
+        if (twin_buffer_reserve(ids, colons + entry->id_length) != TWIN_OK)
+            return TWIN_ENOMEM;
+        memset(ids->bytes + ids->length, ':', colons);
+        memcpy(ids->bytes + ids->length + colons, ids->bytes + entry->id, entry->id_length);
+        entry->id = ids->length;
+        entry->id_length += (uint32_t)colons;
+        ids->length += entry->id_length;
+    }
+    return TWIN_OK;
+}
+
+/* Sorts the ids, and changes names until none is an id. */
+static twin_status make_names_unique(twin_collection *collection, struct order *order)
+{
+    twin_status status = TWIN_OK;
+    order_ids(order, collection);
+    for (size_t colons = 0; status == TWIN_OK && is_taken(collection, order);) {
+        size_t more = colons ? colons : 1;
+        status = rename_unnamed(collection, more);
+        colons += more;
+        order_ids(order, collection);
+    }
+    return status;
+}
+
 /* Within a run of equal hash halves, each document is compared with those before it that were kept. `repeated` is one more
  * than the document that has the id, or 0. */
 static void check_run(uint32_t *repeated, const twin_collection *collection, const struct order *order, size_t begin,
@@ -89,11 +148,8 @@ static void check_run(uint32_t *repeated, const twin_collection *collection, con
         }
 }
 
-static void find_repeats(uint32_t *repeated, const twin_collection *collection, struct order *order)
+static void find_repeats(uint32_t *repeated, const twin_collection *collection, const struct order *order)
 {
-    for (size_t i = 0; i < collection->count; i++)
-        order_add(order, twin__id_hash(twin_collection_id(NULL, collection, (uint32_t)i)), i);
-    twin__sort_by_high_half(order->keys, order->spare, order->count);
     for (size_t begin = 0, end; begin < order->count; begin = end) {
         end = run_end(order, begin);
         check_run(repeated, collection, order, begin, end);
@@ -127,6 +183,7 @@ static size_t report_repeats(twin_collection *collection, const uint32_t *repeat
     collection->problem_count = kept < TWIN_PROBLEMS_KEPT ? kept : TWIN_PROBLEMS_KEPT;
     memcpy(collection->problems, problems, collection->problem_count * sizeof *problems);
     collection->counts.problems += count;
+    collection->counts.repeated_ids = count;
     return count;
 }
 
@@ -159,6 +216,8 @@ twin_status twin__drop_repeated_ids(twin_collection *collection, const twin_coll
     twin_status status = order_init(&order, collection->count);
     if (!repeated)
         status = TWIN_ENOMEM;
+    if (status == TWIN_OK)
+        status = make_names_unique(collection, &order);
     if (status == TWIN_OK) {
         find_repeats(repeated, collection, &order);
         if (report_repeats(collection, repeated))

@@ -99,6 +99,8 @@ refused=( # arguments | message
     "pairs --sets= rows.tsv | --sets: \"\" is not a single byte"
     "pairs --sets --shingle char:3 rows.tsv | the input consists of sets already"
     "pairs --sets --id-field a rows.tsv | lines of sets have no fields"
+    "pairs --sets --id-from path-and-line rows.tsv | lines name their sets"
+    "pairs --id-from line . | --id-from: \"line\" is not one of"
     "pairs --id-field '' . | --id-field: the value is empty"
     "pairs --text-field '' . | --text-field: the value is empty"
     "pairs --stop-words '' . | --stop-words: the value is empty"
@@ -409,6 +411,25 @@ check_whole_files()
     expect "junk --strict" 2 "" "junk.jsonl:1:1: expected an object" "$TWINSIFT" pairs --strict junk.jsonl
     [ "$(wc -l <err)" -eq 1 ] || fail "junk --strict" "more than one sentence"
     mkdir -p d1/x d2/x && tee d1/x/a d2/x/a <good.jsonl >/dev/null
+    printf '%s\n' '{"id":1,"text":"a text, the same in some"}' '{"text":"a text, the same in some"}' \
+        '{"id":"2","text":"another one, not the same"}' >mixed.jsonl
+    expect "a line that is also an id" 0 $'1\t:2\t1.0000' "" "$TWINSIFT" pairs mixed.jsonl
+    expect "a line that is also an id, --strict" 0 $'1\t:2\t1.0000' "" "$TWINSIFT" pairs --strict mixed.jsonl
+    printf '%s\n' '{"id":":2","text":"a text, the same in some"}' '{"id":"::2","text":"hers"}' >>mixed.jsonl
+    expect "a line and a colon that are also ids" 0 $'1\t::::2\t1.0000\n1\t:2\t1.0000' "" "$TWINSIFT" pairs mixed.jsonl
+    expect "--id-from path-and-line" 0 $'mixed.jsonl:1\tmixed.jsonl:2\t1.0000\nmixed.jsonl:1\tmixed.jsonl:4\t1.0000' "" \
+        "$TWINSIFT" pairs --id-from path-and-line mixed.jsonl
+    cp good.jsonl again.jsonl
+    expect "shards with the same ids" 0 "$pair" \
+        "2 documents have an id that another document has; if ids are unique in each file only, use --id-from path-and-line" \
+        "$TWINSIFT" pairs good.jsonl again.jsonl
+    expect "shards with the same ids, --id-from" 0 $'good.jsonl:1\tgood.jsonl:2\t1.0000\ngood.jsonl:1\tagain.jsonl:1\t1.0000
+good.jsonl:1\tagain.jsonl:2\t1.0000' "" "$TWINSIFT" pairs --id-from path-and-line good.jsonl again.jsonl
+    expect "a bad id that does not count" 0 "" "" "$TWINSIFT" pairs --id-from path-and-line - <<<'{"id":[],"text":"something to read"}'
+    expect "index create" 0 "" "" "$TWINSIFT" index create shards.twin
+    printf '%s\n' '{"text":"something to read"}' | tee first.jsonl >second.jsonl
+    expect "lines without ids" 0 "" "1 added, 0 replaced" "$TWINSIFT" index add shards.twin first.jsonl
+    expect "lines of another file without ids" 0 "" "1 added, 0 replaced" "$TWINSIFT" index add shards.twin second.jsonl
     expect "one name in two folders" 0 "d1/x/a	d2/x/a	1.0000" "" "$TWINSIFT" pairs d1 d2
     expect "one folder twice" 0 "" "d1/x/a: the id \"d1/x/a\" repeats that of d1/x/a; the document is skipped" "$TWINSIFT" pairs d1 d1
     expect "one folder twice, --strict" 2 "" "d1/x/a: the id" "$TWINSIFT" pairs --strict d1 d1

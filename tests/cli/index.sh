@@ -151,7 +151,7 @@ index 0 add folder.twin odd.jsonl
 says 'odd.jsonl:2:1: expected an object'
 says '1 document has no shingle'
 index 0 query folder.twin odd.jsonl
-prints "1${tab}1${tab}1.0000"
+prints "1${tab}odd.jsonl:1${tab}1.0000"
 index 2 add folder.twin --strict odd.jsonl
 index 0 check folder.twin
 

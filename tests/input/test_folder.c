@@ -411,6 +411,41 @@ static void files_that_are_not_text_are_problems(void **unused)
                  "f.txt");
 }
 
+static void ids_may_come_from_positions(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    write_text("d/a.txt", "x");
+    write_text("d/b.jsonl", "{\"id\":\"i\",\"text\":\"x\"}\n{\"id\":{},\"text\":\"y\"}\n");
+    write_text("d/c.csv", "id,text\nj,z\n");
+    twin_input_options options = { .ids = TWIN_IDS_PATH_AND_LINE };
+    const char *const names[] = { "d/a.txt", "d/b.jsonl:1", "d/b.jsonl:2", "d/c.csv:2" };
+    twin_input *input = open_one(path_of("d"), options);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 4);
+    twin_read_buffers reading = { 0 };
+    for (int i = 0; i < 4; i++) {
+        twin_document got;
+        assert_int_equal(log.seen[i].has_id, i == 0);
+        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[i].position, NULL), TWIN_OK);
+        assert_int_equal(got.id.length, strlen(path_of(names[i])));
+        assert_memory_equal(got.id.bytes, path_of(names[i]), got.id.length);
+    }
+    clear_log(&log);
+    twin_input_free(input);
+    options.ids = TWIN_IDS_FIELD_OR_PATH;
+    write_text("one.jsonl", "{\"text\":\"x\"}");
+    input = open_one(path_of("one.jsonl"), options);
+    log = read_all(input);
+    twin_document got;
+    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[0].position, NULL), TWIN_OK);
+    assert_memory_equal(got.id.bytes, path_of("one.jsonl:1"), got.id.length);
+    twin_read_buffers_clear(&reading);
+    clear_log(&log);
+    twin_input_free(input);
+    check_refused(path_of("d"), (twin_input_options){ .ids = 7 }, TWIN_EINVAL, "no such origin of ids");
+}
+
 /* ---- files that are given themselves ---- */
 
 static void a_text_file_is_a_document(void **unused)
@@ -510,6 +545,7 @@ int main(void)
         IN_A_FOLDER(packed_texts_in_a_folder_are_unpacked),
         IN_A_FOLDER(texts_in_utf_16_are_converted),
         IN_A_FOLDER(files_that_are_not_text_are_problems),
+        IN_A_FOLDER(ids_may_come_from_positions),
         IN_A_FOLDER(a_text_file_is_a_document),
         IN_A_FOLDER(files_that_may_not_be_meant_as_documents_are_refused),
         IN_A_FOLDER(a_pipe_may_be_one_document),
