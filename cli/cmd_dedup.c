@@ -15,12 +15,15 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_AGAINST = 16 };
+enum { MOST_AGAINST = 16, FIELD_ROOM = 256 };
 
 struct request {
     struct shared_options shared;
     twin_measure measure;
-    twin_preference keep;
+    struct keep {
+        twin_preference rule;
+        char field[FIELD_ROOM];
+    } keep;
     bool chain, dry_run, stats;
     const char *output, *groups, *report, *update;
     struct against {
@@ -42,13 +45,41 @@ static bool read_against(void *value, const struct option_row *row, const char *
 
 static const struct option_kind against_files = { read_against, NULL };
 
+/* first, longest, shortest, FIELD:max or FIELD:min. */
+static bool read_keep(void *value, const struct option_row *row, const char *text)
+{
+    struct keep *keep = value;
+    int number = word_number("first longest shortest", text);
+    const char *colon = strrchr(text, ':');
+    bool most = colon && strcmp(colon, ":max") == 0, least = colon && strcmp(colon, ":min") == 0;
+    *keep = (struct keep){ number >= 0 ? (twin_preference)number : most ? TWIN_PREFER_MOST : TWIN_PREFER_LEAST, "" };
+    if (number >= 0)
+        return true;
+    if ((most || least) && colon > text && (size_t)(colon - text) < FIELD_ROOM) {
+        memcpy(keep->field, text, (size_t)(colon - text));
+        return true;
+    }
+    fail("--%s: \"%s\" is not first, longest, shortest, FIELD:max or FIELD:min", row->name, text);
+    return false;
+}
+
+static void show_keep(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
+{
+    (void)row;
+    word_at(out, "first longest shortest", ((const struct keep *)value)->rule);
+}
+
+static const struct option_kind keep_rule = { read_keep, show_keep };
+
 #define AT(field) OPTION_AT(struct request, field)
 
 static const struct option_row options[] = {
     { "measure", 0, OPTIONS_MATCHING, "M", "jaccard; or containment, of the smaller set in the larger",
       &option_choice, AT(measure), .choices = "jaccard containment" },
-    { "keep", 0, OPTIONS_MATCHING, "WHICH", "of similar documents keep the first, longest or shortest",
-      &option_choice, AT(keep), .choices = "first longest shortest" },
+    { "keep", 0, OPTIONS_MATCHING, "WHICH",
+      "of similar documents keep the first, longest or shortest, or that with the largest or smallest value of a "
+      "field: FIELD:max, FIELD:min",
+      &keep_rule, AT(keep) },
     { "chain", 0, OPTIONS_MATCHING, NULL,
       "also drop what is connected to the one kept by a chain of similar documents", &option_flag, AT(chain) },
     { "against", 0, OPTIONS_MATCHING, "INDEX",
@@ -97,7 +128,7 @@ static const char *contradiction(const struct request *request)
         return "--dry-run changes nothing, so --update does not apply; use --against";
     if (request->shared.input.format == TWIN_INPUT_SETS && (request->update || request->against.count))
         return "--sets: indexes of sets are not supported by --against and --update";
-    if (request->shared.input.format == TWIN_INPUT_SETS && request->keep != TWIN_PREFER_FIRST)
+    if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST)
         return "--sets: sets have no text, so --keep must be first";
     return NULL;
 }
@@ -139,7 +170,8 @@ static bool find_duplicates(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
     twin_dedup_options wanted = { .search = { .exec = run->exec, .progress = progress },
-                                  .preference = run->request->keep,
+                                  .preference = run->request->keep.rule,
+                                  .field = *run->request->keep.field ? run->request->keep.field : NULL,
                                   .excluded = run->known.excluded,
                                   .chain = run->request->chain };
     twin_status status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
@@ -240,7 +272,7 @@ const struct command command_dedup = {
         "if it has been verified to be similar to the one kept. Of a folder, or of sets, the ids of what is kept "
         "are written.\n\n"
         "Documents are considered in the order of --keep; one that is similar to a document already kept is "
-        "dropped for the first such document, and any other is kept. With longest and shortest the result does "
+        "dropped for the first such document, and any other is kept. With any but first the result does "
         "not depend on the order of the input.",
     .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " quiet",
     .options = options,

@@ -59,6 +59,9 @@ TWIN_API twin_collection_counts twin_collection_count(const twin_collection *col
  * as the collection. */
 TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_collection *collection);
 
+/* The input from which it was read. */
+TWIN_API const twin_input *twin_collection_input(const twin_collection *collection);
+
 /* The scheme by which it was read, complete; it lives as long as the collection. */
 TWIN_API const twin_scheme *twin_collection_scheme(const twin_collection *collection);
 

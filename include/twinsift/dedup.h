@@ -22,11 +22,15 @@ typedef enum twin_preference {
     TWIN_PREFER_FIRST,    /* in the order of the input */
     TWIN_PREFER_LONGEST,  /* the most bytes of text, as it is in the input */
     TWIN_PREFER_SHORTEST, /* the fewest */
+    TWIN_PREFER_MOST,  /* the largest value of a field. Numbers are compared as numbers; other values are larger than
+                             numbers and compared byte by byte. A document without the field comes last */
+    TWIN_PREFER_LEAST, /* the smallest; without the field, last again */
 } twin_preference;
 
 typedef struct twin_dedup_options {
     twin_similar_options search; /* which documents are similar. Exactly verified, by bands */
     twin_preference preference;
+    const char *field; /* of MOST and LEAST */
     const bool
         *excluded; /* unless NULL, one per document: those that go in any case, for reasons of the caller, and with
                              them their copies; nothing is dropped for them */

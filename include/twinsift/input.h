@@ -201,6 +201,12 @@ TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *inpu
 TWIN_API twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t source, uint64_t begin,
                                       uint64_t end, twin_error *error);
 
+/* The value of a field of a document that was fetched, by its name as for text_field: a string, unescaped, or a number as it
+ * is written; of a table, a column. NULL bytes when it is missing or neither. It lives in `room`, which must not be the
+ * buffers that the document is in. TWIN_EINVAL when records of this input have no fields. */
+TWIN_API twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
+                                      const twin_document *document, const char *name, twin_error *error);
+
 /* Replaces `out` by the header of a table, with its line end; by nothing for other sources. */
 TWIN_API twin_status twin_input_header(twin_buffer *out, const twin_input *input, uint32_t source, twin_error *error);
 

@@ -82,8 +82,9 @@ static twin_status make_order(struct decision *decision, bool *is_involved, twin
     for (size_t i = 0; i < decision->documents; i++)
         decision->best[i] = NOBODY;
     size_t count = list_involved(sorted, is_involved, decision);
-    twin_status status = twin__preference_sort(sorted, count, decision->collection, decision->options->preference,
-                                               decision->options->search.exec, error);
+    struct twin__preference preference = { decision->options->preference, decision->options->field };
+    twin_status status =
+        twin__preference_sort(sorted, count, decision->collection, preference, decision->options->search.exec, error);
     if (status == TWIN_OK)
         order_nodes(decision, sorted, count);
     decision->is_ordered = status == TWIN_OK;
@@ -316,8 +317,11 @@ static twin_status dedup_create(twin_dedup **out, const struct decision *decisio
 
 static twin_status check(const twin_dedup_options *options, twin_error *error)
 {
-    if ((unsigned)options->preference > TWIN_PREFER_SHORTEST)
+    if ((unsigned)options->preference > TWIN_PREFER_LEAST)
         return twin__fail(error, TWIN_EINVAL, "there is no preference number %d", (int)options->preference);
+    if ((options->preference >= TWIN_PREFER_MOST) != (options->field != NULL))
+        return twin__fail(error, TWIN_EINVAL,
+                          "the most and the least need the name of a field, and nothing else does");
     if (options->search.verify != TWIN_VERIFY_EXACT || options->search.method != TWIN_METHOD_BANDS)
         return twin__fail(
             error, TWIN_EINVAL,

@@ -11,7 +11,11 @@
 
 /* Smaller keys are preferred. */
 struct key {
-    uint64_t value;
+    uint64_t value;  /* of LONGEST and SHORTEST */
+    twin_text field; /* of MOST and LEAST, a copy; NULL bytes: missing */
+    double number;   /* what it is if it is a number */
+    bool is_number;
+    bool is_reversed;   /* MOST: larger ones are preferred */
     twin_digest digest; /* of the text as it is in the input */
     twin_text id;
     uint32_t document;
@@ -19,9 +23,10 @@ struct key {
 
 struct keys {
     const twin_collection *collection;
-    twin_preference preference;
+    struct twin__preference preference;
     struct key *items;
-    twin_scratch *scratches; /* one per worker */
+    twin_scratch *scratches;  /* one per worker */
+    twin_read_buffers *rooms; /* for fields, likewise */
     struct twin__first_failure failure;
 };
 
@@ -31,41 +36,91 @@ static uint64_t value_of(const twin_document *document, twin_preference preferen
     return preference == TWIN_PREFER_LONGEST ? UINT64_MAX - length : length;
 }
 
-static void make_keys(void *context, size_t begin, size_t end, int worker)
+static void read_number(struct key *key)
+{
+    char *end;
+    key->number = strtod(key->field.bytes, &end);
+    key->is_number =
+        key->field.length > 0 && end == key->field.bytes + key->field.length && key->number == key->number;
+}
+
+static twin_status take_field(struct key *key, const struct keys *keys, const twin_document *document, int worker,
+                              twin_error *error)
+{
+    twin_text value;
+    twin_status status = twin_input_field(&value, twin_collection_input(keys->collection), &keys->rooms[worker],
+                                          document, keys->preference.field, error);
+    if (status != TWIN_OK || !value.bytes)
+        return status;
+    char *copy = malloc(value.length + 1);
+    if (!copy)
+        return twin__fail_memory(error);
+    memcpy(copy, value.bytes, value.length);
+    copy[value.length] = '\0';
+    key->field = (twin_text){ copy, value.length };
+    read_number(key);
+    return TWIN_OK;
+}
+
+static twin_status make_key(struct key *key, const struct keys *keys, int worker, twin_error *error)
 {
     static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
+    twin_document document;
+    twin_status status =
+        twin_collection_document(&document, keys->collection, &keys->scratches[worker], key->document, error);
+    if (status != TWIN_OK)
+        return status;
+    key->digest = twin_hash_digest(plain, document.text.bytes, document.text.length);
+    key->id = twin_collection_id(NULL, keys->collection, key->document);
+    key->is_reversed = keys->preference.rule == TWIN_PREFER_MOST;
+    if (keys->preference.field)
+        return take_field(key, keys, &document, worker, error);
+    key->value = value_of(&document, keys->preference.rule);
+    return TWIN_OK;
+}
+
+static void make_keys(void *context, size_t begin, size_t end, int worker)
+{
     struct keys *keys = context;
     for (size_t i = begin; i < end; i++) {
-        struct key *key = &keys->items[i];
-        twin_document document;
         twin_error error = { 0 };
-        if (twin_collection_document(&document, keys->collection, &keys->scratches[worker], key->document, &error) !=
-            TWIN_OK) {
+        if (make_key(&keys->items[i], keys, worker, &error) != TWIN_OK) {
             twin__keep_first_failure(&keys->failure, i, &error);
             return;
         }
-        key->value = value_of(&document, keys->preference);
-        key->digest = twin_hash_digest(plain, document.text.bytes, document.text.length);
-        key->id = twin_collection_id(NULL, keys->collection, key->document);
     }
 }
 
-static int compare_ids(twin_text a, twin_text b)
+static int compare_texts(twin_text a, twin_text b)
 {
     int order = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
     return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
+/* Missing fields last, numbers before other values. */
+static int compare_fields(const struct key *x, const struct key *y)
+{
+    if (!x->field.bytes || !y->field.bytes)
+        return (x->field.bytes == NULL) - (y->field.bytes == NULL);
+    int order = x->is_number != y->is_number ? (x->is_number ? -1 : 1)
+                : x->is_number               ? (x->number > y->number) - (x->number < y->number)
+                                             : compare_texts(x->field, y->field);
+    return x->is_reversed ? -order : order;
+}
+
 static int by_key(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
+    int field = compare_fields(x, y);
+    if (field)
+        return field;
     if (x->value != y->value)
         return x->value < y->value ? -1 : 1;
     if (x->digest.high != y->digest.high)
         return x->digest.high < y->digest.high ? -1 : 1;
     if (x->digest.low != y->digest.low)
         return x->digest.low < y->digest.low ? -1 : 1;
-    int order = compare_ids(x->id, y->id);
+    int order = compare_texts(x->id, y->id);
     return order ? order : (x->document > y->document) - (x->document < y->document);
 }
 
@@ -80,7 +135,7 @@ static twin_status sort_by_keys(uint32_t *documents, size_t count, struct keys *
 {
     enum { PIECE = 64 };
     for (size_t i = 0; i < count; i++)
-        keys->items[i].document = documents[i];
+        keys->items[i] = (struct key){ .document = documents[i] };
     twin_exec_for(exec, count, PIECE, make_keys, keys);
     twin_status status = twin__first_failure(error, &keys->failure);
     if (status != TWIN_OK)
@@ -92,22 +147,29 @@ static twin_status sort_by_keys(uint32_t *documents, size_t count, struct keys *
 }
 
 twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_collection *collection,
-                                  twin_preference preference, twin_exec exec, twin_error *error)
+                                  struct twin__preference preference, twin_exec exec, twin_error *error)
 {
     if (count < 2)
         return TWIN_OK;
-    if (preference == TWIN_PREFER_FIRST) {
+    if (preference.rule == TWIN_PREFER_FIRST) {
         qsort(documents, count, sizeof *documents, by_number);
         return TWIN_OK;
     }
     struct keys keys = { .collection = collection, .preference = preference, .failure = TWIN__NO_FAILURE };
-    keys.items = malloc(count * sizeof *keys.items);
+    keys.items = calloc(count, sizeof *keys.items);
     keys.scratches = calloc((size_t)exec.workers, sizeof *keys.scratches);
-    twin_status status =
-        keys.items && keys.scratches ? sort_by_keys(documents, count, &keys, exec, error) : twin__fail_memory(error);
-    for (int i = 0; keys.scratches && i < exec.workers; i++)
+    keys.rooms = calloc((size_t)exec.workers, sizeof *keys.rooms);
+    twin_status status = keys.items && keys.scratches && keys.rooms
+                             ? sort_by_keys(documents, count, &keys, exec, error)
+                             : twin__fail_memory(error);
+    for (size_t i = 0; keys.items && i < count; i++)
+        free((char *)keys.items[i].field.bytes);
+    for (int i = 0; keys.scratches && keys.rooms && i < exec.workers; i++) {
         twin_scratch_clear(&keys.scratches[i]);
+        twin_read_buffers_clear(&keys.rooms[i]);
+    }
     free(keys.scratches);
+    free(keys.rooms);
     free(keys.items);
     return status;
 }

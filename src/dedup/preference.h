@@ -4,8 +4,13 @@
 
 #include <twinsift/dedup.h>
 
+struct twin__preference {
+    twin_preference rule;
+    const char *field; /* of MOST and LEAST */
+};
+
 /* Sorts the documents listed, the most preferred first. Each is read again, unless its place in the input decides. */
 twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_collection *collection,
-                                  twin_preference preference, twin_exec exec, twin_error *error);
+                                  struct twin__preference preference, twin_exec exec, twin_error *error);
 
 #endif

@@ -415,3 +415,16 @@ twin_status twin_input_header(twin_buffer *out, const twin_input *input, uint32_
         return TWIN_OK;
     return input->sources[source]->kind->header(out, input->sources[source], error);
 }
+
+twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
+                             const twin_document *document, const char *name, twin_error *error)
+{
+    if (!out || !input || !room || !document || !name)
+        return twin__fail_null(error, "an argument");
+    *out = (twin_text){ 0 };
+    const struct twin__source *source = source_at(input, document->position);
+    if (!source || !source->kind->field || input->settings.options.format == TWIN_INPUT_SETS)
+        return twin__fail(error, TWIN_EINVAL, "%s has no fields",
+                          source ? source->name : "a position outside the inputs");
+    return source->kind->field(out, source, room, document->record, name, error);
+}

@@ -210,6 +210,13 @@ static twin_status read_bytes(twin_buffer *out, const struct twin__source *sourc
     return twin__file_bytes_range(out, &lines_of(source)->bytes, source->name, begin, end, error);
 }
 
+static twin_status field(twin_text *out, const struct twin__source *source, twin_read_buffers *room, twin_text record,
+                         const char *name, twin_error *error)
+{
+    (void)source;
+    return twin__json_field(out, room, record, name, error);
+}
+
 const struct twin__source_kind twin__lines = {
     .accepts = accepts,
     .open = open_lines,
@@ -219,5 +226,6 @@ const struct twin__source_kind twin__lines = {
     .fetch = fetch,
     .describe = twin__describe_line,
     .bytes = read_bytes,
+    .field = field,
     .close = close_lines,
 };

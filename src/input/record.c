@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "input/json.h"
 #include "input/source.h"
 
@@ -95,6 +96,26 @@ static twin_status from_json(struct twin__record *out, const char **newline,
     out->document.id_is_number = json.id.kind == JSON_NUMBER;
     out->document.text = json.text.text;
     return TWIN_OK;
+}
+
+/* The field is looked for in the place of the id, which may be a string or a number. */
+twin_status twin__json_field(twin_text *out, twin_read_buffers *room, twin_text line, const char *name,
+                             twin_error *error)
+{
+    struct json_line json = { 0 };
+    struct twin__fields fields;
+    twin_status status = twin__fields_init(&fields, name, name, error);
+    room->block.length = 0;
+    if (status == TWIN_OK && (twin_buffer_append(&room->block, line.bytes, line.length) != TWIN_OK ||
+                              twin_buffer_append(&room->block, "\n", 1) != TWIN_OK))
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK &&
+        twin__json_scan(&json, room, &fields, room->block.bytes, room->block.bytes + room->block.length) != TWIN_OK)
+        status = twin__fail_memory(error);
+    bool found = !json.wrong && (json.id.kind == JSON_STRING || json.id.kind == JSON_NUMBER);
+    *out = found ? json.id.text : (twin_text){ 0 };
+    twin__fields_clear(&fields);
+    return status;
 }
 
 /* ---- rows of sets ---- */

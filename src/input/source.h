@@ -98,6 +98,10 @@ struct twin__source_kind {
     /* Appends the header of a table. NULL: there is none. */
     twin_status (*header)(twin_buffer *out, const struct twin__source *source, twin_error *error);
 
+    /* The value of a field of a record, stored in `room`; NULL bytes when it is missing. NULL: records have no fields. */
+    twin_status (*field)(twin_text *out, const struct twin__source *source, twin_read_buffers *room, twin_text record,
+                         const char *name, twin_error *error);
+
     /* What is in the folder. NULL: this kind is none. */
     twin_folder_info (*folder_info)(const struct twin__source *source);
 
@@ -139,6 +143,10 @@ bool twin__name_ends_in(const char *name, const char *ending);
 twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,
                               twin_memory_source source, const struct twin__input_settings *settings,
                               twin_error *error);
+
+/* record.c: a member of a JSON object on a line, a string or a number; NULL bytes when it is missing or neither. */
+twin_status twin__json_field(twin_text *out, twin_read_buffers *room, twin_text line, const char *name,
+                             twin_error *error);
 
 /* record.c: makes the record a problem. */
 void twin__record_problem(struct twin__record *record, twin_problem_kind kind, uint64_t column, const char *format,

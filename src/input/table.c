@@ -431,6 +431,30 @@ static twin_status read_bytes(twin_buffer *out, const struct twin__source *sourc
     return twin__file_bytes_range(out, &table_of(source)->bytes, source->name, begin, end, error);
 }
 
+/* Column by column, in the header and in the record. */
+static twin_status field(twin_text *out, const struct twin__source *source, twin_read_buffers *room, twin_text record,
+                         const char *name, twin_error *error)
+{
+    const struct table *table = table_of(source);
+    const char *p = record.bytes, *record_end = record.bytes + record.length;
+    room->block.length = 0;
+    *out = (twin_text){ 0 };
+    twin_status status = read_bytes(&room->block, source, 0, table->begin, error);
+    const char *h = room->block.bytes, *end = h ? h + room->block.length : NULL;
+    while (end > h && (end[-1] == '\n' || end[-1] == '\r'))
+        end--;
+    while (h && p && status == TWIN_OK && !out->bytes) {
+        struct csv_column title = twin__csv_next(&h, end, table->separator);
+        struct csv_column value = twin__csv_next(&p, record_end, table->separator);
+        room->key.length = room->text.length = 0;
+        if (twin__csv_append(&room->key, &title) != TWIN_OK || twin__csv_append(&room->text, &value) != TWIN_OK)
+            status = twin__fail_memory(error);
+        else if (room->key.length == strlen(name) && memcmp(room->key.bytes, name, room->key.length) == 0)
+            *out = (twin_text){ room->text.length ? room->text.bytes : "", room->text.length };
+    }
+    return status;
+}
+
 static twin_status header(twin_buffer *out, const struct twin__source *source, twin_error *error)
 {
     const struct table *table = table_of(source);
@@ -446,6 +470,7 @@ const struct twin__source_kind twin__table = {
     .fetch = fetch,
     .describe = twin__describe_line,
     .bytes = read_bytes,
+    .field = field,
     .header = header,
     .close = close_table,
 };

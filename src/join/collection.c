@@ -327,6 +327,11 @@ size_t twin_collection_problems(const twin_problem **out, const twin_collection 
     return collection ? collection->problem_count : 0;
 }
 
+const twin_input *twin_collection_input(const twin_collection *collection)
+{
+    return collection ? collection->input : NULL;
+}
+
 const twin_scheme *twin_collection_scheme(const twin_collection *collection)
 {
     return collection ? twin_signer_scheme(collection->signer) : NULL;

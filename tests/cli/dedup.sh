@@ -86,6 +86,22 @@ sort out | cmp -s - longest || fail "$asked: another set of records"
 run 0 --quiet --chain corpus.jsonl
 [ "$(wc -l <out)" -le "$(wc -l <reference)" ] || fail "$asked: chains keep more"
 
+# By a field: numbers as numbers, dates as texts, nested ones, columns of a table.
+text='the same text in each of these records, word by word'
+printf '{"id":%s,"text":"%s","n":%s,"m":{"d":"%s"}}\n' 1 "$text" 9 2025-01-02 2 "$text" 10 2024-12-31 3 "$text" -1 2026-01-01 \
+    4 "$text" null x 5 "$text" '"many"' 2023 >fields.jsonl
+for rule in n:max=5 n:min=3 m.d:max=4 m.d:min=5 n.x:max= ; do
+    run 0 --quiet --keep ${rule%=*} fields.jsonl
+    kept=$(ids out)
+    [ "$kept" = "${rule#*=}" ] || { [ -z "${rule#*=}" ] && [ "$(wc -l <out)" = 1 ]; } || fail "$asked: kept $kept"
+done
+printf 'id,n,text\r\na,2,"%s"\r\nb,"1,5","%s"\r\nc,11,%s\r\n' "$text" "$text" "${text%%,*}" >fields.csv
+run 0 --quiet --keep n:max --threshold 0.5 fields.csv
+printf 'id,n,text\r\nb,"1,5","%s"\r\n' "$text" | cmp -s - out || fail "$asked: $(cat out)"
+wrong 'is not first, longest' --keep best fields.jsonl
+mkdir texts && echo "$text" >texts/a && echo "$text" >texts/b
+wrong 'has no fields' --keep n:max texts
+
 for threads in 1 2 7; do
     run 0 --quiet --threads $threads corpus.jsonl
     cmp -s out reference || fail "$asked: another output"
