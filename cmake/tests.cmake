@@ -152,9 +152,9 @@ endif()
 
 # ---- other builds: once, beside the build that developers use
 
-if(TWIN_FARMHASH AND PLAIN)
-  file(MAKE_DIRECTORY ${SCRATCH}/without_farmhash)
-  checked(build_without_farmhash env CC=${CMAKE_C_COMPILER}
-    bash ${PROJECT_SOURCE_DIR}/tests/build/without_farmhash.sh ${PROJECT_SOURCE_DIR})
-  set_tests_properties(build_without_farmhash PROPERTIES WORKING_DIRECTORY ${SCRATCH}/without_farmhash)
+if(TWIN_FARMHASH AND TWIN_MAIL AND PLAIN)
+  file(MAKE_DIRECTORY ${SCRATCH}/smallest)
+  checked(build_smallest env CC=${CMAKE_C_COMPILER}
+    bash ${PROJECT_SOURCE_DIR}/tests/build/smallest.sh ${PROJECT_SOURCE_DIR})
+  set_tests_properties(build_smallest PROPERTIES WORKING_DIRECTORY ${SCRATCH}/smallest)
 endif()

@@ -12,7 +12,7 @@
 
 /* In the order in which they are asked: the first that accepts a path reads it. */
 static const struct twin__source_kind *const kinds[] = {
-    &twin__mail, &twin__folder, &twin__lines, &twin__table, &twin__file,
+    &twin__mailbox, &twin__folder, &twin__lines, &twin__table, &twin__file,
 };
 
 /* ---- names ---- */

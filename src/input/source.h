@@ -1,6 +1,6 @@
 /* source.h — one of the sources of an input, behind one interface.
  *
- * A kind of source (lines.c, table.c, file.c, folder.c, mail.c, memory.c) is a table of functions. To add one: write a
+ * A kind of source (lines.c, table.c, file.c, folder.c, mailbox.c, memory.c) is a table of functions. To add one: write a
  * file with such a table, and add it to the list in open.c, which asks the kinds in turn whether
  * a path is theirs. input.c calls nothing but these functions, so neither it nor the readers
  * above it know what kinds there are. */
@@ -114,7 +114,7 @@ struct twin__source_kind {
     void (*close)(struct twin__source *source);
 };
 
-extern const struct twin__source_kind twin__mail, twin__lines, twin__table, twin__file, twin__folder, twin__memory;
+extern const struct twin__source_kind twin__mailbox, twin__lines, twin__table, twin__file, twin__folder, twin__memory;
 
 /* Begin with {0}. */
 struct twin__source_list {

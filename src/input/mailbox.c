@@ -1,4 +1,4 @@
-/* mail.c — messages: a file of one message, an mbox, a Maildir, a folder of such files, standard input.
+/* mailbox.c — messages: a file of one message, an mbox, a Maildir, a folder of such files, standard input.
  *
  * All files are looked at when the source is opened: one that begins with a "From " line is an mbox, whose messages are
  * found at once (mbox.c), so that they can be read in any order afterwards. A message is known by its number. Files are
@@ -321,7 +321,7 @@ static twin_folder_info folder_info(const struct twin__source *source)
     return (twin_folder_info){ .links = files->links, .special = files->special };
 }
 
-const struct twin__source_kind twin__mail = {
+const struct twin__source_kind twin__mailbox = {
     .accepts = accepts,
     .open = open_mail,
     .chunk_size = chunk_size,

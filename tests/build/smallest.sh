@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# without_farmhash.sh ROOT: builds the library and the program with -DTWIN_FARMHASH=OFF in the current folder, without
-# a C++ compiler, and tries them. The folder is kept, so that only the first run compiles everything. $CC compiles.
+# smallest.sh ROOT: builds the library and the program in the current folder without what may be left out, FarmHash, and
+# with it a C++ compiler, and mail, and tries them. The folder is kept, so that only the first run compiles everything.
+# $CC compiles.
 set -euo pipefail
 root=$1
 : "${CC:=cc}"
 
 fail()
 {
-    echo "without_farmhash: $1"
+    echo "smallest: $1"
     exit 1
 }
 
@@ -22,11 +23,13 @@ refused()
 }
 
 cmake -S "$root" -B build -G Ninja -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER=/nowhere -DCMAKE_BUILD_TYPE=Debug \
-    -DTWIN_FARMHASH=OFF -DTWIN_TESTS=OFF -DTWIN_BENCH=OFF >cmake.log 2>&1 || fail "cmake: $(cat cmake.log)"
+    -DTWIN_FARMHASH=OFF -DTWIN_MAIL=OFF -DTWIN_TESTS=OFF -DTWIN_BENCH=OFF >cmake.log 2>&1 || fail "cmake: $(cat cmake.log)"
 cmake --build build >build.log || fail "the build: $(cat build.log)"
 
-! ldd build/twinsift | grep -E 'farmhash|stdc\+\+' || fail "the program needs what was left out"
-! grep -E 'farmhash|stdc\+\+' build/twinsift.pc || fail "twinsift.pc names what was left out"
+left_out='farmhash|stdc\+\+|gmime|glib|xml2|psl'
+! ldd build/twinsift | grep -E "$left_out" || fail "the program needs what was left out"
+! ldd build/libtwinsift.so | grep -E "$left_out" || fail "the library needs what was left out"
+! grep -E "$left_out" build/twinsift.pc || fail "twinsift.pc names what was left out"
 
 twinsift=build/twinsift
 missing='the hash family farm is not in this build'
@@ -42,3 +45,21 @@ $twinsift pairs "$root/samples/articles.jsonl" >pairs.txt 2>err.txt || fail "pai
 [ -s pairs.txt ] || fail "the sample has no pairs"
 $twinsift bloom info "$root/tests/golden/count8.bloom" >info.txt || fail "bloom info needs no hash"
 grep -q farm info.txt || fail "bloom info does not name the family"
+
+# ---- mail
+
+cat >mail.c <<'END'
+#include <stdio.h>
+#include <twinsift/twinsift.h>
+
+int main(void)
+{
+    twin_message_reader *reader;
+    twin_status status = twin_message_reader_create(&reader, (twin_message_options){ 0 });
+    puts(twin_error_last(status));
+    return status != TWIN_EUNSUPPORTED || reader;
+}
+END
+"$CC" -std=c17 -I"$root/include" mail.c -o mail build/libtwinsift.so -Wl,-rpath,"$PWD/build"
+./mail >mail.txt || fail "a reader of messages: $(cat mail.txt)"
+grep -qF 'reading mail is not in this build of twinsift' mail.txt || fail "a reader of messages said: $(cat mail.txt)"

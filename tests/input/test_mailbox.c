@@ -1,4 +1,4 @@
-/* test_mail.c — messages from files, mbox files, Maildirs and folders. */
+/* test_mailbox.c — messages from files, mbox files, Maildirs and folders. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
