@@ -274,7 +274,7 @@ static void registered_domains_follow_the_list(void **state_unused)
         { "localhost", "" },
         { "", "" },
         { "..", "" },
-        
+
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         twin_text domain = twin_message_registered_domain((twin_text){ cases[i][0], strlen(cases[i][0]) });
