@@ -6,18 +6,22 @@
  *     signatures  number / 256              check, then a signature of 128 bytes for each
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
- *     examples    label · 2^48 + number     check, α (float), flags (4 bytes: 1 positive), two counts (4 bytes each), and
- *                                           the places of both blocks: each as its distance to the one before, minus 1
- *                                           after the first, in groups of 7 bits, the last of which has its high bit clear
+ *     examples    label · 2^48 + number     check, turn (8 bytes), α (float), flags (4 bytes: 1 positive), features
+ *     rehearsal   label · 2^32 + slot / 16  check, then for each of 16 slots the number of its message plus 1 (8 bytes; 0:
+ *                                           empty) and, unless it is empty, features
+ *
+ *     features    two counts (4 bytes each), and the places of both blocks: each as its distance to the one before, minus
+ *                 1 after the first, in groups of 7 bits, the last of which has its high bit clear
  *
  *     format   0  8  magic "TWINMAIL"        state   0  8  last transaction
  *              8  4  version, 1                      8  8  first number     16  8  next number
  *             12  4  bits of a place                24  8  messages learnt since the model was created
  *             16 16  key                            32  8  labels
- *             32  8  most messages kept             40     for each: 8 threshold (double), 64 name, zero-padded
- *             40  8  days kept                             8  check
- *             48  8  check value of the hash
- *             56  8  check
+ *             32  8  most messages kept             40  8  label of the last message learnt
+ *             40  8  days kept                      48  8  how many in a row had it
+ *             48  8  check value of the hash        56     for each label: 8 threshold (double), 16 messages taught to
+ *                                                          its second voter: of others, of it; 64 name, zero-padded
+ *             56  8  check                                 8  check
  *
  * A check is the XXH3 of the rest of the value, seeded with the key. Numbers are in the machine's order: so are LMDB's pages.
  * Messages are in blocks, and weights in parts of 64 KiB, because a store reads all small values when it is
@@ -34,13 +38,14 @@
 
 #include "base/error.h"
 
-enum { META, MESSAGES, SIGNATURES, WEIGHTS, EXAMPLES };
+enum { META, MESSAGES, SIGNATURES, WEIGHTS, EXAMPLES, REHEARSAL };
 static const struct twin__store_table tables[] = {
     [META] = { "meta", TWIN__STORE_NAMES },
     [MESSAGES] = { "messages", TWIN__STORE_NUMBERS },
     [SIGNATURES] = { "signatures", TWIN__STORE_NUMBERS },
     [WEIGHTS] = { "weights", TWIN__STORE_NUMBERS },
     [EXAMPLES] = { "examples", TWIN__STORE_NUMBERS },
+    [REHEARSAL] = { "rehearsal", TWIN__STORE_NUMBERS },
 };
 const struct twin__store_schema twin__mail_schema = { "a mail model", tables, sizeof tables / sizeof tables[0] };
 
@@ -51,11 +56,12 @@ enum {
     VERSION = 1,
     CHECK_BYTES = 8,
     FORMAT_BYTES = 64,
-    STATE_HEAD = 40,
-    STATE_LABEL = 8 + TWIN_MAIL_LABEL_BYTES + 1,
+    STATE_HEAD = 56,
+    STATE_LABEL = 8 + 16 + TWIN_MAIL_LABEL_BYTES + 1,
     BLOCK = 256,           /* messages */
     PART_BYTES = 8188 * 8, /* of weights: with its check and LMDB's head, sixteen pages */
     EXAMPLE_HEAD = 24,
+    REHEARSED_PER_VALUE = 16,
 };
 
 static uint64_t check_of(const unsigned char *value, size_t length, uint64_t key)
@@ -95,6 +101,8 @@ twin_status twin__mail_saved_update(struct twin__mail_saved *saved, struct twin_
     for (unsigned l = 0; l < model->label_count; l++)
         for (size_t i = 0; i < model->labels[l].content.margin.count; i++)
             model->labels[l].content.margin.examples[i]->stored = true;
+    for (unsigned l = 0; l < model->label_count; l++)
+        memset(model->labels[l].rehearsal.changed, 0, sizeof model->labels[l].rehearsal.changed);
     model->remembered.touched_count = 0;
     twin__mail_saved_clear(saved);
     *saved = now;
@@ -122,13 +130,18 @@ static twin_status save_state(twin__store_txn *txn, const struct twin__model *mo
 {
     unsigned char value[STATE_HEAD + TWIN_MAIL_MAX_LABELS * STATE_LABEL + CHECK_BYTES] = { 0 },
                                                                           *at = value + STATE_HEAD;
-    const uint64_t numbers[] = { twin__store_number(txn), model->remembered.first,
-                                 model->remembered.first + model->remembered.count, model->learnt,
-                                 model->label_count };
+    const uint64_t numbers[] = { twin__store_number(txn),
+                                 model->remembered.first,
+                                 model->remembered.first + model->remembered.count,
+                                 model->learnt,
+                                 model->label_count,
+                                 model->streak_label,
+                                 model->streak };
     memcpy(value, numbers, sizeof numbers);
     for (unsigned i = 0; i < model->label_count; i++, at += STATE_LABEL) {
         memcpy(at, &model->labels[i].threshold, 8);
-        memcpy(at + 8, model->labels[i].name, strlen(model->labels[i].name));
+        memcpy(at + 8, model->labels[i].content.margin.taught, 16);
+        memcpy(at + 24, model->labels[i].name, strlen(model->labels[i].name));
     }
     size_t length = (size_t)(at - value);
     twin__put8(at, XXH3_64bits(value, length));
@@ -170,12 +183,13 @@ static twin_status load_labels(struct twin__model *out, const unsigned char *at,
         unsigned number;
         if (at[STATE_LABEL - 1] != 0)
             return twin__store_fail_damaged(error, store, "a label");
-        twin_status status = twin__model_add_label(&number, out, (const char *)at + 8, error);
+        twin_status status = twin__model_add_label(&number, out, (const char *)at + 24, error);
         if (status == TWIN_ENOMEM)
             return status;
         if (status != TWIN_OK || number != i)
             return twin__store_fail_damaged(error, store, "a label");
         memcpy(&out->labels[number].threshold, at, 8);
+        memcpy(out->labels[number].content.margin.taught, at + 8, 16);
     }
     return TWIN_OK;
 }
@@ -191,7 +205,7 @@ static twin_status load_state(struct twin__model *out, struct twin__mail_saved *
     if (!at || value.length < STATE_HEAD + CHECK_BYTES ||
         twin__get8(at + value.length - CHECK_BYTES) != XXH3_64bits(at, value.length - CHECK_BYTES))
         return twin__store_fail_damaged(error, store, "its state");
-    uint64_t numbers[5];
+    uint64_t numbers[7];
     memcpy(numbers, at, sizeof numbers);
     if (numbers[0] != saved->transaction || numbers[1] > numbers[2] || numbers[2] - numbers[1] > UINT32_MAX ||
         numbers[4] > TWIN_MAIL_MAX_LABELS || value.length != STATE_HEAD + numbers[4] * STATE_LABEL + CHECK_BYTES)
@@ -200,6 +214,8 @@ static twin_status load_state(struct twin__model *out, struct twin__mail_saved *
     saved->next = numbers[2];
     out->remembered.first = numbers[1];
     out->learnt = numbers[3];
+    out->streak_label = (unsigned)numbers[5];
+    out->streak = numbers[6];
     return load_labels(out, at + STATE_HEAD, numbers[4], store, error);
 }
 
@@ -370,19 +386,44 @@ static bool get_places(const unsigned char **at, const unsigned char *end, uint3
     return true;
 }
 
+/* The most bytes of features: places have 18 bits, at most three groups of 7. */
+static size_t features_room(const uint32_t counts[TWIN__FEATURE_BLOCKS])
+{
+    return 8 + 3 * ((size_t)counts[0] + counts[1]);
+}
+
+static unsigned char *put_features(unsigned char *at, const uint32_t *places, const uint32_t counts[2])
+{
+    twin__put4(at, counts[0]);
+    twin__put4(at + 4, counts[1]);
+    at = put_places(at + 8, places, counts[0]);
+    return put_places(at, places + counts[0], counts[1]);
+}
+
+/* `places` has room for two full blocks. */
+static bool get_features(struct twin__features *out, uint32_t *places, const unsigned char **at,
+                         const unsigned char *end)
+{
+    if (end - *at < 8)
+        return false;
+    *out = (struct twin__features){ .places = { places, places + TWIN__FEATURE_PLACES },
+                                    .counts = { twin__get4(*at), twin__get4(*at + 4) } };
+    *at += 8;
+    return out->counts[0] <= TWIN__FEATURE_PLACES && out->counts[1] <= TWIN__FEATURE_PLACES &&
+           get_places(at, end, places, out->counts[0]) &&
+           get_places(at, end, places + TWIN__FEATURE_PLACES, out->counts[1]);
+}
+
 static twin_status save_example(twin__store_txn *txn, unsigned label, const struct twin__margin_example *example,
                                 twin_error *error)
 {
-    size_t total = (size_t)example->counts[0] + example->counts[1];
-    unsigned char *value = malloc(EXAMPLE_HEAD + 3 * total); /* 18 bits are at most three groups of 7 */
+    unsigned char *value = malloc(EXAMPLE_HEAD + features_room(example->counts));
     if (!value)
         return twin__fail_memory(error);
-    memcpy(value + 8, &example->alpha, 4);
-    twin__put4(value + 12, example->positive);
-    twin__put4(value + 16, example->counts[0]);
-    twin__put4(value + 20, example->counts[1]);
-    unsigned char *end = put_places(value + EXAMPLE_HEAD, example->places, example->counts[0]);
-    end = put_places(end, example->places + example->counts[0], example->counts[1]);
+    twin__put8(value + 8, example->turn);
+    memcpy(value + 16, &example->alpha, 4);
+    twin__put4(value + 20, example->positive);
+    unsigned char *end = put_features(value + EXAMPLE_HEAD, example->places, example->counts);
     uint64_t key = example_key(label, example->number);
     struct twin__bytes bytes = { value, (size_t)(end - value) };
     twin__put8(value, check_of(value, bytes.length, key));
@@ -413,46 +454,121 @@ static twin_status load_example(struct twin__margin *out, uint32_t *places, stru
 {
     const unsigned char *at = record.value.at, *end = at + record.value.length;
     struct twin__margin_example head = { .number = record.key & (((uint64_t)1 << 48) - 1), .stored = true };
-    struct twin__features features = { .places = { places, places + TWIN__FEATURE_PLACES } };
+    struct twin__features features;
     if (record.value.length < EXAMPLE_HEAD || !check_fits(record.value, record.key))
         return twin__store_fail_damaged(error, store, "an example");
-    memcpy(&head.alpha, at + 8, 4);
-    head.positive = twin__get4(at + 12) & 1;
-    features.counts[0] = twin__get4(at + 16);
-    features.counts[1] = twin__get4(at + 20);
+    head.turn = twin__get8(at + 8);
+    memcpy(&head.alpha, at + 16, 4);
+    head.positive = twin__get4(at + 20) & 1;
     at += EXAMPLE_HEAD;
-    if (features.counts[0] > TWIN__FEATURE_PLACES || features.counts[1] > TWIN__FEATURE_PLACES ||
-        !get_places(&at, end, places, features.counts[0]) ||
-        !get_places(&at, end, places + TWIN__FEATURE_PLACES, features.counts[1]) || at != end ||
+    if (!get_features(&features, places, &at, end) || at != end ||
         !(head.alpha > 0 && (double)head.alpha <= TWIN__MARGIN_COST))
         return twin__store_fail_damaged(error, store, "an example");
     twin_status status = twin__margin_restore(out, &head, &features);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-static twin_status load_examples(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
-                                 twin_error *error)
+/* Calls `load` with each record of a table that belongs to a label. */
+typedef twin_status load_record(struct twin__mail_label *label, uint32_t *places, struct twin__store_record record,
+                                const twin__store *store, twin_error *error);
+
+static twin_status load_table(struct twin__model *out, unsigned table, unsigned label_shift, load_record *load,
+                              twin__store_txn *txn, const twin__store *store, twin_error *error)
 {
     struct twin__store_cursor cursor = { 0 };
     struct twin__store_record record;
     uint32_t *places = malloc(2 * TWIN__FEATURE_PLACES * sizeof *places);
     if (!places)
         return twin__fail_memory(error);
-    twin_status status = twin__store_cursor_open(&cursor, txn, EXAMPLES, error);
+    twin_status status = twin__store_cursor_open(&cursor, txn, table, error);
     if (status == TWIN_OK)
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
     while (status == TWIN_OK && record.value.at) {
-        uint64_t label = record.key >> 48;
-        if (label >= out->label_count || !out->labels[label].content.cells)
-            status = twin__store_fail_damaged(error, store, "an example");
-        else
-            status = load_example(&out->labels[label].content.margin, places, record, store, error);
+        uint64_t label = record.key >> label_shift;
+        status = label < out->label_count ? load(&out->labels[label], places, record, store, error)
+                                          : twin__store_fail_damaged(error, store, "a label");
         if (status == TWIN_OK)
             status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }
     twin__store_cursor_close(&cursor);
     free(places);
     return status;
+}
+
+/* ---- rehearsal */
+
+static uint64_t rehearsal_key(unsigned label, size_t part)
+{
+    return (uint64_t)label << 32 | part;
+}
+
+static twin_status save_rehearsal_part(twin__store_txn *txn, unsigned label, const struct twin__rehearsal *rehearsal,
+                                       size_t part, twin_error *error)
+{
+    struct twin__rehearsed **slots = rehearsal->slots + part * REHEARSED_PER_VALUE;
+    size_t room = CHECK_BYTES;
+    for (size_t i = 0; i < REHEARSED_PER_VALUE; i++)
+        room += 8 + (slots[i] ? features_room(slots[i]->counts) : 0);
+    unsigned char *value = malloc(room), *at = value + CHECK_BYTES;
+    if (!value)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < REHEARSED_PER_VALUE; i++) {
+        twin__put8(at, slots[i] ? slots[i]->number + 1 : 0);
+        at += 8;
+        if (slots[i])
+            at = put_features(at, slots[i]->places, slots[i]->counts);
+    }
+    uint64_t key = rehearsal_key(label, part);
+    struct twin__bytes bytes = { value, (size_t)(at - value) };
+    twin__put8(value, check_of(value, bytes.length, key));
+    twin_status status = twin__store_put(txn, REHEARSAL, key, bytes, TWIN__STORE_SET, error);
+    free(value);
+    return status;
+}
+
+static twin_status save_rehearsal(twin__store_txn *txn, unsigned label, const struct twin__rehearsal *rehearsal,
+                                  twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    for (size_t part = 0; part < TWIN__REHEARSED / REHEARSED_PER_VALUE && rehearsal->slots; part++) {
+        bool changed = false;
+        for (size_t i = 0; i < REHEARSED_PER_VALUE; i++)
+            changed = changed || rehearsal->changed[part * REHEARSED_PER_VALUE + i];
+        if (changed && status == TWIN_OK)
+            status = save_rehearsal_part(txn, label, rehearsal, part, error);
+    }
+    return status;
+}
+
+static twin_status load_rehearsal(struct twin__mail_label *label, uint32_t *places, struct twin__store_record record,
+                                  const twin__store *store, twin_error *error)
+{
+    const unsigned char *at = (const unsigned char *)record.value.at + CHECK_BYTES,
+                        *end = at - CHECK_BYTES + record.value.length;
+    if (!check_fits(record.value, record.key))
+        return twin__store_fail_damaged(error, store, "a message to be taught again");
+    for (size_t i = 0; i < REHEARSED_PER_VALUE; i++) {
+        struct twin__features features;
+        uint64_t number = end - at >= 8 ? twin__get8(at) : 0;
+        bool good = end - at >= 8;
+        at += good ? 8 : 0;
+        if (good && number == 0)
+            continue;
+        if (!good || !get_features(&features, places, &at, end))
+            return twin__store_fail_damaged(error, store, "a message to be taught again");
+        twin_status status = twin__rehearsal_add(&label->rehearsal, number - 1, &features);
+        if (status != TWIN_OK)
+            return twin__fail_status(error, status);
+    }
+    return at == end ? TWIN_OK : twin__store_fail_damaged(error, store, "a message to be taught again");
+}
+
+static twin_status load_label_example(struct twin__mail_label *label, uint32_t *places,
+                                      struct twin__store_record record, const twin__store *store, twin_error *error)
+{
+    if (!label->content.cells)
+        return twin__store_fail_damaged(error, store, "an example");
+    return load_example(&label->content.margin, places, record, store, error);
 }
 
 /* ---- the whole */
@@ -465,7 +581,8 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
         status = save_messages(txn, &model->remembered, saved, error);
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
         const struct twin__content *content = &model->labels[i].content;
-        if (!content->cells)
+        status = save_rehearsal(txn, i, &model->labels[i].rehearsal, error);
+        if (!content->cells || status != TWIN_OK)
             continue;
         status = save_weights(txn, i, false, content->cells, CELL_BYTES, error);
         if (status == TWIN_OK)
@@ -495,7 +612,9 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
             status = load_weights(content->margin.weights, MARGIN_BYTES, i, true, txn, store, error);
     }
     if (status == TWIN_OK)
-        status = load_examples(out, txn, store, error);
+        status = load_table(out, EXAMPLES, 48, load_label_example, txn, store, error);
+    if (status == TWIN_OK)
+        status = load_table(out, REHEARSAL, 32, load_rehearsal, txn, store, error);
     if (status == TWIN_OK && twin__mail_saved_update(saved, out, number) != TWIN_OK)
         status = twin__fail_memory(error);
     return status;
@@ -511,7 +630,8 @@ twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_
         return status;
     out->message_bytes = twin__store_table_bytes(txn, MESSAGES);
     out->signature_bytes = twin__store_table_bytes(txn, SIGNATURES);
-    out->weight_bytes = twin__store_table_bytes(txn, WEIGHTS) + twin__store_table_bytes(txn, EXAMPLES);
+    out->weight_bytes = twin__store_table_bytes(txn, WEIGHTS) + twin__store_table_bytes(txn, EXAMPLES) +
+                        twin__store_table_bytes(txn, REHEARSAL);
     twin__store_end_read(txn);
     return TWIN_OK;
 }

@@ -83,12 +83,12 @@ static void adjust(float *weights, struct twin__margin_example *example)
 }
 
 /* Drops what has left the window, and what counts for nothing. */
-static void drop_old(struct twin__margin *margin, uint64_t number)
+static void drop_old(struct twin__margin *margin)
 {
     size_t kept = 0;
     for (size_t i = 0; i < margin->count; i++) {
         struct twin__margin_example *example = margin->examples[i];
-        if (example->alpha > 0 && example->number + TWIN__MARGIN_WINDOW > number)
+        if (example->alpha > 0 && example->turn + TWIN__MARGIN_WINDOW > margin->taught[example->positive])
             margin->examples[kept++] = example;
         else
             free(example);
@@ -107,7 +107,7 @@ void twin__margin_forget(struct twin__margin *margin, uint64_t number)
         example->alpha = 0;
         example->stored = false;
     }
-    drop_old(margin, number);
+    drop_old(margin);
 }
 
 twin_status twin__margin_restore(struct twin__margin *margin, const struct twin__margin_example *head,
@@ -126,21 +126,33 @@ twin_status twin__margin_restore(struct twin__margin *margin, const struct twin_
         memcpy(at, features->places[b], features->counts[b] * sizeof *at);
         at += features->counts[b];
     }
-    margin->examples[margin->count++] = example;
+    size_t i = margin->count++;
+    for (; i > 0 && margin->examples[i - 1]->number > example->number; i--)
+        margin->examples[i] = margin->examples[i - 1];
+    margin->examples[i] = example;
     return TWIN_OK;
+}
+
+static bool is_remembered(const struct twin__margin *margin, uint64_t number)
+{
+    for (size_t i = margin->count; i-- > 0 && margin->examples[i]->number >= number;)
+        if (margin->examples[i]->number == number)
+            return true;
+    return false;
 }
 
 twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
                                double score, bool positive)
 {
-    if ((positive ? score : -score) >= 1)
-        return TWIN_OK;
-    struct twin__margin_example head = { .number = number, .positive = positive };
-    twin_status status = twin__margin_restore(margin, &head, features);
-    if (status != TWIN_OK)
-        return status;
-    for (size_t i = margin->count; i-- > 0;)
-        adjust(margin->weights, margin->examples[i]);
-    drop_old(margin, number);
+    struct twin__margin_example head = { .number = number, .turn = margin->taught[positive], .positive = positive };
+    if ((positive ? score : -score) < 1) {
+        twin_status status = is_remembered(margin, number) ? TWIN_OK : twin__margin_restore(margin, &head, features);
+        if (status != TWIN_OK)
+            return status;
+        for (size_t i = margin->count; i-- > 0;)
+            adjust(margin->weights, margin->examples[i]);
+        drop_old(margin);
+    }
+    margin->taught[positive]++;
     return TWIN_OK;
 }

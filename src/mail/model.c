@@ -19,6 +19,9 @@
 enum {
     DEFAULT_MESSAGES = 100000,
     MOST_STEPS = 16, /* of a correction */
+    STEPS_MORE = 3,  /* after the verdict is right */
+    LONG_STREAK = 8, /* messages of one label in a row, after which others are taught again */
+    REHEARSALS = 2,
     SECONDS_PER_DAY = 86400,
 };
 
@@ -40,6 +43,7 @@ void twin__model_clear(struct twin__model *model)
     for (unsigned i = 0; i < model->label_count; i++) {
         twin__content_clear(&model->labels[i].content);
         twin_bloom_free(model->labels[i].senders);
+        twin__rehearsal_clear(&model->labels[i].rehearsal);
     }
     twin__remembered_clear(&model->remembered);
     twin__feature_maker_free(model->maker);
@@ -232,6 +236,7 @@ static twin_status forget_number(struct twin__model *model, uint64_t number)
     if (twin__remembered_remove(&model->remembered, number) != TWIN_OK)
         return TWIN_ENOMEM;
     uncount(model, &was);
+    twin__rehearsal_drop(&model->labels[was.label].rehearsal, number);
     for (unsigned i = 0; i < model->label_count; i++)
         if (model->labels[i].content.cells)
             twin__margin_forget(&model->labels[i].content.margin, number);
@@ -255,13 +260,34 @@ static void expire(struct twin__model *model, uint32_t now)
 
 /* ---- learning */
 
-static twin_status teach(struct twin__model *model, const struct twin__mail_item *item, uint64_t number,
+static twin_status teach(struct twin__model *model, const struct twin__features *features, uint64_t number,
                          unsigned label)
 {
     twin_status status = TWIN_OK;
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++)
         if (model->labels[i].content.cells)
-            status = twin__content_learn(&model->labels[i].content, number, &item->features, i == label);
+            status = twin__content_learn(&model->labels[i].content, number, features, i == label);
+    return status;
+}
+
+/* After many messages of one label, teaches some of the others again for each further one. */
+static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned label)
+{
+    model->streak = model->streak_label == label ? model->streak + 1 : 1;
+    model->streak_label = label;
+    const unsigned labels = model->label_count;
+    if (model->streak <= LONG_STREAK || labels < 2)
+        return TWIN_OK;
+    twin_status status = TWIN_OK;
+    for (uint64_t i = 0; i < REHEARSALS && status == TWIN_OK; i++) {
+        uint64_t random = twin__mix(number * REHEARSALS + i + 1);
+        unsigned other = (label + 1 + (unsigned)(random % (labels - 1))) % labels;
+        const struct twin__rehearsed *message = twin__rehearsal_draw(&model->labels[other].rehearsal, random >> 32);
+        if (!message)
+            continue;
+        struct twin__features features = twin__rehearsed_features(message);
+        status = teach(model, &features, message->number, other);
+    }
     return status;
 }
 
@@ -270,20 +296,20 @@ static bool is_called(const twin_mail_verdict *verdict, const struct twin__model
     return verdict->label && strcmp(verdict->label, model->labels[label].name) == 0;
 }
 
-/* Teaches again until the verdict is right, but does not fight a model that is sure of the opposite for ever. */
-static void insist(struct twin__model *model, const struct twin__mail_item *item, unsigned label)
+/* Teaches again until the content alone says so, and a little more, for near-copies; but does not fight a model that is
+ * sure of the opposite for ever. */
+static twin_status insist(struct twin__model *model, const struct twin__mail_item *item, uint64_t number,
+                          unsigned label)
 {
-    for (int step = 0; step < MOST_STEPS; step++) {
+    twin_status status = TWIN_OK;
+    int more = STEPS_MORE;
+    for (int step = 0; step < MOST_STEPS && more && status == TWIN_OK; step++) {
         twin_mail_verdict verdict;
-        twin__model_judge(&verdict, model, item, TWIN_MAIL_ALL, false);
-        if (is_called(&verdict, model, label))
-            return;
-        for (unsigned i = 0; i < model->label_count; i++) {
-            struct twin__linear_cell *cells = model->labels[i].content.cells;
-            if (cells)
-                twin__linear_learn(cells, &item->features, twin__linear_score(cells, &item->features), i == label);
-        }
+        twin__model_judge(&verdict, model, item, TWIN_MAIL_CONTENT, false);
+        more -= is_called(&verdict, model, label);
+        status = teach(model, &item->features, number, label);
     }
+    return status;
 }
 
 /* Adds the record of a message that is new, or new under this label. */
@@ -323,12 +349,16 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     if (status == TWIN_OK)
         status = remember(model, item, label, now, is_new ? &verdict : NULL);
     if (status == TWIN_OK)
-        status = teach(model, item, number, label);
+        status = teach(model, &item->features, number, label);
+    if (status == TWIN_OK)
+        status = twin__rehearsal_add(&model->labels[label].rehearsal, number, &item->features);
+    if (status == TWIN_OK)
+        status = rehearse(model, number, label);
+    correct = correct || !is_new;
+    if (status == TWIN_OK && correct)
+        status = insist(model, item, number, label);
     if (status != TWIN_OK)
         return status;
-    correct = correct || !is_new;
-    if (correct)
-        insist(model, item, label);
     expire(model, now);
     model->learnt++;
     *out = correct ? TWIN_MAIL_CORRECTED : TWIN_MAIL_LEARNT;

@@ -5,6 +5,7 @@
 #include <twinsift/mail.h>
 
 #include "mail/content.h"
+#include "mail/rehearsal.h"
 #include "mail/remembered.h"
 
 /* A label. Good mail, what none of the other labels fits, has no classifier. */
@@ -15,6 +16,7 @@ struct twin__mail_label {
     uint64_t messages;            /* remembered */
     twin_bloom *senders;          /* counts addresses and domains; NULL: none yet */
     uint64_t sender_room;         /* items it was planned for */
+    struct twin__rehearsal rehearsal;
 };
 
 struct twin__model {
@@ -23,7 +25,9 @@ struct twin__model {
     struct twin__mail_label labels[TWIN_MAIL_MAX_LABELS];
     unsigned label_count;
     struct twin__remembered remembered;
-    uint64_t learnt; /* since it was created */
+    uint64_t learnt;       /* since it was created */
+    unsigned streak_label; /* of the last message learnt */
+    uint64_t streak;       /* so many in a row had it */
     twin__feature_maker *maker;
     twin_minhash *hasher;
 };

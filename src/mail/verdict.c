@@ -20,9 +20,9 @@ static const double RISE = 0.5, FALL = 0.0005, LEAST_THRESHOLD = 1, MOST_THRESHO
 /* Below this log odds of all other labels a message is good. */
 static const double GOOD_BELOW = -1;
 
-static const double SENDER_WEIGHT = 0.15; /* of the log ratio of counts */
-static const double COPY_ONCE = 1, COPY_OFTEN = 3;
-static const double COPY = 0.9; /* almost equal: as lookalike.c */
+static const double SENDER_WEIGHT = 0.15;                        /* of the log ratio of counts */
+static const double COPY_ONCE = 1, COPY_OFTEN = 3, THE_SAME = 5; /* log odds of lookalikes; of the message itself */
+static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; almost equal, as in lookalike.c */
 
 static const char *const method_names[] = {
     [TWIN_MAIL_ALL] = "all",
@@ -102,17 +102,20 @@ static double compare_means(const struct twin__neighbours *near, unsigned count,
 
 static double weigh_copies(const twin_mail_lookalike *nearest)
 {
-    if (nearest->similarity < COPY)
-        return 0;
-    return nearest->copies >= 2 ? COPY_OFTEN : COPY_ONCE;
+    double grade = fmin((nearest->similarity - ALIKE) / (COPY - ALIKE), 1);
+    return grade <= 0 ? 0 : grade * (nearest->copies >= 2 ? COPY_OFTEN : COPY_ONCE);
 }
 
 static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbours *near,
-                             const struct twin__model *model, unsigned label, twin_mail_method method)
+                             const struct twin__model *model, const struct twin__mail_item *item, unsigned label,
+                             twin_mail_method method)
 {
+    uint64_t same = twin__remembered_find(&model->remembered, item->id);
     find_nearest(out, near, model->label_count, label);
     if (method == TWIN_MAIL_LOOKALIKE)
         out->lookalike = 10 * compare_means(near, model->label_count, label);
+    else if (same != UINT64_MAX)
+        out->lookalike = twin__remembered_at(&model->remembered, same)->label == label ? THE_SAME : -THE_SAME;
     else
         out->lookalike = weigh_copies(&out->nearest) - weigh_copies(&out->nearest_other);
 }
@@ -145,7 +148,7 @@ static void weigh(twin_mail_evidence *out, const struct twin__model *model, cons
     *out = (twin_mail_evidence){ .label = known->name, .messages = known->messages };
     out->content = content_of(model, item, label);
     weigh_sender(out, model, item, label, method);
-    weigh_lookalikes(out, near, model, label, method);
+    weigh_lookalikes(out, near, model, item, label, method);
     out->score = combine(out, method);
 }
 
@@ -256,8 +259,8 @@ void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verd
     for (size_t i = 0; i < verdict->count; i++) {
         unsigned number = twin__model_label(model, verdict->evidence[i].label);
         struct twin__mail_label *known = &model->labels[number];
-        if (number == label)
-            continue;
+        if (number == label || !known->messages)
+            continue; /* where nothing has the label yet, a low score means nothing */
         known->threshold += verdict->evidence[i].score > known->threshold ? RISE : -FALL;
         known->threshold = fmin(fmax(known->threshold, LEAST_THRESHOLD), MOST_THRESHOLD);
     }

