@@ -19,7 +19,9 @@ static const struct command *const commands[] = {
     &command_index_check,  &command_index_export, &command_index_compact,
     &command_bloom_create, &command_bloom_add,    &command_bloom_has,
     &command_bloom_count,  &command_bloom_remove, &command_bloom_merge,
-    &command_bloom_info,   &command_completion,   NULL,
+    &command_bloom_info,   &command_mail_learn,   &command_mail_check,
+    &command_mail_correct, &command_mail_forget,  &command_mail_info,
+    &command_mail_eval,    &command_completion,   NULL,
 };
 
 static const struct command_group groups[] = {
@@ -53,6 +55,19 @@ static const struct command_group groups[] = {
       "twinsift bloom add trusted.bloom addresses.txt\n"
       "echo ann@example.org | twinsift bloom has trusted.bloom && echo trusted\n"
       "twinsift bloom add seen.bloom --print-new < urls > new-urls" },
+    { "mail", "a mail filter that learns",
+      "A model learns messages with labels, such as spam and ham, and says which label a new message would get, by "
+      "its "
+      "words and bytes, its sender, and the messages it looks like. It keeps no text. Any number of processes may "
+      "check while one learns; what is learnt is written as a whole or not at all.",
+      "0  done; check: spam\n"
+      "1  check: not spam\n"
+      "2  check: unsure; else an error\n"
+      "3  check: an error",
+      "twinsift mail learn --as ham ~/Maildir\n"
+      "twinsift mail learn --as spam ~/Maildir/.Junk\n"
+      "twinsift mail check --explain message.eml\n"
+      "twinsift mail correct --as ham message.eml" },
     { 0 },
 };
 

@@ -247,10 +247,12 @@ int command_run(const struct program *program, const struct command *command, in
     memcpy(request, command->defaults, command->size);
     request->program = program;
     request->command = command;
-    int status = read_options(request, argc, argv);
+    int status = read_options(request, argc, argv), error = command->error ? command->error : EXIT_ERROR;
+    if (status == EXIT_ERROR)
+        status = error;
     if (status == GO_ON) {
         bool ready = check_count(request) && (!program->prepare || program->prepare());
-        status = ready ? command->run(request) : EXIT_ERROR;
+        status = ready ? command->run(request) : error;
     }
     free(request);
     return status;

@@ -31,6 +31,7 @@ struct command {
     size_t size;                      /* of the request */
     int (*run)(void *request);        /* returns the exit status */
     bool hidden;                      /* not listed in the overview */
+    int error;                        /* exit status of errors; 0: EXIT_ERROR */
 };
 
 /* What every request begins with; the frame fills it in. */

@@ -50,5 +50,6 @@ int close_output(int status)
             return status;
         output_error = errno ? errno : EIO;
     }
-    return fail("standard output could not be written: %s", strerror(output_error));
+    int error = fail("standard output could not be written: %s", strerror(output_error));
+    return status > error ? status : error; /* a command whose errors have a greater status keeps it */
 }

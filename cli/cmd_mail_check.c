@@ -1,0 +1,214 @@
+/* cmd_mail_check.c — twinsift mail check: is this spam? */
+#include "commands.h"
+#include "mail_explain.h"
+#include "mail_model.h"
+#include "support/messages.h"
+#include "support/results.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As other filters have them. Of several messages the first of these that occurs. */
+enum { IS_SPAM = 0, IS_NOT = 1, IS_UNSURE = 2, MAIL_ERROR = 3 };
+
+struct request {
+    struct mail_request mail;
+    twin_mail_method method;
+    const char *trust;
+    bool explain, pass, bulk;
+};
+
+#define AT(field) OPTION_AT(struct request, field)
+
+struct work {
+    const struct request *request;
+    twin_mail *mail;
+    twin_bloom *trusted;
+    uint64_t seen[3]; /* by exit status */
+};
+
+static int status_of(const twin_mail_verdict *verdict)
+{
+    if (!verdict->label)
+        return IS_UNSURE;
+    return strcmp(verdict->label, TWIN_MAIL_SPAM) == 0 ? IS_SPAM : IS_NOT;
+}
+
+static bool judge(twin_mail_verdict *out, struct work *work, const twin_message *message)
+{
+    twin_error error = { 0 };
+    twin_mail_check_options options = { .method = work->request->method, .trusted = work->trusted };
+    twin_status status = twin_mail_check(out, work->mail, message, options, &error);
+    if (status != TWIN_OK)
+        fail_status(mail_path(&work->request->mail), status, &error);
+    else
+        work->seen[status_of(out)]++;
+    return status == TWIN_OK;
+}
+
+static bool check(void *context, const twin_message *message, twin_text path)
+{
+    struct work *work = context;
+    const struct request *request = work->request;
+    twin_mail_verdict verdict;
+    if (!judge(&verdict, work, message))
+        return false;
+    struct record record = record_begin(stdout, request->mail.shared.json);
+    record_string(&record, "verdict", verdict.label ? verdict.label : "unsure");
+    record_fixed(&record, "score", verdict.score, 6);
+    record_string(&record, "reason", twin_mail_reason_name(verdict.reason));
+    record_text(&record, "path", path);
+    if (request->mail.shared.json) {
+        record_fixed(&record, "log_odds", verdict.log_odds, 6);
+        record_fixed(&record, "threshold", verdict.threshold, 6);
+        record_evidence(&record, work->mail, request->explain ? message : NULL, &verdict);
+    }
+    record_end(&record);
+    if (request->explain && !request->mail.shared.json)
+        explain_verdict(work->mail, message, &verdict);
+    return output_is_good();
+}
+
+/* ---- --pass */
+
+static bool read_standard_input(twin_buffer *out)
+{
+    size_t got = 1;
+    while (got > 0) {
+        if (twin_buffer_reserve(out, 65536) != TWIN_OK) {
+            fail_status("standard input", TWIN_ENOMEM, NULL);
+            return false;
+        }
+        got = fread(out->bytes + out->length, 1, 65536, stdin);
+        out->length += got;
+    }
+    if (ferror(stdin))
+        fail("standard input could not be read: %s", strerror(errno));
+    return !ferror(stdin);
+}
+
+static twin_text text_of(const char *string)
+{
+    return (twin_text){ string, strlen(string) };
+}
+
+static bool write_passed(twin_text raw, const twin_mail_verdict *verdict)
+{
+    char score[32], about[160];
+    const char *label = verdict->label ? verdict->label : "unsure";
+    bool spam = status_of(verdict) == IS_SPAM;
+    snprintf(score, sizeof score, "%.6f", verdict->score);
+    snprintf(about, sizeof about, "%s, score=%s, reason=%s", label, score, twin_mail_reason_name(verdict->reason));
+    const twin_message_header headers[] = { { text_of("X-Spam-Flag"), text_of(spam ? "YES" : "NO") },
+                                            { text_of("X-Spam-Score"), text_of(score) },
+                                            { text_of("X-Twinsift"), text_of(about) } };
+    twin_buffer out = { 0 };
+    twin_status status = twin_message_pass(&out, raw, headers, 3);
+    if (status == TWIN_OK)
+        fwrite(out.bytes, 1, out.length, stdout);
+    else
+        fail_status("the message", status, NULL);
+    twin_buffer_clear(&out);
+    return status == TWIN_OK && output_is_good();
+}
+
+static bool pass_message(struct work *work)
+{
+    twin_buffer raw = { 0 };
+    twin_message_reader *reader = NULL;
+    const twin_message *message;
+    twin_mail_verdict verdict;
+    bool good = read_standard_input(&raw);
+    if (good && twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK)
+        good = fail_status("mail", TWIN_ENOMEM, NULL) == EXIT_DONE;
+    twin_text text = { raw.bytes, raw.length };
+    good = good && twin_message_read(&message, reader, text) == TWIN_OK && judge(&verdict, work, message) &&
+           write_passed(text, &verdict);
+    twin_message_reader_free(reader);
+    twin_buffer_clear(&raw);
+    return good;
+}
+
+/* ---- the command */
+
+static bool open_trusted(struct work *work)
+{
+    twin_error error = { 0 };
+    if (!work->request->trust)
+        return true;
+    twin_status status =
+        twin_bloom_open(&work->trusted, work->request->trust, (twin_bloom_open_options){ 0 }, &error);
+    if (status != TWIN_OK)
+        fail_status(work->request->trust, status, &error);
+    return status == TWIN_OK;
+}
+
+static int conclude(const struct work *work)
+{
+    if (fflush(stdout) != 0 || !output_is_good())
+        return MAIL_ERROR;
+    if (work->request->bulk)
+        return EXIT_DONE;
+    return work->seen[IS_SPAM] ? IS_SPAM : work->seen[IS_UNSURE] || !work->seen[IS_NOT] ? IS_UNSURE : IS_NOT;
+}
+
+static int run(void *context)
+{
+    struct request *request = context;
+    struct work work = { .request = request };
+    if (request->pass && (request->mail.shared.base.count || request->explain || request->mail.shared.json)) {
+        fail("--pass takes the message from standard input and writes nothing else");
+        return MAIL_ERROR;
+    }
+    work.mail = mail_open(&request->mail, TWIN_MAIL_READ, NULL);
+    bool good = work.mail && open_trusted(&work);
+    if (good)
+        good = request->pass ? pass_message(&work) : mail_each(&request->mail, 0, check, &work) >= 0;
+    int status = good ? conclude(&work) : MAIL_ERROR;
+    twin_bloom_free(work.trusted);
+    twin_mail_close(work.mail);
+    return status;
+}
+
+static const struct option_row options[] = {
+    MAIL_MODEL_ROW(struct request),
+    { "trust", 0, OPTIONS_MATCHING, "FILE",
+      "a filter of addresses and domains, made by 'twinsift bloom', whose mail is good", &option_text, AT(trust) },
+    { "method", 0, OPTIONS_MATCHING, "NAME", "the evidence that decides: all, content, sender or lookalike",
+      &option_choice, AT(method), .choices = "all content sender lookalike" },
+    { "explain", 0, OPTIONS_OUTPUT, NULL, "print what the verdict rests on", &option_flag, AT(explain) },
+    { "pass", 'p', OPTIONS_OUTPUT, NULL,
+      "write the message from standard input through, with headers X-Spam-Flag, X-Spam-Score and X-Twinsift",
+      &option_flag, AT(pass) },
+    { "bulk", 0, OPTIONS_OUTPUT, NULL, "for many messages: exit with 0 whatever they are", &option_flag, AT(bulk) },
+    { 0 },
+};
+
+static const struct request defaults = { .mail = MAIL_DEFAULTS };
+
+const struct command command_mail_check = {
+    .name = "twinsift mail check",
+    .summary = "say what messages are",
+    .usage = "[OPTION]... [PATH]...",
+    .about =
+        "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "
+        "standard input, which is also read if no path is given. Prints for each message the verdict, a label or "
+        "unsure; the probability of spam; the evidence that counted most; and the path. Checking changes nothing.",
+    .shared = MAIL_TAKES,
+    .options = options,
+    .most = SIZE_MAX,
+    .status = "0  spam; of several messages: at least one is\n"
+              "1  not spam\n"
+              "2  unsure; of several: none is spam, and at least one is unsure\n"
+              "3  error",
+    .examples = "twinsift mail check message.eml\n"
+                "twinsift mail check --explain < message.eml\n"
+                "twinsift mail check --bulk ~/Maildir > verdicts.tsv\n"
+                "twinsift mail check --pass < message.eml | sendmail -oi me@example.org",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run,
+    .error = MAIL_ERROR,
+};

@@ -1,0 +1,198 @@
+/* cmd_mail_learn.c — twinsift mail learn, correct and forget: what changes a model. */
+#include "commands.h"
+#include "mail_model.h"
+#include "support/record.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct request {
+    struct mail_request mail;
+    const char *label;
+    uint64_t keep_messages, keep_days;
+};
+
+#define AT(field) OPTION_AT(struct request, field)
+
+/* Messages per transaction: each writes the weights anew, 3 MB. */
+enum { BATCH = 2000 };
+
+enum verb { LEARN, CORRECT, FORGET };
+
+struct work {
+    const struct request *request;
+    twin_mail *mail;
+    enum verb verb;
+    int64_t now;
+    uint64_t pending;
+    uint64_t effects[TWIN_MAIL_UNKNOWN + 1];
+};
+
+static bool save(struct work *work)
+{
+    twin_error error = { 0 };
+    twin_status status = twin_mail_commit(work->mail, &error);
+    work->pending = 0;
+    if (status != TWIN_OK)
+        fail_status(mail_path(&work->request->mail), status, &error);
+    return status == TWIN_OK;
+}
+
+static bool change(void *context, const twin_message *message, twin_text path)
+{
+    struct work *work = context;
+    twin_mail_effect effect;
+    twin_error error = { 0 };
+    const char *label = work->request->label;
+    twin_status status;
+    (void)path;
+    if (work->verb == FORGET)
+        status = twin_mail_forget(&effect, work->mail, message, &error);
+    else if (work->verb == CORRECT)
+        status = twin_mail_correct(&effect, work->mail, message, label, work->now, &error);
+    else
+        status = twin_mail_learn(&effect, work->mail, message, label, work->now, &error);
+    if (status != TWIN_OK) {
+        fail_status(mail_path(&work->request->mail), status, &error);
+        return false;
+    }
+    work->effects[effect]++;
+    return ++work->pending < BATCH || save(work);
+}
+
+static void print_changes(const struct work *work)
+{
+    const uint64_t *n = work->effects;
+    const struct shared_options *shared = &work->request->mail.shared;
+    if (shared->json) {
+        struct record record = record_begin(stdout, true);
+        record_count(&record, "learnt", n[TWIN_MAIL_LEARNT]);
+        record_count(&record, "known", n[TWIN_MAIL_KNOWN]);
+        record_count(&record, "corrected", n[TWIN_MAIL_CORRECTED]);
+        record_count(&record, "forgotten", n[TWIN_MAIL_FORGOTTEN]);
+        record_count(&record, "unknown", n[TWIN_MAIL_UNKNOWN]);
+        record_end(&record);
+    } else if (shared->quiet) {
+        return;
+    } else if (work->verb == FORGET) {
+        fprintf(stderr, "%" PRIu64 " forgotten, %" PRIu64 " not known\n", n[TWIN_MAIL_FORGOTTEN],
+                n[TWIN_MAIL_UNKNOWN]);
+        if (n[TWIN_MAIL_FORGOTTEN])
+            warn("senders and lookalikes are forgotten; what the words of a message taught cannot be taken back");
+    } else {
+        fprintf(stderr, "%" PRIu64 " learnt, %" PRIu64 " corrected, %" PRIu64 " known already\n", n[TWIN_MAIL_LEARNT],
+                n[TWIN_MAIL_CORRECTED], n[TWIN_MAIL_KNOWN]);
+    }
+}
+
+static int work_on(struct request *request, enum verb verb)
+{
+    struct work work = { .request = request, .verb = verb, .now = mail_now() };
+    twin_mail_options limits = { .keep_messages = request->keep_messages, .keep_days = request->keep_days };
+    if (verb != FORGET && !request->label)
+        return fail("--as is missing: say which label the messages have, such as spam or ham");
+    work.mail = mail_open(&request->mail, TWIN_MAIL_WRITE, verb == FORGET ? NULL : &limits);
+    if (!work.mail)
+        return EXIT_ERROR;
+    bool good = mail_each(&request->mail, 0, change, &work) >= 0;
+    good = save(&work) && good; /* what was learnt before an error stays */
+    if (good)
+        print_changes(&work);
+    twin_mail_close(work.mail);
+    return good ? EXIT_DONE : EXIT_ERROR;
+}
+
+static int run_learn(void *request)
+{
+    return work_on(request, LEARN);
+}
+
+static int run_correct(void *request)
+{
+    return work_on(request, CORRECT);
+}
+
+static int run_forget(void *request)
+{
+    return work_on(request, FORGET);
+}
+
+#define LABEL_ROW                                                                                                    \
+    {                                                                                                                \
+        "as", 0, OPTIONS_INPUT, "LABEL", "the label of the messages: spam, ham, or any other", &option_text,         \
+            AT(label)                                                                                                \
+    }
+
+static const struct option_row learn_options[] = {
+    MAIL_MODEL_ROW(struct request),
+    LABEL_ROW,
+    { "keep-messages", 0, OPTIONS_INPUT, "N",
+      "of a new model: the most messages it remembers (default: 100K); the oldest are forgotten", &option_count,
+      AT(keep_messages), .least = 1, .most = 10000000 },
+    { "keep-days", 0, OPTIONS_INPUT, "N", "of a new model: forget messages after so many days (default: never)",
+      &option_count, AT(keep_days), .least = 1, .most = 100000 },
+    { 0 },
+};
+
+static const struct option_row correct_options[] = { MAIL_MODEL_ROW(struct request), LABEL_ROW, { 0 } };
+static const struct option_row forget_options[] = { MAIL_MODEL_ROW(struct request), { 0 } };
+
+static const struct request defaults = { .mail = MAIL_DEFAULTS };
+
+#define READS                                                                                                        \
+    "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "       \
+    "standard "                                                                                                      \
+    "input, which is also read if no path is given. "
+
+const struct command command_mail_learn = {
+    .name = "twinsift mail learn",
+    .summary = "learn messages that have a label",
+    .usage = "[OPTION]... --as LABEL [PATH]...",
+    .about =
+        READS "A message that was learnt before changes nothing; under another label it is corrected. A model that "
+              "does not exist is created.",
+    .shared = MAIL_TAKES,
+    .options = learn_options,
+    .most = SIZE_MAX,
+    .status = "0  done\n2  error; what was learnt before it stays",
+    .examples = "twinsift mail learn --as ham ~/Maildir\n"
+                "twinsift mail learn --as spam ~/Maildir/.Junk\n"
+                "twinsift mail learn -m team.twin --as promotions newsletters.mbox",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_learn,
+};
+
+const struct command command_mail_correct = {
+    .name = "twinsift mail correct",
+    .summary = "learn messages that were judged wrongly",
+    .usage = "[OPTION]... --as LABEL [PATH]...",
+    .about = READS "They are learnt until the verdict is right, so that they and their near-copies turn at once.",
+    .shared = MAIL_TAKES,
+    .options = correct_options,
+    .most = SIZE_MAX,
+    .status = "0  done\n2  error; what was learnt before it stays",
+    .examples = "twinsift mail correct --as ham false-alarm.eml\n"
+                "twinsift mail correct --as spam < message",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_correct,
+};
+
+const struct command command_mail_forget = {
+    .name = "twinsift mail forget",
+    .summary = "forget messages that were learnt",
+    .usage = "[OPTION]... [PATH]...",
+    .about =
+        READS "Their senders no longer count and nothing is like them any more. What their words taught cannot be "
+              "taken back: only learning other messages changes that.",
+    .shared = MAIL_TAKES,
+    .options = forget_options,
+    .most = SIZE_MAX,
+    .status = "0  done\n2  error",
+    .examples = "twinsift mail forget old-newsletter.eml",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_forget,
+};

@@ -1,0 +1,132 @@
+/* mail_explain.c — a verdict in words. */
+#include "mail_explain.h"
+
+#include "support/escape.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_WORDS = 12 };
+
+/* "2026-01-31" */
+static const char *day_of(char out[32], int64_t time)
+{
+    time_t seconds = (time_t)time;
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts) || strftime(out, 32, "%Y-%m-%d", &parts) == 0)
+        snprintf(out, 32, "an unknown day");
+    return out;
+}
+
+static void print_nearest(twin_mail *mail, const char *what, const twin_mail_lookalike *nearest)
+{
+    twin_mail_known known;
+    char day[32];
+    if (nearest->similarity <= 0 || twin_mail_known_at(&known, mail, nearest->number, NULL) != TWIN_OK)
+        return;
+    printf("    %-11s message %" PRIu64 ", similarity %.2f, learnt as %s on %s", what, nearest->number,
+           nearest->similarity, known.label, day_of(day, known.time));
+    printf(nearest->copies > 1 ? "; %" PRIu32 " copies\n" : "\n", nearest->copies);
+}
+
+static void print_label(twin_mail *mail, const twin_mail_evidence *e)
+{
+    const twin_mail_sender *s = &e->senders;
+    printf("  %s: %+.2f = content %+.2f, sender %+.2f, lookalike %+.2f\n", e->label, e->score, e->content, e->sender,
+           e->lookalike);
+    printf("    sender      address %" PRIu32 " times here, %" PRIu32 " elsewhere; domain %" PRIu32 " and %" PRIu32
+           "%s\n",
+           s->address, s->address_others, s->domain, s->domain_others, s->trusted ? "; trusted" : "");
+    print_nearest(mail, "nearest", &e->nearest);
+    print_nearest(mail, "nearest of the rest", &e->nearest_other);
+}
+
+static size_t find_words(twin_mail_word out[MOST_WORDS], twin_mail *mail, const twin_message *message,
+                         const char *label)
+{
+    size_t count = 0;
+    if (twin_mail_explain(out, &count, MOST_WORDS, mail, label, message, NULL) != TWIN_OK)
+        return 0;
+    return count;
+}
+
+void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict)
+{
+    twin_mail_word words[MOST_WORDS];
+    for (size_t i = 0; i < verdict->count; i++) {
+        const twin_mail_evidence *e = &verdict->evidence[i];
+        print_label(mail, e);
+        size_t count = find_words(words, mail, message, e->label);
+        for (size_t k = 0; k < count; k++) {
+            printf("    %+6.2f      ", words[k].weight);
+            escape_message(stdout, words[k].kind, strlen(words[k].kind));
+            printf(": ");
+            escape_message(stdout, words[k].word, strlen(words[k].word));
+            printf("\n");
+        }
+    }
+}
+
+static void record_nearest(struct record *record, twin_mail *mail, const char *name,
+                           const twin_mail_lookalike *nearest)
+{
+    twin_mail_known known;
+    if (nearest->similarity <= 0 || twin_mail_known_at(&known, mail, nearest->number, NULL) != TWIN_OK)
+        return;
+    record_object(record, name);
+    record_count(record, "number", nearest->number);
+    record_string(record, "label", known.label);
+    record_fixed(record, "similarity", nearest->similarity, 4);
+    record_count(record, "copies", nearest->copies);
+    record_count(record, "time", (uint64_t)known.time);
+    record_object_end(record);
+}
+
+static void record_sender(struct record *record, const twin_mail_sender *sender)
+{
+    record_object(record, "sender_counts");
+    record_count(record, "address", sender->address);
+    record_count(record, "address_others", sender->address_others);
+    record_count(record, "domain", sender->domain);
+    record_count(record, "domain_others", sender->domain_others);
+    record_flag(record, "trusted", sender->trusted);
+    record_object_end(record);
+}
+
+static void record_words(struct record *record, twin_mail *mail, const twin_message *message, const char *label)
+{
+    twin_mail_word words[MOST_WORDS];
+    size_t count = find_words(words, mail, message, label);
+    record_list(record, "words");
+    for (size_t k = 0; k < count; k++) {
+        record_object(record, NULL);
+        record_string(record, "kind", words[k].kind);
+        record_string(record, "word", words[k].word);
+        record_fixed(record, "weight", words[k].weight, 4);
+        record_object_end(record);
+    }
+    record_list_end(record);
+}
+
+void record_evidence(struct record *record, twin_mail *mail, const twin_message *message,
+                     const twin_mail_verdict *verdict)
+{
+    record_list(record, "evidence");
+    for (size_t i = 0; i < verdict->count; i++) {
+        const twin_mail_evidence *e = &verdict->evidence[i];
+        record_object(record, NULL);
+        record_string(record, "label", e->label);
+        record_fixed(record, "score", e->score, 6);
+        record_fixed(record, "content", e->content, 6);
+        record_fixed(record, "sender", e->sender, 6);
+        record_fixed(record, "lookalike", e->lookalike, 6);
+        record_sender(record, &e->senders);
+        record_nearest(record, mail, "nearest", &e->nearest);
+        record_nearest(record, mail, "nearest_other", &e->nearest_other);
+        if (message)
+            record_words(record, mail, message, e->label);
+        record_object_end(record);
+    }
+    record_list_end(record);
+}

@@ -1,0 +1,14 @@
+/* mail_explain.h — a verdict in words: which evidence spoke, how strongly, and what in the message did. */
+#ifndef TWIN_MAIL_EXPLAIN_H
+#define TWIN_MAIL_EXPLAIN_H
+
+#include "support/record.h"
+
+/* Prints the evidence below a verdict. */
+void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict);
+
+/* The same as fields of a JSON object; without words if `message` is NULL. */
+void record_evidence(struct record *record, twin_mail *mail, const twin_message *message,
+                     const twin_mail_verdict *verdict);
+
+#endif

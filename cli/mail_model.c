@@ -1,0 +1,159 @@
+/* mail_model.c — opening models and reading messages, for the verbs of mail. */
+#include "mail_model.h"
+
+#include "support/progress.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t mail_now(void)
+{
+    return (int64_t)time(NULL);
+}
+
+const char *mail_path(const struct mail_request *request)
+{
+    static char path[PATH_MAX];
+    if (request->model)
+        return request->model;
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    if (data && *data == '/')
+        snprintf(path, sizeof path, "%s/twinsift/mail.twin", data);
+    else
+        snprintf(path, sizeof path, "%s/.local/share/twinsift/mail.twin", home ? home : "");
+    return path;
+}
+
+/* Makes the folders that the default path needs. */
+static bool make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder) {
+        fail("%s: the name is too long", path);
+        return false;
+    }
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+            fail("%s could not be created: %s", folder, strerror(errno));
+            return false;
+        }
+        *slash = '/';
+    }
+    return true;
+}
+
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+twin_mail *mail_open(const struct mail_request *request, twin_mail_access access, const twin_mail_options *create)
+{
+    const char *path = mail_path(request);
+    twin_error error = { 0 };
+    twin_mail *mail = NULL;
+    twin_status status = twin_message_available();
+    if (status != TWIN_OK) {
+        fail_status("mail", status, NULL);
+        return NULL;
+    }
+    if (is_missing(path) && !create) {
+        fail("%s: there is no model yet; 'twinsift mail learn' creates it", path);
+        return NULL;
+    }
+    if (is_missing(path)) {
+        if (!request->model && !make_folders(path))
+            return NULL;
+        status = twin_mail_create(path, *create, false, &error);
+    } else if (create && (create->keep_messages || create->keep_days)) {
+        fail("%s exists: --keep-messages and --keep-days are chosen when a model is created", path);
+        return NULL;
+    }
+    if (status == TWIN_OK)
+        status = twin_mail_open(&mail, path, access, &error);
+    if (status != TWIN_OK)
+        fail_status(path, status, &error);
+    return mail;
+}
+
+/* ---- messages */
+
+struct walk {
+    twin_message_reader *reader;
+    mail_visit *visit;
+    void *context;
+    struct problems problems;
+    int64_t count;
+    bool strict, stopped;
+};
+
+static bool visit_document(void *context, const twin_document *document)
+{
+    struct walk *walk = context;
+    const twin_message *message;
+    twin_status status = twin_message_read(&message, walk->reader, document->text);
+    if (status != TWIN_OK)
+        fail_status("a message", status, NULL);
+    if (status != TWIN_OK || !walk->visit(walk->context, message, document->id))
+        walk->stopped = true;
+    walk->count++;
+    return !walk->stopped;
+}
+
+static bool visit_problem(void *context, const twin_problem *problem)
+{
+    struct walk *walk = context;
+    problems_add(&walk->problems, problem);
+    if (walk->strict) {
+        fail("stopped at the first message that could not be read (--strict)");
+        walk->stopped = true;
+    }
+    return !walk->stopped;
+}
+
+static bool read_all(struct walk *walk, const twin_input *input)
+{
+    twin_read_buffers buffers = { 0 };
+    twin_error error = { 0 };
+    twin_visitor visitor = { visit_document, visit_problem, walk };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < twin_input_chunks(input) && status == TWIN_OK && !walk->stopped; i++)
+        status = twin_input_read(NULL, input, &buffers, i, visitor, &error);
+    twin_read_buffers_clear(&buffers);
+    if (status != TWIN_OK && status != TWIN_ESTOPPED)
+        fail_status("the input", status, &error);
+    return status == TWIN_OK && !walk->stopped;
+}
+
+int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit, void *context)
+{
+    static const char *const standard_input[] = { "-" };
+    struct shared_options shared = request->shared;
+    if (shared.base.count <= first) {
+        shared.base.arguments = standard_input;
+        shared.base.count = 1;
+        first = 0;
+    }
+    twin_progress progress = progress_begin(shared.quiet);
+    twin_input *input = open_inputs(&shared, first, progress);
+    struct walk walk = { .visit = visit, .context = context, .problems = { input, 0 }, .strict = shared.strict };
+    twin_status status = input ? twin_message_reader_create(&walk.reader, (twin_message_options){ 0 }) : TWIN_EIO;
+    if (input && status != TWIN_OK)
+        fail_status("mail", status, NULL);
+    bool good = status == TWIN_OK && read_all(&walk, input);
+    progress_end();
+    if (good) {
+        problems_end(walk.problems.count);
+        good = !(walk.problems.count && walk.count == 0) || (fail_unreadable(input), false);
+    }
+    twin_message_reader_free(walk.reader);
+    twin_input_free(input);
+    return good ? walk.count : -1;
+}

@@ -1,0 +1,45 @@
+/* mail_model.h — what the verbs of mail share: the model, the messages, and what is said about them. */
+#ifndef TWIN_MAIL_MODEL_H
+#define TWIN_MAIL_MODEL_H
+
+#include "support/inputs.h"
+
+/* What a request of mail begins with. */
+struct mail_request {
+    struct shared_options shared;
+    const char *model; /* NULL: the default */
+};
+
+#define MAIL_TAKES "strict hidden json quiet"
+
+#define MAIL_DEFAULTS                                                                                                \
+    {                                                                                                                \
+        .shared = {.executor = TWIN_EXEC_PTHREADS, .input = { .format = TWIN_INPUT_MAIL } }                          \
+    }
+
+/* The row of --model in a request whose member `mail` is a struct mail_request. */
+#define MAIL_MODEL_ROW(request)                                                                                      \
+    {                                                                                                                \
+        "model", 'm', OPTIONS_INPUT, "FILE",                                                                         \
+            "the model (default: $XDG_DATA_HOME/twinsift/mail.twin, or the same in ~/.local/share)", &option_text,   \
+            OPTION_AT(request, mail.model)                                                                           \
+    }
+
+/* Opens the model. If there is none and `create` is not NULL, creates it with those options, and its folder. NULL: the
+ * error has been reported. */
+twin_mail *mail_open(const struct mail_request *request, twin_mail_access access, const twin_mail_options *create);
+
+/* The path of the model. */
+const char *mail_path(const struct mail_request *request);
+
+/* Called with each message; false, after reporting an error, stops. `path` is where it was read. */
+typedef bool mail_visit(void *context, const twin_message *message, twin_text path);
+
+/* Reads the messages that the arguments from `first` on name, or standard input if there are none. Returns how many were
+ * read; on a negative number the error has been reported. */
+int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit, void *context);
+
+/* Seconds since 1970. */
+int64_t mail_now(void);
+
+#endif

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# twinsift mail: every verb, its exit status, and the measures of eval.
+set -euo pipefail
+
+twinsift=${TWINSIFT:?}
+samples=${TWINSIFT_ROOT:?}/samples/mail
+fail()
+{
+    echo "mail.sh: line ${BASH_LINENO[0]}: $*" >&2
+    exit 1
+}
+# expect STATUS COMMAND...: runs it with its output in out and err.
+expect()
+{
+    local want=$1 got=0
+    shift
+    "$@" >out 2>err || got=$?
+    [ "$got" = "$want" ] || { cat err >&2; fail "$* exits $got, not $want"; }
+}
+says()
+{
+    grep -qF -- "$1" err || { cat err >&2; fail "does not say: $1"; }
+}
+prints()
+{
+    grep -qF -- "$1" out || { cat out >&2; fail "does not print: $1"; }
+}
+mail()
+{
+    local verb=$1
+    shift
+    "$twinsift" mail "$verb" -m model.twin "$@"
+}
+
+# Without mail in the build there is nothing to test.
+"$twinsift" mail learn -m none.twin --as spam "$samples/junk" 2>err || { grep -q 'not supported' err && exit 77; }
+
+# errors: check has a status of its own for them
+expect 3 mail check "$samples/new.eml"
+says 'there is no model yet'
+expect 3 mail check --no-such-option
+expect 2 mail learn "$samples/junk"
+says '--as is missing'
+expect 2 mail learn --as 'two words' "$samples/junk"
+says 'is not a label'
+expect 2 mail learn --as spam no-such-file
+
+# learn, check
+expect 0 mail learn --as spam "$samples/junk"
+says '4 learnt, 0 corrected, 0 known already'
+expect 2 mail check "$samples/friend.eml" # good mail is not known yet
+expect 0 mail learn --as ham "$samples/inbox"
+expect 0 mail learn --as ham "$samples/inbox"
+says '0 learnt, 0 corrected, 4 known already'
+expect 1 mail check "$samples/friend.eml"
+prints 'ham	0.0'
+expect 1 mail check <"$samples/friend.eml"
+prints 'standard input'
+expect 0 mail check "$samples/junk"
+[ "$(cut -f1 out | sort -u)" = spam ] || fail "what was learnt as spam is not spam"
+expect 0 mail check --bulk "$samples/inbox"
+[ "$(cut -f1 out | sort -u)" = ham ] || fail "what was learnt as ham is not ham"
+expect 2 mail learn --as spam --keep-days 3 "$samples/junk"
+says 'are chosen when a model is created'
+
+# mbox: the same messages, known already
+for file in "$samples"/junk/*.eml; do
+    echo "From someone@example.org Mon Mar  2 08:00:00 2026"
+    cat "$file"
+    echo
+done >junk.mbox
+expect 0 mail learn --as spam junk.mbox
+says '4 known already'
+
+# explain, JSON
+expect 0 mail check --explain --bulk "$samples/new.eml"
+prints 'nearest     message 0, similarity 0.'
+prints 'link: claim.lucky-draw.example'
+expect 0 mail check --json --explain --bulk "$samples/new.eml"
+prints '"evidence":[{"label":"spam"'
+prints '"kind":"link"'
+expect 0 mail info
+prints 'messages    8 remembered, 8 learnt'
+expect 0 mail info --json
+prints '"labels":[{"label":"spam","messages":4'
+
+# pass: the message with three headers more, those of a forger less
+{ echo "X-Spam-Flag: NO"; cat "$samples/junk/1.eml"; } >forged.eml
+expect 0 mail check --pass <forged.eml
+[ "$(grep -c '^X-Spam-Flag: ' out)" = 1 ] || fail "a forged header is passed on"
+prints 'X-Spam-Flag: YES'
+prints 'X-Twinsift: spam, score=0.9'
+grep -v '^X-' out >passed
+cmp -s passed "$samples/junk/1.eml" || fail "the message is not passed as it was"
+expect 3 mail check --pass "$samples/new.eml"
+
+# correct turns a message at once, forget forgets it
+expect 0 mail correct --as ham "$samples/junk/2.eml"
+says '1 corrected'
+expect 1 mail check "$samples/junk/2.eml"
+expect 0 mail correct --as spam "$samples/junk/2.eml"
+expect 0 mail check "$samples/junk/2.eml"
+expect 0 mail forget "$samples/junk/2.eml"
+says '1 forgotten, 0 not known'
+says 'cannot be taken back'
+expect 0 mail forget "$samples/junk/2.eml"
+says '0 forgotten, 1 not known'
+
+# a list of those who are trusted
+expect 0 "$twinsift" bloom create trusted.bloom --items 10
+echo prize-desk@lucky-draw.example | expect 0 "$twinsift" bloom add trusted.bloom
+expect 0 mail check "$samples/junk/1.eml"
+expect 1 mail check --trust trusted.bloom "$samples/junk/1.eml"
+prints 'ham	0.119203	sender'
+
+# the default place
+export XDG_DATA_HOME=$PWD/data
+expect 0 "$twinsift" mail learn --as spam "$samples/junk"
+[ -e data/twinsift/mail.twin ] || fail "the model is not where it should be"
+[ "$(stat -c %a data/twinsift/mail.twin)" = 600 ] || fail "others can read the model"
+expect 0 "$twinsift" mail info
+
+# any labels
+for label in primary promotions; do
+    folder=inbox
+    [ $label = primary ] || folder=junk
+    expect 0 "$twinsift" mail learn -m labels.twin --as $label "$samples/$folder"
+done
+expect 1 "$twinsift" mail check -m labels.twin "$samples/junk"
+prints 'promotions	'
+
+# eval: a corpus of eight messages, several times over, in the order of the index
+for i in 1 2 3 4; do
+    echo "spam $samples/junk/$i.eml"
+    echo "ham $samples/inbox/$i.eml"
+done >index
+expect 0 "$twinsift" mail eval --trec index --results results
+prints 'messages 8: 4 good, 4 spam'
+[ "$(wc -l <results)" = 8 ] || fail "not every message has a result"
+# 1-ROCA%, counted over all pairs
+pairs=$(awk '
+    { for (i = 1; i <= NF; i++) { split($i, p, "="); v[p[1]] = p[2] } score[NR] = v["score"]; gold[NR] = v["judge"] }
+    END {
+        for (i = 1; i <= NR; i++)
+            for (j = 1; j <= NR; j++)
+                if (gold[i] == "ham" && gold[j] == "spam") {
+                    n++
+                    wrong += score[i] + 0 > score[j] + 0 ? 1 : score[i] + 0 == score[j] + 0 ? .5 : 0
+                }
+        printf "%.4f", 100 * wrong / n
+    }' results)
+prints "1-ROCA%    $pairs"
+expect 0 "$twinsift" mail eval --trec index --results again
+cmp -s results again || fail "the same seed gives other scores"
+for options in "--method content" "--method sender" "--method lookalike" "--noise 0.3" "--teach-every 2" "--delay 3"; do
+    # shellcheck disable=SC2086
+    expect 0 "$twinsift" mail eval --trec index $options --json
+    prints '"roca":'
+done
+# Capitals: judged and not learnt; learnt and not judged; never judged.
+{ sed 's/^s/S/; s/^h/H/' index; sed 's/^spam/SPAM/; s/^ham/HAM/' index; echo "unknown $samples/new.eml"; } >capitals
+expect 0 "$twinsift" mail eval --trec capitals --results results --json
+prints '"messages":8,'
+prints '"learnt":8,'
+[ "$(wc -l <results)" = 9 ] || fail "not every judged message has a result"
+grep -q 'judge=unknown' results || fail "the unknown message has no result"
+echo "neither $samples/new.eml" >bad
+expect 2 "$twinsift" mail eval --trec bad
+says 'bad:1: expected'
+
+# The judge of others, where it is at hand.
+if [ -n "${TWINSIFT_TREC_EVAL:-}" ]; then
+    expect 0 "$twinsift" mail eval --trec index --results results
+    python3 "$TWINSIFT_TREC_EVAL" results >judged
+    grep -q "1-ROCA%  $pairs" judged || fail "trec_eval.py disagrees"
+fi
