@@ -99,6 +99,8 @@ if(TARGET program)
   target_link_libraries(exact_pairs PRIVATE settings)
   add_executable(exact_edit_pairs tests/exact_edit_pairs.c)
   target_link_libraries(exact_edit_pairs PRIVATE settings)
+  add_executable(peak tests/peak.c) # how much memory a command takes
+  target_link_libraries(peak PRIVATE settings)
   set(LAB_PROGRAM)
   if(TARGET lab)
     set(LAB_PROGRAM TWINSIFT_LAB=$<TARGET_FILE:lab>)
@@ -110,6 +112,7 @@ if(TARGET program)
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_QUICK=${QUICK}
       TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
+      TWINSIFT_PEAK=$<TARGET_FILE:peak>
       TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()
 endif()

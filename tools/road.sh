@@ -15,6 +15,8 @@ shared=(
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     input/reader.h
+    text/pieces.h     # normalisation piece by piece, for long texts
+    sketch/long_text.h # signatures and sets of long texts, with little memory
     lsh/band_key.h    # the hash of a band, also that of an index's posting lists
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit_word.h  # texts of one word, compared one with many in a join

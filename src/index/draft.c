@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "index/draft.h"
+#include "sketch/long_text.h"
 
 void twin__index_draft_empty(struct twin__index_draft *draft)
 {
@@ -144,27 +145,38 @@ static twin_status keep_text(struct twin__index_draft_entry *entry, uint32_t *si
     return status;
 }
 
+/* A document that is not long, or of which little is kept. */
+static twin_status keep_short(struct twin__index_draft_entry *entry, uint32_t *signature,
+                              struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
+                              const twin_index_document *document)
+{
+    twin_status status = find_items(index, scratch, &draft->repaired, document);
+    if (status != TWIN_OK)
+        return status;
+    return twin__index_shares_by_set(&index->options) || scratch->sign.items.count == 0
+               ? keep_set(entry, signature, draft, index, scratch)
+               : keep_text(entry, signature, draft, index, scratch);
+}
+
 twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
                                   const twin_index_document *document)
 {
     size_t slots = index->options.scheme.minhash.slots;
     if (!room_for(draft, 1, slots))
         return TWIN_ENOMEM;
-    twin_status status = find_items(index, scratch, &draft->repaired, document);
-    if (status != TWIN_OK)
-        return status;
     struct twin__index_draft_entry entry = { .id = draft->bytes.length,
                                              .id_length = (uint32_t)document->id.length,
                                              .id_is_number = document->id_is_number,
                                              .label = document->label,
                                              .time = document->time };
     uint32_t *signature = draft->signatures + draft->count * slots;
-    status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
+    bool is_kept = false;
+    twin_status status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
     entry.kept = draft->bytes.length;
-    if (status == TWIN_OK && (twin__index_shares_by_set(&index->options) || scratch->sign.items.count == 0))
-        status = keep_set(&entry, signature, draft, index, scratch);
-    else if (status == TWIN_OK)
-        status = keep_text(&entry, signature, draft, index, scratch);
+    if (status == TWIN_OK && index->options.format != TWIN_INPUT_SETS && document->text.length > TWIN__LONG_TEXT)
+        status = twin__index_keep_long(&entry, &is_kept, signature, draft, index, &scratch->sign, document->text);
+    if (status == TWIN_OK && !is_kept)
+        status = keep_short(&entry, signature, draft, index, scratch, document);
     if (status != TWIN_OK)
         return status;
     entry.kept_length = draft->bytes.length - entry.kept;

@@ -58,23 +58,23 @@ static void put_rests(unsigned char *out, twin_set set, struct parts parts)
         twin__put8(out, set.items[i] >> parts.dropped);
 }
 
-static inline void put_bit(unsigned char *out, twin_set set, struct parts parts, size_t i)
+/* `first` is the number of the set's first item, if it is part of a larger set. */
+static inline void put_bit(unsigned char *out, twin_set set, struct parts parts, size_t first, size_t i)
 {
-    uint64_t place = bucket_of(set.items[i], parts) + i;
+    uint64_t place = bucket_of(set.items[i], parts) + first + i;
     out[place / 8] |= (unsigned char)(1U << place % 8);
 }
 
-/* Sets the bit of each item in the field, and zeroes the eight bytes behind it. A bit waits for the one before when both
- * lie in one byte, so four parts of the set take turns. */
-static void put_field(unsigned char *out, twin_set set, struct parts parts)
+/* Sets the bit of each item in the field. A bit waits for the one before when both lie in one byte, so four parts of the
+ * set take turns. */
+static void put_field(unsigned char *out, twin_set set, struct parts parts, size_t first)
 {
     size_t quarter = set.count / 4;
-    memset(out, 0, parts.field + 8);
     for (size_t i = 0; i < quarter; i++)
         for (size_t part = 0; part < 4; part++)
-            put_bit(out, set, parts, part * quarter + i);
+            put_bit(out, set, parts, first, part * quarter + i);
     for (size_t i = 4 * quarter; i < set.count; i++)
-        put_bit(out, set, parts, i);
+        put_bit(out, set, parts, first, i);
 }
 
 twin_digest twin__index_kept_digest(struct twin__bytes record)
@@ -84,24 +84,56 @@ twin_digest twin__index_kept_digest(struct twin__bytes record)
                             record.length - head);
 }
 
-twin_status twin__index_items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits)
+twin_status twin__index_items_begin(struct twin__index_encoding *out, twin_buffer *buffer, uint64_t count,
+                                    unsigned bits)
 {
     struct parts parts;
-    *digest = twin__index_kept_digest((struct twin__bytes){ "", 0 });
-    if (set.count == 0)
+    *out = (struct twin__index_encoding){ .start = buffer->length, .count = count, .bits = bits };
+    if (count == 0)
         return TWIN_OK;
-    if (!parts_of(&parts, set.count, bits))
+    if (!parts_of(&parts, count, bits))
         return TWIN_ELIMIT;
-    size_t start = out->length;
-    twin_status status = twin_buffer_reserve(out, KEPT_HEAD + parts.total);
+    twin_status status = twin_buffer_reserve(buffer, KEPT_HEAD + parts.total);
     if (status != TWIN_OK)
         return status;
-    unsigned char *rests = (unsigned char *)out->bytes + start + KEPT_HEAD;
-    put_rests(rests, set, parts);
-    put_field(rests + parts.rests, set, parts);
-    out->length += KEPT_HEAD + parts.total;
-    *digest = twin__index_kept_digest((struct twin__bytes){ out->bytes + start, KEPT_HEAD + parts.total });
-    twin__put4(out->bytes + start, (uint32_t)digest->low);
+    memset(buffer->bytes + out->start + KEPT_HEAD + parts.rests, 0, parts.field + 8);
+    buffer->length += KEPT_HEAD + parts.total;
+    return TWIN_OK;
+}
+
+void twin__index_items_put(struct twin__index_encoding *encoding, const twin_buffer *buffer, twin_set part)
+{
+    struct parts parts;
+    if (part.count > encoding->count - encoding->next || !parts_of(&parts, encoding->count, encoding->bits))
+        return;
+    unsigned char *rests = (unsigned char *)buffer->bytes + encoding->start + KEPT_HEAD, *field = rests + parts.rests;
+    unsigned char overwritten[8]; /* what follows the bytes of the last item */
+    memcpy(overwritten, field, sizeof overwritten);
+    put_rests(rests + encoding->next * parts.rest, part, parts);
+    memcpy(field, overwritten, sizeof overwritten);
+    put_field(field, part, parts, encoding->next);
+    encoding->next += part.count;
+}
+
+twin_digest twin__index_items_end(const struct twin__index_encoding *encoding, const twin_buffer *buffer)
+{
+    char *record = buffer->bytes + encoding->start;
+    if (encoding->count == 0)
+        return twin__index_kept_digest((struct twin__bytes){ "", 0 });
+    twin_digest digest = twin__index_kept_digest((struct twin__bytes){ record, buffer->length - encoding->start });
+    twin__put4(record, (uint32_t)digest.low);
+    return digest;
+}
+
+twin_status twin__index_items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits)
+{
+    struct twin__index_encoding encoding;
+    twin_status status = twin__index_items_begin(&encoding, out, set.count, bits);
+    if (status != TWIN_OK)
+        return status;
+    if (set.count)
+        twin__index_items_put(&encoding, out, set);
+    *digest = twin__index_items_end(&encoding, out);
     return TWIN_OK;
 }
 
@@ -180,6 +212,40 @@ twin_status twin__index_text_encode(twin_buffer *out, void **packer, twin_text t
     out->length += KEPT_HEAD + length;
     twin__put4(out->bytes + start, twin__index_check_of(out->bytes + start, KEPT_HEAD + length));
     return TWIN_OK;
+}
+
+twin_status twin__index_text_begin(size_t *start, twin_buffer *out, void **packer, size_t length)
+{
+    if (!*packer)
+        *packer = make_packer();
+    *start = out->length;
+    if (!*packer || twin_buffer_reserve(out, KEPT_HEAD) != TWIN_OK ||
+        ZSTD_isError(ZSTD_CCtx_reset(*packer, ZSTD_reset_session_only)) ||
+        ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(*packer, length)))
+        return TWIN_ENOMEM;
+    out->length += KEPT_HEAD;
+    return TWIN_OK;
+}
+
+twin_status twin__index_text_put(twin_buffer *out, void *packer, twin_text piece, bool is_last)
+{
+    ZSTD_inBuffer in = { piece.bytes, piece.length, 0 };
+    for (;;) {
+        if (twin_buffer_reserve(out, ZSTD_CStreamOutSize()) != TWIN_OK)
+            return TWIN_ENOMEM;
+        ZSTD_outBuffer room = { out->bytes + out->length, out->capacity - out->length, 0 };
+        size_t left = ZSTD_compressStream2(packer, &room, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left))
+            return TWIN_ENOMEM;
+        out->length += room.pos;
+        if (is_last ? left == 0 : in.pos == in.size)
+            return TWIN_OK;
+    }
+}
+
+void twin__index_text_end(size_t start, const twin_buffer *out)
+{
+    twin__put4(out->bytes + start, twin__index_check_of(out->bytes + start, out->length - start));
 }
 
 void twin__index_packer_free(void *packer)

@@ -80,8 +80,25 @@ bool twin__index_set_decode(struct twin__index_set_record *out, uint32_t *signat
 /* Each appends to `out`. Of items the leading `bits` are kept, the others are zero; two that differ in those only stand
  * there twice. A packer, NULL at first, is made when it is needed, kept for the next text, and freed. */
 twin_status twin__index_items_encode(twin_buffer *out, twin_digest *digest, twin_set set, unsigned bits);
+
+/* The same for a set of `count` items that comes in parts, in increasing order. */
+struct twin__index_encoding {
+    size_t start; /* of the record in the buffer */
+    uint64_t count, next;
+    unsigned bits;
+};
+twin_status twin__index_items_begin(struct twin__index_encoding *out, twin_buffer *buffer, uint64_t count,
+                                    unsigned bits);
+void twin__index_items_put(struct twin__index_encoding *encoding, const twin_buffer *buffer, twin_set part);
+twin_digest twin__index_items_end(const struct twin__index_encoding *encoding, const twin_buffer *buffer);
+
 twin_status twin__index_text_encode(twin_buffer *out, void **packer, twin_text text);
 void twin__index_packer_free(void *packer);
+
+/* The same for a text of `length` bytes that comes in pieces, the last of which may be empty. */
+twin_status twin__index_text_begin(size_t *start, twin_buffer *out, void **packer, size_t length);
+twin_status twin__index_text_put(twin_buffer *out, void *packer, twin_text piece, bool is_last);
+void twin__index_text_end(size_t start, const twin_buffer *out);
 
 /* The digest of items, made of their record. */
 twin_digest twin__index_kept_digest(struct twin__bytes record);

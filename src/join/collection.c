@@ -22,6 +22,7 @@
 #include "base/stages.h"
 #include "input/reader.h"
 #include "join/collection_private.h"
+#include "sketch/long_text.h"
 
 void twin_scratch_clear(twin_scratch *scratch)
 {
@@ -79,29 +80,47 @@ static twin_digest digest_of(const twin_collection *collection, const twin_scrat
 
 /* ---- one document, by any worker ---- */
 
-static twin_status add_entry(struct twin__chunk_result *result, const twin_document *document)
+/* `entry` has what was found of the text; its position and id are those of the document. */
+static twin_status add_entry(struct twin__chunk_result *result, const twin_document *document,
+                             struct twin__entry entry)
 {
-    const twin_collection *collection = result->collection;
-    const twin_scratch *scratch = &result->scratch;
-    size_t id = result->ids.length;
-    bool too_short = !collection->texts && scratch->sign.is_short;
+    entry.position = document->position;
+    entry.id = result->ids.length;
+    entry.id_length = (uint32_t)document->id.length;
+    entry.has_id = document->id.bytes != NULL;
+    entry.is_number = document->id_is_number;
     twin_status status = twin_buffer_append(&result->ids, document->id.bytes, document->id.length);
     if (status != TWIN_OK)
         return status;
-    result->entries[result->entry_count++] = (struct twin__entry){
-        .position = document->position,
-        .digest = digest_of(collection, scratch),
-        .id = id,
-        .id_length = (uint32_t)document->id.length,
-        .size = collection->texts ? characters(&scratch->sign.text) : 0,
-        .has_id = document->id.bytes != NULL,
-        .is_number = document->id_is_number,
-        .is_short = too_short,
-        .is_empty = !collection->texts && scratch->sign.items.count == 0,
-    };
+    result->entries[result->entry_count++] = entry;
     result->bytes += document->text.length;
-    result->too_short += too_short;
+    result->too_short += entry.is_short;
     return TWIN_OK;
+}
+
+static uint32_t *next_signature(const struct twin__chunk_result *result)
+{
+    return result->signatures + result->entry_count * result->collection->slots;
+}
+
+static twin_status add_long_document(struct twin__chunk_result *result, const twin_document *document)
+{
+    const twin_collection *collection = result->collection;
+    twin_sign_scratch *scratch = &result->scratch.sign;
+    struct twin__long_text text = twin__long_text_of(collection, document->text);
+    size_t size = 0;
+    twin_status status = twin__long_text_sign(next_signature(result), &text, collection->signer, scratch);
+    result->replaced += text.replaced;
+    if (status == TWIN_OK && collection->sizes)
+        status = twin__long_text_measure(&size, NULL, &text, collection->signer, scratch);
+    if (status != TWIN_OK)
+        return status;
+    return add_entry(result, document,
+                     (struct twin__entry){ .digest = text.digest,
+                                           .size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
+                                           .is_short = text.is_short,
+                                           .is_empty = text.is_empty,
+                                           .is_long = true });
 }
 
 static twin_status add_document(struct twin__chunk_result *result, const twin_document *document)
@@ -110,13 +129,21 @@ static twin_status add_document(struct twin__chunk_result *result, const twin_do
     twin_scratch *scratch = &result->scratch;
     if (!room_for_entry(result, collection->slots))
         return TWIN_ENOMEM;
+    if (!collection->texts && document->text.length > TWIN__LONG_TEXT)
+        return add_long_document(result, document);
     twin_status status = shingle_text(collection, scratch, &result->replaced, document->text);
     if (status != TWIN_OK)
         return status;
-    if (!collection->texts)
-        twin_signer_sign(result->signatures + result->entry_count * collection->slots, collection->signer,
-                         scratch->sign.items.items, scratch->sign.items.count);
-    status = add_entry(result, document);
+    struct twin__entry entry = { .digest = digest_of(collection, scratch) };
+    if (collection->texts) {
+        entry.size = characters(&scratch->sign.text);
+    } else {
+        twin_signer_sign(next_signature(result), collection->signer, scratch->sign.items.items,
+                         scratch->sign.items.count);
+        entry.is_short = scratch->sign.is_short;
+        entry.is_empty = scratch->sign.items.count == 0;
+    }
+    status = add_entry(result, document, entry);
     return status == TWIN_OK && collection->sizes && !collection->texts ? measure_set(result) : status;
 }
 
@@ -371,7 +398,8 @@ static bool is_as_before(const twin_collection *collection, const twin_scratch *
     return now.low == entry->digest.low && now.high == entry->digest.high;
 }
 
-static twin_status fail_changed(twin_error *error, const twin_collection *collection, twin_position position)
+twin_status twin__collection_fail_changed(twin_error *error, const twin_collection *collection,
+                                          twin_position position)
 {
     twin_problem problem = { .position = position,
                              .message = "changed while it was being read; run again when it is at rest" };
@@ -389,7 +417,7 @@ static twin_status read_again(const twin_collection *collection, twin_scratch *s
         return status;
     status = shingle_text(collection, scratch, NULL, found.text);
     if (status == TWIN_OK && !is_as_before(collection, scratch, entry))
-        return fail_changed(error, collection, entry->position);
+        return twin__collection_fail_changed(error, collection, entry->position);
     return status == TWIN_OK ? TWIN_OK : fail_if_silent(error, status);
 }
 

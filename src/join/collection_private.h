@@ -19,6 +19,7 @@ struct twin__entry {
     bool is_number; /* the id was written as a JSON number */
     bool is_short;  /* shorter than one shingle */
     bool is_empty;  /* no shingles at all: similar to nothing, not even to its copy */
+    bool is_long;   /* sketch/long_text.h: its set is not held as a whole */
 };
 
 struct twin__set_rows; /* sets that came as rows, kept whole */
@@ -85,5 +86,20 @@ twin_status twin__drop_repeated_ids(twin_collection *collection, const twin_coll
                                     twin_error *error);
 twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec, twin_error *error);
 uint64_t twin__id_hash(twin_text id);
+
+/* collection.c: a document is not what it was when it was read first. */
+twin_status twin__collection_fail_changed(twin_error *error, const twin_collection *collection,
+                                          twin_position position);
+
+/* long_documents.c: documents whose sets are not held as a whole. */
+struct twin__long_text twin__long_text_of(const twin_collection *collection, twin_text text);
+
+/* The digest of the set of a long document, as twin_set_digest() of the whole would be. */
+twin_status twin__long_document_digest(twin_digest *out, const twin_collection *collection, twin_scratch *scratch,
+                                       uint32_t document, twin_error *error);
+
+/* The similarity of two documents of which at least one is long. */
+twin_status twin__long_document_similarity(double *out, const twin_collection *collection, twin_scratch *scratch,
+                                           const uint32_t documents[2], twin_measure measure, twin_error *error);
 
 #endif

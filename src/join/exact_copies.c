@@ -309,20 +309,30 @@ struct digesting {
     struct twin__first_failure failure;
 };
 
+static twin_status digest_set(const struct digesting *digesting, size_t i, twin_scratch *scratch, twin_error *error)
+{
+    const twin_collection *collection = digesting->collection;
+    uint32_t document = digesting->list->documents[i];
+    twin_digest *digest = &digesting->list->digests[i];
+    if (collection->entries[document].is_long)
+        return twin__long_document_digest(digest, collection, scratch, document, error);
+    twin_set set;
+    twin_status status = twin_collection_set(&set, collection, scratch, document, error);
+    if (status == TWIN_OK)
+        *digest = twin_set_digest(set);
+    return status;
+}
+
 /* Equal signatures may hide a difference, so the sets of suspects are read again. */
 static void digest_sets(void *context, size_t begin, size_t end, int worker)
 {
     struct digesting *digesting = context;
     for (size_t i = begin; i < end; i++) {
-        twin_set set;
         twin_error error = { 0 };
-        twin_status status = twin_collection_set(&set, digesting->collection, &digesting->scratch[worker],
-                                                 digesting->list->documents[i], &error);
-        if (status != TWIN_OK) {
+        if (digest_set(digesting, i, &digesting->scratch[worker], &error) != TWIN_OK) {
             twin__keep_first_failure(&digesting->failure, i, &error);
             return;
         }
-        digesting->list->digests[i] = twin_set_digest(set);
     }
 }
 

@@ -39,6 +39,20 @@ static twin_status fetch_text(struct twin__content *out, const struct twin__prov
     return status;
 }
 
+static bool is_long(const struct twin__provider *provider, uint32_t document)
+{
+    const struct source *source = provider->context;
+    return source->collection->entries[document].is_long;
+}
+
+static twin_status compare_long(double *out, const struct twin__provider *provider, const uint32_t documents[2],
+                                twin_measure measure, int worker, twin_error *error)
+{
+    struct source *source = provider->context;
+    return twin__long_document_similarity(out, source->collection, &source->scratch[worker], documents, measure,
+                                          error);
+}
+
 twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection, int workers)
 {
     *out = (struct twin__provider){ 0 };
@@ -54,6 +68,10 @@ twin_status twin__collection_provider(struct twin__provider *out, const twin_col
     out->size = size_of;
     out->fetch = collection->texts ? fetch_text : fetch_set;
     out->context = source;
+    if (!collection->texts && !collection->rows) {
+        out->is_long = is_long;
+        out->compare_long = compare_long;
+    }
     return TWIN_OK;
 }
 

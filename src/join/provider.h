@@ -28,6 +28,12 @@ struct twin__provider {
     twin_status (*fetch)(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                          int worker, twin_error *error);
 
+    /* Whether a document's set is too large to be fetched; and the similarity of two documents of which one is. NULL:
+     * none is. */
+    bool (*is_long)(const struct twin__provider *provider, uint32_t document);
+    twin_status (*compare_long)(double *out, const struct twin__provider *provider, const uint32_t documents[2],
+                                twin_measure measure, int worker, twin_error *error);
+
     void *context; /* the implementation's own */
 };
 

@@ -114,13 +114,35 @@ static void drop_if_large(struct cached *cached)
 
 /* ---- pairs ---- */
 
+/* Documents too long to be fetched are compared by the provider. False: neither is. */
+static bool compare_long(twin_status *status, const struct tiles *tiles, int number, size_t i, twin_error *error)
+{
+    const struct twin__verification *verification = tiles->verification;
+    const struct twin__provider *provider = verification->provider;
+    const struct twin__set_rule *rule = verification->options.comparison.sets;
+    if (!provider->is_long || !rule)
+        return false;
+    const uint32_t documents[] = { verification->documents[tiled_a(tiles->pairs[i])],
+                                   verification->documents[tiled_b(tiles->pairs[i])] };
+    if (!provider->is_long(provider, documents[0]) && !provider->is_long(provider, documents[1]))
+        return false;
+    double *out = &tiles->similarities[i];
+    *status = provider->compare_long(out, provider, documents, rule->measure, number, error);
+    if (*out < rule->threshold)
+        *out = -1;
+    return true;
+}
+
 static twin_status compare_pair(struct tiles *tiles, int number, size_t i, twin_error *error)
 {
     struct worker *worker = &tiles->workers[number];
     const struct twin__comparison *comparison = &tiles->verification->options.comparison;
     uint32_t a = tiled_a(tiles->pairs[i]), b = tiled_b(tiles->pairs[i]);
     struct cached *row = &worker->rows[a % TILE], *column = &worker->columns[b % TILE];
-    twin_status status = load(row, &worker->columns[a % TILE], tiles, number, a, error);
+    twin_status status;
+    if (compare_long(&status, tiles, number, i, error))
+        return status;
+    status = load(row, &worker->columns[a % TILE], tiles, number, a, error);
     if (status == TWIN_OK)
         status = load(column, &worker->rows[b % TILE], tiles, number, b, error);
     if (status == TWIN_OK) {

@@ -207,6 +207,61 @@ void twin__sort(uint64_t *items, uint64_t *spare, size_t n)
         sort_by_leading_digits(items, spare, n);
 }
 
+/* ---- in place ---- */
+
+/* Moves each item to its bucket, by the digit of 8 bits above `shift`; ends[d] becomes where bucket d ends (American flag
+ * sort: McIlroy, Bostic, McIlroy 1993). */
+static void deal_in_place(size_t ends[256], uint64_t *items, size_t n, unsigned shift)
+{
+    size_t next[256] = { 0 }, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        next[items[i] >> shift & 0xFF]++;
+    for (size_t digit = 0; digit < 256; digit++) {
+        size_t here = next[digit];
+        next[digit] = sum;
+        ends[digit] = sum += here;
+    }
+    for (size_t digit = 0; digit < 256; digit++)
+        while (next[digit] < ends[digit]) {
+            uint64_t item = items[next[digit]];
+            for (size_t to = item >> shift & 0xFF; to != digit; to = item >> shift & 0xFF) {
+                uint64_t other = items[next[to]];
+                items[next[to]++] = item;
+                item = other;
+            }
+            items[next[digit]++] = item;
+        }
+}
+
+/* Sorts items that agree in their leading bits, by the others: as if they were mixed from the first bit on. */
+static void sort_rests(uint64_t *items, uint64_t *spare, size_t n, unsigned equal)
+{
+    uint64_t leading = n && equal ? items[0] >> (64 - equal) << (64 - equal) : 0;
+    for (size_t i = 0; i < n; i++)
+        items[i] <<= equal;
+    twin__sort(items, spare, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = items[i] >> equal | leading;
+}
+
+/* The items agree in all bits above the digit at `shift`. */
+static void sort_below(uint64_t *items, size_t n, uint64_t *spare, size_t room, unsigned shift)
+{
+    if (n <= room) {
+        sort_rests(items, spare, n, 56 - shift);
+        return;
+    }
+    size_t ends[256];
+    deal_in_place(ends, items, n, shift);
+    for (size_t digit = 0, begin = 0; digit < 256 && shift > 0; begin = ends[digit++])
+        sort_below(items + begin, ends[digit] - begin, spare, room, shift - 8);
+}
+
+void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room)
+{
+    sort_below(items, n, spare, room, 56);
+}
+
 /* Up to two million mixed items, two digits leave few out of place. */
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n)
 {

@@ -4,6 +4,7 @@
  * SipHash-1-3 are written here. Windows of text have a kernel for XXH3 and a plain loop for the others. */
 #include <twinsift/hash.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "sketch/digester.h"
 #include "sketch/hash_farm.h"
 
 static const char *const family_names[] = {
@@ -136,19 +138,30 @@ static uint64_t little_endian(const unsigned char *p, size_t n)
     return word;
 }
 
-static uint64_t sip13(const unsigned char *bytes, size_t length, const uint64_t key[2])
+static struct sip sip_begin(const uint64_t key[2])
 {
-    struct sip s = { key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
-                     key[1] ^ 0x7465646279746573u };
-    size_t whole = length & ~(size_t)7;
-    for (size_t i = 0; i < whole; i += 8)
-        sip_word(&s, little_endian(bytes + i, 8));
-    sip_word(&s, (uint64_t)length << 56 | little_endian(bytes + whole, length - whole));
+    return (struct sip){ key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
+                         key[1] ^ 0x7465646279746573u };
+}
+
+/* `tail` is the last length % 8 bytes. */
+static uint64_t sip_end(struct sip s, uint64_t length, const unsigned char *tail)
+{
+    sip_word(&s, length << 56 | little_endian(tail, length % 8));
     s.v2 ^= 0xff;
     sip_round(&s);
     sip_round(&s);
     sip_round(&s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+static uint64_t sip13(const unsigned char *bytes, size_t length, const uint64_t key[2])
+{
+    struct sip s = sip_begin(key);
+    size_t whole = length & ~(size_t)7;
+    for (size_t i = 0; i < whole; i += 8)
+        sip_word(&s, little_endian(bytes + i, 8));
+    return sip_end(s, length, bytes + whole);
 }
 
 uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length)
@@ -180,4 +193,70 @@ void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t 
     else
         for (size_t i = 0; i < count; i++)
             out[i] = twin_hash_bytes(hash, p + i, width);
+}
+
+/* ---- digests of bytes that come piece by piece ---- */
+
+struct twin__digester {
+    bool is_sip;
+    struct sip sip[2];
+    uint64_t length;
+    unsigned char tail[8]; /* of sip: bytes that make no word yet */
+    XXH3_state_t *state;
+};
+
+twin_status twin__digester_create(struct twin__digester **out, twin_hash hash)
+{
+    *out = NULL;
+    struct twin__digester *digester = calloc(1, sizeof *digester);
+    if (!digester)
+        return TWIN_ENOMEM;
+    digester->is_sip = hash.family == TWIN_HASH_SIP;
+    if (digester->is_sip) {
+        const uint64_t other[2] = { ~hash.key[0], ~hash.key[1] };
+        digester->sip[0] = sip_begin(hash.key);
+        digester->sip[1] = sip_begin(other);
+    } else {
+        digester->state = XXH3_createState();
+        if (!digester->state || XXH3_128bits_reset_withSeed(digester->state, hash.seed) != XXH_OK) {
+            twin__digester_free(digester);
+            return TWIN_ENOMEM;
+        }
+    }
+    *out = digester;
+    return TWIN_OK;
+}
+
+void twin__digester_free(struct twin__digester *digester)
+{
+    if (digester)
+        XXH3_freeState(digester->state);
+    free(digester);
+}
+
+static void add_to_sip(struct twin__digester *digester, const unsigned char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        digester->tail[digester->length++ % 8] = bytes[i];
+        if (digester->length % 8 == 0)
+            for (int k = 0; k < 2; k++)
+                sip_word(&digester->sip[k], little_endian(digester->tail, 8));
+    }
+}
+
+void twin__digester_add(struct twin__digester *digester, const void *bytes, size_t length)
+{
+    if (digester->is_sip)
+        add_to_sip(digester, bytes, length);
+    else if (length)
+        XXH3_128bits_update(digester->state, bytes, length);
+}
+
+twin_digest twin__digester_end(const struct twin__digester *digester)
+{
+    if (digester->is_sip)
+        return (twin_digest){ sip_end(digester->sip[0], digester->length, digester->tail),
+                              sip_end(digester->sip[1], digester->length, digester->tail) };
+    XXH128_hash_t digest = XXH3_128bits_digest(digester->state);
+    return (twin_digest){ digest.low64, digest.high64 };
 }

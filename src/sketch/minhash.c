@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "sketch/minhash.h"
 
 /* Fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017) with two rounds. Each item has a
  * number for every slot: the first two bits say how it was assigned, the other thirty come from its hash.
@@ -88,27 +89,7 @@ void twin_minhash_free(twin_minhash *hasher)
     free(hasher);
 }
 
-/* Fills up to BATCH of the empty slots from their own functions. */
-enum { BATCH = 128 };
-
-static void fill_tail(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count)
-{
-    uint32_t least[BATCH], factor[BATCH], offset[BATCH];
-    uint32_t where[BATCH];
-    size_t taken = 0;
-    const struct kernels *kernels = twin__kernels();
-    for (size_t slot = 0; slot < hasher->slots && taken < BATCH; slot++) {
-        if (out[slot] != EMPTY)
-            continue;
-        where[taken] = (uint32_t)slot;
-        factor[taken] = hasher->factor[slot];
-        offset[taken] = hasher->offset[slot];
-        least[taken++] = UINT32_MAX;
-    }
-    kernels->linear_minima(least, factor, offset, taken, items, count, hasher->seed[2]);
-    for (size_t i = 0; i < taken; i++)
-        out[where[i]] = TAIL | least[i] >> 2;
-}
+/* ---- passes over the items ---- */
 
 static bool any_empty(const uint32_t *out, size_t slots)
 {
@@ -118,29 +99,80 @@ static bool any_empty(const uint32_t *out, size_t slots)
     return empty;
 }
 
-static void sign_fast(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count)
+/* Takes up to TWIN__TAIL_BATCH of the empty slots, to be filled from their own functions. */
+static void begin_tail(struct twin__minhash_pass *pass)
 {
+    const twin_minhash *hasher = pass->hasher;
+    pass->taken = 0;
+    for (size_t slot = 0; slot < hasher->slots && pass->taken < TWIN__TAIL_BATCH; slot++) {
+        if (pass->out[slot] != EMPTY)
+            continue;
+        pass->where[pass->taken] = (uint32_t)slot;
+        pass->factor[pass->taken] = hasher->factor[slot];
+        pass->offset[pass->taken] = hasher->offset[slot];
+        pass->least[pass->taken++] = UINT32_MAX;
+    }
+}
+
+static void end_tail(struct twin__minhash_pass *pass)
+{
+    for (size_t i = 0; i < pass->taken; i++)
+        pass->out[pass->where[i]] = TAIL | pass->least[i] >> 2;
+}
+
+void twin__minhash_begin(struct twin__minhash_pass *pass, uint32_t *out, const twin_minhash *hasher)
+{
+    pass->hasher = hasher;
+    pass->out = out;
+    pass->number = 0;
+    pass->any = false;
+    pass->taken = 0;
+    memset(out, 0xFF, hasher->slots * sizeof *out);
+}
+
+bool twin__minhash_next(struct twin__minhash_pass *pass)
+{
+    if (pass->number == 0) {
+        pass->number = 1;
+        return true;
+    }
+    if (!pass->any || pass->hasher->sketch != TWIN_SKETCH_FAST)
+        return false;
+    if (pass->number >= 3)
+        end_tail(pass);
+    if (!any_empty(pass->out, pass->hasher->slots))
+        return false;
+    pass->number++;
+    if (pass->number >= 3)
+        begin_tail(pass);
+    return true;
+}
+
+void twin__minhash_add(struct twin__minhash_pass *pass, const uint64_t *items, size_t count)
+{
+    const twin_minhash *hasher = pass->hasher;
     const struct kernels *kernels = twin__kernels();
-    kernels->fast_round(out, hasher->slots, items, count, hasher->seed[0], 0);
-    if (!any_empty(out, hasher->slots))
+    if (count == 0)
         return;
-    kernels->fast_round(out, hasher->slots, items, count, hasher->seed[1], ROUND_TWO);
-    while (any_empty(out, hasher->slots))
-        fill_tail(out, hasher, items, count);
+    pass->any = true;
+    if (hasher->sketch != TWIN_SKETCH_FAST)
+        kernels->linear_minima(pass->out, hasher->factor, hasher->offset, hasher->slots, items, count,
+                               hasher->seed[0]);
+    else if (pass->number <= 2)
+        kernels->fast_round(pass->out, hasher->slots, items, count, hasher->seed[pass->number - 1],
+                            pass->number == 1 ? 0 : ROUND_TWO);
+    else
+        kernels->linear_minima(pass->least, pass->factor, pass->offset, pass->taken, items, count, hasher->seed[2]);
 }
 
 void twin_minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count)
 {
     if (!out || !hasher || (!items && count))
         return;
-    memset(out, 0xFF, hasher->slots * sizeof *out);
-    if (count == 0)
-        return;
-    if (hasher->sketch == TWIN_SKETCH_FAST)
-        sign_fast(out, hasher, items, count);
-    else
-        twin__kernels()->linear_minima(out, hasher->factor, hasher->offset, hasher->slots, items, count,
-                                       hasher->seed[0]);
+    struct twin__minhash_pass pass;
+    twin__minhash_begin(&pass, out, hasher);
+    while (twin__minhash_next(&pass))
+        twin__minhash_add(&pass, items, count);
 }
 
 void twin_minhash_merge(uint32_t *into, const uint32_t *other, size_t slots)

@@ -39,15 +39,22 @@ void twin_items_clear(twin_items *items)
     *items = (twin_items){ 0 };
 }
 
+/* More hashes than this are sorted in place, so that a long text does not take them twice. */
+enum { MOST_SPARE = 1 << 20 };
+
 twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
 {
     if (!out || !items || !scratch)
         return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
     scratch->count = 0;
-    twin_status status = twin_items_reserve(scratch, items->count);
+    size_t room = items->count < MOST_SPARE ? items->count : MOST_SPARE;
+    twin_status status = twin_items_reserve(scratch, room);
     if (status != TWIN_OK)
         return status;
-    twin__sort(items->items, scratch->items, items->count);
+    if (items->count <= MOST_SPARE)
+        twin__sort(items->items, scratch->items, items->count);
+    else
+        twin__sort_in_place(items->items, items->count, scratch->items, room);
     items->count = twin__kernels()->drop_repeats(items->items, items->count);
     *out = (twin_set){ items->items, items->count };
     return TWIN_OK;

@@ -172,14 +172,6 @@ void twin_shingler_free(twin_shingler *shingler)
 
 /* ---- characters and bytes ---- */
 
-static void byte_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
-{
-    if (text.length < shingler->width)
-        return;
-    out->count = text.length - shingler->width + 1;
-    twin_hash_windows(out->items, shingler->hash, text.bytes, shingler->width, out->count);
-}
-
 /* The first byte of a character is any that is not 10xxxxxx. */
 static const char *next_character(const char *p, const char *end)
 {
@@ -188,28 +180,45 @@ static const char *next_character(const char *p, const char *end)
     return p;
 }
 
-/* Two pointers, `width` characters apart, move through the text. */
-static void character_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+/* Returns where the window that would follow the last one begins. */
+static const char *byte_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    if (text.length < shingler->width)
+        return text.bytes;
+    out->count = text.length - shingler->width + 1;
+    twin_hash_windows(out->items, shingler->hash, text.bytes, shingler->width, out->count);
+    return text.bytes + out->count;
+}
+
+/* The same. Two pointers, `width` characters apart, move through the text. */
+static const char *character_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     const char *first = text.bytes, *end = text.bytes + text.length, *last = first;
     for (size_t i = 0; i < shingler->width; i++) {
         if (last == end)
-            return;
+            return first;
         last = next_character(last, end);
     }
     for (;; last = next_character(last, end)) {
         out->items[out->count++] = twin_hash_bytes(shingler->hash, first, (size_t)(last - first));
-        if (last == end)
-            return;
         first = next_character(first, end);
+        if (last == end)
+            return first;
     }
+}
+
+static const char *shingle_characters(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    if (shingler->kind == TWIN_SHINGLE_BYTE || twin__kernels()->is_ascii(text.bytes, text.length))
+        return byte_windows(out, shingler, text);
+    return character_windows(out, shingler, text);
 }
 
 /* ---- words ---- */
 
 enum { CHUNK = 4096 }; /* bytes whose white space is marked at once */
 
-/* Replaces `out` by the hashes of the words. */
+/* Appends the hashes of the words. */
 static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     const char *word = text.bytes, *end = text.bytes + text.length;
@@ -229,16 +238,8 @@ static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text
         out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
 }
 
-static uint64_t hash_of_words(const uint64_t *words, size_t count)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum = sum * BASE + words[i];
-    return twin__mix(sum);
-}
-
 /* Replaces the hashes of the words, in place, by those of their windows; window i begins with word i. With `only_stops`
- * only windows that begin with a stop word are kept. Where none is, the words stay, but do not count. */
+ * only windows that begin with a stop word are kept. */
 static void roll_words(twin_items *words, const twin_shingler *shingler, bool only_stops)
 {
     size_t width = shingler->width, count = words->count;
@@ -257,39 +258,79 @@ static void roll_words(twin_items *words, const twin_shingler *shingler, bool on
     }
 }
 
-static void word_windows(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text)
+/* Where the last word of the text begins, which may go on after it. The first `known` bytes are all of one word. */
+static const char *last_word(twin_text text, size_t known)
 {
-    hash_words(out, shingler, text);
-    size_t words = out->count;
+    const char *p = text.bytes + text.length, *first = text.bytes + known;
+    while (p > first && !(p[-1] == ' ' || (p[-1] >= '\t' && p[-1] <= '\r')))
+        p--;
+    return p > first ? p : text.bytes;
+}
+
+/* Begins with the hashes of the words that a window over the border still needs. Returns where the text goes on. */
+static const char *shingle_words(twin_items *out, struct twin__shingling *state, const twin_shingler *shingler,
+                                 twin_text text, bool is_last)
+{
+    const char *end = is_last ? text.bytes + text.length : last_word(text, state->known);
+    size_t old = state->word_count;
+    memcpy(out->items, state->words, old * sizeof *out->items);
+    out->count = old;
+    hash_words(out, shingler, (twin_text){ text.bytes, (size_t)(end - text.bytes) });
+    size_t count = out->count;
+    state->known = (size_t)(text.bytes + text.length - end);
+    state->word_count = count < shingler->width ? count : shingler->width - 1;
+    if (!is_last)
+        memcpy(state->words, out->items + count - state->word_count, state->word_count * sizeof *out->items);
     roll_words(out, shingler, shingler->kind == TWIN_SHINGLE_STOP);
-    *is_short = out->count == 0;
-    if (*is_short && words > 0)
-        out->items[out->count++] = hash_of_words(out->items, words);
+    if (out->count == 0 && !state->any_items) /* so that the hashes of the words are still there */
+        for (size_t i = old; i < count; i++, state->any_words = true)
+            state->whole = state->whole * BASE + out->items[i];
+    return end;
 }
 
 /* ---- texts ---- */
 
-twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text)
+void twin__shingle_begin(struct twin__shingling *state)
 {
-    out->count = 0;
-    *is_short = true;
-    if (text.length == 0)
-        return TWIN_OK; /* its bytes may be NULL, on which pointer arithmetic is undefined */
-    twin_status status = twin_items_reserve(out, text.length + 1);
+    state->any_items = state->any_words = state->is_short = false;
+    state->word_count = state->known = 0;
+    state->whole = 0;
+}
+
+twin_status twin__shingle_piece(twin_items *out, size_t *used, struct twin__shingling *state,
+                                const twin_shingler *shingler, twin_text text, bool is_last)
+{
+    bool words = shingler->kind == TWIN_SHINGLE_WORD || shingler->kind == TWIN_SHINGLE_STOP;
+    out->count = *used = 0;
+    /* A word every other byte, or a window at each; and those words that are kept. */
+    twin_status status = twin_items_reserve(out, text.length + 1 + state->word_count);
     if (status != TWIN_OK)
         return status;
-    if (shingler->kind == TWIN_SHINGLE_WORD || shingler->kind == TWIN_SHINGLE_STOP) {
-        word_windows(out, is_short, shingler, text);
-        return TWIN_OK;
+    if (text.length || (is_last && words)) {
+        const char *bytes = text.length ? text.bytes : ""; /* an empty text may be NULL */
+        const char *end = words ? shingle_words(out, state, shingler, (twin_text){ bytes, text.length }, is_last)
+                                : shingle_characters(out, shingler, text);
+        *used = (size_t)(end - bytes);
     }
-    if (shingler->kind == TWIN_SHINGLE_BYTE || twin__kernels()->is_ascii(text.bytes, text.length))
-        byte_windows(out, shingler, text);
-    else
-        character_windows(out, shingler, text);
-    *is_short = out->count == 0;
-    if (*is_short)
+    state->any_items |= out->count > 0;
+    if (!is_last || state->any_items)
+        return TWIN_OK;
+    state->is_short = true;
+    if (words && state->any_words)
+        out->items[out->count++] = twin__mix(state->whole);
+    else if (!words && text.length)
         out->items[out->count++] = twin_hash_bytes(shingler->hash, text.bytes, text.length);
     return TWIN_OK;
+}
+
+twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text)
+{
+    struct twin__shingling state;
+    size_t used;
+    twin__shingle_begin(&state);
+    twin_status status = twin__shingle_piece(out, &used, &state, shingler, text, true);
+    *is_short = state.is_short;
+    return status;
 }
 
 twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)

@@ -12,16 +12,10 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "sketch/shingle.h"
+#include "sketch/signer.h"
 
 /* Texts that a worker takes at a time: a few hundred microseconds of work. */
 enum { GRAIN = 16 };
-
-struct twin_signer {
-    twin_scheme scheme; /* complete; stop words are `words` */
-    twin_shingler *shingler;
-    twin_minhash *hasher;
-    twin_text *words; /* the list, then the bytes of the words */
-};
 
 static twin_status copy_words(twin_signer *signer)
 {

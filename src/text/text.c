@@ -11,100 +11,8 @@
 
 #include "base/error.h"
 #include "kernels/kernels.h"
-
-/* ---- UTF-8 ---- */
-
-static inline bool is_tail(unsigned char byte)
-{
-    return (byte & 0xC0) == 0x80;
-}
-
-struct point {
-    uint32_t value; /* replaces ill-formed bytes */
-    uint16_t length;
-    bool bad;
-};
-
-/* Any lead byte, well-formed or not, by table 3-7 of the Unicode standard: the second byte has a narrower
- * range after some leads, which excludes overlong forms, surrogates and values above U+10FFFF. */
-static struct point decode_any(const unsigned char *p, size_t n)
-{
-    unsigned lead = p[0], low = 0x80, high = 0xBF;
-    uint16_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (lead < 0xC2 || lead > 0xF4)
-        return (struct point){ 0xFFFD, 1, true };
-    if (lead == 0xE0)
-        low = 0xA0;
-    else if (lead == 0xED)
-        high = 0x9F;
-    else if (lead == 0xF0)
-        low = 0x90;
-    else if (lead == 0xF4)
-        high = 0x8F;
-
-    uint32_t value = lead & (0x7Fu >> length);
-    for (uint16_t i = 1; i < length; i++) {
-        if (i == n || p[i] < low || p[i] > high)
-            return (struct point){ 0xFFFD, i, true };
-        value = value << 6 | (p[i] & 0x3F);
-        low = 0x80;
-        high = 0xBF;
-    }
-    return (struct point){ value, length, false };
-}
-
-/* Reads the character at *at, which is before the end, and advances past it; U+FFFD for ill-formed
- * bytes. The common forms come first, each with its own step, so that the next read need not wait for
- * the length of this one. */
-static inline uint32_t take(const unsigned char **at, const unsigned char *end, uint64_t *bad)
-{
-    const unsigned char *p = *at;
-    if (p[0] < 0x80) {
-        *at = p + 1;
-        return p[0];
-    }
-    if (p[0] >= 0xC2 && p[0] < 0xE0 && end - p >= 2 && is_tail(p[1])) {
-        *at = p + 2;
-        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3F);
-    }
-    if (p[0] > 0xE0 && p[0] < 0xED && end - p >= 3 && is_tail(p[1]) && is_tail(p[2])) {
-        *at = p + 3;
-        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3F);
-    }
-    struct point any = decode_any(p, (size_t)(end - p));
-    *at = p + any.length;
-    *bad += any.bad;
-    return any.value;
-}
-
-/* Writes 1 to 4 bytes and returns where they end. */
-static inline char *encode(char *o, uint32_t value)
-{
-    if (value < 0x80) {
-        *o++ = (char)value;
-        return o;
-    }
-    if (value < 0x800) {
-        *o++ = (char)(0xC0 | value >> 6);
-    } else {
-        if (value < 0x10000) {
-            *o++ = (char)(0xE0 | value >> 12);
-        } else {
-            *o++ = (char)(0xF0 | value >> 18);
-            *o++ = (char)(0x80 | (value >> 12 & 0x3F));
-        }
-        *o++ = (char)(0x80 | (value >> 6 & 0x3F));
-    }
-    *o++ = (char)(0x80 | (value & 0x3F));
-    return o;
-}
-
-static inline bool eight_ascii(const unsigned char *p)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return (word & 0x8080808080808080u) == 0;
-}
+#include "text/pieces.h"
+#include "text/utf8.h"
 
 /* ---- the table of simple characters ---- */
 
@@ -262,10 +170,10 @@ static bool fold_simple(struct folding *f)
     const unsigned char *p = f->p, *end = f->end, *stop = end - p < RUN ? end : p + RUN;
     char *o = f->out->bytes + f->out->length;
     bool stuck = false;
-    while (p < stop && !(*p < 0x80 && end - p >= 8 && eight_ascii(p))) {
+    while (p < stop && !(*p < 0x80 && end - p >= 8 && twin__eight_ascii(p))) {
         const unsigned char *begin = p;
         uint64_t bad = 0;
-        uint32_t value = take(&p, end, &bad), folded = fold_point(value);
+        uint32_t value = twin__take_character(&p, end, &bad), folded = fold_point(value);
         if (folded == ' ') {
             *o = ' ';
             o += !f->after_blank;
@@ -277,9 +185,9 @@ static bool fold_simple(struct folding *f)
             f->last_length = (size_t)(o - f->out->bytes);
             f->last_class = 0;
             f->after_blank = false;
-            o = encode(o, folded);
+            o = twin__put_character(o, folded);
         } else if (is_in_place(f, value, folded)) {
-            o = encode(o, value);
+            o = twin__put_character(o, value);
         } else {
             p = begin;
             stuck = true;
@@ -358,7 +266,7 @@ static twin_status write_points(struct folding *f, const int32_t *points, size_t
     for (size_t i = 0; i < count; i++) {
         bool blank = is_blank(points[i]);
         if (!blank)
-            o = encode(o, (uint32_t)points[i]);
+            o = twin__put_character(o, (uint32_t)points[i]);
         else if (!f->after_blank)
             *o++ = ' ';
         f->after_blank = blank;
@@ -372,7 +280,7 @@ static uint32_t peek(const struct folding *f)
 {
     const unsigned char *p = f->p;
     uint64_t unused = 0;
-    return fold_point(take(&p, f->end, &unused));
+    return fold_point(twin__take_character(&p, f->end, &unused));
 }
 
 /* Unreads the last character and its marks. */
@@ -381,7 +289,7 @@ static void give_back(struct folding *f)
     uint64_t counted = 0;
     f->p = f->last;
     f->out->length = f->last_length;
-    take(&f->last, f->end, &counted);
+    twin__take_character(&f->last, f->end, &counted);
     f->bad -= counted;
 }
 
@@ -394,7 +302,7 @@ static twin_status fold_piece(struct folding *f)
     f->last = NULL;
     f->points.length = 0;
     do {
-        status = add_parts(&f->points, (int32_t)take(&f->p, f->end, &f->bad));
+        status = add_parts(&f->points, (int32_t)twin__take_character(&f->p, f->end, &f->bad));
         if (status != TWIN_OK)
             return status;
     } while (f->p < f->end && is_attached(peek(f)));
@@ -409,10 +317,12 @@ static twin_status fold_piece(struct folding *f)
     return write_points(f, points, (size_t)left);
 }
 
-static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
+/* Appends the folded text. `after_blank` is whether white space at its start is dropped, and becomes whether a blank was
+ * written last, or would have been. */
+static twin_status fold_on(twin_buffer *out, uint64_t *bad, bool *after_blank, twin_text text)
 {
     const unsigned char *bytes = (const unsigned char *)text.bytes;
-    struct folding f = { .out = out, .p = bytes, .end = bytes + text.length, .after_blank = true };
+    struct folding f = { .out = out, .p = bytes, .end = bytes + text.length, .after_blank = *after_blank };
     const struct kernels *kernels = twin__kernels();
     twin_status status = TWIN_OK;
     while (f.p < f.end && status == TWIN_OK) {
@@ -426,10 +336,18 @@ static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
         if (fold_simple(&f))
             status = fold_piece(&f);
     }
-    if (out->length > 0 && f.after_blank)
-        out->length--;
-    *bad = f.bad;
+    *after_blank = f.after_blank;
+    *bad += f.bad;
     twin_buffer_clear(&f.points);
+    return status;
+}
+
+static twin_status fold(twin_buffer *out, uint64_t *bad, twin_text text)
+{
+    bool after_blank = true;
+    twin_status status = fold_on(out, bad, &after_blank, text);
+    if (out->length > 0 && after_blank)
+        out->length--;
     return status;
 }
 
@@ -441,11 +359,11 @@ static const unsigned char *skip_good(const unsigned char **at, const unsigned c
     const unsigned char *p = *at, *good = p;
     uint64_t before = *bad;
     while (p < end && *bad == before) {
-        while (end - p >= 8 && eight_ascii(p))
+        while (end - p >= 8 && twin__eight_ascii(p))
             p += 8;
         good = p;
         if (p < end)
-            take(&p, end, bad);
+            twin__take_character(&p, end, bad);
     }
     *at = p;
     return *bad == before ? end : good;
@@ -484,4 +402,64 @@ twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text 
     if (replaced)
         *replaced += bad;
     return status;
+}
+
+/* ---- pieces ---- */
+
+/* Past the end of a character: its first byte is no tail, and a fourth tail in a row is ill-formed by itself. */
+static bool is_boundary(const unsigned char *begin, const unsigned char *p)
+{
+    return !twin__is_tail(*p) ||
+           (p - begin >= 3 && twin__is_tail(p[-1]) && twin__is_tail(p[-2]) && twin__is_tail(p[-3]));
+}
+
+/* Where a text can be cut so that its parts are normalised as the whole is, at or after `p`. */
+static const unsigned char *find_cut(const unsigned char *begin, const unsigned char *p, const unsigned char *end,
+                                     twin_normal normal)
+{
+    while (p < end && (normal == TWIN_NORMAL_BYTES ? twin__is_tail(*p) : !is_boundary(begin, p)))
+        p++;
+    if (normal != TWIN_NORMAL_FOLD)
+        return p;
+    pthread_once(&table_once, fill_table);
+    while (p < end) {
+        const unsigned char *next = p;
+        uint64_t unused = 0;
+        if (!is_attached(fold_point(twin__take_character(&next, end, &unused))))
+            break;
+        p = next;
+    }
+    return p;
+}
+
+/* White space at the end of a piece is written when something follows it. */
+static twin_status fold_next(twin_buffer *out, struct twin__normaliser *state, twin_text piece)
+{
+    size_t base = out->length;
+    bool after_blank = !state->begun || state->blank;
+    twin_status status = state->blank ? twin_buffer_append(out, " ", 1) : TWIN_OK;
+    if (status == TWIN_OK)
+        status = fold_on(out, &state->replaced, &after_blank, piece);
+    state->blank = after_blank && out->length > base;
+    out->length -= state->blank;
+    state->begun |= out->length > base;
+    return status;
+}
+
+twin_status twin__normalise_piece(twin_buffer *out, struct twin__normaliser *state)
+{
+    if (state->rest.length == 0)
+        return TWIN_OK; /* its bytes may be NULL */
+    const unsigned char *begin = (const unsigned char *)state->rest.bytes, *end = begin + state->rest.length;
+    const unsigned char *cut = end;
+    if (state->rest.length > TWIN__PIECE)
+        cut = find_cut(begin, begin + TWIN__PIECE, end, state->normal);
+    twin_text piece = { state->rest.bytes, (size_t)(cut - begin) };
+    state->rest = (twin_text){ (const char *)cut, (size_t)(end - cut) };
+    switch (state->normal) {
+    case TWIN_NORMAL_FOLD: return fold_next(out, state, piece);
+    case TWIN_NORMAL_CHECK: return check(out, &state->replaced, piece);
+    case TWIN_NORMAL_BYTES: return twin_buffer_append(out, piece.bytes, piece.length);
+    }
+    return TWIN_EINVAL;
 }

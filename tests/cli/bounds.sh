@@ -62,5 +62,65 @@ for keep in sets text none; do
     run 0 index check $keep.twin
 done
 
+# ---- texts too long for their hashes to be held
+
+# long ID WORDS SEED END: a line with a text of so many words, of seven bytes with their blanks; unless SEED is 0, every
+# five-hundredth is replaced.
+long()
+{
+    awk -v id="$1" -v words="$2" -v seed="$3" -v end="${4-}" 'BEGIN {
+        x = 12345
+        printf "{\"id\": \"%s\", \"text\": \"", id
+        for (i = 0; i < words; i++) {
+            x = (x * 69069 + 1) % 4294967296
+            if (seed && i % 500 == seed) printf "w%d ", seed * i; else printf "%06x ", int(x / 256)
+        }
+        printf "%s\"}\n", end }'
+}
+{ long a 160000 0; long b 160000 1; echo '{"id": "c", "text": "a short one between long ones"}'; long d 160000 2; long e 160000 1; } >long.jsonl
+run 0 pairs --threads 1 --copies all --shingle char:9 long.jsonl
+mv out pairs.tsv
+"$TWINSIFT_EXACT_PAIRS" long.jsonl char 9 0.8 >true.tsv
+grep -v "^[abd]${tab}e${tab}0" true.tsv >firsts.tsv # the pairs but those of a copy
+[ "$(wc -l <true.tsv)" -eq 6 ] || fail "only $(wc -l <true.tsv) pairs of long texts to find"
+cmp true.tsv pairs.tsv || fail "pairs of long texts are not those of an exhaustive comparison"
+run 0 pairs --threads 3 --copies all long.jsonl
+cmp true.tsv out || fail "other pairs with three threads"
+keeps=sets
+if [ -z "$TWINSIFT_QUICK" ]; then
+    keeps='sets text'
+    run 0 pairs --copies all --measure containment --threshold 0.9 long.jsonl
+    [ "$(wc -l <out)" -eq 6 ] || fail "containment of long texts"
+fi
+for keep in $keeps; do
+    run 0 index create long-$keep.twin --keep $keep
+    run 0 index add long-$keep.twin long.jsonl
+    run 0 index check long-$keep.twin
+    run 0 index pairs long-$keep.twin
+    cmp firsts.tsv out || fail "pairs of long texts in an index that keeps $keep"
+done
+
+# at_most BYTES ARGUMENTS...: the command does not take more memory. Sanitizers take their own.
+at_most()
+{
+    local most=$1 peak
+    shift
+    timeout 60 "$TWINSIFT_PEAK" peak "$TWINSIFT" "$@" >out 2>err </dev/null || fail "$*: exit status $?"
+    peak=$(cat peak)
+    [ -n "$TWINSIFT_SANITIZED" ] || [ "$peak" -le "$most" ] || fail "$*: $peak bytes of memory, more than $most"
+}
+
+# Three times the longest document, four where the record of its set is made too, and 40 MB for all else: the program, what
+# is sorted at a time, and what malloc() does not return of blocks up to 32 MB. Strings with escapes are in memory twice.
+if [ -z "$TWINSIFT_QUICK" ]; then
+    { long a 1000000 0 '\\n'; long b 1000000 1 '\\n'; } >huge.jsonl
+    longest=$(awk 'length > most { most = length } END { print most }' huge.jsonl)
+    most=$((3 * longest + (40 << 20)))
+    at_most $most pairs --threads 1 huge.jsonl
+    head -1 huge.jsonl >one.jsonl
+    run 0 index create huge.twin
+    at_most $((most + longest)) index add --threads 1 huge.twin one.jsonl
+fi
+
 [ "$failures" -eq 0 ] || exit 1
 echo "bounds: good"

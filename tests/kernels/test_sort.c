@@ -179,6 +179,26 @@ static void no_pattern_takes_quadratic_time(void **state)
     free(spare);
 }
 
+static void sorting_in_place_needs_little_room(void **state)
+{
+    (void)state;
+    enum { MANY = 30000, ROOM = 700 };
+    uint64_t *items = malloc(MANY * sizeof *items), *expected = malloc(MANY * sizeof *expected), spare[ROOM];
+    assert_true(items && expected);
+    for (size_t p = 0; p < COUNT(patterns); p++)
+        for (size_t n = 0; n <= MANY; n = n < 3 ? n + 1 : n * 3)
+            for (size_t room = 1; room <= ROOM; room = room < ROOM / 8 ? room * 8 : room + ROOM / 2) {
+                for (size_t i = 0; i < n; i++)
+                    items[i] = expected[i] = patterns[p](i, n);
+                qsort(expected, n, sizeof *expected, by_value);
+                twin__sort_in_place(items, n, spare, room);
+                if (n)
+                    assert_memory_equal(items, expected, n * sizeof *items);
+            }
+    free(items);
+    free(expected);
+}
+
 static void sorting_by_the_high_half_keeps_the_rest_in_order(void **state)
 {
     (void)state;
@@ -208,6 +228,7 @@ int main(void)
         cmocka_unit_test(every_pattern_sorts_as_qsort_does),
         cmocka_unit_test(every_page_sorts_as_qsort_does),
         cmocka_unit_test(no_pattern_takes_quadratic_time),
+        cmocka_unit_test(sorting_in_place_needs_little_room),
         cmocka_unit_test(sorting_by_the_high_half_keeps_the_rest_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,71 @@
+/* long_draft.c — long documents worked out, before they are written, without holding their hashes.
+ *
+ * A pass over the text signs it. Its set is then taken in ranges (sketch/long_text.h), twice where it is kept: the place of
+ * an item in its record depends on how many there are. */
+#include "index/draft.h"
+#include "sketch/long_text.h"
+
+static twin_status encode_set(struct twin__index_draft_entry *entry, struct twin__index_draft *draft,
+                              struct twin__long_text *text, const twin_index *index, twin_sign_scratch *scratch)
+{
+    struct twin__hash_range range = { 0, UINT64_MAX };
+    struct twin__index_encoding encoding;
+    size_t room = twin__long_text_room(text->text.length);
+    twin_items part = { 0 };
+    twin_status status =
+        twin__index_items_begin(&encoding, &draft->bytes, entry->set_size, twin__index_item_bits(&index->options));
+    while (status == TWIN_OK) {
+        status = twin__long_text_range(&part, &range, text, index->signer, scratch, room);
+        if (status != TWIN_OK)
+            break;
+        twin__index_items_put(&encoding, &draft->bytes, (twin_set){ part.items, part.count });
+        if (!twin__hash_range_next(&range, part.count, room))
+            break;
+    }
+    if (status == TWIN_OK)
+        entry->digest = twin__index_items_end(&encoding, &draft->bytes);
+    twin_items_clear(&part);
+    return status;
+}
+
+static twin_status put_piece(void *context, twin_text piece)
+{
+    struct twin__index_draft *draft = context;
+    return twin__index_text_put(&draft->bytes, draft->packer, piece, false);
+}
+
+static twin_status encode_text(struct twin__index_draft *draft, const struct twin__long_text *text,
+                               const twin_index *index, twin_sign_scratch *scratch)
+{
+    size_t start;
+    twin_status status = twin__index_text_begin(&start, &draft->bytes, &draft->packer, text->length);
+    if (status == TWIN_OK)
+        status = twin__long_text_each(text, index->signer, scratch, put_piece, draft);
+    if (status == TWIN_OK)
+        status = twin__index_text_put(&draft->bytes, draft->packer, (twin_text){ "", 0 }, true);
+    if (status == TWIN_OK)
+        twin__index_text_end(start, &draft->bytes);
+    return status;
+}
+
+twin_status twin__index_keep_long(struct twin__index_draft_entry *entry, bool *is_kept, uint32_t *signature,
+                                  struct twin__index_draft *draft, const twin_index *index,
+                                  twin_sign_scratch *scratch, twin_text text)
+{
+    twin_keep keep = index->options.keep;
+    struct twin__long_text about = { .text = text, .digest_hash = { .family = TWIN_HASH_XXH3 } };
+    if (keep == TWIN_KEEP_SETS)
+        about.mask = UINT64_MAX << (64 - twin__index_item_bits(&index->options));
+    twin_status status = twin__long_text_sign(signature, &about, index->signer, scratch);
+    *is_kept = status == TWIN_OK && !about.is_short;
+    if (!*is_kept)
+        return status;
+    draft->repaired += about.replaced;
+    status = twin__long_text_measure(&entry->set_size, NULL, &about, index->signer, scratch);
+    entry->digest = about.digest;
+    if (status == TWIN_OK && keep == TWIN_KEEP_SETS)
+        status = encode_set(entry, draft, &about, index, scratch);
+    else if (status == TWIN_OK && keep == TWIN_KEEP_TEXT)
+        status = encode_text(draft, &about, index, scratch);
+    return status;
+}

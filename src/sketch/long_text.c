@@ -1,0 +1,249 @@
+/* long_text.c — signatures and sets of long texts, with little memory.
+ *
+ * A stream is one pass over a text: twin__normalise_piece() appends to scratch->text, twin__shingle_piece() takes what
+ * it can, and what is left, at most a window or a word, stays in front of the next piece. A signature takes one pass
+ * as a rule (minhash.h). A range of the set takes one pass that collects the hashes within it: whenever there are more
+ * than fit, they are sorted and repeats dropped, and if they still fill most of the room, the upper half is left to a
+ * later range. So a text that repeats itself takes few passes, and one that does not about as many as its hashes are
+ * larger than the room. */
+#include "sketch/long_text.h"
+
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "kernels/sort.h"
+#include "sketch/digester.h"
+#include "sketch/minhash.h"
+#include "sketch/shingle.h"
+#include "sketch/signer.h"
+#include "text/pieces.h"
+
+/* ---- one pass over a text ---- */
+
+struct stream {
+    const twin_signer *signer;
+    twin_sign_scratch *scratch;
+    struct twin__normaliser text;
+    struct twin__shingling shingles;
+    size_t used;     /* bytes of scratch->text that are done with */
+    twin_text fresh; /* those of the last piece */
+    bool is_done;
+};
+
+static void stream_begin(struct stream *stream, const struct twin__long_text *text, const twin_signer *signer,
+                         twin_sign_scratch *scratch)
+{
+    stream->signer = signer;
+    stream->scratch = scratch;
+    stream->text = (struct twin__normaliser){ .rest = text->text, .normal = signer->scheme.normal };
+    stream->used = 0;
+    stream->is_done = false;
+    scratch->text.length = 0;
+    twin__shingle_begin(&stream->shingles);
+}
+
+/* The next piece of the normalised text is stream->fresh. */
+static twin_status next_text(struct stream *stream)
+{
+    twin_buffer *text = &stream->scratch->text;
+    if (stream->used)
+        memmove(text->bytes, text->bytes + stream->used, text->length - stream->used);
+    text->length -= stream->used;
+    stream->used = 0;
+    size_t before = text->length;
+    twin_status status = twin__normalise_piece(text, &stream->text);
+    stream->is_done = stream->text.rest.length == 0;
+    stream->fresh = (twin_text){ text->bytes ? text->bytes + before : "", text->length - before };
+    return status;
+}
+
+/* The items of the next piece are in the scratch; *more is false when there was none left. */
+static twin_status next_items(bool *more, struct stream *stream)
+{
+    *more = !stream->is_done;
+    if (stream->is_done)
+        return TWIN_OK;
+    twin_status status = next_text(stream);
+    twin_text text = { stream->scratch->text.bytes, stream->scratch->text.length };
+    if (status != TWIN_OK)
+        return status;
+    return twin__shingle_piece(&stream->scratch->items, &stream->used, &stream->shingles, stream->signer->shingler,
+                               text, stream->is_done);
+}
+
+twin_status twin__long_text_each(const struct twin__long_text *text, const twin_signer *signer,
+                                 twin_sign_scratch *scratch, twin_status (*visit)(void *context, twin_text piece),
+                                 void *context)
+{
+    struct stream stream;
+    twin_status status = TWIN_OK;
+    stream_begin(&stream, text, signer, scratch);
+    while (status == TWIN_OK && !stream.is_done) {
+        status = next_text(&stream);
+        stream.used = scratch->text.length;
+        if (status == TWIN_OK && stream.fresh.length)
+            status = visit(context, stream.fresh);
+    }
+    return status;
+}
+
+/* ---- what a pass does with the items ---- */
+
+typedef twin_status take_fn(void *context, uint64_t *items, size_t count);
+
+/* One pass: calls `take` for the items of each piece, and fills in what is known of the text after it. */
+static twin_status pass_over(struct twin__long_text *text, const twin_signer *signer, twin_sign_scratch *scratch,
+                             take_fn *take, void *context)
+{
+    struct stream stream;
+    struct twin__digester *digester;
+    bool more = true;
+    twin_status status = twin__digester_create(&digester, text->digest_hash);
+    text->length = 0;
+    text->is_empty = true;
+    stream_begin(&stream, text, signer, scratch);
+    while (status == TWIN_OK) {
+        status = next_items(&more, &stream);
+        if (status != TWIN_OK || !more)
+            break;
+        twin__digester_add(digester, stream.fresh.bytes, stream.fresh.length);
+        text->length += stream.fresh.length;
+        text->is_empty &= scratch->items.count == 0;
+        status = take(context, scratch->items.items, scratch->items.count);
+    }
+    if (status == TWIN_OK)
+        text->digest = twin__digester_end(digester);
+    text->replaced = stream.text.replaced;
+    text->is_short = scratch->is_short = stream.shingles.is_short;
+    twin__digester_free(digester);
+    return status;
+}
+
+struct signing {
+    struct twin__minhash_pass pass;
+    uint64_t mask;
+};
+
+static twin_status take_for_signature(void *context, uint64_t *items, size_t count)
+{
+    struct signing *signing = context;
+    for (size_t i = 0; i < count && signing->mask; i++)
+        items[i] &= signing->mask;
+    twin__minhash_add(&signing->pass, items, count);
+    return TWIN_OK;
+}
+
+twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
+                                 twin_sign_scratch *scratch)
+{
+    struct signing signing = { .mask = text->mask };
+    twin_status status = TWIN_OK;
+    twin__minhash_begin(&signing.pass, signature, signer->hasher);
+    while (status == TWIN_OK && twin__minhash_next(&signing.pass))
+        status = pass_over(text, signer, scratch, take_for_signature, &signing);
+    return status;
+}
+
+/* ---- ranges of the set ---- */
+
+enum {
+    FEWEST_IN_ROOM = 1 << 19, /* 4 MB */
+    SORT_SPARE = 1 << 16,     /* hashes that are sorted with as many beside them */
+};
+
+size_t twin__long_text_room(size_t length)
+{
+    size_t room = length / 2 / sizeof(uint64_t);
+    return room > FEWEST_IN_ROOM ? room : FEWEST_IN_ROOM;
+}
+
+struct collecting {
+    twin_items *out;
+    struct twin__hash_range range;
+    size_t room;
+};
+
+static twin_status sort_and_drop(twin_items *items)
+{
+    size_t count = items->count;
+    twin_status status = twin_items_reserve(items, SORT_SPARE);
+    if (status != TWIN_OK)
+        return status;
+    twin__sort_in_place(items->items, count, items->items + count, SORT_SPARE);
+    items->count = twin__kernels()->drop_repeats(items->items, count);
+    return TWIN_OK;
+}
+
+static twin_status take_for_range(void *context, uint64_t *items, size_t count)
+{
+    struct collecting *collecting = context;
+    twin_items *out = collecting->out;
+    twin_status status = twin_items_reserve(out, count);
+    if (status != TWIN_OK)
+        return status;
+    uint64_t first = collecting->range.first, length = collecting->range.last - first, *end = out->items + out->count;
+    for (size_t i = 0; i < count; i++) {
+        *end = items[i];
+        end += items[i] - first <= length;
+    }
+    out->count = (size_t)(end - out->items);
+    if (out->count <= collecting->room)
+        return TWIN_OK;
+    status = sort_and_drop(out);
+    if (status == TWIN_OK && out->count > collecting->room / 4 * 3) {
+        out->count = collecting->room / 2;
+        collecting->range.last = out->items[out->count - 1];
+    }
+    return status;
+}
+
+twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *range, struct twin__long_text *text,
+                                  const twin_signer *signer, twin_sign_scratch *scratch, size_t room)
+{
+    struct collecting collecting = { out, *range, room };
+    out->count = 0;
+    /* All at once: an array that grows is in memory twice while it is copied. */
+    twin_status status = twin_items_reserve(out, room + TWIN__PIECE + SORT_SPARE);
+    if (status == TWIN_OK)
+        status = pass_over(text, signer, scratch, take_for_range, &collecting);
+    if (status == TWIN_OK)
+        status = sort_and_drop(out);
+    *range = collecting.range;
+    return status;
+}
+
+bool twin__hash_range_next(struct twin__hash_range *range, size_t count, size_t room)
+{
+    if (range->last == UINT64_MAX)
+        return false;
+    /* Nine tenths of the room, so that chance does not make it overflow. */
+    double length = (double)(range->last - range->first) / (double)(count + 1) * (double)room * 0.9;
+    range->first = range->last + 1;
+    range->last = length < (double)(UINT64_MAX - range->first) ? range->first + (uint64_t)length : UINT64_MAX;
+    return true;
+}
+
+twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct twin__long_text *text,
+                                    const twin_signer *signer, twin_sign_scratch *scratch)
+{
+    struct twin__digester *digester;
+    struct twin__hash_range range = { 0, UINT64_MAX };
+    size_t room = 2 * twin__long_text_room(text->text.length); /* of one text, so twice as many take no more */
+    twin_items part = { 0 };
+    *size = 0;
+    twin_status status = twin__digester_create(&digester, (twin_hash){ .family = TWIN_HASH_XXH3 });
+    while (status == TWIN_OK) {
+        status = twin__long_text_range(&part, &range, text, signer, scratch, room);
+        if (status != TWIN_OK)
+            break;
+        *size += part.count;
+        twin__digester_add(digester, part.items, part.count * sizeof *part.items);
+        if (!twin__hash_range_next(&range, part.count, room))
+            break;
+    }
+    if (status == TWIN_OK && digest)
+        *digest = twin__digester_end(digester);
+    twin__digester_free(digester);
+    twin_items_clear(&part);
+    return status;
+}

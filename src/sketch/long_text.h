@@ -1,0 +1,54 @@
+/* long_text.h — texts too long for their hashes to be held at once.
+ *
+ * A shingle at each character makes eight bytes of hashes per byte of text, and as many again to sort them. A long text
+ * is instead normalised, shingled and signed piece by piece, and its set is taken in ranges of hashes, as many at a time
+ * as there is room for, each with a pass over the text. Results are those of the short way. */
+#ifndef TWIN_SKETCH_LONG_TEXT_H
+#define TWIN_SKETCH_LONG_TEXT_H
+
+#include <twinsift/signer.h>
+
+/* A text of more bytes is long. */
+enum { TWIN__LONG_TEXT = 1 << 20 };
+
+/* A long text and how to read it. The first call fills in the rest. */
+struct twin__long_text {
+    twin_text text;        /* as it is in its input */
+    twin_hash digest_hash; /* of the digest of the normalised text */
+    uint64_t mask;         /* bits of a hash that make the item, once repeats were dropped; 0: all */
+
+    twin_digest digest;
+    uint64_t replaced; /* ill-formed sequences */
+    size_t length;     /* of the normalised text */
+    bool is_short, is_empty;
+};
+
+twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
+                                 twin_sign_scratch *scratch);
+
+/* Hashes from `first` to `last`. */
+struct twin__hash_range {
+    uint64_t first, last;
+};
+
+/* How many hashes fit into half the bytes of the text. */
+size_t twin__long_text_room(size_t length);
+
+/* Replaces `out` by the part of the set that is in the range, without the mask. If it has more than `room` hashes, the
+ * range is shortened. `out` must not be part of the scratch. */
+twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *range, struct twin__long_text *text,
+                                  const twin_signer *signer, twin_sign_scratch *scratch, size_t room);
+
+/* The range that follows one with `count` hashes, of a length that should fill the room. False: there is none. */
+bool twin__hash_range_next(struct twin__hash_range *range, size_t count, size_t room);
+
+/* The size of the set, and its digest (twin_set_digest()) unless that is NULL. */
+twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct twin__long_text *text,
+                                    const twin_signer *signer, twin_sign_scratch *scratch);
+
+/* Calls `visit` for each piece of the normalised text. */
+twin_status twin__long_text_each(const struct twin__long_text *text, const twin_signer *signer,
+                                 twin_sign_scratch *scratch, twin_status (*visit)(void *context, twin_text piece),
+                                 void *context);
+
+#endif
