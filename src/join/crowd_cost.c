@@ -9,6 +9,13 @@ enum { MOST_SAMPLED = 256 };
 /* To keep, sort and find a token, and to count a document of its posting list; measured. */
 static const double SECONDS_PER_TOKEN = 200e-9, SECONDS_PER_HIT = 3e-9;
 
+/* A counter that is full says only that the shingle is not common: the mean, by order of magnitude, of what it can be. */
+static double expected_postings(const struct twin__crowd_state *crowd, uint64_t count)
+{
+    double full = TWIN__CROWD_MOST_COUNTED, common = (double)crowd->count / TWIN__CROWD_COMMON_SHARE;
+    return count == TWIN__CROWD_MOST_COUNTED && common > full ? sqrt(full * common) : (double)count;
+}
+
 static void sample_document(void *context, size_t begin, size_t end, int worker)
 {
     struct twin__crowd_state *crowd = context;
@@ -23,7 +30,7 @@ static void sample_document(void *context, size_t begin, size_t end, int worker)
         }
         crowd->sample[i] = SECONDS_PER_TOKEN * (double)tokens->count;
         for (size_t t = 0; t < tokens->count; t++) /* each pair is met by one of its two documents */
-            crowd->sample[i] += SECONDS_PER_HIT / 2 * (double)(tokens->items[t] >> 48);
+            crowd->sample[i] += SECONDS_PER_HIT / 2 * expected_postings(crowd, tokens->items[t] >> 48);
     }
 }
 

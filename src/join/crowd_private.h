@@ -70,7 +70,9 @@ struct twin__crowd_block {
     unsigned start_bits;
 };
 
-/* Shingles that a good part of the documents has; see crowd_frequency.c. */
+/* Shingles that one document in TWIN__CROWD_COMMON_SHARE has or more; see crowd_frequency.c. */
+enum { TWIN__CROWD_COMMON_SHARE = 8 };
+
 struct twin__crowd_common {
     uint32_t *places;
     unsigned shift;
@@ -84,7 +86,7 @@ struct twin__crowd_state {
     uint64_t *order; /* by rank: the size of a set in the high half, its document in the low */
     size_t count;
     struct twin__crowd_common common;
-    _Atomic uint16_t *counters; /* of all others */
+    _Atomic uint8_t *counters; /* of all others */
     unsigned counter_shift;
     unsigned step_shift; /* a step is 2^step_shift positions */
     size_t first_rank;   /* where the current loop begins */
@@ -117,7 +119,7 @@ static inline size_t twin__crowd_overlap(const struct twin__crowd_state *crowd, 
  * shingles come and go together: a few positions more make many chance meetings fewer. */
 static inline size_t twin__crowd_wanted(size_t size, size_t overlap)
 {
-    enum { SIZE_PER_TOKEN = 256, MOST_WANTED = 16 };
+    enum { SIZE_PER_TOKEN = 32, MOST_WANTED = 16 };
     size_t count = 1 + size / SIZE_PER_TOKEN;
     if (count > MOST_WANTED)
         count = MOST_WANTED;
@@ -158,18 +160,17 @@ enum { TWIN__CROWD_SETS_AT_A_TIME = 8 };
 
 /* ---- frequencies ---- */
 
-/* Counters stay at this, whichever worker gets there: some may add to one at once, never so many that it wraps. */
-enum { TWIN__CROWD_MOST_COUNTED = UINT16_MAX - TWIN_EXEC_MAX_WORKERS };
+/* Counters stay at the largest class. Common shingles are counted further, as far as a token has room. */
+enum { TWIN__CROWD_MOST_COUNTED = TWIN__CROWD_CLASSES - 1, TWIN__CROWD_MOST_COMMON = UINT16_MAX };
 
-static inline _Atomic uint16_t *twin__crowd_counter(const struct twin__crowd_state *crowd, uint64_t item)
+static inline _Atomic uint8_t *twin__crowd_counter(const struct twin__crowd_state *crowd, uint64_t item)
 {
     return &crowd->counters[item >> crowd->counter_shift];
 }
 
 static inline unsigned twin__crowd_counted(const struct twin__crowd_state *crowd, uint64_t item)
 {
-    unsigned count = atomic_load_explicit(twin__crowd_counter(crowd, item), memory_order_relaxed);
-    return count < TWIN__CROWD_MOST_COUNTED ? count : TWIN__CROWD_MOST_COUNTED;
+    return atomic_load_explicit(twin__crowd_counter(crowd, item), memory_order_relaxed);
 }
 
 /* Counters are far apart in memory: ask for those of later items early. */

@@ -68,12 +68,13 @@ struct components {
     uint32_t *of;    /* the component of each rank */
 };
 
-/* Of so many pairs per document a family is made: encoding a set takes as long as a dozen comparisons. */
-enum { PAIRS_PER_DOCUMENT = 12 };
-
+/* Encoding a set takes as long as a dozen comparisons. Where sets do not stay in the cache of a tile, it is fetching that
+ * counts: a family fetches each document once or twice, tiles fetch about one per pair. */
 static bool is_family(const struct component *component)
 {
-    return component->pairs >= (size_t)PAIRS_PER_DOCUMENT * (component->end - component->begin);
+    enum { STAY = 64, PAIRS_OF_EACH = 12, PAIRS_OF_EACH_IN_LARGE = 3 };
+    size_t documents = component->end - component->begin;
+    return component->pairs >= documents * (documents > STAY ? PAIRS_OF_EACH_IN_LARGE : PAIRS_OF_EACH);
 }
 
 /* Ranks the documents of the pairs by their component, then by number. `keys` and `spare` have room for all documents. */
