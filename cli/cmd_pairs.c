@@ -3,6 +3,7 @@
  * The command reads a collection, lets the library find the similar pairs, by sets (twin_similar_find) or by edits
  * (twin_edit_join_find), and prints them. --audit and --stats follow after the pairs. */
 #include "commands.h"
+#include "pairs_run.h"
 #include "read_documents.h"
 #include "support/inputs.h"
 #include "support/messages.h"
@@ -10,37 +11,19 @@
 #include "support/record.h"
 #include "support/results.h"
 #include "support/search_options.h"
-#include "support/size.h"
 #include "support/usage.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- options */
-
-/* --measure: the measures of sets, and one of texts. */
-enum measure { MEASURE_JACCARD, MEASURE_CONTAINMENT, MEASURE_EDIT };
-
-struct request {
-    struct shared_options shared;
-    enum measure measure;
-    size_t max_edits; /* TWIN_EDIT_FAR: not given */
-    twin_verify verify;
-    uint64_t top; /* 0: not given */
-    twin_copies copies;
-    twin_method method;
-    size_t buckets; /* 0: one per band hash */
-    bool groups;
-    uint64_t audit; /* documents to compare with all others; 0: none */
-    bool stats;
-};
 
 /* The most documents that --top may ask for, and how many without it. */
 enum { MOST_TOP = 1000000, DEFAULT_TOP = 10 };
 
-#define AT(field) OPTION_AT(struct request, field)
+#define AT(field) OPTION_AT(struct pairs_request, field)
 
 static const struct option_row options[] = {
     { "measure", 0, OPTIONS_MATCHING, "M",
@@ -60,6 +43,9 @@ static const struct option_row options[] = {
     { "groups", 0, OPTIONS_MATCHING, NULL,
       "print groups instead of pairs: the document that represents a group, a document, and their similarity",
       &option_flag, AT(groups) },
+    { "against", 0, OPTIONS_INPUT, "INPUT",
+      "only pairs of a document of INPUT... and one of this, which may be an index .twin; may be given several times",
+      &option_list, AT(against) },
     { "method", 0, OPTIONS_SEARCH, "HOW", "bands, for all pairs, or forest, for the most similar of each document",
       &option_choice, AT(method), .choices = "bands forest" },
     { "buckets", 0, OPTIONS_SEARCH, "N", "hash each band into N buckets, so that different bands may collide",
@@ -72,7 +58,7 @@ static const struct option_row options[] = {
 
 /* The first contradiction with --measure edit as a sentence; NULL when there is none. Texts are compared character by
  * character, and found through a forest. */
-static const char *edit_contradiction(const struct request *request)
+static const char *edit_contradiction(const struct pairs_request *request)
 {
     const struct shared_options *shared = &request->shared;
     const twin_scheme *scheme = &shared->scheme;
@@ -92,7 +78,7 @@ static const char *edit_contradiction(const struct request *request)
     return NULL;
 }
 
-static const char *forest_contradiction(const struct request *request)
+static const char *forest_contradiction(const struct pairs_request *request)
 {
     bool forest = request->method == TWIN_METHOD_FOREST;
     if (request->measure == MEASURE_EDIT)
@@ -106,7 +92,7 @@ static const char *forest_contradiction(const struct request *request)
     return NULL;
 }
 
-static const char *groups_contradiction(const struct request *request)
+static const char *groups_contradiction(const struct pairs_request *request)
 {
     if (!request->groups)
         return NULL;
@@ -115,7 +101,46 @@ static const char *groups_contradiction(const struct request *request)
     return request->audit ? "--audit counts pairs, so --groups cannot be used" : NULL;
 }
 
-static const char *contradiction(const struct request *request)
+static bool is_index(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".twin") == 0;
+}
+
+static const char *index_contradiction(const struct pairs_request *request)
+{
+    static const char *const idle[] = { "measure", "verify", "method", "top", "copies", "buckets", "stats" };
+    if (request->against.count > 1)
+        return "--against: an index cannot be combined with other inputs";
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+        if (option_given(&request->shared.base, idle[i]))
+            return "--against: an index prints all matches by its own rule, so --measure, --verify, --method, --top, "
+                   "--copies, --buckets and --stats do not apply";
+    return NULL;
+}
+
+static const char *against_contradiction(const struct pairs_request *request)
+{
+    const struct request_base *base = &request->shared.base;
+    bool pipes[2] = { false, false }, index = false;
+    for (size_t i = 0; i < request->against.count; i++) {
+        index |= is_index(request->against.items[i]);
+        pipes[0] |= strcmp(request->against.items[i], "-") == 0;
+    }
+    for (size_t i = 0; i < base->count; i++)
+        pipes[1] |= strcmp(base->arguments[i], "-") == 0;
+    if (request->against.count == 0)
+        return NULL;
+    if (request->measure == MEASURE_EDIT)
+        return "--against compares sets, so --measure edit cannot be used";
+    if (request->groups || request->audit)
+        return "--against finds pairs between two collections, so --groups and --audit cannot be used";
+    if (pipes[0] && pipes[1])
+        return "--against: standard input can be only one of the two collections";
+    return index ? index_contradiction(request) : NULL;
+}
+
+static const char *contradiction(const struct pairs_request *request)
 {
     const char *sentence = edit_contradiction(request);
     if (request->measure == MEASURE_CONTAINMENT && request->verify != TWIN_VERIFY_EXACT)
@@ -124,68 +149,64 @@ static const char *contradiction(const struct request *request)
         return "--audit needs to know which pairs reach the threshold, so --verify none cannot be used";
     if (!sentence)
         sentence = groups_contradiction(request);
+    if (!sentence)
+        sentence = against_contradiction(request);
     return sentence ? sentence : forest_contradiction(request);
 }
 
 /* ---- a run and its results */
 
-struct run {
-    const struct request *request;
-    twin_scheme scheme;
-    twin_exec exec;
-    twin_input *input;
-    twin_collection *collection;
-    twin_similar *similar;
-    twin_dedup *dedup; /* instead, for groups */
-    twin_similar_counts counts;
-    double started, opened, read, found, written, audited; /* seconds */
-    uint64_t lines;
-    twin_audit audit;
-};
-
-static void run_clear(struct run *run)
+static void run_clear(struct pairs_run *run)
 {
     twin_similar_free(run->similar);
     twin_dedup_free(run->dedup);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
-}
-
-static bool by_edits(const struct run *run)
-{
-    return run->request->measure == MEASURE_EDIT;
+    twin_collection_free(run->other);
+    twin_input_free(run->other_input);
 }
 
 /* Texts are found without bands. */
-static bool choose_scheme(struct run *run)
+static bool choose_scheme(struct pairs_run *run)
 {
-    const struct request *request = run->request;
+    const struct pairs_request *request = run->request;
     run->scheme = request->shared.scheme;
     return by_edits(run) || complete_scheme(&run->scheme, &request->shared, (twin_measure)request->measure);
 }
 
 /* ---- reading and searching */
 
-static bool read_collection(struct run *run, twin_progress progress)
+static twin_collection *read_side(const struct pairs_run *run, const twin_input *input, twin_progress progress)
 {
-    const struct request *request = run->request;
-    run->input = open_inputs(&request->shared, 0, progress);
-    run->opened = seconds();
-    if (!run->input)
-        return false;
+    const struct pairs_request *request = run->request;
     twin_collection_options wanted = { .scheme = run->scheme,
                                        .texts = by_edits(run),
                                        .exec = run->exec,
                                        .strict = request->shared.strict,
                                        .progress = progress };
-    run->collection = read_documents(run->input, wanted, request->shared.quiet);
-    run->read = seconds();
-    return run->collection != NULL;
+    return read_documents(input, wanted, request->shared.quiet);
 }
 
-static twin_similar_options similar_options(const struct run *run, twin_progress progress)
+static bool read_collections(struct pairs_run *run, twin_progress progress)
 {
-    const struct request *request = run->request;
+    const struct shared_options *shared = &run->request->shared;
+    const struct option_texts *against = &run->request->against;
+    run->input = open_inputs(shared, 0, progress);
+    if (run->input && against->count)
+        run->other_input = open_named_inputs(shared, against->items, against->count, progress);
+    run->opened = seconds();
+    if (!run->input || (against->count && !run->other_input))
+        return false;
+    run->collection = read_side(run, run->input, progress);
+    if (run->collection && run->other_input)
+        run->other = read_side(run, run->other_input, progress);
+    run->read = seconds();
+    return run->collection && (run->other || !run->other_input);
+}
+
+static twin_similar_options similar_options(const struct pairs_run *run, twin_progress progress)
+{
+    const struct pairs_request *request = run->request;
     return (twin_similar_options){ .measure = run->scheme.measure,
                                    .verify = request->verify,
                                    .threshold = run->scheme.threshold,
@@ -197,9 +218,9 @@ static twin_similar_options similar_options(const struct run *run, twin_progress
 }
 
 /* With --max-edits the threshold applies only if it is given too. */
-static twin_edit_join_options edit_options(const struct run *run, twin_progress progress)
+static twin_edit_join_options edit_options(const struct pairs_run *run, twin_progress progress)
 {
-    const struct request *request = run->request;
+    const struct pairs_request *request = run->request;
     const struct request_base *base = &request->shared.base;
     bool by_ratio = option_given(base, "threshold") || request->max_edits == TWIN_EDIT_FAR;
     return (twin_edit_join_options){ .ratio = by_ratio ? run->scheme.threshold : 0,
@@ -213,14 +234,14 @@ static twin_edit_join_options edit_options(const struct run *run, twin_progress 
 }
 
 /* Groups of sets are what deduplication finds: it need not compare all pairs of a large group. */
-static bool by_deduplication(const struct run *run)
+static bool by_deduplication(const struct pairs_run *run)
 {
-    const struct request *request = run->request;
+    const struct pairs_request *request = run->request;
     return request->groups && !by_edits(run) && request->verify == TWIN_VERIFY_EXACT &&
            request->method == TWIN_METHOD_BANDS;
 }
 
-static bool find_similar(struct run *run, twin_progress progress)
+static bool find_similar(struct pairs_run *run, twin_progress progress)
 {
     twin_error error = { 0 };
     twin_status status;
@@ -229,6 +250,9 @@ static bool find_similar(struct run *run, twin_progress progress)
         status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
     } else if (by_edits(run))
         status = twin_edit_join_find(&run->similar, run->collection, edit_options(run, progress), &error);
+    else if (run->other)
+        status =
+            twin_similar_between(&run->similar, run->collection, run->other, similar_options(run, progress), &error);
     else
         status = twin_similar_find(&run->similar, run->collection, similar_options(run, progress), &error);
     run->counts = run->dedup ? twin_dedup_count(run->dedup).search : twin_similar_count(run->similar);
@@ -241,19 +265,20 @@ static bool find_similar(struct run *run, twin_progress progress)
 
 /* ---- results */
 
-static void record_document(struct record *record, const char *name, const struct run *run, uint32_t document)
+static void record_document(struct record *record, const char *name, const twin_collection *collection,
+                            uint32_t document)
 {
     bool is_number;
-    twin_text id = twin_collection_id(&is_number, run->collection, document);
+    twin_text id = twin_collection_id(&is_number, collection, document);
     record_id(record, name, id, is_number);
 }
 
 static bool print_pair(void *context, twin_match match)
 {
-    struct run *run = context;
+    struct pairs_run *run = context;
     struct record record = record_begin(results(), run->request->shared.json);
-    record_document(&record, "a", run, match.a);
-    record_document(&record, "b", run, match.b);
+    record_document(&record, "a", run->collection, match.a);
+    record_document(&record, "b", run->other ? run->other : run->collection, match.b);
     record_fixed(&record, "similarity", match.similarity, 4);
     record_end(&record);
     run->lines++;
@@ -262,17 +287,17 @@ static bool print_pair(void *context, twin_match match)
 
 static bool print_member(void *context, twin_member member)
 {
-    struct run *run = context;
+    struct pairs_run *run = context;
     struct record record = record_begin(results(), run->request->shared.json);
-    record_document(&record, "group", run, member.group);
-    record_document(&record, "id", run, member.document);
+    record_document(&record, "group", run->collection, member.group);
+    record_document(&record, "id", run->collection, member.document);
     record_fixed(&record, "similarity", member.similarity, 4);
     record_end(&record);
     run->lines++;
     return output_is_good();
 }
 
-static twin_status each_member(struct run *run)
+static twin_status each_member(struct pairs_run *run)
 {
     size_t documents = twin_collection_count(run->collection).documents;
     if (run->dedup)
@@ -291,7 +316,7 @@ static twin_status each_member(struct run *run)
 
 /* Prints all before an audit begins, which may take long and be interrupted. A failed write is reported by
  * close_output(). */
-static bool print_results(struct run *run)
+static bool print_results(struct pairs_run *run)
 {
     twin_status status = run->request->groups
                              ? each_member(run)
@@ -305,9 +330,9 @@ static bool print_results(struct run *run)
     return status == TWIN_OK;
 }
 
-static bool audit_run(struct run *run, twin_progress progress)
+static bool audit_run(struct pairs_run *run, twin_progress progress)
 {
-    const struct request *request = run->request;
+    const struct pairs_request *request = run->request;
     uint64_t seed = request->shared.scheme.minhash.seed;
     twin_error error = { 0 };
     twin_audit_options audit = { .documents = request->audit,
@@ -327,180 +352,28 @@ static bool audit_run(struct run *run, twin_progress progress)
     return status == TWIN_OK;
 }
 
-static void print_audit_json(const twin_audit *audit)
-{
-    struct record record = record_begin(results(), true);
-    record_object(&record, "audit");
-    record_count(&record, "documents", audit->documents);
-    record_count(&record, "similar", audit->similar);
-    record_count(&record, "found", audit->found);
-    record_count(&record, "wrong", audit->wrong);
-    record_fixed(&record, "recall", audit->recall, 6);
-    record_fixed(&record, "low", audit->low, 6);
-    record_fixed(&record, "high", audit->high, 6);
-    record_object_end(&record);
-    record_end(&record);
-}
-
-static void print_audit(const struct run *run)
-{
-    const twin_audit *audit = &run->audit;
-    fprintf(stderr, "audit: %" PRIu64 " document%s compared with all others, ", audit->documents,
-            plural(audit->documents));
-    if (audit->similar == 0)
-        fputs("no similar pairs: recall cannot be estimated\n", stderr);
-    else
-        fprintf(stderr,
-                "%" PRIu64 " of %" PRIu64 " similar pair%s found\n"
-                "audit: recall %.4f, 95 %% interval %.4f to %.4f\n",
-                audit->found, audit->similar, plural(audit->similar), audit->recall, audit->low, audit->high);
-    if (audit->wrong)
-        fprintf(stderr, "audit: %" PRIu64 " reported pair%s not similar\n", audit->wrong,
-                audit->wrong == 1 ? " is" : "s are");
-    if (run->request->shared.json)
-        print_audit_json(audit);
-}
-
-/* ---- statistics */
-
-static void record_times(struct record *record, const struct run *run)
-{
-    twin_similar_counts pairs = run->counts;
-    record_object(record, "seconds");
-    record_fixed(record, "opening", run->opened - run->started, 3);
-    record_fixed(record, "reading", run->read - run->opened, 3);
-    record_fixed(record, "pairing", pairs.pairing_seconds, 3);
-    record_fixed(record, "verifying", pairs.verifying_seconds, 3);
-    record_fixed(record, "writing", run->written - run->found, 3);
-    record_fixed(record, "auditing", run->audited - run->written, 3);
-    record_fixed(record, "total", seconds() - run->started, 3);
-    record_object_end(record);
-}
-
-static void print_stats_json(const struct run *run)
-{
-    twin_collection_counts documents = twin_collection_count(run->collection);
-    twin_similar_counts pairs = run->counts;
-    struct record record = record_begin(stderr, true);
-    record_object(&record, "stats");
-    record_count(&record, "documents", documents.documents);
-    record_count(&record, "bytes", documents.bytes);
-    record_count(&record, "too_short", documents.too_short);
-    record_count(&record, "copies", documents.copies);
-    record_count(&record, "skipped", documents.problems);
-    record_count(&record, "bands", run->scheme.plan.bands);
-    record_count(&record, "rows", run->scheme.plan.rows);
-    record_count(&record, "candidates", pairs.candidates);
-    record_count(&record, "verified", pairs.verified);
-    record_count(&record, "similar", pairs.similar);
-    record_count(&record, "lines", run->lines);
-    record_count(&record, "crowds", pairs.crowds);
-    record_count(&record, "largest_crowd", pairs.largest_crowds[0]);
-    record_times(&record, run);
-    record_count(&record, "peak_bytes", peak_bytes());
-    record_object_end(&record);
-    record_end(&record);
-}
-
-static void print_count(const char *name, uint64_t count, const char *what)
-{
-    fprintf(stderr, "%-12s %12" PRIu64 "   %s\n", name, count, what);
-}
-
-static void print_counts(const struct run *run)
-{
-    twin_collection_counts documents = twin_collection_count(run->collection);
-    twin_similar_counts pairs = run->counts;
-    bool rows = run->request->shared.input.format == TWIN_INPUT_SETS, edit = by_edits(run);
-    char size[SIZE_ROOM], what[96];
-    snprintf(what, sizeof what, "%s of %s", write_decimal_size(size, (double)documents.bytes),
-             rows ? "rows" : "text");
-    print_count(rows ? "sets" : "documents", documents.documents, what);
-    print_count("  skipped", documents.problems, rows ? "rows that could not be read" : "could not be read");
-    if (!edit)
-        print_count("  too short", documents.too_short, "less than one shingle, similar only to equal ones");
-    print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
-    snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->scheme.plan.bands,
-             run->scheme.plan.rows);
-    if (run->request->measure == MEASURE_CONTAINMENT)
-        snprintf(what, sizeof what, "pairs with rare shingles in common");
-    else if (run->request->method == TWIN_METHOD_FOREST)
-        snprintf(what, sizeof what, "pairs near each other in a forest");
-    print_count("candidates", pairs.candidates,
-                edit ? "pairs of short texts, or that share a key, or are near each other in a forest" : what);
-    print_count("  verified", pairs.verified,
-                edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
-    print_count("  similar", pairs.similar, "distinct pairs at or above the threshold");
-    if (pairs.crowds) {
-        snprintf(what, sizeof what, "groups around a template; the largest: %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-                 pairs.largest_crowds[0], pairs.largest_crowds[1], pairs.largest_crowds[2]);
-        print_count("  crowds", pairs.crowds, what);
-    }
-    print_count("lines", run->lines, "printed");
-}
-
-static void print_time(const char *name, double time, double bytes)
-{
-    char size[SIZE_ROOM];
-    fprintf(stderr, "%-12s %12.3f", name, time);
-    if (bytes > 0 && time > 0)
-        fprintf(stderr, "   %s/s", write_decimal_size(size, bytes / time));
-    fputc('\n', stderr);
-}
-
-/* Memory per document is meaningful only once the documents outweigh the program. */
-enum { MANY_DOCUMENTS = 10000 };
-
-static void print_stats(const struct run *run)
-{
-    twin_collection_counts documents = twin_collection_count(run->collection);
-    twin_similar_counts pairs = run->counts;
-    double total = seconds() - run->started, peak = (double)peak_bytes();
-    print_counts(run);
-    print_time("seconds", total, (double)documents.bytes);
-    print_time("  opening", run->opened - run->started, 0);
-    print_time("  reading", run->read - run->opened, (double)documents.bytes);
-    print_time("  pairing", pairs.pairing_seconds, 0);
-    print_time("  verifying", pairs.verifying_seconds, 0);
-    print_time("  writing", run->written - run->found, 0);
-    if (run->request->audit)
-        print_time("  auditing", run->audited - run->written, 0);
-    fprintf(stderr, "%-12s %12.1f   MB", "peak memory", peak / 1e6);
-    if (documents.documents >= MANY_DOCUMENTS)
-        fprintf(stderr, ", %.0f bytes per document", peak / (double)documents.documents);
-    fputc('\n', stderr);
-}
-
 /* ---- the command */
 
-static bool find_and_print(struct run *run)
+static bool find_and_print(struct pairs_run *run)
 {
     twin_progress progress = progress_begin(run->request->shared.quiet);
     run->started = seconds();
-    bool done = read_collection(run, progress) && find_similar(run, progress) && print_results(run) &&
+    bool done = read_collections(run, progress) && find_similar(run, progress) && print_results(run) &&
                 (!run->request->audit || audit_run(run, progress));
     progress_end();
     return done;
 }
 
-static void print_reports(const struct run *run)
-{
-    if (run->request->audit)
-        print_audit(run);
-    if (run->request->stats && run->request->shared.json)
-        print_stats_json(run);
-    else if (run->request->stats)
-        print_stats(run);
-}
-
 static int run_pairs(void *context)
 {
-    struct request *request = context;
+    struct pairs_request *request = context;
     struct word_list stop_words = { 0 };
-    struct run run = { .request = request };
+    struct pairs_run run = { .request = request };
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
+    if (request->against.count && is_index(request->against.items[0]))
+        return print_pairs_of_index(request);
     if (request->method == TWIN_METHOD_FOREST && request->measure != MEASURE_EDIT && request->top == 0)
         request->top = DEFAULT_TOP;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
@@ -513,7 +386,7 @@ static int run_pairs(void *context)
     return done ? EXIT_DONE : EXIT_ERROR;
 }
 
-static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8), .max_edits = TWIN_EDIT_FAR };
+static const struct pairs_request defaults = { .shared = SHARED_DEFAULTS(0.8), .max_edits = TWIN_EDIT_FAR };
 
 const struct command command_pairs = {
     .name = "twinsift pairs",
@@ -532,6 +405,7 @@ const struct command command_pairs = {
                 "twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
                 "twinsift pairs --audit 1000 corpus.jsonl --output pairs.tsv.zst\n"
                 "twinsift pairs --groups articles/\n"
+                "twinsift pairs new.jsonl --against old.jsonl\n"
                 "twinsift pairs --measure edit --threshold 0.95 articles/\n"
                 "twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"
                 "twinsift pairs --sets --threshold 0.6 u.data\n"

@@ -37,29 +37,36 @@ static void remark_folders(const twin_input *input)
     }
 }
 
-twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress)
+twin_input *open_named_inputs(const struct shared_options *shared, const char *const *names, size_t count,
+                              twin_progress progress)
 {
-    const struct request_base *base = &shared->base;
     twin_input_options options = shared->input;
     twin_input *input = NULL;
     twin_error error = { 0 };
-    if (base->count <= first) {
+    if (count == 0) {
         fail("no input; give a file, a folder, or - for standard input");
         return NULL;
     }
-    for (size_t i = first; i < base->count; i++)
-        if (!*base->arguments[i]) {
+    for (size_t i = 0; i < count; i++)
+        if (!*names[i]) {
             fail("the name of an input is empty; give a file, a folder, or - for standard input");
             return NULL;
         }
     options.temp_folder = temp_folder();
     options.progress = progress;
-    twin_status status = twin_input_open(&input, base->arguments + first, base->count - first, options, &error);
+    twin_status status = twin_input_open(&input, names, count, options, &error);
     if (status != TWIN_OK)
         fail_status("the input", status, &error);
     else if (!shared->quiet)
         remark_folders(input);
     return input;
+}
+
+twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress)
+{
+    const struct request_base *base = &shared->base;
+    size_t count = base->count > first ? base->count - first : 0;
+    return open_named_inputs(shared, base->arguments + first, count, progress);
 }
 
 enum { MOST_REPORTED = 20 };

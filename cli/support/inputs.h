@@ -8,6 +8,10 @@
  * $TMPDIR; release with twin_input_free(). NULL: the error has been reported. */
 twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress);
 
+/* The same for inputs by their names. */
+twin_input *open_named_inputs(const struct shared_options *shared, const char *const *names, size_t count,
+                              twin_progress progress);
+
 /* Documents that could not be read. The first twenty are reported: a file of another kind must not fill the screen. Begin
  * with the input and 0. */
 struct problems {

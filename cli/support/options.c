@@ -40,6 +40,18 @@ static void show_text(char out[OPTION_VALUE_ROOM], const void *value, const stru
 
 const struct option_kind option_text = { read_text, show_text };
 
+static bool read_list(void *value, const struct option_row *row, const char *text)
+{
+    struct option_texts *texts = value;
+    if (texts->count == OPTION_MOST_TEXTS) {
+        fail("--%s: may be given %d times at most", row->name, (int)OPTION_MOST_TEXTS);
+        return false;
+    }
+    return read_text(&texts->items[texts->count++], row, text);
+}
+
+const struct option_kind option_list = { read_list, NULL };
+
 const struct option_kind option_help, option_version;
 
 /* ---- counts */

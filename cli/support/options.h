@@ -37,6 +37,13 @@ struct option_row {
 /* A row whose value is the member `field` of `request`, a struct type. */
 #define OPTION_AT(request, field) .offset = offsetof(request, field)
 
+/* The values of an option that may be given several times; borrowed from argv. */
+enum { OPTION_MOST_TEXTS = 64 };
+struct option_texts {
+    const char *items[OPTION_MOST_TEXTS];
+    size_t count;
+};
+
 /* The kinds. A comment names the type of the value. */
 extern const struct option_kind option_flag;                 /* bool: becomes true */
 extern const struct option_kind option_count;                /* uint64_t from `least` to `most` */
@@ -46,6 +53,7 @@ extern const struct option_kind option_fraction;             /* double from 0 to
 extern const struct option_kind option_point;                /* twin_plan_point, "0.9:0.99" */
 extern const struct option_kind option_choice;               /* an enum that counts from 0: one of `choices` */
 extern const struct option_kind option_text;                 /* const char *, not empty; borrowed from argv */
+extern const struct option_kind option_list;                 /* struct option_texts: one more */
 extern const struct option_kind option_help, option_version; /* no value: print and exit */
 
 /* "1000", "1e6", "1.5M": a whole number with an optional suffix K, M or G (thousand, million, billion). False when it

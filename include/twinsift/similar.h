@@ -40,6 +40,8 @@ typedef enum twin_copies {
     TWIN_COPIES_FIRST, /* each copy once, with the first of its kind; pairs of different sets between firsts */
     TWIN_COPIES_ALL,   /* every pair of documents */
     TWIN_COPIES_NONE,  /* only pairs of different sets, between firsts */
+    /* Between two collections, FIRST: each document with the first of those with equal sets in the other, so that of m and n
+       such documents m + n - 1 pairs are told. */
 } twin_copies;
 
 /* All zeros: exact answers by the collection's own scheme. */
@@ -71,6 +73,12 @@ typedef struct twin_similar twin_similar;
 TWIN_API twin_status twin_similar_find(twin_similar **out, const twin_collection *collection,
                                        twin_similar_options options, twin_error *error);
 TWIN_API void twin_similar_free(twin_similar *similar);
+
+/* The same for pairs between two collections that were read by the same scheme: a is a document of `first` and b one of
+ * `second`. Pairs within either are not searched. Both must outlive the result; not for audits and clusters. */
+TWIN_API twin_status twin_similar_between(twin_similar **out, const twin_collection *first,
+                                          const twin_collection *second, twin_similar_options options,
+                                          twin_error *error);
 
 TWIN_API twin_similar_counts twin_similar_count(const twin_similar *similar);
 

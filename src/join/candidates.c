@@ -105,6 +105,7 @@ static twin_status search_bands(struct twin__band_candidates *out, struct band_s
     struct twin__band_visits visits = { .pair = pass_gate,
                                         .bucket = search->finder ? unite_bucket : NULL,
                                         .least = TWIN__LARGE_BUCKET,
+                                        .split = search->provider->split,
                                         .context = search };
     twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
     if (status == TWIN_OK)

@@ -304,9 +304,9 @@ static void take_met(struct worker *worker, const struct join *join, size_t rank
 {
     for (size_t i = 0; i < worker->met_count; i++) {
         uint32_t other = worker->met[i];
-        size_t other_rank = join->block.begin + other;
-        if (worker->hits[other] >= join->block.wanted[other] &&
-            !twin__pairs_add(&worker->pairs, twin__pair(document_at(join, rank), document_at(join, other_rank))))
+        uint32_t a = document_at(join, rank), b = document_at(join, join->block.begin + other);
+        if (worker->hits[other] >= join->block.wanted[other] && twin__provider_wants(join->provider, a, b) &&
+            !twin__pairs_add(&worker->pairs, twin__pair(a, b)))
             worker->no_memory = true;
         worker->hits[other] = 0;
     }

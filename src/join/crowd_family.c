@@ -8,10 +8,13 @@
 
 static size_t all_before(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end)
 {
-    (void)context, (void)row;
-    for (uint32_t i = begin; i < end; i++)
-        out[i - begin] = i;
-    return end - begin;
+    const struct twin__family_source *source = context;
+    size_t count = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        out[count] = i;
+        count += twin__provider_wants(source->provider, source->documents[row], source->documents[i]);
+    }
+    return count;
 }
 
 twin_status twin__crowd_compare_all(twin_matches *out, struct twin__crowd_counts *counts,
@@ -26,6 +29,7 @@ twin_status twin__crowd_compare_all(twin_matches *out, struct twin__crowd_counts
                                                .exec = options->exec },
                                    .rule = { TWIN_JACCARD, options->threshold },
                                    .columns = all_before };
+    family.context = &family.source;
     return twin__family_join(out, &counts->compared, &family, error);
 }
 

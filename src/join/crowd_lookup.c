@@ -68,9 +68,10 @@ static void take_met(const struct lookup *lookup)
     for (size_t i = 0; i < worker->met_count; i++) {
         size_t rank = crowd->block.begin + worker->met[i], size = twin__crowd_size(crowd, rank);
         struct twin__crowd_hits *hits = &worker->hits[worker->met[i]];
+        uint32_t own = twin__crowd_document(crowd, lookup->rank), other = twin__crowd_document(crowd, rank);
         if (hits->count >= twin__crowd_wanted(size, twin__crowd_overlap(crowd, lookup->size, size)) &&
-            !twin__pairs_add(&worker->pairs, twin__pair(twin__crowd_document(crowd, lookup->rank),
-                                                        twin__crowd_document(crowd, rank))))
+            twin__provider_wants(crowd->provider, own, other) &&
+            !twin__pairs_add(&worker->pairs, twin__pair(own, other)))
             worker->no_memory = true;
         *hits = (struct twin__crowd_hits){ 0 };
     }

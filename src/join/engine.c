@@ -50,6 +50,11 @@ static size_t candidates_for(size_t top)
     return 2 * top + SPARE;
 }
 
+static bool allows(const void *context, uint32_t document, uint32_t other)
+{
+    return twin__provider_wants(context, document, other);
+}
+
 static twin_status candidates_from_forest(struct twin__band_candidates *out, const struct twin__provider *provider,
                                           const struct twin__gate *gate, const twin_similar_options *options)
 {
@@ -62,6 +67,8 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
                                                  .count = provider->signatures.count,
                                                  .take = candidates_for(options->top),
                                                  .least = gate->least,
+                                                 .allows = provider->split ? allows : NULL,
+                                                 .context = provider,
                                                  .exec = options->exec });
     twin__minhash_forest_free(forest);
     return status;

@@ -35,7 +35,15 @@ struct twin__provider {
                                 twin_measure measure, int worker, twin_error *error);
 
     void *context; /* the implementation's own */
+
+    uint32_t split; /* unless 0, only pairs of a document below this and one from it on are wanted */
 };
+
+/* Whether the pair is wanted. */
+static inline bool twin__provider_wants(const struct twin__provider *provider, uint32_t a, uint32_t b)
+{
+    return provider->split == 0 || (a < provider->split) != (b < provider->split);
+}
 
 static inline const uint32_t *twin__provider_signature(const struct twin__provider *provider, uint32_t document)
 {
@@ -53,6 +61,14 @@ static inline twin_set twin__content_set(struct twin__content content)
 {
     return (twin_set){ content.bytes, content.size / sizeof(uint64_t) };
 }
+
+/* ---- two collections as one: the documents of the first, then those of the second; pairs between them are wanted */
+
+/* It borrows the collections, which have the same scheme and are not texts, and copies their signatures; end with
+ * twin__between_provider_clear(). */
+twin_status twin__between_provider(struct twin__provider *out, const twin_collection *first,
+                                   const twin_collection *second, int workers);
+void twin__between_provider_clear(struct twin__provider *provider);
 
 /* ---- a collection as a provider of sets, or of texts if it was read as texts */
 

@@ -191,6 +191,8 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
         return twin__fail_null(NULL, similar ? "visit" : "similar");
     if ((unsigned)copies > TWIN_COPIES_NONE)
         return twin__fail(NULL, TWIN_EINVAL, "there is no choice of copies number %d", (int)copies);
+    if (similar->other)
+        return twin__between_each(similar, copies, visit, context);
     size_t documents = twin_collection_count(similar->collection).documents;
     struct expansion expansion = { .similar = similar,
                                    .copies = copies,

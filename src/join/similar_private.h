@@ -6,6 +6,7 @@
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
  *   similar.c         the public face: pairs of a collection, one query
+ *   between.c         pairs between two collections
  *   similar_each.c    pairs of documents from pairs of distinct ones
  *   edit_join.c       pairs by edit distance; near_pairs.c is how most of them are kept */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
@@ -18,12 +19,19 @@
 
 struct twin_similar {
     const twin_collection *collection;
+    const twin_collection *other;       /* of which the second documents of pairs are; NULL: all are of the same */
     twin_measure measure;               /* by which they are similar, */
     double threshold;                   /* and how much at least; not for edits */
     twin_matches matches;               /* of distinct documents, sorted by a, then b */
     struct twin__near_pairs near_pairs; /* the same, packed; then there are no matches */
     twin_similar_counts counts;
 };
+
+/* ---- between.c */
+
+/* twin_similar_each() for pairs between two collections. */
+twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
+                               void *context);
 
 /* ---- minhash_forest.c */
 

@@ -115,14 +115,32 @@ struct pairing {
     atomic_size_t done;
 };
 
+/* The first of the keys, in increasing order of documents, whose document is `split` or more. */
+static size_t find_split(const uint64_t *keys, size_t n, uint32_t split)
+{
+    size_t low = 0;
+    while (n > 0) {
+        size_t half = n / 2;
+        if ((uint32_t)keys[low + half] < split) {
+            low += half + 1;
+            n -= half + 1;
+        } else
+            n = half;
+    }
+    return low;
+}
+
 static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t n, size_t band, int worker)
 {
+    size_t split = pairing->visits.split ? find_split(keys, n, pairing->visits.split) : n;
+    if (pairing->visits.split && (split == 0 || split == n))
+        return;
     if (pairing->visits.bucket && n >= pairing->visits.least) {
         pairing->visits.bucket(pairing->visits.context, keys, n, worker);
         return;
     }
-    for (size_t j = 1; j < n; j++)
-        for (size_t i = 0; i < j; i++) {
+    for (size_t j = pairing->visits.split ? split : 1; j < n; j++)
+        for (size_t i = 0; i < j && i < split; i++) {
             uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
             if (share_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b),
                             pairing->options, band))

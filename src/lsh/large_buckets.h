@@ -11,6 +11,7 @@ struct twin__band_visits {
     twin_pair_visit *pair;
     twin__bucket_visit *bucket; /* of `least` documents and more, instead of their pairs; NULL: of none */
     size_t least;
+    uint32_t split; /* unless 0, only pairs of a document below this and one from it on, and buckets with both */
     void *context;
 };
 

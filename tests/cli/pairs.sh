@@ -85,6 +85,40 @@ prints "$edits"
 wrong 'so --copies does not apply' pairs --groups --copies none groups.jsonl
 wrong '--audit counts pairs' pairs --groups --audit 3 groups.jsonl
 
+# ---- --against: only pairs between two collections, whose ids may be the same
+
+{
+    printf '{"id":"a","text":"%s"}\n' "$(words 1 98)"
+    printf '{"id":"x","text":"%s"}\n' "$(words 1 98)"
+    printf '{"id":"other","text":"%s"}\n' "$(words 700 800)"
+} >against.jsonl
+printf '{"id":"z","text":"%s"}\n' "$(words 501 600)" >more.jsonl
+across=$'a\ta\t0.9796\na\tx\t0.9796\n7\ta\t0.9897\n7\tx\t0.9897\nalone\tz\t0.9899\na2\ta\t0.9796\nb2\ta\t0.9897'
+run 0 pairs $options groups.jsonl --against against.jsonl --against more.jsonl
+prints "$across"
+run 0 pairs $options --threads 1 --output between.tsv groups.jsonl --against against.jsonl --against more.jsonl
+[ "$(cat between.tsv)" = "$across" ] || fail "$asked: wrote $(cat between.tsv)"
+run 0 pairs $options --copies none groups.jsonl --against against.jsonl
+prints "$(printf '%s\n' "$across" | awk '$1 !~ /2|alone/ && $2 != "x"')"
+run 0 pairs $options --copies all --json groups.jsonl --against against.jsonl
+[ "$(wc -l <out)" = 8 ] && grep -qxF '{"a":7,"b":"x","similarity":0.9897}' out || fail "$asked: printed $(cat out)"
+run 0 pairs --measure containment $options --copies none groups.jsonl --against against.jsonl
+[ "$(grep -c 1.0000 out)" = 2 ] || fail "$asked: printed $(cat out)"
+run 0 pairs $options --stats groups.jsonl --against against.jsonl
+says 'documents              10 '
+run 0 index create against.twin --shingle word:3 --threshold 0.9
+run 0 index add against.twin against.jsonl more.jsonl
+run 0 pairs groups.jsonl --against against.twin
+[ "$(sort out)" = "$(printf '%s\n' "$across" $'a2\tx\t0.9796' $'b2\tx\t0.9897' | sort | uniq)" ] ||
+    fail "$asked: printed $(cat out)"
+wrong 'an index cannot be combined' pairs groups.jsonl --against against.twin --against more.jsonl
+wrong 'do not apply' pairs groups.jsonl --copies all --against against.twin
+wrong 'contradicts what was stored' pairs groups.jsonl --shingle word:5 --against against.twin
+wrong 'so --measure edit cannot be used' pairs --measure edit groups.jsonl --against against.jsonl
+wrong '--groups and --audit cannot be used' pairs --groups groups.jsonl --against against.jsonl
+wrong 'only one of the two' pairs - --against - </dev/null
+wrong 'missing.jsonl' pairs groups.jsonl --against missing.jsonl
+
 # ---- --output: whole or not at all
 
 run 0 pairs $options groups.jsonl

@@ -1,0 +1,272 @@
+/* between.c — the similar pairs between two collections.
+ *
+ * The two are one provider to the engine: documents of the second are numbered after those of the first, and only
+ * pairs of one document of each are wanted. Signatures have to be one array, so they are copied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "join/engine.h"
+#include "join/provider.h"
+#include "join/similar_private.h"
+#include "join/verify.h"
+
+/* ---- two collections as a provider ---- */
+
+struct both {
+    struct twin__provider sides[2];
+    uint32_t *rows, *documents;
+};
+
+static const struct twin__provider *side_of(const struct twin__provider *provider, uint32_t *document)
+{
+    const struct both *both = provider->context;
+    if (*document < provider->split)
+        return &both->sides[0];
+    *document -= provider->split;
+    return &both->sides[1];
+}
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    const struct twin__provider *side = side_of(provider, &document);
+    return side->size(side, document);
+}
+
+static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                         int worker, twin_error *error)
+{
+    const struct twin__provider *side = side_of(provider, &document);
+    return side->fetch(out, side, document, worker, error);
+}
+
+/* Joins signatures and lists of documents. */
+static twin_status join_sides(struct twin__provider *out, struct both *both)
+{
+    const struct twin__provider *first = &both->sides[0], *second = &both->sides[1];
+    size_t slots = first->signatures.slots, listed = first->signatures.count;
+    out->count = first->count + second->count;
+    both->rows = malloc((out->count * slots + 1) * sizeof *both->rows);
+    both->documents = malloc((listed + second->signatures.count + 1) * sizeof *both->documents);
+    if (!both->rows || !both->documents)
+        return TWIN_ENOMEM;
+    if (first->count)
+        memcpy(both->rows, first->signatures.rows, first->count * slots * sizeof *both->rows);
+    if (second->count)
+        memcpy(both->rows + first->count * slots, second->signatures.rows,
+               second->count * slots * sizeof *both->rows);
+    if (listed)
+        memcpy(both->documents, first->signatures.documents, listed * sizeof *both->documents);
+    for (size_t i = 0; i < second->signatures.count; i++)
+        both->documents[listed + i] = (uint32_t)first->count + second->signatures.documents[i];
+    out->signatures = (twin_signatures){ both->rows, slots, both->documents, listed + second->signatures.count };
+    return TWIN_OK;
+}
+
+twin_status twin__between_provider(struct twin__provider *out, const twin_collection *first,
+                                   const twin_collection *second, int workers)
+{
+    struct both *both = calloc(1, sizeof *both);
+    *out = (struct twin__provider){ .size = size_of, .fetch = fetch, .context = both };
+    if (!both)
+        return TWIN_ENOMEM;
+    twin_status status = twin__collection_provider(&both->sides[0], first, workers);
+    if (status == TWIN_OK)
+        status = twin__collection_provider(&both->sides[1], second, workers);
+    if (status == TWIN_OK)
+        status = join_sides(out, both);
+    out->split = (uint32_t)both->sides[0].count;
+    if (status != TWIN_OK)
+        twin__between_provider_clear(out);
+    return status;
+}
+
+void twin__between_provider_clear(struct twin__provider *provider)
+{
+    struct both *both = provider->context;
+    if (both) {
+        twin__collection_provider_clear(&both->sides[0]);
+        twin__collection_provider_clear(&both->sides[1]);
+        free(both->rows);
+        free(both->documents);
+    }
+    free(both);
+    *provider = (struct twin__provider){ 0 };
+}
+
+/* ---- searching ---- */
+
+static twin_status check(const twin_collection *first, const twin_collection *second, twin_error *error)
+{
+    if (twin_collection_slots(first) == 0 || twin_collection_slots(second) == 0)
+        return twin__fail(error, TWIN_EINVAL, "collections of texts have no sets to compare");
+    if (!twin_scheme_equal(twin_collection_scheme(first), twin_collection_scheme(second)))
+        return twin__fail(error, TWIN_EINVAL, "the two collections were read by different schemes");
+    if (twin_collection_count(first).documents + twin_collection_count(second).documents > UINT32_MAX)
+        return twin__fail(error, TWIN_ELIMIT, "the two collections have too many documents together");
+    return TWIN_OK;
+}
+
+/* From numbers of the provider to those of the two collections. */
+static void number_apart(twin_matches *matches, uint32_t split)
+{
+    for (size_t i = 0; i < matches->count; i++)
+        matches->items[i].b -= split;
+}
+
+static twin_status find(twin_similar *similar, const twin_similar_options *options, twin_error *error)
+{
+    struct twin__provider provider;
+    if (twin_collection_count(similar->collection).documents == 0)
+        return TWIN_OK;
+    if (twin__between_provider(&provider, similar->collection, similar->other, options->exec.workers) != TWIN_OK)
+        return twin__fail_memory(error);
+    twin_status status = twin__engine_find(&similar->matches, &similar->counts, &provider, options, error);
+    number_apart(&similar->matches, provider.split);
+    twin__between_provider_clear(&provider);
+    return status;
+}
+
+twin_status twin_similar_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                 twin_similar_options options, twin_error *error)
+{
+    if (!out || !first || !second)
+        return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
+    *out = NULL;
+    twin_status status = check(first, second, error);
+    if (status == TWIN_OK)
+        status = twin__similar_complete(&options, twin_collection_scheme(first), error);
+    if (status != TWIN_OK)
+        return status;
+    twin_similar *similar = calloc(1, sizeof *similar);
+    if (!similar)
+        return twin__fail_memory(error);
+    *similar = (twin_similar){
+        .collection = first, .other = second, .measure = options.measure, .threshold = options.threshold
+    };
+    status = find(similar, &options, error);
+    if (status != TWIN_OK) {
+        twin_similar_free(similar);
+        return status;
+    }
+    *out = similar;
+    return TWIN_OK;
+}
+
+/* ---- pairs of documents from pairs of distinct ones ---- */
+
+struct expansion {
+    const twin_similar *similar;
+    twin_copies copies;
+    size_t *ends; /* where the copies of a document of the second collection end, */
+    uint32_t
+        *same; /* in this list: it begins where that of the document before ends. Firsts are copies of themselves. */
+    twin_matches partners; /* of the document in hand */
+};
+
+static twin_status list_copies(struct expansion *out, const twin_collection *collection)
+{
+    size_t documents = twin_collection_count(collection).documents;
+    const uint32_t *firsts = twin_collection_firsts(collection);
+    out->ends = calloc(documents + 2, sizeof *out->ends);
+    out->same = malloc((documents + 1) * sizeof *out->same);
+    if (!out->ends || !out->same)
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < documents; i++)
+        out->ends[firsts[i] + 2]++;
+    for (size_t i = 2; i <= documents; i++)
+        out->ends[i] += out->ends[i - 1];
+    for (size_t i = 0; i < documents; i++)
+        out->same[out->ends[firsts[i] + 1]++] = (uint32_t)i;
+    return TWIN_OK;
+}
+
+/* Whether the two documents of a match have equal sets. */
+static twin_status are_copies(bool *out, const twin_similar *similar, twin_match match)
+{
+    *out = match.similarity == 1;
+    if (!*out || similar->measure == TWIN_JACCARD)
+        return TWIN_OK;
+    twin_scratch scratches[2] = { 0 };
+    twin_set a = { 0 }, b = { 0 };
+    twin_status status = twin_collection_set(&a, similar->collection, &scratches[0], match.a, NULL);
+    if (status == TWIN_OK)
+        status = twin_collection_set(&b, similar->other, &scratches[1], match.b, NULL);
+    *out = status == TWIN_OK && a.count == b.count; /* the smaller is contained in the other */
+    twin_scratch_clear(&scratches[0]);
+    twin_scratch_clear(&scratches[1]);
+    return status;
+}
+
+/* The partners that document `a` has by a match of its first. */
+static twin_status add_partners(struct expansion *expansion, uint32_t a, twin_match match)
+{
+    twin_status status = TWIN_OK;
+    bool is_first = match.a == a, same = false;
+    if (expansion->copies == TWIN_COPIES_NONE) {
+        if (is_first)
+            status = are_copies(&same, expansion->similar, match);
+        return !is_first || same || status != TWIN_OK ? status : twin__matches_add(&expansion->partners, match);
+    }
+    match.a = a;
+    if (expansion->copies == TWIN_COPIES_FIRST && !is_first)
+        return twin__matches_add(&expansion->partners, match);
+    for (size_t i = expansion->ends[match.b], end = expansion->ends[match.b + 1]; i < end && status == TWIN_OK; i++)
+        status = twin__matches_add(&expansion->partners, (twin_match){ a, expansion->same[i], match.similarity });
+    return status;
+}
+
+/* The first match of a document, or of one after it. */
+static size_t first_match(const twin_matches *matches, uint32_t document)
+{
+    size_t low = 0, count = matches->count;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (matches->items[low + half].a < document) {
+            low += half + 1;
+            count -= half + 1;
+        } else
+            count = half;
+    }
+    return low;
+}
+
+static int by_partner(const void *a, const void *b)
+{
+    const twin_match *x = a, *y = b;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+static twin_status visit_document(struct expansion *expansion, uint32_t a, twin_match_visit *visit, void *context)
+{
+    const twin_matches *matches = &expansion->similar->matches;
+    uint32_t first = twin_collection_firsts(expansion->similar->collection)[a];
+    twin_matches *partners = &expansion->partners;
+    twin_status status = TWIN_OK;
+    partners->count = 0;
+    for (size_t i = first_match(matches, first);
+         i < matches->count && matches->items[i].a == first && status == TWIN_OK; i++)
+        status = add_partners(expansion, a, matches->items[i]);
+    if (status != TWIN_OK)
+        return status;
+    if (partners->count > 1)
+        qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
+    for (size_t i = 0; i < partners->count; i++)
+        if (!visit(context, partners->items[i]))
+            return TWIN_ESTOPPED;
+    return TWIN_OK;
+}
+
+twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
+                               void *context)
+{
+    struct expansion expansion = { .similar = similar, .copies = copies };
+    size_t documents = twin_collection_count(similar->collection).documents;
+    twin_status status = list_copies(&expansion, similar->other);
+    for (size_t a = 0; a < documents && status == TWIN_OK; a++)
+        status = visit_document(&expansion, (uint32_t)a, visit, context);
+    free(expansion.ends);
+    free(expansion.same);
+    twin_matches_clear(&expansion.partners);
+    return status;
+}
