@@ -13,15 +13,13 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_pairs,        &command_dedup,        &command_plan,
-    &command_index_create, &command_index_add,    &command_index_remove,
-    &command_index_query,  &command_index_pairs,  &command_index_info,
-    &command_index_check,  &command_index_export, &command_index_compact,
-    &command_bloom_create, &command_bloom_add,    &command_bloom_has,
-    &command_bloom_count,  &command_bloom_remove, &command_bloom_merge,
-    &command_bloom_info,   &command_mail_learn,   &command_mail_check,
-    &command_mail_correct, &command_mail_forget,  &command_mail_info,
-    &command_mail_eval,    &command_completion,   NULL,
+    &command_pairs,         &command_dedup,        &command_show,         &command_plan,
+    &command_index_create,  &command_index_add,    &command_index_remove, &command_index_query,
+    &command_index_pairs,   &command_index_info,   &command_index_check,  &command_index_export,
+    &command_index_compact, &command_bloom_create, &command_bloom_add,    &command_bloom_has,
+    &command_bloom_count,   &command_bloom_remove, &command_bloom_merge,  &command_bloom_info,
+    &command_mail_learn,    &command_mail_check,   &command_mail_correct, &command_mail_forget,
+    &command_mail_info,     &command_mail_eval,    &command_completion,   NULL,
 };
 
 static const struct command_group groups[] = {

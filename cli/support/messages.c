@@ -29,18 +29,10 @@ const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static bool in_color(void)
-{
-    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (color != COLOR_AUTO)
-        return color == COLOR_ALWAYS;
-    return isatty(STDERR_FILENO) && !(no && *no) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
-}
-
 /* Writes whole lines, so that messages of several threads do not mix. */
 static void print_message(const char *style, const char *format, va_list arguments)
 {
-    bool colored = in_color();
+    bool colored = terminal_color(STDERR_FILENO, color);
     char *sentence = NULL;
     int length = vasprintf(&sentence, format, arguments);
     progress_clear();

@@ -7,6 +7,8 @@
 
 #include <twinsift/twinsift.h>
 
+#include "terminal.h"
+
 /* Exit statuses. A command that answers yes or no exits EXIT_YES or EXIT_NO, batch work EXIT_DONE. */
 enum { EXIT_DONE = 0, EXIT_YES = 0, EXIT_NO = 1, EXIT_ERROR = 2 };
 
@@ -22,8 +24,7 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports a failed call: the sentence of `error` if it has one, else `what` and the status in words. */
 int fail_status(const char *what, twin_status status, const twin_error *error);
 
-/* Whether messages are coloured: on a terminal that wants it, always, or never. */
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+/* Whether messages are coloured. */
 void messages_color(enum color when);
 
 /* "" for 1, else "s": printf("%zu item%s", n, plural(n)). */

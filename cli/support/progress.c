@@ -4,13 +4,14 @@
  * stage counts is part of the stage: this file knows no stage by name. */
 #include "progress.h"
 
+#include "terminal.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,14 +68,6 @@ static void write_left(char *out, size_t room, double seconds)
         snprintf(out, room, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left", s / 3600, s / 60 % 60, s % 60);
 }
 
-static size_t columns(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
-        return size.ws_col;
-    return 80;
-}
-
 static void draw(uint64_t done, uint64_t total, int64_t time)
 {
     char text[256], part[32];
@@ -93,7 +86,7 @@ static void draw(uint64_t done, uint64_t total, int64_t time)
         snprintf(text + used, 40, "  %s", part);
     }
     char whole[sizeof text + 8];
-    size_t room = columns() - 1; /* the last column would wrap */
+    size_t room = terminal_columns(STDERR_FILENO) - 1; /* the last column would wrap */
     snprintf(whole, sizeof whole, "\r%.*s\033[K", room < sizeof text ? (int)room : (int)sizeof text, text);
     put(whole);
     line.visible = true;

@@ -15,6 +15,7 @@
 #include <twinsift/collection.h>
 #include <twinsift/cpu.h>
 #include <twinsift/dedup.h>
+#include <twinsift/diff.h>
 #include <twinsift/edit.h>
 #include <twinsift/edit_join.h>
 #include <twinsift/embed.h>

@@ -18,8 +18,6 @@ enum {
     /* An alignment with up to this many edits stores all diagonals, 16 KB; a longer one is split in two, which costs
      * about as much as the distance. */
     TRACED_EDITS = 63,
-    /* Each byte that is not UTF-8 counts as a character past the last one. */
-    BAD_BYTE = 0x110000,
 };
 
 void twin_edit_scratch_clear(twin_edit_scratch *scratch)
@@ -63,21 +61,20 @@ static bool is_ascii(twin_text text)
     return (seen & 0x8080808080808080u) == 0;
 }
 
-/* The character at `at`; *length becomes its number of bytes. */
-static uint32_t character(twin_text text, size_t at, size_t *length)
+uint32_t twin__edit_character(twin_text text, size_t at, size_t *length)
 {
     const utf8proc_uint8_t *p = (const utf8proc_uint8_t *)text.bytes + at;
     utf8proc_int32_t c;
     utf8proc_ssize_t taken = utf8proc_iterate(p, (utf8proc_ssize_t)(text.length - at), &c);
     *length = taken > 0 ? (size_t)taken : 1;
-    return taken > 0 ? (uint32_t)c : (uint32_t)BAD_BYTE + *p;
+    return taken > 0 ? (uint32_t)c : (uint32_t)TWIN__EDIT_BAD_BYTE + *p;
 }
 
 size_t twin__edit_decode(uint32_t *out, twin_text text)
 {
     size_t count = 0;
     for (size_t at = 0, length; at < text.length; at += length)
-        out[count++] = character(text, at, &length);
+        out[count++] = twin__edit_character(text, at, &length);
     return count;
 }
 
@@ -455,7 +452,7 @@ static uint32_t bytes_of(twin_text text, size_t *at, uint32_t characters)
 {
     size_t begin = *at;
     for (size_t length; characters > 0; characters--, *at += length)
-        character(text, *at, &length);
+        twin__edit_character(text, *at, &length);
     return (uint32_t)(*at - begin);
 }
 

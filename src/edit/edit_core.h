@@ -19,6 +19,12 @@ enum {
     TWIN__EDIT_SCORES,    /* a row of the table */
 };
 
+/* Each byte that is not UTF-8 counts as a character past the last one. */
+enum { TWIN__EDIT_BAD_BYTE = 0x110000 };
+
+/* The character at `at`; *length becomes its number of bytes. */
+uint32_t twin__edit_character(twin_text text, size_t at, size_t *length);
+
 /* Two sequences. `a` runs down the table and `b` across it. */
 struct twin__pair {
     const void *a, *b;

@@ -13,6 +13,8 @@ mkdir bin && ln -s "$TWINSIFT" bin/twinsift && PATH=$PWD/bin:$PATH
 cases=(
     'twinsift p | pairs plan | index'
     'twinsift in | index | pairs'
+    'twinsift sh | show | pairs'
+    'twinsift show --si | --side-by-side | --sets'
     'twinsift help in | index | pairs'
     'twinsift index c | create check compact | add'
     'twinsift bloom a | add | create'

@@ -1,0 +1,558 @@
+/* diff.c — what two texts have in common and where they differ, word by word.
+ *
+ * Words become numbers, equal for equal words. Of long texts the sequences of words that occur once in both are aligned
+ * first, as many as are in the same order (patience diff); what is between them, or all of short texts, is aligned by the
+ * method of Myers (1986): a shortest path is sought from both ends, the part is split where they meet, and each half is
+ * done in the same way. After `effort` differences it is split where one end has come furthest; since each side then got
+ * that far at least, the work is linear. The result is two arrays of marks, from which spans are made. */
+#include <twinsift/diff.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <twinsift/hash.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "edit/edit_core.h"
+#include "kernels/sort.h"
+
+enum { DEFAULT_EFFORT = 256 };
+
+/* ---- words ---- */
+
+struct words {
+    twin_text text;
+    uint32_t *begins; /* where each begins; one more for the end of the text */
+    uint32_t *numbers;
+    bool *changed; /* not in the other text */
+    size_t count, begin_capacity;
+};
+
+enum kind { BLANK, PART, ALONE };
+
+struct range {
+    uint32_t first, last;
+    enum kind kind;
+};
+
+/* Characters that are no part of a longer word, from Unicode's blocks; others above U+007F are. */
+static const struct range ranges[] = {
+    { 0x0085, 0x0085, BLANK },   { 0x00A0, 0x00A0, BLANK }, { 0x00A1, 0x00BF, ALONE },
+    { 0x0E00, 0x0EFF, ALONE }, /* Thai, Lao */
+    { 0x1000, 0x109F, ALONE }, /* Myanmar */
+    { 0x1780, 0x17FF, ALONE }, /* Khmer */
+    { 0x2000, 0x200A, BLANK },   { 0x2010, 0x2027, ALONE }, { 0x2028, 0x2029, BLANK },
+    { 0x202F, 0x202F, BLANK },   { 0x2030, 0x205E, ALONE }, { 0x205F, 0x205F, BLANK },
+    { 0x2190, 0x2BFF, ALONE },                                                         /* arrows, symbols */
+    { 0x2E80, 0x2FFF, ALONE },   { 0x3000, 0x3000, BLANK }, { 0x3001, 0x9FFF, ALONE }, /* kana, Han */
+    { 0xF900, 0xFAFF, ALONE },   { 0xFE30, 0xFE4F, ALONE }, { 0xFF00, 0xFFEF, ALONE }, /* their forms */
+    { 0x1F000, 0x1FAFF, ALONE },                                                       /* pictures */
+    { 0x20000, 0x3FFFF, ALONE },                                                       /* Han */
+};
+
+static enum kind kind_of(uint32_t c)
+{
+    if (c < 0x80) {
+        bool word = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+        return c <= ' ' ? BLANK : word ? PART : ALONE;
+    }
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0] && ranges[i].first <= c; i++)
+        if (c <= ranges[i].last)
+            return ranges[i].kind;
+    return c >= TWIN__EDIT_BAD_BYTE ? ALONE : PART;
+}
+
+static twin_status find_words(struct words *out, twin_text text)
+{
+    enum kind last = BLANK;
+    out->text = text;
+    for (size_t at = 0, length; at < text.length; at += length) {
+        enum kind kind = kind_of(twin__edit_character(text, at, &length));
+        bool begins = kind == ALONE || (kind == PART && last != PART);
+        last = kind;
+        if (!begins)
+            continue;
+        if (!TWIN__ARRAY_GROW(&out->begins, &out->begin_capacity, out->count, 2))
+            return TWIN_ENOMEM;
+        out->begins[out->count++] = (uint32_t)at;
+    }
+    if (!TWIN__ARRAY_GROW(&out->begins, &out->begin_capacity, out->count, 1))
+        return TWIN_ENOMEM;
+    out->begins[out->count] = (uint32_t)text.length;
+    out->numbers = malloc((out->count + 1) * sizeof *out->numbers);
+    out->changed = calloc(out->count + 1, sizeof *out->changed);
+    return out->numbers && out->changed ? TWIN_OK : TWIN_ENOMEM;
+}
+
+static void words_clear(struct words *words)
+{
+    free(words->begins);
+    free(words->numbers);
+    free(words->changed);
+}
+
+/* A word without the white space after it. */
+static twin_text word_at(const struct words *words, size_t i)
+{
+    twin_text word = { words->text.bytes + words->begins[i], words->begins[i + 1] - words->begins[i] };
+    size_t end = 0;
+    for (size_t at = 0, length; at < word.length; at += length) {
+        enum kind kind = kind_of(twin__edit_character(word, at, &length));
+        if (kind == BLANK)
+            break;
+        end = at + length;
+    }
+    word.length = end;
+    return word;
+}
+
+/* ---- numbers ---- */
+
+struct entry {
+    twin_text word; /* NULL: free */
+    uint32_t number;
+};
+
+struct numbering {
+    struct entry *table;
+    uint64_t mask;
+    uint32_t next;
+    twin_hash hash;
+};
+
+/* Words whose hashes meet more often than this get numbers of their own, equal or not: no text can make this slow. */
+enum { MOST_PROBES = 64 };
+
+static uint32_t number_word(struct numbering *numbering, twin_text word)
+{
+    uint64_t at = twin_hash_bytes(numbering->hash, word.bytes, word.length);
+    for (int probe = 0; probe < MOST_PROBES; probe++, at++) {
+        struct entry *entry = &numbering->table[at & numbering->mask];
+        if (!entry->word.bytes)
+            *entry = (struct entry){ word, numbering->next++ };
+        if (entry->word.length == word.length && memcmp(entry->word.bytes, word.bytes, word.length) == 0)
+            return entry->number;
+    }
+    return numbering->next++;
+}
+
+static twin_status number_words(struct words *a, struct words *b)
+{
+    uint64_t size = 16;
+    while (size < 2 * (uint64_t)(a->count + b->count))
+        size *= 2;
+    struct numbering numbering = { .table = calloc(size, sizeof *numbering.table), .mask = size - 1, .next = 1 };
+    if (!numbering.table)
+        return TWIN_ENOMEM;
+    /* The texts choose the hash function, so that none can be made for it. */
+    uint64_t seed = twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, 1), a->text.bytes, a->text.length);
+    seed = twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, seed), b->text.bytes, b->text.length);
+    numbering.hash = twin_hash_member(TWIN_HASH_XXH3, seed);
+    for (size_t i = 0; i < a->count; i++)
+        a->numbers[i] = number_word(&numbering, word_at(a, i));
+    for (size_t i = 0; i < b->count; i++)
+        b->numbers[i] = number_word(&numbering, word_at(b, i));
+    free(numbering.table);
+    return TWIN_OK;
+}
+
+/* ---- the shortest path ---- */
+
+/* Words a_begin .. a_end-1 of a, and those of b. */
+struct box {
+    int64_t a_begin, a_end, b_begin, b_end;
+};
+
+struct aligning {
+    struct words *a, *b;
+    int64_t effort;
+    int64_t *forward, *backward; /* by diagonal, a - b: the furthest a that is reached from either end */
+    int64_t *forward_block, *backward_block;
+};
+
+struct point {
+    int64_t a, b;
+};
+
+/* One end of the search: the diagonals low, low + 2, … high are reached. */
+struct end {
+    int64_t *reach;
+    int64_t low, high;
+};
+
+/* One difference more: the diagonals next to those reached, as far as the box has them. `nowhere` is what the step
+ * from outside must not use. */
+static void widen(struct end *end, int64_t least, int64_t most, int64_t nowhere)
+{
+    if (end->low > least)
+        end->reach[--end->low - 1] = nowhere;
+    else
+        end->low++;
+    if (end->high < most)
+        end->reach[++end->high + 1] = nowhere;
+    else
+        end->high--;
+}
+
+/* True when the two ends have met at `out`. */
+static bool step_forward(struct point *out, const struct aligning *aligning, struct box box, struct end *from,
+                         const struct end *other, bool may_meet)
+{
+    const uint32_t *a = aligning->a->numbers, *b = aligning->b->numbers;
+    for (int64_t k = from->high; k >= from->low; k -= 2) {
+        int64_t below = from->reach[k - 1], above = from->reach[k + 1];
+        int64_t x = below < above ? above : below + 1;
+        for (; x < box.a_end && x - k < box.b_end && a[x] == b[x - k]; x++) {
+        }
+        from->reach[k] = x;
+        if (may_meet && k >= other->low && k <= other->high && other->reach[k] <= x) {
+            *out = (struct point){ x, x - k };
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool step_backward(struct point *out, const struct aligning *aligning, struct box box, struct end *from,
+                          const struct end *other, bool may_meet)
+{
+    const uint32_t *a = aligning->a->numbers, *b = aligning->b->numbers;
+    for (int64_t k = from->high; k >= from->low; k -= 2) {
+        int64_t below = from->reach[k - 1], above = from->reach[k + 1];
+        int64_t x = below < above ? below : above - 1;
+        for (; x > box.a_begin && x - k > box.b_begin && a[x - 1] == b[x - k - 1]; x--) {
+        }
+        from->reach[k] = x;
+        if (may_meet && k >= other->low && k <= other->high && x <= other->reach[k]) {
+            *out = (struct point){ x, x - k };
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t lesser(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t greater(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+/* The point that either end has come furthest to. */
+static struct point furthest(struct box box, const struct end *forward, const struct end *backward)
+{
+    struct point first = { box.a_begin, box.b_begin }, last = { box.a_end, box.b_end };
+    for (int64_t k = forward->low; k <= forward->high; k += 2) {
+        int64_t x = lesser(forward->reach[k], lesser(box.a_end, box.b_end + k));
+        if (2 * x - k > first.a + first.b)
+            first = (struct point){ x, x - k };
+    }
+    for (int64_t k = backward->low; k <= backward->high; k += 2) {
+        int64_t x = greater(backward->reach[k], greater(box.a_begin, box.b_begin + k));
+        if (2 * x - k < last.a + last.b)
+            last = (struct point){ x, x - k };
+    }
+    int64_t ahead = first.a + first.b - box.a_begin - box.b_begin, behind = box.a_end + box.b_end - last.a - last.b;
+    return ahead >= behind ? first : last;
+}
+
+/* A point on a path through the box, whose corners differ. */
+static struct point split(const struct aligning *aligning, struct box box)
+{
+    const int64_t least = box.a_begin - box.b_end, most = box.a_end - box.b_begin;
+    const int64_t start = box.a_begin - box.b_begin, stop = box.a_end - box.b_end;
+    const bool odd = (start - stop) & 1;
+    struct end forward = { aligning->forward, start, start }, backward = { aligning->backward, stop, stop };
+    struct point met = { 0 };
+    forward.reach[start] = box.a_begin;
+    backward.reach[stop] = box.a_end;
+    for (int64_t cost = 1; cost <= aligning->effort; cost++) {
+        widen(&forward, least, most, -1);
+        if (step_forward(&met, aligning, box, &forward, &backward, odd))
+            return met;
+        widen(&backward, least, most, INT64_MAX);
+        if (step_backward(&met, aligning, box, &backward, &forward, !odd))
+            return met;
+    }
+    return furthest(box, &forward, &backward);
+}
+
+static bool is_smaller(struct box x, struct box y)
+{
+    return x.a_end - x.a_begin + x.b_end - x.b_begin < y.a_end - y.a_begin + y.b_end - y.b_begin;
+}
+
+/* Marks what differs. Calls itself for the smaller half only, so that it is not nested deeply. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void align_box(const struct aligning *aligning, struct box box)
+{
+    const uint32_t *a = aligning->a->numbers, *b = aligning->b->numbers;
+    for (;;) {
+        while (box.a_begin < box.a_end && box.b_begin < box.b_end && a[box.a_begin] == b[box.b_begin]) {
+            box.a_begin++;
+            box.b_begin++;
+        }
+        while (box.a_begin < box.a_end && box.b_begin < box.b_end && a[box.a_end - 1] == b[box.b_end - 1]) {
+            box.a_end--;
+            box.b_end--;
+        }
+        if (box.a_begin == box.a_end || box.b_begin == box.b_end)
+            break;
+        struct point at = split(aligning, box);
+        assert(at.a >= box.a_begin && at.a <= box.a_end && at.b >= box.b_begin && at.b <= box.b_end);
+        struct box left = { box.a_begin, at.a, box.b_begin, at.b }, right = { at.a, box.a_end, at.b, box.b_end };
+        align_box(aligning, is_smaller(left, right) ? left : right);
+        box = is_smaller(left, right) ? right : left;
+    }
+    if (box.a_begin < box.a_end)
+        memset(aligning->a->changed + box.a_begin, true, (size_t)(box.a_end - box.a_begin));
+    if (box.b_begin < box.b_end)
+        memset(aligning->b->changed + box.b_begin, true, (size_t)(box.b_end - box.b_begin));
+}
+
+/* ---- anchors of long texts ---- */
+
+/* Words of both texts from which on anchors are sought, and of an anchor: four in a row, once in either text, are hardly
+ * ever the same by chance. */
+enum { LONG = 4096, ANCHOR = 4, POSITION_BITS = 30 };
+
+/* A number per window of ANCHOR words: its position below, as much of its hash as there is room for above; sorted. */
+static uint64_t *list_windows(size_t *count, const struct words *words)
+{
+    *count = words->count >= ANCHOR ? words->count - ANCHOR + 1 : 0;
+    uint64_t *windows = malloc((2 * *count + 1) * sizeof *windows);
+    for (size_t i = 0; windows && i < *count; i++) {
+        uint64_t hash = 0;
+        for (size_t j = 0; j < ANCHOR; j++)
+            hash = twin__mix(hash + words->numbers[i + j]);
+        windows[i] = hash << POSITION_BITS | i;
+    }
+    if (windows && *count)
+        twin__sort(windows, windows + *count, *count);
+    return windows;
+}
+
+static bool is_alone(const uint64_t *windows, size_t count, size_t i)
+{
+    uint64_t hash = windows[i] >> POSITION_BITS;
+    return (i == 0 || windows[i - 1] >> POSITION_BITS != hash) &&
+           (i + 1 == count || windows[i + 1] >> POSITION_BITS != hash);
+}
+
+/* Pairs of positions of the windows that are once in either text, a above b, in the order of a. */
+static twin_status pair_windows(uint64_t **out, size_t *count, const struct words *a, const struct words *b)
+{
+    const uint64_t low = ((uint64_t)1 << POSITION_BITS) - 1;
+    size_t in_a, in_b, i = 0, j = 0;
+    uint64_t *x = list_windows(&in_a, a), *y = list_windows(&in_b, b);
+    *count = 0;
+    *out = malloc((2 * lesser((int64_t)in_a, (int64_t)in_b) + 1) * sizeof **out);
+    bool good = x && y && *out;
+    while (good && i < in_a && j < in_b) {
+        uint64_t p = x[i] >> POSITION_BITS, q = y[j] >> POSITION_BITS;
+        size_t at = x[i] & low, other = y[j] & low;
+        if (p == q && is_alone(x, in_a, i) && is_alone(y, in_b, j) &&
+            memcmp(a->numbers + at, b->numbers + other, ANCHOR * sizeof *a->numbers) == 0)
+            (*out)[(*count)++] = (uint64_t)at << 32 | other;
+        i += p <= q;
+        j += q <= p;
+    }
+    free(x);
+    free(y);
+    if (good && *count)
+        twin__sort(*out, *out + *count, *count);
+    return good ? TWIN_OK : TWIN_ENOMEM;
+}
+
+/* Keeps the most pairs that are in order of b, too: a longest increasing subsequence. */
+static twin_status keep_in_order(uint64_t *pairs, size_t *count)
+{
+    uint32_t *before = malloc((*count + 1) * sizeof *before), *ends = malloc((*count + 1) * sizeof *ends);
+    size_t longest = 0;
+    if (!before || !ends) {
+        free(before);
+        free(ends);
+        return TWIN_ENOMEM;
+    }
+    for (size_t i = 0; i < *count; i++) { /* ends[n]: the last of the n + 1 that end lowest */
+        size_t low = 0, high = longest;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if ((uint32_t)pairs[ends[middle]] < (uint32_t)pairs[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        before[i] = low ? ends[low - 1] : 0;
+        ends[low] = (uint32_t)i;
+        longest += low == longest;
+    }
+    uint32_t at = longest ? ends[longest - 1] : 0;
+    for (size_t i = longest; i > 0; i--) {
+        ends[i - 1] = at;
+        at = before[at];
+    }
+    for (size_t i = 0; i < longest; i++)
+        pairs[i] = pairs[ends[i]];
+    *count = longest;
+    free(before);
+    free(ends);
+    return TWIN_OK;
+}
+
+/* Aligns what is between the anchors. */
+static twin_status align_long(const struct aligning *aligning)
+{
+    uint64_t *anchors;
+    size_t count;
+    twin_status status = pair_windows(&anchors, &count, aligning->a, aligning->b);
+    if (status == TWIN_OK)
+        status = keep_in_order(anchors, &count);
+    struct box box = { 0, 0, 0, 0 };
+    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
+        box.a_end = (int64_t)(anchors[i] >> 32);
+        box.b_end = (int64_t)(uint32_t)anchors[i];
+        if (box.a_end < box.a_begin || box.b_end < box.b_begin)
+            continue; /* part of the anchor before */
+        align_box(aligning, box);
+        box.a_begin = box.a_end + ANCHOR;
+        box.b_begin = box.b_end + ANCHOR;
+    }
+    if (status == TWIN_OK)
+        align_box(aligning,
+                  (struct box){ box.a_begin, (int64_t)aligning->a->count, box.b_begin, (int64_t)aligning->b->count });
+    free(anchors);
+    return status;
+}
+
+static twin_status align(struct words *a, struct words *b, size_t effort)
+{
+    const size_t diagonals = a->count + b->count + 3;
+    struct aligning aligning = { .a = a, .b = b };
+    twin_status status = TWIN_OK;
+    aligning.effort = (int64_t)(effort ? effort : DEFAULT_EFFORT);
+    aligning.forward_block = malloc(diagonals * sizeof *aligning.forward);
+    aligning.backward_block = malloc(diagonals * sizeof *aligning.backward);
+    if (aligning.forward_block && aligning.backward_block) {
+        aligning.forward = aligning.forward_block + b->count + 1;
+        aligning.backward = aligning.backward_block + b->count + 1;
+        if (a->count + b->count >= LONG)
+            status = align_long(&aligning);
+        else
+            align_box(&aligning, (struct box){ 0, (int64_t)a->count, 0, (int64_t)b->count });
+    } else {
+        status = TWIN_ENOMEM;
+    }
+    free(aligning.forward_block);
+    free(aligning.backward_block);
+    return status;
+}
+
+/* ---- spans ---- */
+
+/* The end of the words from `i` on that are changed, or not. */
+static size_t run_end(const struct words *words, size_t i, bool changed)
+{
+    while (i < words->count && words->changed[i] == changed)
+        i++;
+    return i;
+}
+
+/* How many words from these on are equal in both. */
+static size_t equal_words(const struct words *a, size_t i, const struct words *b, size_t j)
+{
+    size_t in_a = run_end(a, i, false) - i, in_b = run_end(b, j, false) - j;
+    return in_a < in_b ? in_a : in_b;
+}
+
+/* Marks equal parts of up to `join` words between larger changes. */
+static void join_changes(struct words *a, struct words *b, size_t join)
+{
+    size_t i = 0, j = 0, before = 0; /* words of the last change */
+    while (i < a->count || j < b->count) {
+        size_t a_end = run_end(a, i, true), b_end = run_end(b, j, true), change = a_end - i + b_end - j;
+        size_t equal = equal_words(a, a_end, b, b_end), next = a_end + equal, other = b_end + equal;
+        before += change;
+        size_t after = run_end(a, next, true) - next + run_end(b, other, true) - other;
+        if (equal > 0 && equal <= join && before > 2 * equal && after > 2 * equal) {
+            memset(a->changed + a_end, true, equal);
+            memset(b->changed + b_end, true, equal);
+            before += 2 * equal;
+        } else {
+            before = 0;
+        }
+        i = next;
+        j = other;
+    }
+}
+
+static uint32_t span_begin(const struct words *words, size_t i)
+{
+    return i == 0 ? 0 : words->begins[i];
+}
+
+static twin_status put(twin_edit_spans *out, twin_edit_kind kind, const struct words *a, const struct words *b,
+                       struct box box)
+{
+    if (box.a_begin == box.a_end && box.b_begin == box.b_end)
+        return TWIN_OK;
+    if (!TWIN__ARRAY_GROW(&out->spans, &out->capacity, out->count, 1))
+        return TWIN_ENOMEM;
+    uint32_t from = span_begin(a, (size_t)box.a_begin), other = span_begin(b, (size_t)box.b_begin);
+    out->spans[out->count++] = (twin_edit_span){ .kind = kind,
+                                                 .a_begin = from,
+                                                 .a_length = span_begin(a, (size_t)box.a_end) - from,
+                                                 .b_begin = other,
+                                                 .b_length = span_begin(b, (size_t)box.b_end) - other };
+    return TWIN_OK;
+}
+
+static twin_status make_spans(twin_edit_spans *out, const struct words *a, const struct words *b)
+{
+    twin_status status = TWIN_OK;
+    int64_t i = 0, j = 0;
+    while ((i < (int64_t)a->count || j < (int64_t)b->count) && status == TWIN_OK) {
+        int64_t a_end = (int64_t)run_end(a, (size_t)i, true), b_end = (int64_t)run_end(b, (size_t)j, true);
+        out->distance += (size_t)(a_end - i + b_end - j);
+        status = put(out, TWIN_EDIT_DELETED, a, b, (struct box){ i, a_end, j, j });
+        if (status == TWIN_OK)
+            status = put(out, TWIN_EDIT_INSERTED, a, b, (struct box){ a_end, a_end, j, b_end });
+        int64_t equal = (int64_t)equal_words(a, (size_t)a_end, b, (size_t)b_end);
+        i = a_end + equal;
+        j = b_end + equal;
+        if (status == TWIN_OK)
+            status = put(out, TWIN_EDIT_EQUAL, a, b, (struct box){ a_end, i, b_end, j });
+    }
+    return status;
+}
+
+twin_status twin_diff(twin_edit_spans *out, twin_text a, twin_text b, twin_diff_options options)
+{
+    if (!out || (!a.bytes && a.length) || (!b.bytes && b.length))
+        return twin__fail_null(NULL, !out ? "out" : !a.bytes && a.length ? "a.bytes" : "b.bytes");
+    if (a.length > TWIN_EDIT_MAX_LENGTH || b.length > TWIN_EDIT_MAX_LENGTH)
+        return twin__fail(NULL, TWIN_ELIMIT, "a text is longer than %d bytes", TWIN_EDIT_MAX_LENGTH);
+    out->count = 0;
+    out->distance = 0;
+    struct words x = { 0 }, y = { 0 };
+    twin_status status = find_words(&x, a);
+    if (status == TWIN_OK)
+        status = find_words(&y, b);
+    if (status == TWIN_OK)
+        status = number_words(&x, &y);
+    if (status == TWIN_OK)
+        status = align(&x, &y, options.effort);
+    if (status == TWIN_OK && options.join)
+        join_changes(&x, &y, options.join);
+    if (status == TWIN_OK)
+        status = make_spans(out, &x, &y);
+    words_clear(&x);
+    words_clear(&y);
+    return status;
+}
