@@ -1,5 +1,6 @@
 /* main.c — the table of commands. */
 #include "commands.h"
+#include "support/mapped.h"
 #include "support/messages.h"
 #include "support/progress.h"
 #include "support/results.h"
@@ -130,6 +131,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end */
     hold_standard_files();
     allow_many_files();
+    watch_mapped_files("twinsift");
     int status = program_run(&program, argc, argv);
     progress_end();
     return close_output(status);
