@@ -216,6 +216,7 @@ static void print_stats(const struct run *run)
     record_count(&record, "groups", counts.groups);
     record_count(&record, "too_short", read.too_short);
     record_count(&record, "skipped", read.problems);
+    record_count(&record, "ill_formed", read.ill_formed);
     record_count(&record, "record_bytes", counts.bytes);
     record_count(&record, "kept_bytes", counts.kept_bytes);
     record_count(&record, "candidates", counts.search.candidates);
@@ -255,9 +256,10 @@ static int run_dedup(void *context)
         print_stats(&run);
     else if (done && !request->shared.quiet)
         print_summary(&(struct dedup_result){ run.input, run.collection, run.dedup, &run.known });
+    uint64_t skipped = twin_collection_count(run.collection).problems;
     run_clear(&run);
     word_list_clear(&stop_words);
-    return done ? EXIT_DONE : EXIT_ERROR;
+    return skipped_status(&request->shared, skipped, done ? EXIT_DONE : EXIT_ERROR);
 }
 
 static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8) };
@@ -278,7 +280,7 @@ const struct command command_dedup = {
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n"
-              "2  error; a document that cannot be read is reported and left out",
+              "2  error; a document that cannot be read is reported and left out\n" SKIPPED_STATUS,
     .examples =
         "twinsift dedup corpus.jsonl -o clean.jsonl\n"
         "twinsift dedup --threshold 0.9 --keep longest --groups groups.jsonl crawl.jsonl.zst -o clean.jsonl.zst\n"

@@ -30,7 +30,7 @@ static void report_problem(void *context, const twin_problem *problem)
 static int add_input(struct request *request, twin_index *index, twin_input *input, twin_exec exec,
                      twin_progress progress)
 {
-    struct problems problems = { input, 0 };
+    struct problems problems = { .input = input, .quiet = request->shared.quiet };
     twin_index_change change = { 0 };
     twin_error error = { 0 };
     twin_index_add_options wanted = { .exec = exec,
@@ -44,13 +44,14 @@ static int add_input(struct request *request, twin_index *index, twin_input *inp
     twin_status status = twin_index_add_input(&change, index, input, wanted, &error);
     progress_end();
     problems_end(change.problems);
+    ill_formed_end(&problems, change.ill_formed);
     if (status != TWIN_OK)
         fail_status(index_path(&request->shared), status, &error);
     if (status == TWIN_OK && problems.count && change.added + change.replaced == 0)
         return fail_unreadable(input);
     if (status == TWIN_OK || change.batches)
         print_change(&request->shared, &change);
-    return status == TWIN_OK ? EXIT_DONE : EXIT_ERROR;
+    return skipped_status(&request->shared, change.problems, status == TWIN_OK ? EXIT_DONE : EXIT_ERROR);
 }
 
 static int run(void *context)
@@ -88,7 +89,7 @@ const struct command command_index_add = {
     .options = options,
     .least = 1,
     .most = SIZE_MAX,
-    .status = "0  done\n2  error; batches written before it remain",
+    .status = "0  done\n2  error; batches written before it remain\n" SKIPPED_STATUS,
     .examples = "twinsift index add news.twin 2025.jsonl.zst 2026.jsonl.zst\n"
                 "twinsift index add news.twin --label 3 wire/",
     .defaults = &defaults,

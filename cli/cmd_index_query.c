@@ -112,7 +112,7 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
         return fail_status(index_path(&request->shared), status, &error);
     if (querying->queries == 0 && querying->problems.count)
         return fail_unreadable(input);
-    return querying->matches ? EXIT_YES : EXIT_NO;
+    return skipped_status(&request->shared, problems, querying->matches ? EXIT_YES : EXIT_NO);
 }
 
 static int run(void *context)
@@ -129,7 +129,7 @@ static int run(void *context)
     }
     twin_progress progress = progress_begin(request->shared.quiet);
     twin_input *input = index_inputs(&request->shared, index, progress);
-    struct querying querying = { .request = request, .problems = { input, 0 } };
+    struct querying querying = { .request = request, .problems = { .input = input, .quiet = request->shared.quiet } };
     if (input && request->show && twin_index_options_of(index).keep != TWIN_KEEP_TEXT) {
         fail("%s: keeps no texts, so --show has nothing to show", index_path(&request->shared));
     } else if (input) {
@@ -159,7 +159,7 @@ const struct command command_index_query = {
     .options = options,
     .least = 1,
     .most = SIZE_MAX,
-    .status = "0  at least one match was found\n1  no match was found\n2  error",
+    .status = "0  at least one match was found\n1  no match was found\n2  error\n" SKIPPED_STATUS,
     .examples = "twinsift index query news.twin --top 3 today.jsonl\n"
                 "echo '{\"text\":\"the text of an article\"}' | twinsift index query news.twin - && echo seen",
     .defaults = &defaults,

@@ -27,13 +27,15 @@ enum { MOST_REPORTED = 20, LONGEST_REPORTED = 200 };
 
 static void report_missing(const bool *found, const struct word_list *ids)
 {
-    for (size_t i = 0, reported = 0; i < ids->count && reported < MOST_REPORTED; i++)
-        if (!found[i]) {
+    size_t missing = 0;
+    for (size_t i = 0; i < ids->count; i++)
+        if (!found[i] && missing++ < MOST_REPORTED) {
             size_t length = ids->words[i].length;
             warn("\"%.*s\" is not in the index", length < LONGEST_REPORTED ? (int)length : LONGEST_REPORTED,
                  ids->words[i].bytes);
-            reported++;
         }
+    if (missing > MOST_REPORTED)
+        warn("%zu more %s not in the index", missing - MOST_REPORTED, missing - MOST_REPORTED == 1 ? "is" : "are");
 }
 
 static int remove_ids(const struct shared_options *shared, twin_index *index, const struct word_list *ids)

@@ -381,9 +381,10 @@ static int run_pairs(void *context)
                 results_open(request->shared.output) && find_and_print(&run);
     if (done)
         print_reports(&run);
+    uint64_t skipped = twin_collection_count(run.collection).problems;
     run_clear(&run);
     word_list_clear(&stop_words);
-    return done ? EXIT_DONE : EXIT_ERROR;
+    return skipped_status(&request->shared, skipped, done ? EXIT_DONE : EXIT_ERROR);
 }
 
 static const struct pairs_request defaults = { .shared = SHARED_DEFAULTS(0.8), .max_edits = TWIN_EDIT_FAR };
@@ -400,7 +401,7 @@ const struct command command_pairs = {
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done, whether or not there are pairs\n"
-              "2  error; a document that cannot be read is reported and skipped",
+              "2  error; a document that cannot be read is reported and skipped\n" SKIPPED_STATUS,
     .examples = "twinsift pairs articles/\n"
                 "twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
                 "twinsift pairs --audit 1000 corpus.jsonl --output pairs.tsv.zst\n"

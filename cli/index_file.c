@@ -103,6 +103,7 @@ static void print_change_json(const twin_index_change *change)
     record_count(&record, "removed", change->removed);
     record_count(&record, "too_short", change->too_short);
     record_count(&record, "skipped", change->problems);
+    record_count(&record, "ill_formed", change->ill_formed);
     record_count(&record, "batches", change->batches);
     record_count(&record, "bytes", change->bytes);
     record_end(&record);
@@ -118,9 +119,6 @@ void print_change(const struct shared_options *shared, const twin_index_change *
     if (change->too_short && !shared->quiet)
         warn("%" PRIu64 " document%s no shingle and will never be similar", change->too_short,
              change->too_short == 1 ? " has" : "s have");
-    if (change->repaired && !shared->quiet)
-        warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", change->repaired,
-             change->repaired == 1 ? " was" : "s were");
 }
 
 int with_view(struct shared_options *shared, index_read *read)

@@ -143,7 +143,9 @@ int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit,
     }
     twin_progress progress = progress_begin(shared.quiet);
     twin_input *input = open_inputs(&shared, first, progress);
-    struct walk walk = { .visit = visit, .context = context, .problems = { input, 0 }, .strict = shared.strict };
+    struct walk walk = {
+        .visit = visit, .context = context, .problems = { .input = input }, .strict = shared.strict
+    };
     twin_status status = input ? twin_message_reader_create(&walk.reader, (twin_message_options){ 0 }) : TWIN_EIO;
     if (input && status != TWIN_OK)
         fail_status("mail", status, NULL);

@@ -57,7 +57,7 @@ static void report_problem(void *context, const twin_problem *problem)
 static int print_matches(struct shared_options *shared, twin_index *index, const twin_input *input, twin_exec exec,
                          twin_progress progress)
 {
-    struct printing printing = { .json = shared->json, .problems = { input, 0 } };
+    struct printing printing = { .json = shared->json, .problems = { .input = input, .quiet = shared->quiet } };
     uint64_t problems = 0;
     twin_error error = { 0 };
     twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(shared) },
@@ -77,7 +77,9 @@ static int print_matches(struct shared_options *shared, twin_index *index, const
         return EXIT_ERROR;
     if (status != TWIN_OK)
         return fail_status(index_path(shared), status, &error);
-    return printing.queries == 0 && printing.problems.count ? fail_unreadable(input) : EXIT_DONE;
+    if (printing.queries == 0 && printing.problems.count)
+        return fail_unreadable(input);
+    return skipped_status(shared, problems, EXIT_DONE);
 }
 
 static int run(struct shared_options *shared)

@@ -84,6 +84,7 @@ static void print_stats_json(const struct pairs_run *run)
     record_count(&record, "too_short", documents.too_short);
     record_count(&record, "copies", documents.copies);
     record_count(&record, "skipped", documents.problems);
+    record_count(&record, "ill_formed", documents.ill_formed);
     record_count(&record, "bands", run->scheme.plan.bands);
     record_count(&record, "rows", run->scheme.plan.rows);
     record_count(&record, "candidates", pairs.candidates);

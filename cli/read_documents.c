@@ -7,14 +7,19 @@
 
 #include <inttypes.h>
 
-static void report_problems(const twin_input *input, const twin_collection *collection)
+static void report_problems(const twin_input *input, const twin_collection *collection, bool quiet)
 {
     const twin_problem *first;
     size_t count = twin_collection_problems(&first, collection);
-    struct problems problems = { input, 0 };
+    twin_collection_counts counts = twin_collection_count(collection);
+    struct problems problems = { .input = input, .quiet = quiet };
     for (size_t i = 0; i < count; i++)
         problems_add(&problems, &first[i]);
-    problems_end(twin_collection_count(collection).problems);
+    problems_end(counts.problems);
+    count = twin_collection_ill_formed(&first, collection);
+    for (size_t i = 0; i < count; i++)
+        problems_add(&problems, &first[i]);
+    ill_formed_end(&problems, counts.ill_formed);
 }
 
 /* Reports what is no error, but may not be what was meant. */
@@ -24,9 +29,6 @@ static void report_remarks(const twin_input *input, twin_collection_counts count
         warn("%" PRIu64 " document%s an id that another document has; if ids are unique in each file only, use "
              "--id-from path-and-line",
              counts.repeated_ids, counts.repeated_ids == 1 ? " has" : "s have");
-    if (counts.replaced)
-        warn("%" PRIu64 " ill-formed UTF-8 sequence%s replaced by U+FFFD", counts.replaced,
-             counts.replaced == 1 ? " was" : "s were");
     if (counts.documents == 0)
         warn("there are no documents in the input, so there is nothing to compare");
     else if (counts.too_short > counts.documents / 2)
@@ -44,7 +46,7 @@ twin_collection *read_documents(const twin_input *input, twin_collection_options
         fail_status("the input", status, &error);
         return NULL;
     }
-    report_problems(input, collection);
+    report_problems(input, collection, quiet);
     twin_collection_counts counts = twin_collection_count(collection);
     if (counts.documents == 0 && counts.problems) {
         fail_unreadable(input);

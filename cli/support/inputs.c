@@ -69,28 +69,49 @@ twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_
     return open_named_inputs(shared, base->arguments + first, count, progress);
 }
 
-enum { MOST_REPORTED = 20 };
+enum { MOST_REPORTED = 20, MOST_ILL_FORMED = 5 };
 
-static void report(const twin_input *input, const twin_problem *problem)
+static void report(const twin_input *input, const twin_problem *problem, const char *what, const char *becomes)
 {
     twin_buffer position = { 0 };
-    bool is_file = problem->kind == TWIN_PROBLEM_UNREADABLE || problem->kind == TWIN_PROBLEM_FOREIGN;
-    const char *what = is_file ? "file" : twin_input_format_of(input) == TWIN_INPUT_SETS ? "row" : "document";
     if (twin_input_describe(&position, input, problem->position, problem->column) == TWIN_OK)
-        warn("%s: %s; the %s is skipped", position.bytes, problem->message, what);
+        warn("%s: %s%s%s", position.bytes, problem->message, what, becomes);
     twin_buffer_clear(&position);
+}
+
+static void report_skipped(const twin_input *input, const twin_problem *problem)
+{
+    bool is_file = problem->kind == TWIN_PROBLEM_UNREADABLE || problem->kind == TWIN_PROBLEM_FOREIGN;
+    bool is_row = twin_input_format_of(input) == TWIN_INPUT_SETS;
+    report(input, problem, is_file ? "; the file" : is_row ? "; the row" : "; the document", " is skipped");
 }
 
 void problems_add(struct problems *problems, const twin_problem *problem)
 {
-    if (problems->count++ < MOST_REPORTED)
-        report(problems->input, problem);
+    if (problem->kind != TWIN_PROBLEM_ILL_FORMED) {
+        if (problems->count++ < MOST_REPORTED)
+            report_skipped(problems->input, problem);
+    } else if (problems->ill_formed++ < MOST_ILL_FORMED && !problems->quiet) {
+        report(problems->input, problem, "", ", replaced by U+FFFD");
+    }
 }
 
 void problems_end(uint64_t all)
 {
     if (all > MOST_REPORTED)
         warn("%" PRIu64 " more were skipped", all - MOST_REPORTED);
+}
+
+void ill_formed_end(const struct problems *problems, uint64_t all)
+{
+    if (all > MOST_ILL_FORMED && !problems->quiet)
+        warn("%" PRIu64 " more document%s ill-formed UTF-8", all - MOST_ILL_FORMED,
+             all - MOST_ILL_FORMED == 1 ? " has" : "s have");
+}
+
+int skipped_status(const struct shared_options *shared, uint64_t skipped, int status)
+{
+    return shared->fail_on_skipped && skipped && status != EXIT_ERROR ? EXIT_SKIPPED : status;
 }
 
 int fail_unreadable(const twin_input *input)

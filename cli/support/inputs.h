@@ -12,16 +12,22 @@ twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_
 twin_input *open_named_inputs(const struct shared_options *shared, const char *const *names, size_t count,
                               twin_progress progress);
 
-/* Documents that could not be read. The first twenty are reported: a file of another kind must not fill the screen. Begin
- * with the input and 0. */
+/* Documents that could not be read, and documents with ill-formed UTF-8. The first are reported: a file of another kind
+ * must not fill the screen. Begin with the input, and whether remarks are wanted. */
 struct problems {
     const twin_input *input;
-    uint64_t count;
+    bool quiet;
+    uint64_t count, ill_formed;
 };
 void problems_add(struct problems *problems, const twin_problem *problem);
 
 /* Reports how many more there were, of `all` that the library counted. */
 void problems_end(uint64_t all);
+void ill_formed_end(const struct problems *problems, uint64_t all);
+
+/* The exit status of a run that would end with `status`, after so many documents were skipped: EXIT_SKIPPED with
+ * --fail-on-skipped, unless there was none, or an error. */
+int skipped_status(const struct shared_options *shared, uint64_t skipped, int status);
 
 /* Reports that the input had documents and none could be read, and returns EXIT_ERROR. */
 int fail_unreadable(const twin_input *input);

@@ -147,6 +147,8 @@ const struct option_row shared_option_rows[] = {
       AT(stop_words) },
     { "strict", 0, OPTIONS_INPUT, NULL, "stop at the first document that cannot be read instead of skipping it",
       &option_flag, AT(strict) },
+    { "fail-on-skipped", 0, OPTIONS_INPUT, NULL,
+      "exit with status 3 if a document was skipped; the work is still done", &option_flag, AT(fail_on_skipped) },
     { "null", '0', OPTIONS_INPUT, NULL, "items end with a NUL byte instead of a line end, in input and output",
       &null_separator, AT(separator) },
     { "threshold", 0, OPTIONS_MATCHING, "T", "the lowest similarity, above 0 and at most 1", &option_fraction,

@@ -10,10 +10,13 @@
 #include "messages.h"
 
 /* Sets of options. */
-#define TAKES_INPUT "id-field id-from text-field as hidden sets strict"                /* documents: see inputs.h */
-#define TAKES_SCHEME "shingle stop-words raw hashes error bands rows hash sketch seed" /* see search_options.h */
+#define TAKES_INPUT "id-field id-from text-field as hidden sets strict fail-on-skipped" /* documents: see inputs.h */
+#define TAKES_SCHEME "shingle stop-words raw hashes error bands rows hash sketch seed"  /* see search_options.h */
 #define TAKES_EXEC "threads executor"
 #define TAKES_MANNERS "json quiet"
+
+/* A line of exit statuses, for --help. */
+#define SKIPPED_STATUS "3  with --fail-on-skipped: done, but documents were skipped"
 
 /* What an INPUT is, for --help. */
 #define ABOUT_INPUT                                                                                                  \
@@ -33,7 +36,7 @@ struct shared_options {
 
     /* documents */
     twin_input_options input; /* --sets, --id-field, --text-field */
-    bool strict;
+    bool strict, fail_on_skipped;
 
     /* --shingle, --raw, --hash, --sketch, --seed, --threshold, --bands, --rows: completed by search_options_finish() */
     twin_scheme scheme;

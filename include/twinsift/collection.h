@@ -38,6 +38,7 @@ typedef struct twin_collection_counts {
     uint64_t problems;  /* bad documents, left out */
     uint64_t repeated_ids; /* of these, those that repeat the id of an earlier document */
     uint64_t replaced;     /* ill-formed stretches of UTF-8 that became U+FFFD */
+    uint64_t ill_formed;   /* documents with such stretches */
     uint64_t bytes;        /* of text, as it stood in the input */
 } twin_collection_counts;
 
@@ -58,6 +59,9 @@ TWIN_API twin_collection_counts twin_collection_count(const twin_collection *col
 /* The first TWIN_PROBLEMS_KEPT problems in the order of the input; the counts have the number of all. They live as long
  * as the collection. */
 TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_collection *collection);
+
+/* The same of documents with ill-formed UTF-8, which are part of the collection. With `strict` they are problems. */
+TWIN_API size_t twin_collection_ill_formed(const twin_problem **out, const twin_collection *collection);
 
 /* The input from which it was read. */
 TWIN_API const twin_input *twin_collection_input(const twin_collection *collection);

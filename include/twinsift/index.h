@@ -77,14 +77,15 @@ typedef struct twin_index_document {
 } twin_index_document;
 
 typedef struct twin_index_change {
-    uint64_t added;     /* ids that were not there before */
-    uint64_t replaced;  /* ids that were */
-    uint64_t removed;   /* by twin_index_remove() */
-    uint64_t too_short; /* added with an empty set: kept, never similar */
-    uint64_t problems;  /* bad documents of an input, left out */
-    uint64_t repaired;  /* ill-formed stretches of UTF-8 that became U+FFFD */
-    uint64_t bytes;     /* of text */
-    uint64_t batches;   /* transactions */
+    uint64_t added;      /* ids that were not there before */
+    uint64_t replaced;   /* ids that were */
+    uint64_t removed;    /* by twin_index_remove() */
+    uint64_t too_short;  /* added with an empty set: kept, never similar */
+    uint64_t problems;   /* bad documents of an input, left out */
+    uint64_t repaired;   /* ill-formed stretches of UTF-8 that became U+FFFD */
+    uint64_t ill_formed; /* documents of an input with such stretches */
+    uint64_t bytes;      /* of text */
+    uint64_t batches;    /* transactions */
 } twin_index_change;
 
 /* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. An id that
@@ -102,7 +103,8 @@ typedef struct twin_index_add_options {
     uint32_t label;
     uint64_t time;
     bool strict; /* the first problem ends the call with TWIN_EFORMAT; batches before it stay */
-    /* Called for the first TWIN_PROBLEMS_KEPT bad documents, in the order of the input; or NULL. */
+    /* Called for the first TWIN_PROBLEMS_KEPT bad documents, and for as many with ill-formed UTF-8, which are not left
+     * out, in the order of the input; or NULL. */
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "adding" */
@@ -183,7 +185,8 @@ typedef struct twin_index_query_input_options {
     bool strict;
     /* Called with the answer to each document, in the order of the input; returns false to stop. */
     bool (*answer)(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer);
-    /* Called for the first TWIN_PROBLEMS_KEPT bad documents, in the order of the input; or NULL. */
+    /* Called for the first TWIN_PROBLEMS_KEPT bad documents, and for as many with ill-formed UTF-8, which are not left
+     * out, in the order of the input; or NULL. */
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "querying" */

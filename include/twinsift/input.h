@@ -115,6 +115,8 @@ typedef enum twin_problem_kind {
     TWIN_PROBLEM_TOO_LONG,    /* a line or file of more than max_bytes */
     TWIN_PROBLEM_REPEATED_ID, /* an id that an earlier document has; found by the collection */
     TWIN_PROBLEM_FOREIGN,     /* a file in a folder that is not text */
+    TWIN_PROBLEM_ILL_FORMED,  /* a text with ill-formed UTF-8: it is read, with U+FFFD in its place. Not counted among
+                                 problems. Found by who signs the documents of an input */
 } twin_problem_kind;
 
 typedef struct twin_problem {

@@ -95,9 +95,9 @@ static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch
 }
 
 twin_status twin__index_sketch(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
-                               const twin_index_document *document)
+                               uint64_t *ill_formed, const twin_index_document *document)
 {
-    twin_status status = find_items(index, scratch, NULL, document);
+    twin_status status = find_items(index, scratch, ill_formed, document);
     if (status == TWIN_OK)
         status = make_set(set, index, scratch);
     if (status == TWIN_OK)

@@ -56,9 +56,9 @@ bool twin__index_batch_move(struct twin__index_batch *batch, struct twin__index_
 void twin__index_batch_empty(struct twin__index_batch *batch);
 void twin__index_batch_clear(struct twin__index_batch *batch);
 
-/* The set of a text, or of items, in scratch->sign.items, and its signature. */
+/* The set of a text, or of items, in scratch->sign.items, and its signature. Counts up the ill-formed sequences. */
 twin_status twin__index_sketch(twin_set *set, uint32_t *signature, const twin_index *index, twin_scratch *scratch,
-                               const twin_index_document *document);
+                               uint64_t *ill_formed, const twin_index_document *document);
 
 /* The leading bits of a hash that are an item: 35 of 64 where sets of shingles are kept. */
 unsigned twin__index_item_bits(const twin_index_options *options);

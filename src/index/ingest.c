@@ -24,13 +24,14 @@ static void begin_chunk(void *context, int worker)
     options->begin(options->context, worker);
 }
 
-static twin_status process_document(void *context, int worker, const twin_document *document, twin_error *error)
+static twin_status process_document(void *context, int worker, const twin_document *document, uint64_t *ill_formed,
+                                    twin_error *error)
 {
     const struct twin__index_ingest_options *options = context;
     twin_index_document given = { .id = document->id,
                                   .id_is_number = document->id_is_number,
                                   .text = document->text };
-    return options->process(options->context, worker, &given, document->position, error);
+    return options->process(options->context, worker, &given, document->position, ill_formed, error);
 }
 
 static twin_status collect_chunk(void *context, int worker, struct twin__reader *reader, twin_error *error)
@@ -46,7 +47,8 @@ static void report_problem(void *context, const twin_problem *problem)
         options->problem(options->problem_context, problem);
 }
 
-static twin_status ingest_documents(uint64_t *problems, struct twin__index_ingest_options *options, twin_error *error)
+static twin_status ingest_documents(struct twin__read_counts *counts, struct twin__index_ingest_options *options,
+                                    twin_error *error)
 {
     struct twin__reader_options reader = { .input = options->input,
                                            .exec = options->exec,
@@ -58,7 +60,7 @@ static twin_status ingest_documents(uint64_t *problems, struct twin__index_inges
                                            .collect = collect_chunk,
                                            .problem = report_problem,
                                            .context = options };
-    return twin__read_input(problems, &reader, error);
+    return twin__read_input(counts, &reader, error);
 }
 
 /* ---- sets ---- */
@@ -74,14 +76,15 @@ static twin_status ingest_set(const struct twin__index_ingest_options *options, 
     given.id = twin_collection_id(&given.id_is_number, collection, number);
     options->begin(options->context, 0);
     twin_error failure = { 0 };
-    status = options->process(options->context, 0, &given, (twin_position){ 0 }, &failure);
+    uint64_t ill_formed = 0; /* sets have no text */
+    status = options->process(options->context, 0, &given, (twin_position){ 0 }, &ill_formed, &failure);
     if (status == TWIN_OK)
         return options->collect(options->context, 0, NULL, error);
     return failure.status == status ? twin__fail(error, status, "%s", failure.message)
                                     : twin__fail_status(error, status);
 }
 
-static twin_status ingest_sets(uint64_t *problems, const struct twin__index_ingest_options *options,
+static twin_status ingest_sets(struct twin__read_counts *read, const struct twin__index_ingest_options *options,
                                twin_error *error)
 {
     twin_collection *collection;
@@ -94,7 +97,7 @@ static twin_status ingest_sets(uint64_t *problems, const struct twin__index_inge
     if (status != TWIN_OK)
         return status;
     twin_collection_counts counts = twin_collection_count(collection);
-    *problems = counts.problems;
+    read->problems = counts.problems;
     const twin_problem *first;
     size_t kept = twin_collection_problems(&first, collection);
     for (size_t i = 0; i < kept && options->problem; i++)
@@ -106,13 +109,14 @@ static twin_status ingest_sets(uint64_t *problems, const struct twin__index_inge
     return status;
 }
 
-twin_status twin__index_ingest(uint64_t *problems, struct twin__index_ingest_options *options, twin_error *error)
+twin_status twin__index_ingest(struct twin__read_counts *counts, struct twin__index_ingest_options *options,
+                               twin_error *error)
 {
     bool sets = twin_input_format_of(options->input) == TWIN_INPUT_SETS;
     if (sets != (options->index->options.format == TWIN_INPUT_SETS))
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of %s, and the input is %s", options->index->path,
                           sets ? "documents" : "sets", sets ? "sets" : "documents");
-    return sets ? ingest_sets(problems, options, error) : ingest_documents(problems, options, error);
+    return sets ? ingest_sets(counts, options, error) : ingest_documents(counts, options, error);
 }
 
 /* ---- adding ---- */
@@ -141,15 +145,17 @@ static void begin_draft(void *context, int worker)
 }
 
 static twin_status draft_document(void *context, int worker, const twin_index_document *given, twin_position position,
-                                  twin_error *error)
+                                  uint64_t *ill_formed, twin_error *error)
 {
     (void)error;
     struct adding *adding = context;
     struct adder *adder = &adding->adders[worker];
+    uint64_t before = adder->draft.repaired;
     twin_index_document document = *given;
     document.label = adding->feed.label;
     document.time = adding->feed.time;
     twin_status status = twin__index_draft_add(&adder->draft, adding->index, &adder->scratch, &document);
+    *ill_formed += adder->draft.repaired - before;
     if (status == TWIN_OK)
         adder->draft.entries[adder->draft.count - 1].position = position;
     return status;
@@ -252,7 +258,7 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
     if (status != TWIN_OK)
         return status;
     twin_index_change unused = { 0 };
-    uint64_t problems = 0;
+    struct twin__read_counts counts = { 0 };
     feed.batch_documents = feed.batch_documents ? feed.batch_documents : BATCH_DOCUMENTS;
     feed.batch_bytes = feed.batch_bytes ? feed.batch_bytes : BATCH_BYTES;
     struct adding adding = { .index = index, .input = input, .feed = feed, .change = change ? change : &unused };
@@ -271,8 +277,9 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
                                                   .problem_context = feed.context,
                                                   .stage = &twin__stage_adding,
                                                   .progress = feed.progress };
-    status = twin__index_ingest(&problems, &options, error);
-    adding.change->problems += problems;
+    status = twin__index_ingest(&counts, &options, error);
+    adding.change->problems += counts.problems;
+    adding.change->ill_formed += counts.ill_formed;
     status = finish_writing(&adding, status, error);
     clear_adding(&adding);
     return status;

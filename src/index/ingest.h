@@ -13,13 +13,14 @@ struct twin__index_ingest_options {
     bool strict;
     void (*begin)(void *context, int worker);
     twin_status (*process)(void *context, int worker, const twin_index_document *document, twin_position position,
-                           twin_error *error);
+                           uint64_t *ill_formed, twin_error *error);
     twin_status (*collect)(void *context, int worker, struct twin__reader *reader, twin_error *error);
     void (*problem)(void *context, const twin_problem *problem);
     void *context, *problem_context;
     const twin_stage *stage;
     twin_progress progress;
 };
-twin_status twin__index_ingest(uint64_t *problems, struct twin__index_ingest_options *options, twin_error *error);
+twin_status twin__index_ingest(struct twin__read_counts *counts, struct twin__index_ingest_options *options,
+                               twin_error *error);
 
 #endif

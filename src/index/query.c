@@ -283,10 +283,12 @@ static twin_status run_query(twin_index_answer *out, twin_index_view *view, twin
     double threshold = options.threshold > 0 ? options.threshold : own->scheme.threshold;
     twin_set set;
     out->count = out->ids.length = 0;
+    view->query_ill_formed = 0;
     out->estimated = own->keep == TWIN_KEEP_NONE;
     if (!view->txn || !(options.threshold >= 0 && options.threshold <= 1))
         return twin__fail_status(error, TWIN_EINVAL);
-    twin_status status = twin__index_sketch(&set, view->query_signature, view->index, &view->scratch, document);
+    twin_status status = twin__index_sketch(&set, view->query_signature, view->index, &view->scratch,
+                                            &view->query_ill_formed, document);
     if (status == TWIN_OK && set.count == 0)
         return TWIN_OK;
     if (status == TWIN_OK)
@@ -418,11 +420,12 @@ static twin_status keep_answer(struct query_worker *worker, const twin_index_doc
 }
 
 static twin_status query_document(void *context, int number, const twin_index_document *given, twin_position position,
-                                  twin_error *error)
+                                  uint64_t *ill_formed, twin_error *error)
 {
     struct input_query *query = context;
     struct query_worker *worker = &query->workers[number];
     twin_status status = run_query(&worker->answer, query->views[number], query->options.query, given, error);
+    *ill_formed += query->views[number]->query_ill_formed;
     return status == TWIN_OK ? keep_answer(worker, given, position) : status;
 }
 
@@ -480,7 +483,7 @@ twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const 
     if (status != TWIN_OK)
         return status;
     struct input_query query = { .options = options };
-    uint64_t unused = 0;
+    struct twin__read_counts counts = { 0 };
     size_t workers = (size_t)options.exec.workers;
     query.workers = calloc(workers, sizeof *query.workers);
     struct twin__index_ingest_options ingest = { .index = index,
@@ -498,7 +501,9 @@ twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const 
     status = query.workers ? twin__index_views_create(&query.views, options.exec.workers, index, error)
                            : twin__fail_memory(error);
     if (status == TWIN_OK) {
-        status = twin__index_ingest(problems ? problems : &unused, &ingest, error);
+        status = twin__index_ingest(&counts, &ingest, error);
+        if (problems)
+            *problems = counts.problems;
         twin__index_views_free(query.views, options.exec.workers);
     }
     clear_input_query(&query);

@@ -15,6 +15,7 @@ struct twin_index_view {
     twin_buffer text;     /* a text of the index */
     twin_scratch again;   /* to make a set of it */
     uint32_t *query_signature, *signature;
+    uint64_t query_ill_formed; /* sequences in the text of the query */
     struct twin__index_hit {
         uint64_t set, size, members;
         size_t equal; /* slots */

@@ -13,7 +13,9 @@
  * they are all counted. */
 #include "input/reader.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -24,9 +26,12 @@ struct worker {
     struct twin__reader *reader;
     int number;
     twin_read_buffers buffers;
-    twin_problem *problems;
-    size_t kept, capacity;
-    uint64_t problem_count, lines;
+    struct kept_problems {
+        twin_problem *items;
+        size_t count, capacity;
+        uint64_t all;
+    } problems, ill_formed;
+    uint64_t lines;
     twin_status status;
     twin_error error;
 };
@@ -37,7 +42,8 @@ struct twin__reader {
     atomic_bool stop; /* what follows will not be used */
     uint32_t source;  /* of the last chunk collected */
     uint64_t lines;   /* of this source, in the chunks before */
-    uint64_t problems, done, total;
+    struct twin__read_counts counts;
+    uint64_t done, total;
     twin_buffer name;
     twin_status status;
     twin_error error; /* the first failure; the caller's may be NULL, and belongs to another thread */
@@ -45,28 +51,46 @@ struct twin__reader {
 
 /* ---- by many at once ---- */
 
-static bool on_document(void *context, const twin_document *document)
+static bool keep(struct worker *worker, struct kept_problems *list, const twin_problem *problem)
 {
-    struct worker *worker = context;
-    const struct twin__reader_options *options = worker->reader->options;
-    worker->status = options->document(options->context, worker->number, document, &worker->error);
-    if (worker->status != TWIN_OK && worker->error.status != worker->status)
-        twin__fail_status(&worker->error, worker->status);
-    return worker->status == TWIN_OK;
+    list->all++;
+    if (list->count == TWIN_PROBLEMS_KEPT)
+        return true;
+    if (!TWIN__ARRAY_GROW(&list->items, &list->capacity, list->count, 1)) {
+        worker->status = twin__fail_memory(&worker->error);
+        return false;
+    }
+    list->items[list->count++] = *problem;
+    return true;
 }
 
 static bool on_problem(void *context, const twin_problem *problem)
 {
     struct worker *worker = context;
-    worker->problem_count++;
-    if (worker->kept < TWIN_PROBLEMS_KEPT) {
-        if (!TWIN__ARRAY_GROW(&worker->problems, &worker->capacity, worker->kept, 1)) {
-            worker->status = twin__fail_memory(&worker->error);
-            return false;
-        }
-        worker->problems[worker->kept++] = *problem;
-    }
-    return !worker->reader->options->strict;
+    return keep(worker, &worker->problems, problem) && !worker->reader->options->strict;
+}
+
+/* In strict mode it is a problem like any. */
+static bool on_ill_formed(struct worker *worker, twin_position position, uint64_t count)
+{
+    twin_problem problem = { .kind = TWIN_PROBLEM_ILL_FORMED, .position = position };
+    snprintf(problem.message, sizeof problem.message, "%" PRIu64 " ill-formed UTF-8 sequence%s", count,
+             count == 1 ? "" : "s");
+    return worker->reader->options->strict ? on_problem(worker, &problem)
+                                           : keep(worker, &worker->ill_formed, &problem);
+}
+
+static bool on_document(void *context, const twin_document *document)
+{
+    struct worker *worker = context;
+    const struct twin__reader_options *options = worker->reader->options;
+    uint64_t ill_formed = 0;
+    worker->status = options->document(options->context, worker->number, document, &ill_formed, &worker->error);
+    if (worker->status != TWIN_OK && worker->error.status != worker->status)
+        twin__fail_status(&worker->error, worker->status);
+    if (worker->status == TWIN_OK && ill_formed)
+        return on_ill_formed(worker, document->position, ill_formed);
+    return worker->status == TWIN_OK;
 }
 
 static void read_chunk(void *context, size_t chunk, int number)
@@ -74,8 +98,8 @@ static void read_chunk(void *context, size_t chunk, int number)
     struct twin__reader *reader = context;
     const struct twin__reader_options *options = reader->options;
     struct worker *worker = &reader->workers[number];
-    worker->kept = 0;
-    worker->problem_count = worker->lines = 0;
+    worker->problems.count = worker->ill_formed.count = 0;
+    worker->problems.all = worker->ill_formed.all = worker->lines = 0;
     worker->status = TWIN_OK;
     worker->error.status = TWIN_OK;
     options->begin(options->context, number);
@@ -113,11 +137,12 @@ twin_status twin__fail_problem(twin_error *error, const twin_input *input, const
     return status;
 }
 
-static twin_status collect_problems(struct twin__reader *reader, struct worker *worker)
+/* Reports the first of a list, of which `before` came in earlier chunks. */
+static twin_status report_list(struct twin__reader *reader, const struct kept_problems *list, uint64_t before)
 {
     const struct twin__reader_options *options = reader->options;
-    for (size_t i = 0; i < worker->kept && reader->problems + i < TWIN_PROBLEMS_KEPT; i++) {
-        twin_problem *problem = &worker->problems[i];
+    for (size_t i = 0; i < list->count && before + i < TWIN_PROBLEMS_KEPT; i++) {
+        twin_problem *problem = &list->items[i];
         if (problem->position.line)
             problem->position.line += reader->lines;
         if (options->strict)
@@ -125,8 +150,17 @@ static twin_status collect_problems(struct twin__reader *reader, struct worker *
         if (options->problem)
             options->problem(options->context, problem);
     }
-    reader->problems += worker->problem_count;
     return TWIN_OK;
+}
+
+static twin_status collect_problems(struct twin__reader *reader, const struct worker *worker)
+{
+    twin_status status = report_list(reader, &worker->problems, reader->counts.problems);
+    if (status == TWIN_OK)
+        status = report_list(reader, &worker->ill_formed, reader->counts.ill_formed);
+    reader->counts.problems += worker->problems.all;
+    reader->counts.ill_formed += worker->ill_formed.all;
+    return status;
 }
 
 static twin_status collect(struct twin__reader *reader, struct worker *worker)
@@ -172,7 +206,8 @@ static void clear(struct twin__reader *reader)
 {
     for (int i = 0; reader->workers && i < reader->options->exec.workers; i++) {
         twin_read_buffers_clear(&reader->workers[i].buffers);
-        free(reader->workers[i].problems);
+        free(reader->workers[i].problems.items);
+        free(reader->workers[i].ill_formed.items);
     }
     free(reader->workers);
     twin_buffer_clear(&reader->name);
@@ -189,7 +224,8 @@ static twin_status report(const struct twin__reader *reader, twin_error *error)
     return reader->status;
 }
 
-twin_status twin__read_input(uint64_t *problems, const struct twin__reader_options *options, twin_error *error)
+twin_status twin__read_input(struct twin__read_counts *counts, const struct twin__reader_options *options,
+                             twin_error *error)
 {
     struct twin__reader reader = { .options = options };
     int workers = options->exec.workers;
@@ -205,8 +241,8 @@ twin_status twin__read_input(uint64_t *problems, const struct twin__reader_optio
         reader.total += twin_input_chunk_size(options->input, chunk);
     twin_exec_in_order(options->exec, chunks, read_chunk, collect_chunk, &reader);
     twin_status status = report(&reader, error);
-    if (problems)
-        *problems = reader.problems;
+    if (counts)
+        *counts = reader.counts;
     clear(&reader);
     return status;
 }

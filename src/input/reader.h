@@ -20,23 +20,30 @@ struct twin__reader_options {
     const twin_stage *stage;
 
     /* By several workers at once: drops a worker's results before a new chunk; adds those of a
-     * document, whose line is counted within the chunk. A failure ends the reading; `error` may
-     * be left empty. */
+     * document, whose line is counted within the chunk, and counts up its ill-formed sequences. A
+     * failure ends the reading; `error` may be left empty. */
     void (*begin)(void *context, int worker);
-    twin_status (*document)(void *context, int worker, const twin_document *document, twin_error *error);
+    twin_status (*document)(void *context, int worker, const twin_document *document, uint64_t *ill_formed,
+                            twin_error *error);
 
     /* By one at a time, in the order of the input: takes over a worker's results, with positions
      * and ids made final by twin__reader_finish(); is called for the first TWIN_PROBLEMS_KEPT
-     * problems, or NULL. Problems of a chunk come before its results. */
+     * problems, and for as many ill-formed documents, or NULL. Those of a chunk come before its
+     * results. */
     twin_status (*collect)(void *context, int worker, struct twin__reader *reader, twin_error *error);
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
 };
 
-/* Reads the whole input. `problems`, unless NULL, becomes the number of all problems, also of
- * those that were not reported. Of several failures the one that comes first in the input is
+/* How many there were, also of those that were not reported. */
+struct twin__read_counts {
+    uint64_t problems, ill_formed; /* documents left out, and documents with ill-formed UTF-8 */
+};
+
+/* Reads the whole input. `counts` may be NULL. Of several failures the one that comes first in the input is
  * returned, with its sentence. */
-twin_status twin__read_input(uint64_t *problems, const struct twin__reader_options *options, twin_error *error);
+twin_status twin__read_input(struct twin__read_counts *counts, const struct twin__reader_options *options,
+                             twin_error *error);
 
 /* Counts the line of a position of the chunk from the start of its source. A document without an
  * id (`id` has NULL bytes) is named by that line; the name lives until the next call. */

@@ -200,11 +200,16 @@ static void begin_chunk(void *context, int worker)
     result->replaced = result->bytes = result->too_short = 0;
 }
 
-static twin_status read_document(void *context, int worker, const twin_document *document, twin_error *error)
+static twin_status read_document(void *context, int worker, const twin_document *document, uint64_t *ill_formed,
+                                 twin_error *error)
 {
     (void)error; /* the reader has a sentence for each status */
     struct reading *reading = context;
-    return reading->kind.add(&reading->results[worker], document);
+    struct twin__chunk_result *result = &reading->results[worker];
+    uint64_t before = result->replaced;
+    twin_status status = reading->kind.add(result, document);
+    *ill_formed += result->replaced - before;
+    return status;
 }
 
 static twin_status collect_chunk(void *context, int worker, struct twin__reader *reader, twin_error *error)
@@ -222,7 +227,10 @@ static twin_status collect_chunk(void *context, int worker, struct twin__reader 
 static void keep_problem(void *context, const twin_problem *problem)
 {
     twin_collection *collection = ((struct reading *)context)->collection;
-    collection->problems[collection->problem_count++] = *problem;
+    if (problem->kind == TWIN_PROBLEM_ILL_FORMED)
+        collection->ill_formed[collection->ill_formed_count++] = *problem;
+    else
+        collection->problems[collection->problem_count++] = *problem;
 }
 
 static void free_results(struct twin__chunk_result *results, int workers)
@@ -256,7 +264,10 @@ twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_ki
                                            .collect = collect_chunk,
                                            .problem = keep_problem,
                                            .context = &reading };
-    twin_status status = twin__read_input(&collection->counts.problems, &reader, error);
+    struct twin__read_counts counts;
+    twin_status status = twin__read_input(&counts, &reader, error);
+    collection->counts.problems = counts.problems;
+    collection->counts.ill_formed = counts.ill_formed;
     free_results(reading.results, options->exec.workers);
     return status;
 }
@@ -352,6 +363,13 @@ size_t twin_collection_problems(const twin_problem **out, const twin_collection 
     if (out)
         *out = collection ? collection->problems : NULL;
     return collection ? collection->problem_count : 0;
+}
+
+size_t twin_collection_ill_formed(const twin_problem **out, const twin_collection *collection)
+{
+    if (out)
+        *out = collection ? collection->ill_formed : NULL;
+    return collection ? collection->ill_formed_count : 0;
 }
 
 const twin_input *twin_collection_input(const twin_collection *collection)

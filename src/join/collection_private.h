@@ -36,6 +36,8 @@ struct twin_collection {
     twin_buffer ids;                           /* one after the other */
     twin_problem problems[TWIN_PROBLEMS_KEPT]; /* the first ones; counts.problems is the number of all */
     size_t problem_count;
+    twin_problem ill_formed[TWIN_PROBLEMS_KEPT]; /* the same of documents with ill-formed UTF-8 */
+    size_t ill_formed_count;
 
     uint32_t *firsts, *distinct;
     size_t distinct_count;

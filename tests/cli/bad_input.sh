@@ -200,7 +200,7 @@ bad_rows=( # the second row, for printf %b | message after FILE:2
     '\telement | :1: an empty name of a set'
 )
 
-# ---- odd, but good: borne without a word or with a remark, --strict or not
+# ---- odd, but good: borne without a word, --strict or not, or with a remark
 
 borne=( # the second line, for printf %b | message, or nothing
     ' | '
@@ -212,7 +212,7 @@ borne=( # the second line, for printf %b | message, or nothing
     '{"text":"its line is its name"} | '
     '{"id":"","text":"an empty name is a name"} | '
     '{"id":"b","text":""} | '
-    '{"id":"b","text":"caf\xe9 \xff and bytes \xf0\x9f of no character"} | 3 ill-formed UTF-8 sequences were replaced'
+    '{"id":"b","text":"caf\xe9 \xff and bytes \xf0\x9f of no character"} | odd9.jsonl:2: 3 ill-formed UTF-8 sequences, replaced by U+FFFD'
     '{"id":"b","text":"twice","text":"the last one counts"} | '
 )
 
@@ -364,8 +364,46 @@ check_lines()
         fields "${borne[i]}"
         between "odd$i" "${field[0]}"
         expect "borne ${field[0]}" 0 "$pair" "${field[1]}" "$TWINSIFT" pairs "odd$i.jsonl"
-        expect "--strict, borne ${field[0]}" 0 "$pair" "${field[1]}" "$TWINSIFT" pairs --strict "odd$i.jsonl"
+        [ -n "${field[1]}" ] && continue
+        expect "--strict, borne ${field[0]}" 0 "$pair" "" "$TWINSIFT" pairs --strict "odd$i.jsonl"
     done
+}
+
+check_ill_formed()
+{
+    local i good9="odd9.jsonl:2: 3 ill-formed UTF-8 sequences"
+    expect "ill-formed, --strict" 2 "" "$good9" "$TWINSIFT" pairs --strict odd9.jsonl
+    expect "ill-formed, --quiet" 0 "$pair" "" "$TWINSIFT" pairs --quiet odd9.jsonl
+    expect "ill-formed, --stats --json" 0 "{\"a\":\"g1\",\"b\":\"g2\",\"similarity\":1.0000}" '"ill_formed":1,' \
+        "$TWINSIFT" pairs --quiet --stats --json odd9.jsonl
+    for i in {1..9}; do printf '{"id":%s,"text":"%s caf\xe9 of ill fame"}\n' "$i" "$((i * 7919))"; done >ill.jsonl
+    expect "index create" 0 "" "" "$TWINSIFT" index create ill.twin
+    for command in "pairs" "index query ill.twin" "index add ill.twin"; do
+        expect "ill-formed, $command --strict" 2 "" "ill.jsonl:1: 1 ill-formed UTF-8 sequence" $TWINSIFT $command --strict ill.jsonl
+        timeout 60 $TWINSIFT $command ill.jsonl >out 2>err
+        [ "$(grep -c '^twinsift.*: ill.jsonl:[1-5]: 1 ill-formed UTF-8 sequence, replaced by U+FFFD$' err)" -eq 5 ] ||
+            fail "ill-formed, $command" "the first five are not named"
+    done
+    grep -qF "4 more documents have ill-formed UTF-8" err || fail "ill-formed" "the rest is not counted"
+    expect "ill-formed, index add --json" 0 \
+        '{"added":0,"replaced":9,"removed":0,"too_short":0,"skipped":0,"ill_formed":9,"batches":1,"bytes":' "" \
+        bash -c '"$0" index add --quiet --json ill.twin ill.jsonl | sed "s/\(\"bytes\":\).*/\1/"' "$TWINSIFT"
+}
+
+check_skipped()
+{
+    { cat good.jsonl && echo bad; } >one-bad.jsonl
+    expect "index create" 0 "" "" "$TWINSIFT" index create skipped.twin
+    for options in "pairs --quiet" "index add --quiet skipped.twin" "index query skipped.twin" "dedup --quiet -o kept.jsonl"; do
+        timeout 60 $TWINSIFT $options one-bad.jsonl >out 2>err || fail "$options" "not status 0 without --fail-on-skipped"
+        timeout 60 $TWINSIFT $options --fail-on-skipped good.jsonl >out 2>err || fail "$options" "not status 0 without a bad line"
+        timeout 60 $TWINSIFT $options --fail-on-skipped one-bad.jsonl >out 2>err
+        [ $? -eq 3 ] || fail "$options --fail-on-skipped" "not status 3"
+        timeout 60 $TWINSIFT $options --fail-on-skipped missing.jsonl >out 2>err
+        [ $? -eq 2 ] || fail "$options --fail-on-skipped" "an error is not status 2"
+    done
+    expect "--fail-on-skipped" 3 "$pair" "one-bad.jsonl:3:1: expected an object" "$TWINSIFT" pairs --fail-on-skipped one-bad.jsonl
+    expect "ids that are not there" 1 "" "5 more are not in the index" "$TWINSIFT" index remove skipped.twin x{1..25}
 }
 
 check_rows()
@@ -455,6 +493,8 @@ make_files
 check_options
 check_inputs
 check_lines
+check_ill_formed
+check_skipped
 check_rows
 check_whole_files
 check_streams

@@ -30,9 +30,11 @@ struct log {
     size_t counts[MOST_WORKERS];
     twin_buffer words; /* what was collected, in order */
     uint64_t reported; /* problems */
+    uint64_t ill_formed;
     atomic_size_t documents;
-    const char *fail_at;    /* an id at which processing fails */
-    uint64_t stop_at_chunk; /* from 1; 0: never */
+    const char *fail_at;       /* an id at which processing fails */
+    const char *ill_formed_at; /* the last digit of ids whose documents are ill-formed */
+    uint64_t stop_at_chunk;    /* from 1; 0: never */
     uint64_t chunks;
     uint64_t done, total;
 };
@@ -44,7 +46,8 @@ static void begin(void *context, int worker)
     log->counts[worker] = 0;
 }
 
-static twin_status process(void *context, int worker, const twin_document *document, twin_error *error)
+static twin_status process(void *context, int worker, const twin_document *document, uint64_t *ill_formed,
+                           twin_error *error)
 {
     struct log *log = context;
     atomic_fetch_add(&log->documents, 1);
@@ -54,6 +57,9 @@ static twin_status process(void *context, int worker, const twin_document *docum
         strcpy(error->message, "enough");
         return TWIN_ELIMIT;
     }
+    if (log->ill_formed_at && document->id.length &&
+        document->id.bytes[document->id.length - 1] == *log->ill_formed_at)
+        *ill_formed += 2;
     if (!log->found[worker])
         log->found[worker] = malloc((LINES + 1) * sizeof **log->found);
     assert_non_null(log->found[worker]);
@@ -118,7 +124,12 @@ static twin_status read_into(struct log *log, uint64_t *problems, const twin_inp
                                             .collect = collect,
                                             .problem = on_problem,
                                             .context = log };
-    return twin__read_input(problems, &options, error);
+    struct twin__read_counts counts = { 0 };
+    twin_status status = twin__read_input(&counts, &options, error);
+    if (problems)
+        *problems = counts.problems;
+    log->ill_formed = counts.ill_formed;
+    return status;
 }
 
 static void clear_log(struct log *log)
@@ -315,6 +326,40 @@ static void only_the_first_problems_are_reported_and_all_are_counted(void **stat
     corpus_end(&files.corpus);
 }
 
+static void ill_formed_documents_are_collected_and_reported_or_end_a_strict_reading(void **state)
+{
+    (void)state;
+    struct files files;
+    write_files(&files, 0);
+    struct log first = { 0 };
+    for (int e = 0; e < EXECS; e++) {
+        twin_exec exec;
+        if (!exec_number(&exec, e))
+            continue;
+        struct log log = { .ill_formed_at = "7" }, strict = { .ill_formed_at = "7" };
+        uint64_t bad = 1;
+        twin_error error = { 0 };
+        twin_input *input = open_files(&files, 1000);
+        assert_int_equal(read_into(&log, &bad, input, exec, false, &error), TWIN_OK);
+        assert_int_equal(bad, 0);
+        assert_true(log.ill_formed > TWIN_PROBLEMS_KEPT);
+        assert_int_equal(log.reported, TWIN_PROBLEMS_KEPT);
+        assert_non_null(memmem(log.words.bytes, log.words.length, " 2 ill-formed UTF-8 sequences\n", 30));
+        if (!first.ill_formed)
+            first = log;
+        assert_int_equal(log.ill_formed, first.ill_formed);
+        assert_equal_bytes(&log.words, &first.words);
+        assert_int_equal(read_into(&strict, NULL, input, exec, true, &error), TWIN_EFORMAT);
+        assert_non_null(strstr(error.message, ": 2 ill-formed UTF-8 sequences"));
+        clear_log(&strict);
+        if (first.words.bytes != log.words.bytes)
+            clear_log(&log);
+        twin_input_free(input);
+    }
+    clear_log(&first);
+    corpus_end(&files.corpus);
+}
+
 static void the_first_failure_in_the_input_is_returned(void **state)
 {
     (void)state;
@@ -387,6 +432,7 @@ int main(void)
         cmocka_unit_test(every_executor_collects_in_order),
         cmocka_unit_test(strict_ends_at_the_first_problem_of_the_input),
         cmocka_unit_test(only_the_first_problems_are_reported_and_all_are_counted),
+        cmocka_unit_test(ill_formed_documents_are_collected_and_reported_or_end_a_strict_reading),
         cmocka_unit_test(the_first_failure_in_the_input_is_returned),
         cmocka_unit_test(a_collector_can_stop_the_reading),
         cmocka_unit_test(a_file_that_became_shorter_fails),
