@@ -10,6 +10,7 @@
  * MAX_ATTRIBUTES of a tag are blanked out (html_guard.c). */
 #include <libxml/HTMLparser.h>
 #include <libxml/parserInternals.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,8 +219,16 @@ static void on_error(void *context, const char *message, ...)
 
 /* ---- the parser */
 
+/* libxml2's tables are filled by the first parser, which must not be two at once. */
+static void start_libxml(void)
+{
+    xmlInitParser();
+}
+
 twin_status twin__html_create(struct twin__html **out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_libxml);
     struct twin__html *html = *out = calloc(1, sizeof *html);
     if (!html)
         return TWIN_ENOMEM;
