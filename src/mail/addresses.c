@@ -2,13 +2,15 @@
  *
  * Written for what mail contains rather than for the grammar of RFC 5322: an address is what stands between angle
  * brackets, or a word with an '@'; a display name is what stands before the brackets, without its quotation marks and
- * comments. Whatever the value is, it takes one pass. */
+ * comments. Encoded words are decoded when all is divided, so that an encoded comma or bracket divides nothing. Whatever
+ * the value is, it takes one pass. */
 #include <string.h>
 
 #include "base/array.h"
 #include "mail/domain.h"
 #include "mail/fields.h"
 #include "mail/message_private.h"
+#include "mail/mime.h"
 
 enum { MAX_ADDRESSES = 32, MAX_ADDRESS_BYTES = 320 };
 
@@ -69,6 +71,39 @@ static void split_plain(twin_text *address, twin_text *name, twin_text box)
     *name = open ? (twin_text){ open, (size_t)(end - open) } : (twin_text){ 0 };
 }
 
+bool twin__message_names_sender(twin_message_role *role, twin_text name)
+{
+    static const char *const names[] = {
+        [TWIN_MESSAGE_FROM] = "from",
+        [TWIN_MESSAGE_REPLY_TO] = "reply-to",
+        [TWIN_MESSAGE_RETURN_PATH] = "return-path",
+        [TWIN_MESSAGE_SENDER] = "sender",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (twin__is_named(name, names[i])) {
+            *role = (twin_message_role)i;
+            return true;
+        }
+    return false;
+}
+
+/* Replaces the text by what it reads if it has encoded words or is not ASCII. */
+static twin_status decode(twin_text *text, twin_message_reader *reader)
+{
+    bool needs_decoding = text->length > 1 && memmem(text->bytes, text->length, "=?", 2);
+    for (size_t i = 0; i < text->length && !needs_decoding; i++)
+        needs_decoding = (unsigned char)text->bytes[i] >= 0x80;
+    if (!needs_decoding)
+        return TWIN_OK;
+    twin_status status = twin__arena_copy(text, &reader->arena, *text);
+    reader->decoded.length = 0;
+    if (status == TWIN_OK)
+        status = twin__mime_decode_words(&reader->decoded, reader->mime, text->bytes);
+    if (status == TWIN_OK)
+        status = twin__arena_copy(text, &reader->arena, (twin_text){ reader->decoded.bytes, reader->decoded.length });
+    return status;
+}
+
 static twin_status add(twin_message_reader *reader, twin_message_role role, twin_text address, twin_text name)
 {
     size_t count = reader->message.address_count;
@@ -76,10 +111,16 @@ static twin_status add(twin_message_reader *reader, twin_message_role role, twin
         return TWIN_OK;
     if (!TWIN__ARRAY_GROW(&reader->addresses, &reader->address_capacity, count, 1))
         return TWIN_ENOMEM;
+    name = trim_name(name);
+    twin_status status = decode(&address, reader);
+    if (status == TWIN_OK)
+        status = decode(&name, reader);
+    if (status != TWIN_OK)
+        return status;
     address = twin__cut(address, MAX_ADDRESS_BYTES);
     twin_message_address *added = &reader->addresses[reader->message.address_count++];
-    *added = (twin_message_address){ .role = role, .name = trim_name(name) };
-    twin_status status = twin__message_lower(&added->address, &reader->arena, address);
+    *added = (twin_message_address){ .role = role, .name = name };
+    status = twin__message_lower(&added->address, &reader->arena, address);
     if (status != TWIN_OK)
         return status;
     const char *at = memrchr(added->address.bytes, '@', added->address.length);

@@ -1,4 +1,5 @@
-/* hops.c — Received headers: "from HELLO (NAME [ADDRESS]) by …", as most programs write them. */
+/* hops.c — Received headers: "from HELLO (NAME [ADDRESS]) by …", as most programs write them; qmail and Exim write
+ * "from NAME (HELO HELLO) (ADDRESS)" and "from NAME ([ADDRESS] helo=HELLO)". */
 #include <string.h>
 
 #include "base/array.h"
@@ -59,6 +60,19 @@ static twin_text find_address(twin_text text)
     return (twin_text){ 0 };
 }
 
+/* The name after "HELO " or "helo=" in a comment; empty if there is none. */
+static twin_text find_hello(twin_text text)
+{
+    for (size_t i = 1; i + 5 < text.length; i++) {
+        twin_text word = { text.bytes + i, 4 };
+        char before = text.bytes[i - 1], behind = text.bytes[i + 4];
+        if ((before == '(' || before == ' ') && (behind == ' ' || behind == '=') &&
+            (twin__is_named(word, "helo") || twin__is_named(word, "ehlo")))
+            return name_at(after(text, text.bytes + i + 5));
+    }
+    return (twin_text){ 0 };
+}
+
 /* The words of "from …" end where "by …" begins. */
 static twin_text from_clause(twin_text value)
 {
@@ -87,6 +101,11 @@ twin_status twin__message_add_hop(twin_message_reader *reader, twin_text value)
     twin_text hello = name_at(after(clause, clause.bytes + in_brackets));
     const char *open = memchr(clause.bytes, '(', clause.length);
     twin_text name = open ? name_at(after(clause, open + 1)) : (twin_text){ 0 };
+    twin_text said = find_hello(clause);
+    if (said.length > 0) {
+        name = hello;
+        hello = said;
+    }
     if (is_address(name))
         name.length = 0;
     twin_status status = twin__message_lower(&hop->hello, &reader->arena, hello);

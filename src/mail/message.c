@@ -77,6 +77,7 @@ void twin_message_reader_free(twin_message_reader *reader)
     twin__mime_free(reader->mime);
     twin__html_free(reader->html);
     free(reader->headers);
+    free(reader->written);
     free(reader->addresses);
     free(reader->hops);
     free(reader->links);
@@ -107,7 +108,7 @@ size_t twin__message_memory(twin_message_reader *reader)
     size_t total = sizeof *reader + twin__arena_memory(&reader->arena);
     for (size_t i = 0; i < BUFFERS; i++)
         total += buffers[i]->capacity;
-    return total + reader->header_capacity * sizeof *reader->headers +
+    return total + reader->header_capacity * (sizeof *reader->headers + sizeof *reader->written) +
            reader->address_capacity * sizeof *reader->addresses + reader->hop_capacity * sizeof *reader->hops +
            reader->link_capacity * sizeof *reader->links + reader->part_capacity * sizeof *reader->parts +
            reader->stretch_capacity * sizeof *reader->stretches + reader->link_slots * sizeof *reader->link_table;
@@ -180,12 +181,18 @@ static twin_status add_header(twin_message_reader *reader, const struct twin__fi
     }
     if (status != TWIN_OK)
         return status;
-    if (!TWIN__ARRAY_GROW(&reader->headers, &reader->header_capacity, count, 1))
+    if (!TWIN__ARRAY_GROW(&reader->headers, &reader->header_capacity, count, 1) ||
+        !TWIN__ARRAY_GROW(&reader->written, &reader->written_capacity, count, 1))
         return TWIN_ENOMEM;
     twin_message_header *header = &reader->headers[count];
     status = twin__arena_copy(&header->name, &reader->arena, field->name);
     if (status == TWIN_OK)
         status = twin__arena_copy(&header->value, &reader->arena, readable);
+    twin_message_role role;
+    reader->written[count] = header->value;
+    if (status == TWIN_OK && needs_decoding && twin__message_names_sender(&role, field->name))
+        status = twin__arena_copy(&reader->written[count], &reader->arena,
+                                  (twin_text){ reader->value.bytes, reader->value.length });
     if (status == TWIN_OK)
         reader->message.header_count++;
     return status;
@@ -218,17 +225,13 @@ static twin_status read_header(twin_message_reader *reader, twin_text *body, twi
 
 static twin_status read_addresses(twin_message_reader *reader)
 {
-    static const char *const names[] = {
-        [TWIN_MESSAGE_FROM] = "from",
-        [TWIN_MESSAGE_REPLY_TO] = "reply-to",
-        [TWIN_MESSAGE_RETURN_PATH] = "return-path",
-        [TWIN_MESSAGE_SENDER] = "sender",
-    };
     twin_status status = TWIN_OK;
-    for (size_t role = 0; role < sizeof names / sizeof names[0]; role++)
-        for (size_t i = 0; status == TWIN_OK && i < reader->message.header_count; i++)
-            if (twin__is_named(reader->headers[i].name, names[role]))
-                status = twin__message_add_addresses(reader, (twin_message_role)role, reader->headers[i].value);
+    for (int wanted = TWIN_MESSAGE_FROM; wanted <= TWIN_MESSAGE_SENDER; wanted++)
+        for (size_t i = 0; status == TWIN_OK && i < reader->message.header_count; i++) {
+            twin_message_role role;
+            if (twin__message_names_sender(&role, reader->headers[i].name) && (int)role == wanted)
+                status = twin__message_add_addresses(reader, role, reader->written[i]);
+        }
     return status;
 }
 

@@ -23,12 +23,14 @@ struct twin_message_reader {
     struct twin__html *html;
 
     twin_message_header *headers;
+    twin_text *written; /* the values of the headers, unfolded and not decoded where that matters */
     twin_message_address *addresses;
     twin_message_hop *hops;
     twin_message_link *links;
     twin_message_part *parts;
     struct twin__stretch *stretches; /* of the parts */
-    size_t header_capacity, address_capacity, hop_capacity, link_capacity, part_capacity, stretch_capacity;
+    size_t header_capacity, written_capacity, address_capacity, hop_capacity, link_capacity, part_capacity,
+        stretch_capacity;
     uint32_t *link_table; /* numbers of links plus one, by the hash of the host */
     size_t link_slots;
     twin_hash link_hash; /* with a key of its own, since hosts can be chosen to collide */
@@ -43,7 +45,9 @@ size_t twin__message_memory(twin_message_reader *reader);
 /* A zero-terminated copy in the arena, with the letters of ASCII in lower case. */
 twin_status twin__message_lower(twin_text *out, struct twin__arena *arena, twin_text text);
 
-/* addresses.c: adds the addresses of a header's value, which is decoded. */
+/* addresses.c: whether a header of this name has addresses of senders; adds those of its value, which is unfolded and not
+ * decoded: what an encoded word says is no part of an address. */
+bool twin__message_names_sender(twin_message_role *role, twin_text name);
 twin_status twin__message_add_addresses(twin_message_reader *reader, twin_message_role role, twin_text value);
 
 /* hops.c: adds the hop of a Received header. */

@@ -301,6 +301,9 @@ static void addresses_are_read_as_people_write_them(void **state_unused)
         { "=?utf-8?b?w4RubmU=?= <ann@example.org>", "ann@example.org", "Änne" },
         { "\"ann@example.org\" <other@example.com>", "other@example.com", "ann@example.org" },
         { "undisclosed", "undisclosed", "" },
+        { "=?utf-8?q?Bank=2C_=3Ca=40bank.example=3E?= <x@y.example>", "x@y.example", "Bank, <a@bank.example>" },
+        { "x@y.example (=?utf-8?q?=3Ca=40bank.example=3E?=)", "x@y.example", "<a@bank.example>" },
+        { "\"=?utf-8?q?A=2CB?=\" <x@y.example>", "x@y.example", "A,B" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
@@ -320,13 +323,15 @@ static void routes_are_read(void **state_unused)
         const char *value, *hello, *name, *address;
     } cases[] = {
         { "from a.example (b.example [192.0.2.1]) by c", "a.example", "b.example", "192.0.2.1" },
-        { "from [192.0.2.1] (helo=x) by c", "192.0.2.1", "helo", "192.0.2.1" },
+        { "from [192.0.2.1] (helo=x.example) by c", "x.example", "", "192.0.2.1" },
+        { "from y.example ([192.0.2.1] helo=x.example) by c", "x.example", "y.example", "192.0.2.1" },
         { "from a.example ([192.0.2.1]) by c", "a.example", "", "192.0.2.1" },
         { "from a (b [IPv6:2001:db8::1]) by c", "a", "b", "2001:db8::1" },
         { "from A.Example by c with SMTP", "a.example", "", "" },
         { "by c; Mon", "", "", "" },
         { "(qmail 123 invoked)", "", "", "" },
-        { "from unknown (HELO x) (192.0.2.9) by c", "unknown", "helo", "192.0.2.9" },
+        { "from unknown (HELO x.example) (192.0.2.9) by c", "x.example", "unknown", "192.0.2.9" },
+        { "from helo.example (EHLO y) by c", "y", "helo.example", "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
