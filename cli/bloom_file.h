@@ -19,9 +19,6 @@
 /* The filter is the first argument. */
 const char *bloom_path(const struct shared_options *shared);
 
-/* Reads a secret key. On false the error has been reported. */
-bool read_key(uint64_t key[2], const char *path);
-
 /* Opens a filter, with the key of --key-file. NULL: the error has been reported. */
 twin_bloom *open_filter(const struct shared_options *shared, const char *path, twin_bloom_access access);
 

@@ -1,6 +1,7 @@
 /* cmd_bloom_create.c — twinsift bloom create: an empty filter. */
 #include "bloom_file.h"
 #include "commands.h"
+#include "support/keys.h"
 #include "support/size.h"
 
 #include <inttypes.h>

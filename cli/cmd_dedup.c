@@ -221,6 +221,8 @@ static void print_stats(const struct run *run)
     record_count(&record, "kept_bytes", counts.kept_bytes);
     record_count(&record, "candidates", counts.search.candidates);
     record_count(&record, "verified", counts.search.verified);
+    if (!run->request->shared.key_file) /* or it would reveal the key */
+        record_count(&record, "seed", run->request->shared.scheme.minhash.seed);
     record_object(&record, "seconds");
     record_fixed(&record, "reading", run->read - run->started, 3);
     record_fixed(&record, "deciding", run->found - run->read, 3);

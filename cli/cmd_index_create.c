@@ -1,22 +1,24 @@
 /* cmd_index_create.c — twinsift index create: an empty index. */
 #include "commands.h"
 #include "index_file.h"
+#include "support/keys.h"
 #include "support/search_options.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
-/* Without a seed the key of sip is secret. */
+/* Without a seed or a key of the user's choice one is drawn that nobody knows. */
 static bool draw_key(struct shared_options *shared)
 {
-    twin_hash *hash = &shared->scheme.shingle.hash;
-    if (hash->family != TWIN_HASH_SIP || option_given(&shared->base, "seed"))
+    uint64_t key[2];
+    if (option_given(&shared->base, "seed") || shared->key_file)
         return true;
-    if (getrandom(hash->key, sizeof hash->key, 0) == (ssize_t)sizeof hash->key)
-        return true;
-    fail("a random key could not be drawn: %s", strerror(errno));
-    return false;
+    if (!draw_random(key, sizeof key))
+        return false;
+    if (shared->scheme.shingle.hash.family == TWIN_HASH_SIP)
+        twin_scheme_key(&shared->scheme, key);
+    else
+        twin_scheme_seed(&shared->scheme, key[0]);
+    return true;
 }
 
 static int create(const struct shared_options *shared)
@@ -40,13 +42,21 @@ static int run(void *context)
     return status;
 }
 
-static const struct shared_options defaults = SHARED_DEFAULTS(0.8);
+static const struct shared_options defaults = {
+    .executor = TWIN_EXEC_PTHREADS,
+    .separator = '\n',
+    .scheme = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash.family = TWIN_HASH_SIP },
+                .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128, .seed = OPTION_SEED_RANDOM },
+                .threshold = 0.8 },
+};
 
 const struct command command_index_create = {
     .name = "twinsift index create",
     .summary = "create an empty index",
     .usage = "[OPTION]... FILE",
-    .about = "The options for input, matching and search are stored in the file and cannot be changed later.",
+    .about = "The options for input, matching and search are stored in the file and cannot be changed later. Unless "
+             "--seed or --key-file is given, a random key is drawn and stored, so that nobody can prepare documents "
+             "that collide.",
     .shared = INDEX_STORES " threshold force " INDEX_TAKES,
     .least = 1,
     .most = 1,

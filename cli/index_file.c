@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 const char *index_path(const struct shared_options *shared)
@@ -30,6 +31,8 @@ static const char *contradiction(const struct shared_options *shared, const twin
         { "raw", asked->normal == scheme->normal },
         { "hash", asked->shingle.hash.family == scheme->shingle.hash.family },
         { "seed", asked->minhash.seed == scheme->minhash.seed },
+        { "key-file",
+          memcmp(asked->shingle.hash.key, scheme->shingle.hash.key, sizeof scheme->shingle.hash.key) == 0 },
         { "sketch", asked->minhash.sketch == scheme->minhash.sketch },
         { "hashes", asked->minhash.slots == scheme->minhash.slots },
         { "error", asked->minhash.slots == scheme->minhash.slots },

@@ -87,6 +87,8 @@ static void print_stats_json(const struct pairs_run *run)
     record_count(&record, "ill_formed", documents.ill_formed);
     record_count(&record, "bands", run->scheme.plan.bands);
     record_count(&record, "rows", run->scheme.plan.rows);
+    if (!run->request->shared.key_file) /* or it would reveal the key */
+        record_count(&record, "seed", run->scheme.minhash.seed);
     record_count(&record, "candidates", pairs.candidates);
     record_count(&record, "verified", pairs.verified);
     record_count(&record, "similar", pairs.similar);
@@ -134,6 +136,8 @@ static void print_counts(const struct pairs_run *run)
         print_count("  crowds", pairs.crowds, what);
     }
     print_count("lines", run->lines, "printed");
+    if (!run->request->shared.key_file) /* or it would reveal the key */
+        fprintf(stderr, "%-12s %12" PRIu64 "   gives the same output again\n", "seed", run->scheme.minhash.seed);
 }
 
 static void print_time(const char *name, double time, double bytes)

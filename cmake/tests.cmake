@@ -95,6 +95,9 @@ endforeach()
 # ---- the program: scripts, each in an empty folder of its own
 
 if(TARGET program)
+  add_executable(poison tests/poison.c) # documents that attack a public hash
+  target_include_directories(poison PRIVATE src)
+  target_link_libraries(poison PRIVATE settings static)
   add_executable(exact_pairs tests/exact_pairs.c) # what the program's answers are held against
   target_link_libraries(exact_pairs PRIVATE settings)
   add_executable(exact_edit_pairs tests/exact_edit_pairs.c)
@@ -112,7 +115,7 @@ if(TARGET program)
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_QUICK=${QUICK}
       TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
-      TWINSIFT_PEAK=$<TARGET_FILE:peak>
+      TWINSIFT_PEAK=$<TARGET_FILE:peak> TWINSIFT_POISON=$<TARGET_FILE:poison>
       TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()
 endif()

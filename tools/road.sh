@@ -14,6 +14,7 @@ shared=(
     base/array.h base/bits.h base/bytes.h base/background.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/stages.h base/union_find.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
+    kernels/sip.h     # SipHash step by step, for bytes that come piece by piece
     input/reader.h
     text/pieces.h     # normalisation piece by piece, for long texts
     sketch/long_text.h # signatures and sets of long texts, with little memory

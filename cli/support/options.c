@@ -1,6 +1,7 @@
 /* options.c — the kinds of option values: how each is read, shown, and refused. */
 #include "options.h"
 
+#include "keys.h"
 #include "messages.h"
 
 #include <ctype.h>
@@ -151,6 +152,8 @@ const struct option_kind option_size = { read_size, NULL };
 static bool read_seed(void *value, const struct option_row *row, const char *text)
 {
     char *end = NULL;
+    if (strcmp(text, "random") == 0)
+        return draw_random(value, sizeof(uint64_t));
     errno = 0;
     if (isdigit((unsigned char)text[0])) {
         bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -158,14 +161,18 @@ static bool read_seed(void *value, const struct option_row *row, const char *tex
     }
     if (end && *end == '\0' && errno == 0)
         return true;
-    fail("--%s: \"%s\" is not a whole number from 0 to %" PRIu64, row->name, text, UINT64_MAX);
+    fail("--%s: \"%s\" is not random, and not a whole number from 0 to %" PRIu64, row->name, text, UINT64_MAX);
     return false;
 }
 
 static void show_seed(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
 {
     (void)row;
-    snprintf(out, OPTION_VALUE_ROOM, "%" PRIu64, *(const uint64_t *)value);
+    uint64_t seed = *(const uint64_t *)value;
+    if (seed == OPTION_SEED_RANDOM)
+        snprintf(out, OPTION_VALUE_ROOM, "random");
+    else
+        snprintf(out, OPTION_VALUE_ROOM, "%" PRIu64, seed);
 }
 
 const struct option_kind option_seed = { read_seed, show_seed };

@@ -48,7 +48,8 @@ struct option_texts {
 extern const struct option_kind option_flag;                 /* bool: becomes true */
 extern const struct option_kind option_count;                /* uint64_t from `least` to `most` */
 extern const struct option_kind option_size;                 /* size_t, likewise */
-extern const struct option_kind option_seed;                 /* uint64_t, also 0x…: any */
+extern const struct option_kind option_seed;                 /* uint64_t, also 0x… and random: any */
+#define OPTION_SEED_RANDOM UINT64_MAX                        /* as a default: it is drawn */
 extern const struct option_kind option_fraction;             /* double from 0 to 1 */
 extern const struct option_kind option_point;                /* twin_plan_point, "0.9:0.99" */
 extern const struct option_kind option_choice;               /* an enum that counts from 0: one of `choices` */

@@ -1,6 +1,7 @@
 /* search_options.c — from options to a scheme. */
 #include "search_options.h"
 
+#include "keys.h"
 #include "messages.h"
 
 /* The first contradiction among the options as a sentence; NULL when there is none. */
@@ -18,6 +19,11 @@ static const char *contradiction(const struct shared_options *shared)
         return "--sets: lines name their sets, so --id-from does not apply";
     if (option_given(&shared->base, "threshold") && !(shared->scheme.threshold > 0))
         return "--threshold 0 would make every pair similar; give one above 0";
+    if (shared->key_file && option_given(&shared->base, "seed"))
+        return "--key-file and --seed exclude each other";
+    if (shared->key_file && option_given(&shared->base, "hash") &&
+        shared->scheme.shingle.hash.family != TWIN_HASH_SIP)
+        return "--key-file needs --hash sip";
     if (shared->stop_words && shared->scheme.shingle.kind != TWIN_SHINGLE_STOP)
         return "--stop-words needs --shingle stop:N";
     return NULL;
@@ -52,6 +58,19 @@ static bool choose_slots(struct shared_options *shared)
     return false;
 }
 
+/* Everything random follows from the seed, or from the key. */
+static bool choose_hash(struct shared_options *shared)
+{
+    uint64_t key[2];
+    twin_scheme_seed(&shared->scheme, shared->scheme.minhash.seed);
+    if (!shared->key_file)
+        return true;
+    if (!read_key(key, shared->key_file))
+        return false;
+    twin_scheme_key(&shared->scheme, key);
+    return true;
+}
+
 bool search_options_finish(struct shared_options *shared)
 {
     twin_scheme *scheme = &shared->scheme;
@@ -64,8 +83,7 @@ bool search_options_finish(struct shared_options *shared)
         return false;
     if (scheme->normal == TWIN_NORMAL_CHECK && scheme->shingle.kind == TWIN_SHINGLE_BYTE)
         scheme->normal = TWIN_NORMAL_BYTES; /* bytes are bytes, UTF-8 or not */
-    twin_scheme_seed(scheme, scheme->minhash.seed);
-    return true;
+    return choose_hash(shared);
 }
 
 /* Containment is found without signatures. A few slots remain: those of similar documents are compared by what most of them

@@ -11,7 +11,8 @@
 
 /* Sets of options. */
 #define TAKES_INPUT "id-field id-from text-field as hidden sets strict fail-on-skipped" /* documents: see inputs.h */
-#define TAKES_SCHEME "shingle stop-words raw hashes error bands rows hash sketch seed"  /* see search_options.h */
+#define TAKES_SCHEME                                                                                                 \
+    "shingle stop-words raw hashes error bands rows hash sketch seed key-file" /* see search_options.h */
 #define TAKES_EXEC "threads executor"
 #define TAKES_MANNERS "json quiet"
 
@@ -47,7 +48,7 @@ struct shared_options {
     /* files */
     bool force;
     twin_keep keep;       /* index */
-    const char *key_file; /* bloom */
+    const char *key_file; /* NULL: none */
     char separator;       /* bloom: the end of an item */
 
     enum color color;

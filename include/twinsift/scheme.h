@@ -31,6 +31,10 @@ TWIN_API twin_scheme twin_scheme_default(void);
 /* Draws everything random in the scheme from `seed`: the hash, of the family that is set, and the sketch. */
 TWIN_API void twin_scheme_seed(twin_scheme *scheme, uint64_t seed);
 
+/* The same from a secret key of 128 random bits, for hostile input: the hash becomes sip under this key, and the seed of the
+ * sketch is drawn from it. Whoever does not know the key cannot make documents that collide. */
+TWIN_API void twin_scheme_key(twin_scheme *scheme, const uint64_t key[2]);
+
 /* Fills in what is zero and checks the rest; TWIN_EINVAL and a sentence when a value is out of range.
  *
  * The plan is the one with the most rows that still makes a pair at the threshold a candidate with probability

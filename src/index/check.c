@@ -211,7 +211,7 @@ static twin_status digest_again(twin_digest *out, struct checking *checking, uin
     twin_index_view *view = checking->view;
     struct twin__bytes kept;
     if (view->index->options.keep == TWIN_KEEP_TEXT) {
-        *out = twin__index_text_digest((twin_text){ view->text.bytes, view->text.length });
+        *out = twin__index_text_digest(view->index, (twin_text){ view->text.bytes, view->text.length });
         return TWIN_OK;
     }
     twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, number, checking->error);

@@ -110,9 +110,16 @@ bool twin__index_shares_by_set(const twin_index_options *options)
     return options->format == TWIN_INPUT_SETS || options->keep == TWIN_KEEP_SETS;
 }
 
-twin_digest twin__index_text_digest(twin_text text)
+/* Texts that collide could be made for a public hash. Items cannot: who does not know the key does not know them. */
+twin_hash twin__index_text_hash(const twin_index *index)
 {
-    return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, text.bytes, text.length);
+    twin_hash plain = { .family = TWIN_HASH_XXH3 };
+    return index->version >= TWIN__INDEX_VERSION_SEEDED ? index->options.scheme.shingle.hash : plain;
+}
+
+twin_digest twin__index_text_digest(const twin_index *index, twin_text text)
+{
+    return twin_hash_digest(twin__index_text_hash(index), text.bytes, text.length);
 }
 
 /* ---- one document ---- */
@@ -138,7 +145,7 @@ static twin_status keep_text(struct twin__index_draft_entry *entry, uint32_t *si
 {
     twin_text text = text_of(scratch);
     twin_signer_sign(signature, index->signer, scratch->sign.items.items, scratch->sign.items.count);
-    entry->digest = twin__index_text_digest(text);
+    entry->digest = twin__index_text_digest(index, text);
     twin_status status = twin_items_distinct(&entry->set_size, &scratch->sign.items, &scratch->sign.spare);
     if (status == TWIN_OK && index->options.keep == TWIN_KEEP_TEXT)
         status = twin__index_text_encode(&draft->bytes, &draft->packer, text);

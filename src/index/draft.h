@@ -66,6 +66,7 @@ unsigned twin__index_item_bits(const twin_index_options *options);
 /* What makes documents share a set: that their sets are equal, or, where a set is not kept, their normalised texts.
  * Texts without a single item share the empty set in either case. */
 bool twin__index_shares_by_set(const twin_index_options *options);
-twin_digest twin__index_text_digest(twin_text text);
+twin_digest twin__index_text_digest(const twin_index *index, twin_text text);
+twin_hash twin__index_text_hash(const twin_index *index); /* of the digest */
 
 #endif

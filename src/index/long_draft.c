@@ -53,7 +53,7 @@ twin_status twin__index_keep_long(struct twin__index_draft_entry *entry, bool *i
                                   twin_sign_scratch *scratch, twin_text text)
 {
     twin_keep keep = index->options.keep;
-    struct twin__long_text about = { .text = text, .digest_hash = { .family = TWIN_HASH_XXH3 } };
+    struct twin__long_text about = { .text = text, .digest_hash = twin__index_text_hash(index) };
     if (keep == TWIN_KEEP_SETS)
         about.mask = UINT64_MAX << (64 - twin__index_item_bits(&index->options));
     twin_status status = twin__long_text_sign(signature, &about, index->signer, scratch);

@@ -13,7 +13,8 @@ bool twin__index_check_fits(struct twin__bytes record, size_t least);
 /* ---- what the file fixes */
 
 /* Since version 2 a list has a checksum for each TWIN__INDEX_LIST_BLOCK entries instead of one for all, and the checksums of
- * lists and blocks are seeded with their keys, so that two of them that changed places are noticed. A file keeps its version. */
+ * lists and blocks are seeded with their keys, so that two of them that changed places are noticed. Digests of texts are by
+ * the hash of the index instead of a public one. A file keeps its version. */
 enum {
     TWIN__INDEX_VERSION = 2,
     TWIN__INDEX_VERSION_SEEDED = 2,

@@ -29,6 +29,11 @@ typedef void twin__blanks_fn(uint64_t *out, const char *p, size_t n);
 /* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
 typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
 
+/* SipHash-1-3 of some bytes, and of such windows. */
+uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2]);
+typedef void twin__sip_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count,
+                                  const uint64_t key[2]);
+
 /* One round of fast similarity sketching: assigns each item, mixed with the seed, to one of `slots` slots,
  * which keeps the smaller of its value and round | 30 bits of the item's value. */
 typedef void twin__fast_round_fn(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
@@ -103,6 +108,7 @@ struct kernels {
     twin__is_ascii_fn *is_ascii;
     twin__blanks_fn *blanks;
     twin__xxh3_windows_fn *xxh3_windows;
+    twin__sip_windows_fn *sip_windows;
     twin__fast_round_fn *fast_round;
     twin__linear_minima_fn *linear_minima;
     twin__agree_fn *agree;
@@ -142,6 +148,7 @@ twin__fold_ascii_fn twin__fold_ascii_scalar, twin__fold_ascii_avx2, twin__fold_a
 twin__is_ascii_fn twin__is_ascii_scalar;
 twin__blanks_fn twin__blanks_scalar, twin__blanks_avx2, twin__blanks_avx512;
 twin__xxh3_windows_fn twin__xxh3_windows_scalar, twin__xxh3_windows_avx2, twin__xxh3_windows_avx512;
+twin__sip_windows_fn twin__sip_windows_scalar, twin__sip_windows_avx2, twin__sip_windows_avx512;
 twin__fast_round_fn twin__fast_round_scalar, twin__fast_round_avx2, twin__fast_round_avx512;
 twin__linear_minima_fn twin__linear_minima_scalar, twin__linear_minima_avx2, twin__linear_minima_avx512;
 twin__agree_fn twin__agree_scalar, twin__agree_avx2, twin__agree_avx512;

@@ -1,7 +1,7 @@
 /* hash.c — families of hash functions.
  *
- * XXH3 comes from its header-only library, FarmHash through a C++ shim (hash_farm.cc); Jenkins's one-at-a-time and
- * SipHash-1-3 are written here. Windows of text have a kernel for XXH3 and a plain loop for the others. */
+ * XXH3 comes from its header-only library, FarmHash through a C++ shim (hash_farm.cc); Jenkins's one-at-a-time is written
+ * here, SipHash-1-3 among the kernels. Windows of text have a kernel for XXH3 and SipHash, and a plain loop for the others. */
 #include <twinsift/hash.h>
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "kernels/sip.h"
 #include "sketch/digester.h"
 #include "sketch/hash_farm.h"
 
@@ -100,77 +101,13 @@ static uint64_t jenkins(const void *bytes, size_t length, uint64_t seed)
     return high << 32 | one_at_a_time(bytes, length, (uint32_t)mixed);
 }
 
-/* SipHash (Aumasson and Bernstein 2012) with one round per word and three at the end. */
-struct sip {
-    uint64_t v0, v1, v2, v3;
-};
-
-static inline uint64_t rotate(uint64_t x, int by)
-{
-    return x << by | x >> (64 - by);
-}
-
-static inline void sip_round(struct sip *s)
-{
-    s->v0 += s->v1;
-    s->v2 += s->v3;
-    s->v1 = rotate(s->v1, 13) ^ s->v0;
-    s->v3 = rotate(s->v3, 16) ^ s->v2;
-    s->v0 = rotate(s->v0, 32) + s->v3;
-    s->v2 += s->v1;
-    s->v3 = rotate(s->v3, 21) ^ s->v0;
-    s->v1 = rotate(s->v1, 17) ^ s->v2;
-    s->v2 = rotate(s->v2, 32);
-}
-
-static inline void sip_word(struct sip *s, uint64_t word)
-{
-    s->v3 ^= word;
-    sip_round(s);
-    s->v0 ^= word;
-}
-
-static uint64_t little_endian(const unsigned char *p, size_t n)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < n; i++)
-        word |= (uint64_t)p[i] << (8 * i);
-    return word;
-}
-
-static struct sip sip_begin(const uint64_t key[2])
-{
-    return (struct sip){ key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
-                         key[1] ^ 0x7465646279746573u };
-}
-
-/* `tail` is the last length % 8 bytes. */
-static uint64_t sip_end(struct sip s, uint64_t length, const unsigned char *tail)
-{
-    sip_word(&s, length << 56 | little_endian(tail, length % 8));
-    s.v2 ^= 0xff;
-    sip_round(&s);
-    sip_round(&s);
-    sip_round(&s);
-    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
-}
-
-static uint64_t sip13(const unsigned char *bytes, size_t length, const uint64_t key[2])
-{
-    struct sip s = sip_begin(key);
-    size_t whole = length & ~(size_t)7;
-    for (size_t i = 0; i < whole; i += 8)
-        sip_word(&s, little_endian(bytes + i, 8));
-    return sip_end(s, length, bytes + whole);
-}
-
 uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length)
 {
     switch (hash.family) {
     case TWIN_HASH_XXH3: return XXH3_64bits_withSeed(bytes, length, hash.seed);
     case TWIN_HASH_FARM: return farm(bytes, length, hash.seed);
     case TWIN_HASH_JENKINS: return jenkins(bytes, length, hash.seed);
-    case TWIN_HASH_SIP: return sip13(bytes, length, hash.key);
+    case TWIN_HASH_SIP: return twin__sip13(bytes, length, hash.key);
     }
     return 0;
 }
@@ -179,7 +116,7 @@ twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length)
 {
     if (hash.family == TWIN_HASH_SIP) {
         const uint64_t other[2] = { ~hash.key[0], ~hash.key[1] };
-        return (twin_digest){ sip13(bytes, length, hash.key), sip13(bytes, length, other) };
+        return (twin_digest){ twin__sip13(bytes, length, hash.key), twin__sip13(bytes, length, other) };
     }
     XXH128_hash_t digest = XXH3_128bits_withSeed(bytes, length, hash.seed);
     return (twin_digest){ digest.low64, digest.high64 };
@@ -190,6 +127,8 @@ void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t 
     const char *p = bytes;
     if (hash.family == TWIN_HASH_XXH3)
         twin__kernels()->xxh3_windows(out, p, width, count, hash.seed);
+    else if (hash.family == TWIN_HASH_SIP)
+        twin__kernels()->sip_windows(out, p, width, count, hash.key);
     else
         for (size_t i = 0; i < count; i++)
             out[i] = twin_hash_bytes(hash, p + i, width);
@@ -199,7 +138,7 @@ void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t 
 
 struct twin__digester {
     bool is_sip;
-    struct sip sip[2];
+    struct twin__sip sip[2];
     uint64_t length;
     unsigned char tail[8]; /* of sip: bytes that make no word yet */
     XXH3_state_t *state;
@@ -214,8 +153,8 @@ twin_status twin__digester_create(struct twin__digester **out, twin_hash hash)
     digester->is_sip = hash.family == TWIN_HASH_SIP;
     if (digester->is_sip) {
         const uint64_t other[2] = { ~hash.key[0], ~hash.key[1] };
-        digester->sip[0] = sip_begin(hash.key);
-        digester->sip[1] = sip_begin(other);
+        digester->sip[0] = twin__sip_begin(hash.key);
+        digester->sip[1] = twin__sip_begin(other);
     } else {
         digester->state = XXH3_createState();
         if (!digester->state || XXH3_128bits_reset_withSeed(digester->state, hash.seed) != XXH_OK) {
@@ -240,7 +179,7 @@ static void add_to_sip(struct twin__digester *digester, const unsigned char *byt
         digester->tail[digester->length++ % 8] = bytes[i];
         if (digester->length % 8 == 0)
             for (int k = 0; k < 2; k++)
-                sip_word(&digester->sip[k], little_endian(digester->tail, 8));
+                twin__sip_word(&digester->sip[k], twin__sip_bytes(digester->tail, 8));
     }
 }
 
@@ -255,8 +194,8 @@ void twin__digester_add(struct twin__digester *digester, const void *bytes, size
 twin_digest twin__digester_end(const struct twin__digester *digester)
 {
     if (digester->is_sip)
-        return (twin_digest){ sip_end(digester->sip[0], digester->length, digester->tail),
-                              sip_end(digester->sip[1], digester->length, digester->tail) };
+        return (twin_digest){ twin__sip_end(digester->sip[0], digester->length, digester->tail),
+                              twin__sip_end(digester->sip[1], digester->length, digester->tail) };
     XXH128_hash_t digest = XXH3_128bits_digest(digester->state);
     return (twin_digest){ digest.low64, digest.high64 };
 }

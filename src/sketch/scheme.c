@@ -76,6 +76,15 @@ void twin_scheme_seed(twin_scheme *scheme, uint64_t seed)
     scheme->minhash.seed = seed;
 }
 
+void twin_scheme_key(twin_scheme *scheme, const uint64_t key[2])
+{
+    static const char purpose[] = "twinsift: the seed of signatures";
+    if (!scheme || !key)
+        return;
+    scheme->shingle.hash = (twin_hash){ .family = TWIN_HASH_SIP, .key = { key[0], key[1] } };
+    scheme->minhash.seed = twin_hash_bytes(scheme->shingle.hash, purpose, sizeof purpose - 1);
+}
+
 twin_scheme twin_scheme_default(void)
 {
     twin_scheme scheme = { 0 };

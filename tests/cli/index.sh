@@ -254,6 +254,15 @@ prints "q${tab}a${tab}1.0000"
 echo '{"id":"c","text":"the first of two small texts"}' | index 0 add golden.twin -
 index 0 check golden.twin
 prints 'good: 4 documents, 3 different sets'
+cp "$TWINSIFT_ROOT/tests/golden/keyed.twin" keyed.twin && chmod u+w keyed.twin
+printf 0123456789abcdef >key
+index 0 check --key-file key keyed.twin
+prints 'good: 3 documents, 3 different sets'
+echo '{"id":"q","text":"the first of two small texts"}' | index 0 query keyed.twin -
+prints "q${tab}a${tab}1.0000"
+echo '{"id":"c","text":"the first of two small texts"}' | index 0 add keyed.twin -
+index 0 check keyed.twin
+prints 'good: 4 documents, 3 different sets'
 
 index 0 --help
 grep -q '^Usage: twinsift index VERB' out && grep -q '^Examples:' out || fail "$asked: no usage or no examples"

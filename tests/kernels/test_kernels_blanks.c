@@ -60,12 +60,14 @@ static void every_level_hashes_the_same_windows(void **unused)
             char *bytes = malloc(count + width - 1);
             assert_non_null(bytes);
             fill(bytes, count + width - 1, &state);
-            twin_hash hash = twin_hash_member(TWIN_HASH_XXH3, twin__random_next(&state));
-            for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
-                assert_int_equal(twin_cpu_use(level), TWIN_OK);
-                twin_hash_windows(hashes, hash, bytes, width, count);
-                for (size_t i = 0; i < count; i++)
-                    assert_true(hashes[i] == twin_hash_bytes(hash, bytes + i, width));
+            for (int sip = 0; sip < 2; sip++) {
+                twin_hash hash = twin_hash_member(sip ? TWIN_HASH_SIP : TWIN_HASH_XXH3, twin__random_next(&state));
+                for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+                    assert_int_equal(twin_cpu_use(level), TWIN_OK);
+                    twin_hash_windows(hashes, hash, bytes, width, count);
+                    for (size_t i = 0; i < count; i++)
+                        assert_true(hashes[i] == twin_hash_bytes(hash, bytes + i, width));
+                }
             }
             free(bytes);
         }
