@@ -1,13 +1,15 @@
 /* crowd_cost.c — what a crowd's join is expected to cost.
  *
  * The tokens of some documents' prefixes are listed, and the length of each posting list is guessed from the counter of
- * its shingle. Neither time nor threads enter, so the decision to join is the same in every run. */
+ * its shingle. A pair is compared when it has been met often enough, so that there are at most so many of them as there
+ * are meetings, divided by that number. Neither time nor threads enter, so the decision to join is the same in every run. */
 #include "join/crowd_private.h"
 
 enum { MOST_SAMPLED = 256 };
 
-/* To keep, sort and find a token, and to count a document of its posting list; measured. */
-static const double SECONDS_PER_TOKEN = 200e-9, SECONDS_PER_HIT = 3e-9;
+/* To keep, sort and find a token, to count a document of its posting list, and to compare a pair that has enough of them;
+ * measured. */
+static const double SECONDS_PER_TOKEN = 200e-9, SECONDS_PER_HIT = 3e-9, SECONDS_PER_PAIR = 100e-9;
 
 /* A counter that is full says only that the shingle is not common: the mean, by order of magnitude, of what it can be. */
 static double expected_postings(const struct twin__crowd_state *crowd, uint64_t count)
@@ -28,9 +30,11 @@ static void sample_document(void *context, size_t begin, size_t end, int worker)
             twin__keep_first_failure(&crowd->failure, i, &error);
             return;
         }
+        size_t in_common = twin__crowd_wanted(size, twin__crowd_overlap(crowd, size, size));
+        double seconds_per_hit = SECONDS_PER_HIT + SECONDS_PER_PAIR / (double)(in_common > 0 ? in_common : 1);
         crowd->sample[i] = SECONDS_PER_TOKEN * (double)tokens->count;
         for (size_t t = 0; t < tokens->count; t++) /* each pair is met by one of its two documents */
-            crowd->sample[i] += SECONDS_PER_HIT / 2 * expected_postings(crowd, tokens->items[t] >> 48);
+            crowd->sample[i] += seconds_per_hit / 2 * expected_postings(crowd, tokens->items[t] >> 48);
     }
 }
 

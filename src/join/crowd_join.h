@@ -33,4 +33,9 @@ twin_status twin__crowd_join(twin_matches *out, struct twin__crowd_counts *count
                              const struct twin__provider *provider, struct twin__crowd_documents documents,
                              struct twin__crowd_options options, twin_error *error);
 
+/* The same with pairs whose estimate, the share of equal slots, reaches the threshold. */
+twin_status twin__crowd_join_estimates(twin_matches *out, struct twin__crowd_counts *counts,
+                                       const struct twin__provider *provider, struct twin__crowd_documents documents,
+                                       struct twin__crowd_options options, twin_error *error);
+
 #endif

@@ -39,6 +39,18 @@ static twin_status with_sentence(twin_error *error, twin_status status)
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
+/* The way from a provider to its similar pairs. */
+struct run {
+    const struct twin__provider *provider;
+    const twin_similar_options *options;
+    struct twin__gate gate;
+    struct twin__band_candidates candidates;
+    twin_matches *out;
+    twin_similar_counts *counts;
+    const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
+    bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
+};
+
 /* ---- candidates ---- */
 
 /* Candidates compared exactly for each of the `top` best wanted. A forest ranks by estimates, whose order is not quite
@@ -74,42 +86,34 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
     return status;
 }
 
-/* Only what is compared exactly by Jaccard similarity can be joined another way with the same result. With one row per
- * band, at thresholds up to 0.35, every common phrase makes a large bucket, and prefixes are half of a document. */
-static bool may_join_crowds(const twin_similar_options *options)
+/* Only Jaccard similarities, exact or estimated, can be joined another way with the same result. With one row per band, at
+ * thresholds up to 0.35, every common phrase makes a large bucket, and prefixes are half of a document. */
+static bool may_join_crowds(const struct run *run)
 {
-    return options->measure == TWIN_JACCARD && options->verify == TWIN_VERIFY_EXACT && options->bands.plan.rows > 1;
+    const twin_similar_options *options = run->options;
+    bool estimates = options->verify == TWIN_VERIFY_ESTIMATE && !run->deciding && run->gate.least > 0;
+    return options->measure == TWIN_JACCARD && options->bands.plan.rows > 1 &&
+           (options->verify == TWIN_VERIFY_EXACT || estimates);
 }
 
-static twin_status find_candidates(struct twin__band_candidates *out, const struct twin__provider *provider,
-                                   const struct twin__gate *gate, const twin_similar_options *options)
+static twin_status find_candidates(struct run *run)
 {
-    return options->method == TWIN_METHOD_FOREST
-               ? candidates_from_forest(out, provider, gate, options)
-               : twin__candidates_from_bands(out, provider, gate, options, may_join_crowds(options));
+    return run->options->method == TWIN_METHOD_FOREST
+               ? candidates_from_forest(&run->candidates, run->provider, &run->gate, run->options)
+               : twin__candidates_from_bands(&run->candidates, run->provider, &run->gate, run->options,
+                                             may_join_crowds(run));
 }
 
 /* ---- crowds ---- */
 
-/* The processor time that a document takes to be fetched a few times; measured on texts of 2 KB. */
-static const double SECONDS_PER_DOCUMENT = 60e-6;
-
-/* The way from a provider to its similar pairs. */
-struct run {
-    const struct twin__provider *provider;
-    const twin_similar_options *options;
-    struct twin__gate gate;
-    struct twin__band_candidates candidates;
-    twin_matches *out;
-    twin_similar_counts *counts;
-    const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
-    bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
-};
+/* The processor time that a document takes to be fetched a few times; measured on texts of 2 KB, and on signatures. */
+static const double SECONDS_PER_DOCUMENT = 60e-6, SECONDS_PER_SIGNATURE = 4e-6;
 
 static twin_status join_crowd(bool *refused, struct run *run, const struct twin__crowd *crowd, twin_error *error)
 {
     struct twin__crowd_counts joined = { .refused = true };
-    double fetching = SECONDS_PER_DOCUMENT * (double)crowd->count;
+    bool exact = run->options->verify == TWIN_VERIFY_EXACT;
+    double fetching = (exact ? SECONDS_PER_DOCUMENT : SECONDS_PER_SIGNATURE) * (double)crowd->count;
     struct twin__crowd_options options = { .threshold = run->options->threshold,
                                            .most_seconds = crowd->seconds - fetching,
                                            .exec = run->options->exec,
@@ -117,10 +121,11 @@ static twin_status join_crowd(bool *refused, struct run *run, const struct twin_
     struct twin__crowd_documents documents = { run->candidates.crowds.documents + crowd->begin, crowd->count };
     twin_status status = TWIN_OK;
     if (crowd->seconds > fetching)
-        status = twin__crowd_join(run->out, &joined, run->provider, documents, options, error);
+        status = (exact ? twin__crowd_join : twin__crowd_join_estimates)(run->out, &joined, run->provider, documents,
+                                                                         options, error);
     *refused = joined.refused;
     run->counts->candidates += joined.compared;
-    run->counts->verified += joined.compared;
+    run->counts->verified += exact ? joined.compared : 0;
     return status;
 }
 
@@ -304,7 +309,7 @@ static twin_status find(struct run *run, twin_error *error)
     run->gate =
         twin__gate_make(options->measure, options->threshold, options->verify, run->provider->signatures.slots);
     double begun = twin__seconds();
-    twin_status status = with_sentence(error, find_candidates(&run->candidates, run->provider, &run->gate, options));
+    twin_status status = with_sentence(error, find_candidates(run));
     double paired = twin__seconds();
     if (status == TWIN_OK)
         status = verify(run, error);

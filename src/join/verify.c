@@ -59,6 +59,7 @@ void twin__matches_sort(twin_matches *matches)
 struct component {
     uint32_t begin, end;
     size_t first_pair, pairs;
+    bool has_long; /* a document too long to be fetched */
 };
 
 struct components {
@@ -74,7 +75,8 @@ static bool is_family(const struct component *component)
 {
     enum { STAY = 64, PAIRS_OF_EACH = 12, PAIRS_OF_EACH_IN_LARGE = 3 };
     size_t documents = component->end - component->begin;
-    return component->pairs >= documents * (documents > STAY ? PAIRS_OF_EACH_IN_LARGE : PAIRS_OF_EACH);
+    return !component->has_long &&
+           component->pairs >= documents * (documents > STAY ? PAIRS_OF_EACH_IN_LARGE : PAIRS_OF_EACH);
 }
 
 /* Ranks the documents of the pairs by their component, then by number. `keys` and `spare` have room for all documents. */
@@ -111,9 +113,10 @@ static bool rank_documents(struct components *out, uint32_t *by_rank, uint64_t *
     return true;
 }
 
-static bool find_components(struct components *out, uint32_t *by_rank, size_t documents,
+static bool find_components(struct components *out, uint32_t *by_rank, const struct twin__provider *provider,
                             const struct twin__pairs *pairs)
 {
+    size_t documents = provider->count;
     uint64_t *keys = malloc((documents + 1) * sizeof *keys), *spare = malloc((documents + 1) * sizeof *spare);
     out->ranks = malloc((documents + 1) * sizeof *out->ranks);
     out->of = malloc((documents + 1) * sizeof *out->of);
@@ -122,6 +125,9 @@ static bool find_components(struct components *out, uint32_t *by_rank, size_t do
     free(spare);
     for (size_t i = 0; i < pairs->count && good; i++)
         out->items[out->of[out->ranks[twin__pair_low(pairs->items[i])]]].pairs++;
+    for (size_t c = 0; c < out->count && good && provider->is_long; c++)
+        for (uint32_t rank = out->items[c].begin; rank < out->items[c].end; rank++)
+            out->items[c].has_long |= provider->is_long(provider, by_rank[rank]);
     return good;
 }
 
@@ -309,7 +315,7 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
         return TWIN_OK;
     twin_status status = TWIN_OK;
     verification.documents = malloc((provider->count + 1) * sizeof *verification.documents);
-    if (!verification.documents || !find_components(&components, verification.documents, provider->count, pairs) ||
+    if (!verification.documents || !find_components(&components, verification.documents, provider, pairs) ||
         !divide(&divided, &components, pairs, options.comparison.sets != NULL))
         status = twin__fail_memory(error);
     if (status == TWIN_OK && divided.families.count) {

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "join/crowd_join.h"
 #include "join/engine.h"
+#include "join/signature_provider.h"
 
 enum { MOST_DOCUMENTS = 700, MOST_ITEMS = 400, SLOTS = 128 };
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -385,6 +386,48 @@ static void the_engine_misses_no_pair_of_a_crowd(void **state)
     }
 }
 
+/* Estimates: the pairs whose signatures have enough equal slots, all of them. */
+static void the_engine_misses_no_estimate_of_a_crowd(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        struct recipe recipe = { 700, 1, 172, 28, 0, 0, 0, 10 };
+        draw(&world, &recipe, seed);
+        sign(&world);
+        struct twin__provider provider = provider_of(&world);
+        for (uint32_t a = 0; a < world.count; a++)
+            for (uint32_t b = a + 1; b < world.count; b++)
+                truth[a][b] = (double)twin__provider_agreement(&provider, a, b) / SLOTS;
+        for (size_t e = 0; e < COUNT(execs); e++) {
+            twin_matches got = { 0 };
+            twin_similar_counts counts = { 0 };
+            twin_similar_options options = {
+                .threshold = .8, .bands = { { 25, 5 }, 0 }, .verify = TWIN_VERIFY_ESTIMATE, .exec = execs[e]
+            };
+            assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
+            assert_true(got.count > 1000 && counts.verified == 0 && counts.crowds == 1);
+            assert_all_pairs(&got, &world, .8);
+            twin_matches_clear(&got);
+        }
+    }
+}
+
+/* The joins themselves, by signatures of few and of many slots, at every number of equal slots. */
+static void thresholds_of_signatures_are_exact(void **state)
+{
+    (void)state;
+    for (size_t slots = 1; slots <= 512; slots += slots < 40 ? 1 : 59)
+        for (size_t least = 1; least <= slots; least++) {
+            double threshold = twin__signature_threshold(least, slots);
+            for (size_t equal = least - 1; equal <= least; equal++) {
+                double similarity = (double)equal / (double)(2 * slots - equal);
+                assert_true((similarity >= threshold) == (equal >= least));
+                assert_int_equal(twin__signature_equal(similarity, slots), equal);
+            }
+        }
+}
+
 /* Few and many families, with few and with many pairs: the similarities are those of whole sets. */
 static void families_are_compared_as_their_sets(void **state)
 {
@@ -431,6 +474,8 @@ int main(void)
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
         cmocka_unit_test(pairs_are_between_crowds_or_within),
         cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
+        cmocka_unit_test(the_engine_misses_no_estimate_of_a_crowd),
+        cmocka_unit_test(thresholds_of_signatures_are_exact),
         cmocka_unit_test(families_are_compared_as_their_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,72 @@
+/* signature_provider.c — signatures as sets. */
+#include "join/signature_provider.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "kernels/sort.h"
+
+struct source {
+    const struct twin__provider *of;
+    uint64_t *items; /* twice the slots per worker: a set, and what sorting needs */
+};
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    (void)document;
+    return provider->signatures.slots;
+}
+
+/* Mixing is a bijection: different slots or values are different items. */
+static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                         int worker, twin_error *error)
+{
+    (void)error;
+    const struct source *source = provider->context;
+    size_t slots = provider->signatures.slots;
+    const uint32_t *signature = twin__provider_signature(source->of, document);
+    uint64_t *items = source->items + 2 * slots * (size_t)worker;
+    for (size_t i = 0; i < slots; i++)
+        items[i] = twin__mix((uint64_t)i << 32 | signature[i]);
+    twin__sort(items, items + slots, slots);
+    *out = (struct twin__content){ items, slots * sizeof *items };
+    return TWIN_OK;
+}
+
+twin_status twin__signature_provider(struct twin__provider *out, const struct twin__provider *of, int workers)
+{
+    struct source *source = malloc(sizeof *source);
+    uint64_t *items = malloc(2 * of->signatures.slots * (size_t)workers * sizeof *items);
+    *out = (struct twin__provider){
+        .count = of->count, .signatures = of->signatures, .size = size_of, .fetch = fetch, .context = source
+    };
+    if (source && items) {
+        *source = (struct source){ of, items };
+        return TWIN_OK;
+    }
+    free(items);
+    free(source);
+    out->context = NULL;
+    return TWIN_ENOMEM;
+}
+
+void twin__signature_provider_clear(struct twin__provider *provider)
+{
+    struct source *source = provider->context;
+    if (source)
+        free(source->items);
+    free(source);
+    *provider = (struct twin__provider){ 0 };
+}
+
+double twin__signature_threshold(size_t least, size_t slots)
+{
+    double between = (double)least - .5; /* far from both, however it is rounded */
+    return between / (2 * (double)slots - between);
+}
+
+size_t twin__signature_equal(double similarity, size_t slots)
+{
+    return (size_t)lround(2 * (double)slots * similarity / (1 + similarity));
+}
