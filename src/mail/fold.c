@@ -136,6 +136,10 @@ static twin_status drop_invisible(twin_buffer *out, bool *disguised, twin_text t
     uint32_t before = 0, dropped = 0;
     for (const char *at = text.bytes, *end = at + text.length; at < end;) {
         uint32_t c;
+        if ((unsigned char)*at < 0x80 && !dropped) {
+            before = (unsigned char)(*to++ = *at++);
+            continue;
+        }
         size_t length = decode(&c, at);
         if (length > 1 && may_be_invisible((unsigned char)*at) && is_invisible(c)) {
             dropped = c;
@@ -212,27 +216,39 @@ static char *write_word(char *to, bool *disguised, const char *at, const struct 
     return to;
 }
 
+/* The start of the first word that is not ASCII; `end` if there is none. */
+static const char *skip_ascii(const char *at, const char *end)
+{
+    const char *other = at;
+    while (other < end && (unsigned char)*other < 0x80)
+        other++;
+    if (other < end)
+        while (other > at && !is_between_words((unsigned char)other[-1]))
+            other--;
+    return other;
+}
+
 static void replace_lookalikes(twin_buffer *text, bool *disguised)
 {
     char *to = text->bytes;
     const char *at = text->bytes, *end = at + text->length;
     while (at < end) {
-        struct word word = read_word(at, end);
-        if (word.end == at) {
+        const char *next = skip_ascii(at, end);
+        if (next == at) {
+            struct word word = read_word(at, end);
+            next = word.end;
+            if (word.has_lookalike || word.has_mark) {
+                to = write_word(to, disguised, at, &word);
+                at = next;
+                continue;
+            }
             uint32_t c;
-            size_t length = decode(&c, at);
-            memmove(to, at, length);
-            to += length;
-            at += length;
-        } else if (word.has_lookalike || word.has_mark) {
-            to = write_word(to, disguised, at, &word);
-            at = word.end;
-        } else {
-            size_t length = (size_t)(word.end - at);
-            memmove(to, at, length);
-            to += length;
-            at = word.end;
+            if (next == at) /* between words */
+                next += decode(&c, at);
         }
+        memmove(to, at, (size_t)(next - at));
+        to += next - at;
+        at = next;
     }
     text->length = (size_t)(to - text->bytes);
 }

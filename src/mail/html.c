@@ -118,6 +118,18 @@ static void append_words(struct twin__html *html, twin_buffer *to, const char *a
     }
 }
 
+/* Whether there is more than white space and U+00A0, which pages are full of. */
+static bool has_words(twin_text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        bool is_fixed_space = text.bytes[i] == '\xc2' && i + 1 < text.length && text.bytes[i + 1] == '\xa0';
+        if (!is_space(text.bytes[i]) && !is_fixed_space)
+            return true;
+        i += is_fixed_space;
+    }
+    return false;
+}
+
 static void on_text(void *context, const xmlChar *text, int length)
 {
     struct twin__html *html = context;
@@ -130,7 +142,7 @@ static void on_text(void *context, const xmlChar *text, int length)
         return;
     }
     twin_text trimmed = twin__trim((twin_text){ at, (size_t)length });
-    if (trimmed.length == 0)
+    if (!has_words(trimmed))
         return;
     html->reader->message.flags |= TWIN_MESSAGE_HIDDEN;
     if (html->reader->hidden.length > 0)

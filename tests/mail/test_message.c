@@ -238,6 +238,7 @@ static void hidden_text_is_kept_apart(void **state_unused)
     check_html("<body bgcolor=black text=white>b", "b", "");
     check_html("<p style='background-color: rgb(0, 0, 0); color: #000'>b</p>c", "c", "b");
     check_html("<p style='max-height:0;overflow:hidden'>b</p>c", "c", "b");
+    check_html("a<p style='display:none'> &nbsp;&nbsp; </p>c", "a\nc", "");
     check_html("<p style='color: #333'>b</p>c", "b\nc", "");
 }
 
