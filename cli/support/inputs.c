@@ -52,7 +52,9 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
             fail("the name of an input is empty; give a file, a folder, or - for standard input");
             return NULL;
         }
-    options.temp_folder = temp_folder();
+    if (!options.temp_folder)
+        options.temp_folder = temp_folder();
+    options.max_bytes = shared->max_document_bytes ? (uint32_t)shared->max_document_bytes : MAX_DOCUMENT_BYTES;
     options.progress = progress;
     twin_status status = twin_input_open(&input, names, count, options, &error);
     if (status != TWIN_OK)
@@ -74,8 +76,9 @@ enum { MOST_REPORTED = 20, MOST_ILL_FORMED = 5 };
 static void report(const twin_input *input, const twin_problem *problem, const char *what, const char *becomes)
 {
     twin_buffer position = { 0 };
+    const char *advice = problem->kind == TWIN_PROBLEM_TOO_LONG ? " (--max-document-bytes)" : "";
     if (twin_input_describe(&position, input, problem->position, problem->column) == TWIN_OK)
-        warn("%s: %s%s%s", position.bytes, problem->message, what, becomes);
+        warn("%s: %s%s%s%s", position.bytes, problem->message, advice, what, becomes);
     twin_buffer_clear(&position);
 }
 

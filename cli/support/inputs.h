@@ -5,7 +5,7 @@
 #include "shared_options.h"
 
 /* Opens the arguments from number `first` on, according to --sets, --id-field and --text-field, unpacking into
- * $TMPDIR; release with twin_input_free(). NULL: the error has been reported. */
+ * --temp or $TMPDIR; release with twin_input_free(). NULL: the error has been reported. */
 twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress);
 
 /* The same for inputs by their names. */

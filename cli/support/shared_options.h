@@ -10,7 +10,8 @@
 #include "messages.h"
 
 /* Sets of options. */
-#define TAKES_INPUT "id-field id-from text-field as hidden sets strict fail-on-skipped" /* documents: see inputs.h */
+#define TAKES_INPUT                                                                                                  \
+    "id-field id-from text-field as hidden sets strict fail-on-skipped max-document-bytes max-unpacked-bytes temp" /* documents: see inputs.h */
 #define TAKES_SCHEME                                                                                                 \
     "shingle stop-words raw hashes error bands rows hash sketch seed key-file" /* see search_options.h */
 #define TAKES_EXEC "threads executor"
@@ -26,6 +27,9 @@
     "\"text\"; another file, which is one document; a folder of such files; or - for JSON lines on standard input. " \
     "Files may be compressed (.gz, .zst)."
 
+/* The default of --max-document-bytes. */
+enum { MAX_DOCUMENT_BYTES = 256000000 };
+
 struct shared_options {
     struct request_base base;
     bool json, quiet;
@@ -38,6 +42,7 @@ struct shared_options {
     /* documents */
     twin_input_options input; /* --sets, --id-field, --text-field */
     bool strict, fail_on_skipped;
+    uint64_t max_document_bytes; /* 0: the default */
 
     /* --shingle, --raw, --hash, --sketch, --seed, --threshold, --bands, --rows: completed by search_options_finish() */
     twin_scheme scheme;

@@ -5,7 +5,7 @@
  * several threads may read at once, in any order. Each document comes with its position, and can
  * be fetched again by it. Of files only the names in a folder are kept in memory, so an input may
  * be larger than memory: what cannot be read twice (a pipe, compressed lines) is first copied to
- * an unnamed temporary file.
+ * memory or, if it is large, to an unnamed temporary file.
  *
  * The files of a folder are read as they would be if they were given themselves: .jsonl and
  * .ndjson line by line, .csv and .tsv record by record, others as one document each. Files of
@@ -77,11 +77,15 @@ typedef struct twin_input_options {
                                 missing or null */
     char separator;          /* of rows; 0: a tab */
     twin_mbox mbox;          /* of mail */
-    const char *temp_folder; /* for what must be unpacked; NULL: "/tmp" */
-    size_t chunk_bytes;      /* 0: 1 MiB; small values are for tests */
-    uint32_t max_bytes;      /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be.
+    const char *temp_folder; /* for what must be unpacked and is larger than memory_bytes; NULL: "/tmp" */
+    size_t memory_bytes;     /* of a compressed file or a pipe that are kept in memory; 0: 64 MiB */
+    uint64_t
+        max_unpacked_bytes; /* TWIN_ELIMIT when a file of lines or mail unpacks to more, or a pipe has more; 0: when
+                                    it unpacks to 1 GiB and 200 times its size, and pipes may have any number */
+    size_t chunk_bytes;     /* 0: 1 MiB; small values are for tests */
+    uint32_t max_bytes;     /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be.
                                 A longer message is cut; 0: 16 MiB, the most there can be */
-    twin_progress progress;  /* reports stage "unpacking" */
+    twin_progress progress; /* reports stage "unpacking" */
 } twin_input_options;
 
 typedef struct twin_input twin_input;

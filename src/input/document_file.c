@@ -75,8 +75,16 @@ static twin_status unpack(struct twin__record *out, const struct twin__source *s
     int unpacked;
     uint64_t size;
     twin_error why = { 0 };
-    struct unpack_options how = { .name = source->name, .temp_folder = source->settings->options.temp_folder };
+    const twin_input_options *options = &source->settings->options;
+    struct unpack_options how = { .name = source->name,
+                                  .temp_folder = options->temp_folder,
+                                  .most = (uint64_t)options->max_bytes + 1,
+                                  .memory = options->memory_bytes };
     twin_status status = twin__unpack(&unpacked, &size, fd, how, &why);
+    if (status == TWIN_ELIMIT) {
+        twin__record_too_long(out, source);
+        return TWIN_OK;
+    }
     if (status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED) {
         twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "%s", twin__after_name(why.message, source->name));
         return TWIN_OK;

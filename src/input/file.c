@@ -42,7 +42,12 @@ static twin_status hold(struct file *file, const struct twin__opening *opening, 
 {
     const twin_input_options *options = &opening->settings->options;
     uint64_t size;
-    struct unpack_options how = { opening->name, options->temp_folder, 0, options->progress };
+    struct unpack_options how = { .name = opening->name,
+                                  .temp_folder = options->temp_folder,
+                                  .progress = options->progress,
+                                  .most = options->max_bytes,
+                                  .most_option = "--max-document-bytes",
+                                  .memory = options->memory_bytes };
     return twin__unpack(&file->fd, &size, opening->fd, how, error);
 }
 

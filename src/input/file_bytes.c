@@ -20,11 +20,21 @@ static twin_status check_packing(enum packing found, const char *name, twin_erro
 
 /* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. */
 static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const struct twin__opening *opening,
-                          twin_error *error)
+                          twin_input_format format, twin_error *error)
 {
+    bool are_lines = twin__content_of(opening) == TWIN__CONTENT_LINES;
     const twin_input_options *options = &opening->settings->options;
     int unpacked;
-    struct unpack_options how = { opening->name, options->temp_folder, total, options->progress };
+    struct unpack_options how = { .name = opening->name,
+                                  .temp_folder = options->temp_folder,
+                                  .total = total,
+                                  .progress = options->progress,
+                                  .most = options->max_unpacked_bytes,
+                                  .memory = options->memory_bytes,
+                                  .is_lines = true,
+                                  .format = format };
+    if (are_lines) /* one byte more than is allowed, after the '\r' of a line end, makes a line too long */
+        how.longest_line = (uint64_t)options->max_bytes + 2;
     twin_status status = twin__unpack(&unpacked, &bytes->end, bytes->fd, how, error);
     if (status != TWIN_OK)
         return status;
@@ -36,7 +46,7 @@ static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const 
 
 /* A regular file that is not packed is read where it is; its first bytes tell whether it is. */
 static twin_status open_regular(struct twin__file_bytes *bytes, const struct twin__opening *opening,
-                                twin_error *error)
+                                twin_input_format format, twin_error *error)
 {
     unsigned char first[TWIN__PACKING_BYTES];
     uint64_t size = (uint64_t)opening->about.st_size;
@@ -50,7 +60,7 @@ static twin_status open_regular(struct twin__file_bytes *bytes, const struct twi
     twin_status status = check_packing(found, opening->name, error);
     if (status != TWIN_OK || found == PACKED_NOT)
         return status;
-    return unpack(bytes, bytes->end - bytes->begin, opening, error);
+    return unpack(bytes, bytes->end - bytes->begin, opening, format, error);
 }
 
 static twin_status skip_byte_order_mark(struct twin__file_bytes *bytes, const char *name, twin_error *error)
@@ -83,8 +93,8 @@ twin_status twin__file_bytes_open(struct twin__file_bytes *out, struct twin__ope
 {
     *out = (struct twin__file_bytes){ .fd = opening->fd };
     opening->fd = -1;
-    twin_status status =
-        S_ISREG(opening->about.st_mode) ? open_regular(out, opening, error) : unpack(out, 0, opening, error);
+    twin_status status = S_ISREG(opening->about.st_mode) ? open_regular(out, opening, format, error)
+                                                         : unpack(out, 0, opening, format, error);
     if (status == TWIN_OK)
         status = skip_byte_order_mark(out, opening->name, error);
     return status == TWIN_OK ? check_kind(out, opening->name, format, error) : status;

@@ -42,6 +42,7 @@ static const struct {
     { BYTES("\xFE\xFF"), false, "is UTF-16; convert it to UTF-8: iconv -f UTF-16 -t UTF-8" },
     { BYTES("{\0"), true, "is UTF-16; convert it to UTF-8: iconv -f UTF-16LE -t UTF-8" },
     { BYTES("\0{"), true, "is UTF-16; convert it to UTF-8: iconv -f UTF-16BE -t UTF-8" },
+    { BYTES("\0\0"), false, "is not text: it begins with NUL bytes" },
     { BYTES("\xFD"
             "7zXZ\0"),
       false, "is compressed with xz; decompress it first: xz -dc" },

@@ -132,7 +132,11 @@ static twin_status hold_file(struct mail *mail, struct twin__opening *opening, t
     if (got < 0)
         return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
     if (!is_regular || twin__packing_of(bytes, (size_t)got) != PACKED_NOT) {
-        struct unpack_options how = { opening->name, options->temp_folder, 0, options->progress };
+        struct unpack_options how = { .name = opening->name,
+                                      .temp_folder = options->temp_folder,
+                                      .progress = options->progress,
+                                      .most = options->max_unpacked_bytes,
+                                      .memory = options->memory_bytes };
         mail->begin = 0;
         return twin__unpack(&mail->fd, &mail->end, opening->fd, how, error);
     }

@@ -1,4 +1,8 @@
-/* unpack.c — gzip, zstd and pipes become plain files. */
+/* unpack.c — gzip, zstd and pipes become plain files.
+ *
+ * Bytes come from the descriptor through a decoder, if they are compressed, to put(), which checks
+ * them against the limits and writes them: to a file in memory, and once that is full to a
+ * temporary file, to which its contents are moved. */
 #include "input/unpack.h"
 
 #include <errno.h>
@@ -7,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -14,11 +20,15 @@
 
 #include "base/error.h"
 #include "base/stages.h"
+#include "input/foreign.h"
 
 enum {
     ROOM = 256 << 10,
     GZIP_ONLY = 15 + 16,  /* inflateInit2: the largest window, and a gzip header must be there */
     ZSTD_WINDOW_LOG = 27, /* 128 MiB: what zstd --long makes; more is for who can spare the memory */
+    IN_MEMORY = 64 << 20, /* bytes of a file in memory */
+    MOST_RATIO = 200,     /* text is compressed to a third or a tenth of its size, logs to a hundredth at best; */
+    MOST_ANYWAY = 1 << 30 /* bytes that are unpacked at any ratio */
 };
 
 struct unpacking {
@@ -26,7 +36,10 @@ struct unpacking {
     struct unpack_options options;
     twin_error *error;
     uint64_t read, written;
-    size_t have; /* bytes of input at hand; 0 after refill(): there are no more */
+    bool in_memory, is_packed;
+    uint64_t put;  /* bytes unpacked; some may have been dropped */
+    uint64_t line; /* of these, since the last line end */
+    size_t have;   /* bytes of input at hand; 0 after refill(): there are no more */
     unsigned char input[ROOM], output[ROOM];
 };
 
@@ -63,22 +76,144 @@ static twin_status refill(struct unpacking *u)
     return read_some(u);
 }
 
+/* ---- writing ---- */
+
+/* A file without a name, so that nothing is left behind however the process ends. */
+static int temporary(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    char *path;
+    if (asprintf(&path, "%s/twinsift-XXXXXX", folder) < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return fd;
+}
+
+static twin_status fail_full(const struct unpacking *u)
+{
+    return twin__fail(u->error, TWIN_EIO,
+                      "%s cannot be unpacked: after %" PRIu64 " bytes, the temporary folder %s says: %m; --temp "
+                      "names another",
+                      u->options.name, u->written, u->options.temp_folder);
+}
+
+/* Moves what was written so far to the temporary folder. */
+static twin_status leave_memory(struct unpacking *u)
+{
+    int file = temporary(u->options.temp_folder);
+    if (file < 0)
+        return twin__fail(u->error, TWIN_EIO,
+                          "%s cannot be unpacked: no file can be made in the temporary folder %s: %m; --temp names "
+                          "another",
+                          u->options.name, u->options.temp_folder);
+    int memory = u->to;
+    u->to = file;
+    u->in_memory = false;
+    twin_status status = TWIN_OK;
+    off_t at = 0;
+    while (memory >= 0 && (uint64_t)at < u->written && status == TWIN_OK)
+        if (sendfile(file, memory, &at, (size_t)(u->written - (uint64_t)at)) < 0 && errno != EINTR)
+            status = fail_full(u);
+    if (memory >= 0)
+        close(memory);
+    return status;
+}
+
 static twin_status write_all(struct unpacking *u, const unsigned char *bytes, size_t length)
 {
+    if (u->in_memory && u->written + length > u->options.memory) {
+        twin_status status = leave_memory(u);
+        if (status != TWIN_OK)
+            return status;
+    }
     while (length) {
         ssize_t put = write(u->to, bytes, length);
         if (put < 0 && errno == EINTR)
             continue;
+        if (put < 0 && u->in_memory) { /* which has a limit of its own, or the process has */
+            twin_status status = leave_memory(u);
+            if (status != TWIN_OK)
+                return status;
+            continue;
+        }
         if (put < 0)
-            return twin__fail(u->error, TWIN_EIO,
-                              "%s cannot be unpacked: after %" PRIu64 " bytes, the temporary folder %s says: %m",
-                              u->options.name, u->written, u->options.temp_folder);
+            return fail_full(u);
         bytes += put;
         length -= (size_t)put;
         u->written += (uint64_t)put;
     }
     return TWIN_OK;
 }
+
+/* Writes lines, without what is too much of them. */
+static twin_status write_lines(struct unpacking *u, const unsigned char *bytes, size_t length)
+{
+    uint64_t longest = u->options.longest_line;
+    twin_status status = TWIN_OK;
+    while (length && status == TWIN_OK) {
+        const unsigned char *newline = memchr(bytes, '\n', length);
+        size_t part = newline ? (size_t)(newline - bytes) : length, kept = 0;
+        if (u->line < longest)
+            kept = part < longest - u->line ? part : (size_t)(longest - u->line);
+        status = write_all(u, bytes, kept);
+        u->line += part;
+        if (newline) {
+            u->line = 0;
+            part++;
+            if (status == TWIN_OK)
+                status = write_all(u, newline, 1);
+        }
+        bytes += part;
+        length -= part;
+    }
+    return status;
+}
+
+static twin_status check_limit(const struct unpacking *u)
+{
+    uint64_t most = u->options.most;
+    if (most == 0 && u->is_packed)
+        most = u->read > MOST_ANYWAY / MOST_RATIO ? u->read * MOST_RATIO : MOST_ANYWAY;
+    if (most == 0 || u->put <= most)
+        return TWIN_OK;
+    const char *option = u->options.most_option ? u->options.most_option : "--max-unpacked-bytes";
+    if (!u->is_packed)
+        return twin__fail(u->error, TWIN_ELIMIT, "%s is longer than %" PRIu64 " bytes; %s allows more",
+                          u->options.name, most, option);
+    return twin__fail(u->error, TWIN_ELIMIT,
+                      "%s: %" PRIu64 " compressed bytes become more than %" PRIu64 "; %s allows more",
+                      u->options.name, u->read, most, option);
+}
+
+/* Takes over unpacked bytes. */
+static twin_status put(struct unpacking *u, const unsigned char *bytes, size_t length)
+{
+    if (u->put == 0 && length && u->options.is_lines) {
+        const char *advice = twin__foreign_bytes((const char *)bytes, length, u->options.format);
+        if (advice)
+            return twin__fail(u->error, TWIN_EFORMAT, "%s %s", u->options.name, advice);
+    }
+    u->put += length;
+    twin_status status = check_limit(u);
+    if (status != TWIN_OK || length == 0)
+        return status;
+    if (u->options.longest_line == 0)
+        return write_all(u, bytes, length);
+    if (u->line + length > u->options.longest_line)
+        return write_lines(u, bytes, length);
+    const unsigned char *newline = memrchr(bytes, '\n', length);
+    u->line = newline ? (uint64_t)(bytes + length - newline - 1) : u->line + length;
+    return write_all(u, bytes, length);
+}
+
+/* ---- what is wrong ---- */
 
 /* The file is not what it should be at byte `at`. */
 static twin_status spoilt(struct unpacking *u, uint64_t at, const char *kind, const char *how, const char *why)
@@ -104,11 +239,13 @@ static twin_status is_damaged(struct unpacking *u, const char *kind, uint64_t at
     return spoilt(u, at, kind, "is damaged, by byte", why);
 }
 
+/* ---- reading ---- */
+
 static twin_status copy(struct unpacking *u)
 {
     twin_status status = TWIN_OK;
     while (status == TWIN_OK && u->have) {
-        status = write_all(u, u->input, u->have);
+        status = put(u, u->input, u->have);
         if (status == TWIN_OK)
             status = refill(u);
     }
@@ -140,7 +277,7 @@ static twin_status gunzip_some(struct unpacking *u, z_stream *z, bool *between)
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return gzip_trouble(u, z, result);
     *between = result == Z_STREAM_END;
-    return write_all(u, u->output, ROOM - z->avail_out);
+    return put(u, u->output, ROOM - z->avail_out);
 }
 
 static twin_status gunzip(struct unpacking *u)
@@ -207,7 +344,7 @@ static twin_status unzstd_with(struct unpacking *u, ZSTD_DCtx *decoder)
         if (had_input || out.pos)
             left = result;
         full = out.pos == out.size;
-        twin_status status = write_all(u, u->output, out.pos);
+        twin_status status = put(u, u->output, out.pos);
         if (status != TWIN_OK)
             return status;
     }
@@ -224,24 +361,6 @@ static twin_status unzstd(struct unpacking *u)
     return status;
 }
 
-/* A file without a name, so that nothing is left behind however the process ends. */
-static int temporary(const char *folder)
-{
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    char *path;
-    if (asprintf(&path, "%s/twinsift-XXXXXX", folder) < 0) {
-        errno = ENOMEM;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
-    return fd;
-}
-
 static twin_status unpack(struct unpacking *u)
 {
     size_t before; /* a pipe may give its first bytes one by one */
@@ -251,7 +370,9 @@ static twin_status unpack(struct unpacking *u)
         if (status != TWIN_OK)
             return status;
     } while (u->have < TWIN__PACKING_BYTES && u->have != before);
-    switch (twin__packing_of(u->input, u->have)) {
+    enum packing packing = twin__packing_of(u->input, u->have);
+    u->is_packed = packing != PACKED_NOT;
+    switch (packing) {
     case PACKED_GZIP: return gunzip(u);
     case PACKED_ZSTD: return unzstd(u);
     default: return copy(u);
@@ -266,16 +387,16 @@ twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_optio
         return twin__fail_memory(error);
     u->from = from;
     u->options = options;
+    if (u->options.memory == 0)
+        u->options.memory = IN_MEMORY;
     u->error = error;
-    u->read = u->written = 0;
+    u->read = u->written = u->put = u->line = 0;
     u->have = 0;
-    twin_status status = TWIN_OK;
-    u->to = temporary(options.temp_folder);
-    if (u->to < 0)
-        status =
-            twin__fail(error, TWIN_EIO, "%s cannot be unpacked: no file can be made in the temporary folder %s: %m",
-                       options.name, options.temp_folder);
-    else
+    u->is_packed = false;
+    u->to = memfd_create("twinsift", MFD_CLOEXEC);
+    u->in_memory = u->to >= 0;
+    twin_status status = u->in_memory ? TWIN_OK : leave_memory(u);
+    if (status == TWIN_OK)
         status = unpack(u);
     if (status == TWIN_OK) {
         *out = u->to;

@@ -62,6 +62,34 @@ for keep in sets text none; do
     run 0 index check $keep.twin
 done
 
+# ---- limits
+
+{ echo '{"id":"a","text":"short enough"}'; printf '{"id":"b","text":"%01000d"}\n' 0; echo '{"id":"c","text":"short enough"}'; } >limit.jsonl
+run 0 pairs --max-document-bytes 100 limit.jsonl
+prints "a${tab}c${tab}1.0000"
+says 'limit.jsonl:2: longer than 100 bytes (--max-document-bytes); the document is skipped'
+run 2 pairs --max-document-bytes 100 --strict limit.jsonl
+says 'limit.jsonl:2: longer than 100 bytes'
+mkdir folder && cp limit.jsonl folder/long.txt && echo short >folder/a && gzip -c limit.jsonl >folder/packed.txt.gz
+run 0 pairs --max-document-bytes 100 folder
+says 'folder/long.txt: longer than 100 bytes'
+says 'folder/packed.txt.gz: longer than 100 bytes'
+gzip -c limit.jsonl >limit.jsonl.gz
+run 2 pairs --max-unpacked-bytes 100 limit.jsonl.gz
+says 'become more than 100; --max-unpacked-bytes allows more'
+run 2 index create limit.twin --max-unpacked-bytes 100
+run 2 pairs /dev/zero
+says '/dev/zero is not text: it begins with NUL bytes'
+run 2 pairs --as files /dev/zero --max-document-bytes 1M
+says '/dev/zero is longer than 1000000 bytes; --max-document-bytes allows more'
+
+# Small inputs need no temporary folder, large ones use the one that is named.
+TMPDIR=/nowhere run 0 pairs --temp /nowhere limit.jsonl.gz
+head -c 80000000 /dev/zero | tr '\0' '\n' | gzip -1 >large.jsonl.gz
+run 2 pairs --temp /nowhere large.jsonl.gz
+says 'no file can be made in the temporary folder /nowhere'
+TMPDIR=/nowhere run 0 pairs --temp . large.jsonl.gz
+
 # ---- texts too long for their hashes to be held
 
 # long ID WORDS SEED END: a line with a text of so many words, of seven bytes with their blanks; unless SEED is 0, every

@@ -545,10 +545,79 @@ static void large_packed_files_are_unpacked_whole(void **unused)
     for (int p = 0; p < 2; p++) {
         write_file(path_of(packers[p].name), packed, packers[p].pack(packed, room, lines, length));
         check_log_of(path_of(packers[p].name), &expected);
+
+        /* From memory to a file at the start, on the way, and not at all. */
+        for (size_t memory = 1; memory < 2 * room; memory *= 100) {
+            input = open_one(path_of(packers[p].name), (twin_input_options){ .memory_bytes = memory });
+            struct log log = read_all(input);
+            check_same_logs(&expected, &log);
+            clear_log(&log);
+            twin_input_free(input);
+        }
     }
     clear_log(&expected);
     free(lines);
     free(packed);
+}
+
+/* What fits into memory needs no temporary folder. */
+static void small_packed_files_stay_in_memory(void **unused)
+{
+    (void)unused;
+    unsigned char packed[4096];
+    const char *path = path_of("p.jsonl.gz");
+    write_file(path, packed, gzip(packed, sizeof packed, mixed, sizeof mixed - 1));
+    twin_input_free(open_one(path, (twin_input_options){ .temp_folder = "/nowhere/at/all" }));
+}
+
+static void what_unpacks_to_too_much_is_refused(void **unused)
+{
+    (void)unused;
+    enum { LENGTH = 100000 };
+    unsigned char packed[4096];
+    char *lines = malloc(LENGTH);
+    assert_non_null(lines);
+    memset(lines, '\n', LENGTH);
+    for (int p = 0; p < 2; p++) {
+        const char *path = path_of(packers[p].name);
+        write_file(path, packed, packers[p].pack(packed, sizeof packed, lines, LENGTH));
+        twin_input_free(open_one(path, (twin_input_options){ .max_unpacked_bytes = LENGTH }));
+        check_refused(path, (twin_input_options){ .max_unpacked_bytes = LENGTH - 1 }, TWIN_ELIMIT,
+                      "become more than 99999; --max-unpacked-bytes allows more");
+    }
+    free(lines);
+}
+
+/* 1.5 GB of zeros in 46 KB, of which one is enough to see that it is no text; with a first line, the ratio decides. */
+static void bombs_stop_at_a_ratio(void **unused)
+{
+    (void)unused;
+    enum { MEBIBYTE = 1 << 20, BLOCKS = QUICK ? 10 : 1500 };
+    const char *path = path_of("bomb.jsonl.zst");
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    char *zeros = calloc(1, MEBIBYTE), *room = malloc(MEBIBYTE);
+    assert_true(context && zeros && room);
+    for (int text = 0; text < 2; text++) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        for (int i = 0; i < BLOCKS; i++) {
+            zeros[0] = zeros[1] = (char)(text && i == 0 ? '{' : '\0');
+            ZSTD_inBuffer in = { zeros, MEBIBYTE, 0 };
+            ZSTD_outBuffer out = { room, MEBIBYTE, 0 };
+            ZSTD_compressStream2(context, &out, &in, i + 1 < BLOCKS ? ZSTD_e_continue : ZSTD_e_end);
+            assert_int_equal(in.pos, in.size);
+            fwrite(room, 1, out.pos, file);
+        }
+        assert_int_equal(fclose(file), 0);
+        if (!text)
+            check_refused(path, documents, TWIN_EFORMAT, "is not text: it begins with NUL bytes");
+        else if (!QUICK) /* most of its one line is dropped at once */
+            check_refused(path, (twin_input_options){ .max_bytes = 1000 }, TWIN_ELIMIT,
+                          "compressed bytes become more than 1073741824; --max-unpacked-bytes allows more");
+    }
+    free(zeros);
+    free(room);
+    ZSTD_freeCCtx(context);
 }
 
 /* A frame drawn by hand: magic, descriptor, window 2^(10 + byte/8), then one empty last block. */
@@ -592,7 +661,8 @@ static void trouble_with_the_temporary_folder_names_it(void **unused)
     unsigned char packed[4096];
     const char *path = path_of("p.jsonl.gz");
     write_file(path, packed, gzip(packed, sizeof packed, mixed, sizeof mixed - 1));
-    check_refused(path, (twin_input_options){ .temp_folder = "/nowhere/at/all" }, TWIN_EIO, "/nowhere/at/all");
+    check_refused(path, (twin_input_options){ .temp_folder = "/nowhere/at/all", .memory_bytes = 1 }, TWIN_EIO,
+                  "/nowhere/at/all");
 
     /* As a full disk would, a limit on the size of files refuses a write half way. */
     struct rlimit before, limit;
@@ -618,6 +688,33 @@ static int pipe_of(const void *bytes, size_t length)
     assert_int_equal(write(ends[1], bytes, length), length);
     close(ends[1]);
     return ends[0];
+}
+
+/* Of a line that is too long as much is kept as shows that it is; lines before and after it are whole. */
+static void a_line_without_an_end_is_not_stored(void **unused)
+{
+    (void)unused;
+    static const char format[] = "{\"id\":1,\"text\":\"x\"}\n%s%0*d%s{\"id\":3,\"text\":\"y\"}\n";
+    static const int lengths[] = { 30, 31, 32, 33, 100, 60000 };
+    char lines[61000], path[32];
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (int ending = 0; ending < 2; ending++) {
+            int digits = lengths[i] - 18; /* the rest of the line */
+            int length = snprintf(lines, sizeof lines, format, "{\"id\":2,\"text\":\"", digits, 0,
+                                  ending ? "\"}\r\n" : "\"}\n");
+            int fd = pipe_of(lines, (size_t)length);
+            snprintf(path, sizeof path, "/dev/fd/%d", fd);
+            twin_input *input = open_one(path, (twin_input_options){ .max_bytes = 30, .chunk_bytes = 50 });
+            struct log log = read_all(input);
+            assert_int_equal(log.count, 3);
+            assert_int_equal(log.lines, 3);
+            for (size_t line = 0; line < 3; line++)
+                assert_int_equal(log.seen[line].is_problem, line == 1 && lengths[i] > 30);
+            assert_true(lengths[i] <= 30 || log.seen[1].kind == TWIN_PROBLEM_TOO_LONG);
+            clear_log(&log);
+            twin_input_free(input);
+            close(fd);
+        }
 }
 
 static void check_pipe(const void *bytes, size_t length, const struct log *expected)
@@ -794,6 +891,7 @@ static void memory_that_runs_out_is_told(void **unused)
     const char *path = path_of("m.jsonl");
     FILE *file = fopen(path, "w");
     assert_non_null(file);
+    fputs("{\"", file);
     assert_int_equal(fseek(file, 64 << 20, SEEK_SET), 0);
     putc('\n', file);
     assert_int_equal(fclose(file), 0);
@@ -860,6 +958,10 @@ int main(void)
         IN_A_FOLDER(packed_files_cut_anywhere_are_refused),
         IN_A_FOLDER(damaged_files_are_refused),
         IN_A_FOLDER(large_packed_files_are_unpacked_whole),
+        IN_A_FOLDER(small_packed_files_stay_in_memory),
+        IN_A_FOLDER(what_unpacks_to_too_much_is_refused),
+        IN_A_FOLDER(bombs_stop_at_a_ratio),
+        IN_A_FOLDER(a_line_without_an_end_is_not_stored),
         IN_A_FOLDER(zstd_windows_go_up_to_128_mebibytes),
         IN_A_FOLDER(unpacking_tells_how_far_it_is),
         IN_A_FOLDER(trouble_with_the_temporary_folder_names_it),
