@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_AGAINST = 16, FIELD_ROOM = 256 };
+enum { FIELD_ROOM = 256 };
 
 struct request {
     struct shared_options shared;
@@ -26,24 +26,8 @@ struct request {
     } keep;
     bool chain, dry_run, stats;
     const char *output, *groups, *report, *update;
-    struct against {
-        const char *files[MOST_AGAINST];
-        size_t count;
-    } against;
+    struct option_texts against;
 };
-
-/* --against may be given more than once. */
-static bool read_against(void *value, const struct option_row *row, const char *text)
-{
-    struct against *against = value;
-    if (against->count == MOST_AGAINST) {
-        fail("--%s can be given %d times at most", row->name, (int)MOST_AGAINST);
-        return false;
-    }
-    return option_text.read(&against->files[against->count++], row, text);
-}
-
-static const struct option_kind against_files = { read_against, NULL };
 
 /* first, longest, shortest, FIELD:max or FIELD:min. */
 static bool read_keep(void *value, const struct option_row *row, const char *text)
@@ -82,9 +66,9 @@ static const struct option_row options[] = {
       &keep_rule, AT(keep) },
     { "chain", 0, OPTIONS_MATCHING, NULL,
       "also drop what is connected to the one kept by a chain of similar documents", &option_flag, AT(chain) },
-    { "against", 0, OPTIONS_MATCHING, "INDEX",
-      "also drop what is similar to a document of this index (see twinsift index); may be given more than once",
-      &against_files, AT(against) },
+    { "against", 0, OPTIONS_MATCHING, "FILE",
+      "also drop what is similar to a document of this index, or of this collection; may be given more than once",
+      &option_list, AT(against) },
     { "update", 0, OPTIONS_MATCHING, "INDEX",
       "drop what is similar to a document of this index, and add what is kept to it", &option_text, AT(update) },
     { "output", 'o', OPTIONS_OUTPUT, "FILE",
@@ -107,6 +91,8 @@ struct run {
     twin_exec exec;
     twin_input *input;
     twin_collection *collection;
+    twin_input *other_input; /* what --against names beside indexes */
+    twin_collection *other;
     twin_dedup *dedup;
     struct known known;                   /* documents that indexes know */
     double started, read, found, written; /* seconds */
@@ -116,6 +102,8 @@ static void run_clear(struct run *run)
 {
     known_clear(&run->known);
     twin_dedup_free(run->dedup);
+    twin_collection_free(run->other);
+    twin_input_free(run->other_input);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
 }
@@ -127,13 +115,14 @@ static const char *contradiction(const struct request *request)
     if (request->dry_run && request->update)
         return "--dry-run changes nothing, so --update does not apply; use --against";
     if (request->shared.input.format == TWIN_INPUT_SETS && (request->update || request->against.count))
-        return "--sets: indexes of sets are not supported by --against and --update";
+        return "--sets: --against and --update need texts";
     if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST)
         return "--sets: sets have no text, so --keep must be first";
     return NULL;
 }
 
-static bool find_known(struct run *run, twin_progress progress)
+/* What indexes know, before anything is read. */
+static bool query_indexes(struct run *run, twin_progress progress)
 {
     const struct request *request = run->request;
     bool given = option_given(&request->shared.base, "threshold");
@@ -141,29 +130,47 @@ static bool find_known(struct run *run, twin_progress progress)
     bool good =
         !request->update || known_find(&run->known, request->update, run->input, threshold, run->exec, progress);
     for (size_t i = 0; i < request->against.count && good; i++)
-        good = known_find(&run->known, request->against.files[i], run->input, threshold, run->exec, progress);
+        if (is_index(request->against.items[i]))
+            good = known_find(&run->known, request->against.items[i], run->input, threshold, run->exec, progress);
     return good;
 }
 
-static bool has_known(const struct request *request)
+static twin_collection *read_side(const struct run *run, const twin_input *input, twin_progress progress)
 {
-    return request->update || request->against.count;
+    const struct shared_options *shared = &run->request->shared;
+    twin_collection_options wanted = {
+        .scheme = run->scheme, .repeated_ids = true, .exec = run->exec, .strict = shared->strict, .progress = progress
+    };
+    return read_documents(input, wanted, shared->quiet);
+}
+
+/* What other collections have. */
+static bool join_others(struct run *run, twin_progress progress)
+{
+    const struct request *request = run->request;
+    struct option_texts others = { 0 };
+    for (size_t i = 0; i < request->against.count; i++)
+        if (!is_index(request->against.items[i]))
+            others.items[others.count++] = request->against.items[i];
+    if (others.count == 0)
+        return true;
+    run->other_input = open_named_inputs(&request->shared, others.items, others.count, progress);
+    run->other = run->other_input ? read_side(run, run->other_input, progress) : NULL;
+    return run->other && known_between(&run->known, run->collection, run->other, run->exec, progress);
 }
 
 static bool read_collection(struct run *run, twin_progress progress)
 {
-    const struct shared_options *shared = &run->request->shared;
-    run->input = open_inputs(shared, 0, progress);
-    if (!run->input || !find_known(run, progress))
+    const struct request *request = run->request;
+    run->input = open_inputs(&request->shared, 0, progress);
+    if (!run->input || !query_indexes(run, progress))
         return false;
-    twin_collection_options wanted = {
-        .scheme = run->scheme, .repeated_ids = true, .exec = run->exec, .strict = shared->strict, .progress = progress
-    };
-    run->collection = read_documents(run->input, wanted, shared->quiet);
+    run->collection = read_side(run, run->input, progress);
+    if (!run->collection || !join_others(run, progress))
+        return false;
     run->read = seconds();
-    if (!run->collection)
-        return false;
-    return !has_known(run->request) || known_finish(&run->known, twin_collection_count(run->collection).documents);
+    bool has_known = request->update || request->against.count;
+    return !has_known || known_finish(&run->known, twin_collection_count(run->collection).documents);
 }
 
 static bool find_duplicates(struct run *run, twin_progress progress)

@@ -101,12 +101,6 @@ static const char *groups_contradiction(const struct pairs_request *request)
     return request->audit ? "--audit counts pairs, so --groups cannot be used" : NULL;
 }
 
-static bool is_index(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".twin") == 0;
-}
-
 static const char *index_contradiction(const struct pairs_request *request)
 {
     static const char *const idle[] = { "measure", "verify", "method", "top", "copies", "buckets", "stats" };

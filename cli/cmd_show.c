@@ -140,12 +140,6 @@ static bool load_file(struct shown *shown, int which, const struct shared_option
 
 /* ---- documents of an index */
 
-static bool is_index(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".twin") == 0;
-}
-
 static bool find_in_view(struct shown *shown, int which, const char *name, twin_index_view *view)
 {
     twin_index_entry entry;

@@ -57,7 +57,7 @@ static void write_counts(FILE *out, const struct dedup_result *result, const str
     write_row(out, "exact copies", counts.exact_copies, "dropped: same set as the one kept");
     write_row(out, "near copies", counts.near_copies, "dropped: verified similar to the one kept");
     if (result->known->count)
-        write_row(out, "known", counts.excluded, "dropped: similar to a document of an index");
+        write_row(out, "known", counts.excluded, "dropped: similar to a document of --against or --update");
     write_row(out, "kept", counts.kept, "");
     write_row(out, "groups", counts.groups, "kept documents for which others were dropped");
     write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");

@@ -1,7 +1,7 @@
-/* dedup_known.c — documents that an index has seen, and adding to it what it has not.
+/* dedup_known.c — documents that an index or another collection has, and adding to an index what it has not.
  *
  * An index is queried before the collection is read; both see the documents of the input in the same order, so a match
- * is found by the number of its document. */
+ * is found by the number of its document. Another collection is joined with the one that was read. */
 #include "dedup_known.h"
 
 #include "support/messages.h"
@@ -34,18 +34,23 @@ struct query {
 static struct known_match *match_at(struct known *known, size_t number)
 {
     if (number >= known->capacity) {
-        size_t capacity = known->capacity ? 2 * known->capacity : 1024;
+        size_t capacity = number < 512 ? 1024 : 2 * (number + 1);
         struct known_match *longer = realloc(known->matches, capacity * sizeof *longer);
         if (!longer)
             return NULL;
         known->matches = longer;
         known->capacity = capacity;
     }
-    if (number >= known->count) {
-        known->matches[number] = (struct known_match){ 0 };
-        known->count = number + 1;
-    }
+    for (; known->count <= number; known->count++)
+        known->matches[known->count] = (struct known_match){ 0 };
     return &known->matches[number];
+}
+
+static bool keep_id(struct known *known, struct known_match *match, twin_text id)
+{
+    match->id = known->ids.length;
+    match->id_length = id.length;
+    return twin_buffer_append(&known->ids, id.bytes, id.length) == TWIN_OK;
 }
 
 static bool take_answer(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer)
@@ -59,11 +64,9 @@ static bool take_answer(void *context, twin_text id, bool id_is_number, const tw
         return true;
     const twin_index_entry *nearest = &answer->entries[0];
     *match = (struct known_match){ .file = query->path,
-                                   .id = query->known->ids.length,
-                                   .id_length = nearest->id.length,
                                    .id_is_number = nearest->id_is_number,
                                    .similarity = nearest->similarity };
-    query->no_memory = twin_buffer_append(&query->known->ids, nearest->id.bytes, nearest->id.length) != TWIN_OK;
+    query->no_memory = !keep_id(query->known, match, nearest->id);
     return !query->no_memory;
 }
 
@@ -107,6 +110,53 @@ bool known_find(struct known *known, const char *path, const twin_input *input, 
     bool good = query_index(&query, index, input, options);
     twin_index_close(index);
     return good;
+}
+
+/* ---- another collection ---- */
+
+struct between {
+    struct known *known;
+    const twin_collection *other;
+    bool no_memory;
+};
+
+/* The most similar one is named, of equals the first. */
+static bool take_match(void *context, twin_match found)
+{
+    struct between *between = context;
+    struct known_match *match = &between->known->matches[found.a];
+    if (match->file && match->similarity >= found.similarity)
+        return true;
+    twin_position position = twin_collection_position(between->other, found.b);
+    twin_text id = twin_collection_id(&match->id_is_number, between->other, found.b);
+    match->file = twin_input_name(twin_collection_input(between->other), position.source);
+    match->similarity = found.similarity;
+    between->no_memory = !keep_id(between->known, match, id);
+    return !between->no_memory;
+}
+
+bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
+                   twin_exec exec, twin_progress progress)
+{
+    struct between between = { .known = known, .other = other };
+    size_t documents = twin_collection_count(collection).documents;
+    twin_similar *similar = NULL;
+    twin_error error = { 0 };
+    if (documents == 0)
+        return true;
+    twin_status status = match_at(known, documents - 1) ? TWIN_OK : TWIN_ENOMEM;
+    if (status == TWIN_OK)
+        status = twin_similar_between(&similar, collection, other,
+                                      (twin_similar_options){ .exec = exec, .progress = progress }, &error);
+    if (status == TWIN_OK)
+        status = twin_similar_each(similar, TWIN_COPIES_FIRST, take_match, &between);
+    progress_clear();
+    if (between.no_memory)
+        status = TWIN_ENOMEM;
+    if (status != TWIN_OK)
+        fail_status("--against", status, &error);
+    twin_similar_free(similar);
+    return status == TWIN_OK;
 }
 
 bool known_finish(struct known *known, size_t documents)

@@ -1,12 +1,12 @@
-/* dedup_known.h — documents that an index has seen, and adding to it what it has not. */
+/* dedup_known.h — documents that an index or another collection has, and adding to an index what it has not. */
 #ifndef TWIN_DEDUP_KNOWN_H
 #define TWIN_DEDUP_KNOWN_H
 
 #include "support/shared_options.h"
 
-/* The document of an index that a document of the input is similar to. */
+/* The document elsewhere that a document of the input is similar to. */
 struct known_match {
-    const char *file; /* the index; NULL: there is none */
+    const char *file; /* the index, or the input it is in; NULL: there is none */
     size_t id, id_length;
     bool id_is_number;
     double similarity;
@@ -25,6 +25,10 @@ void known_clear(struct known *known);
  * of the index. On false the error has been reported. */
 bool known_find(struct known *known, const char *path, const twin_input *input, double threshold, twin_exec exec,
                 twin_progress progress);
+
+/* The same for another collection that was read by the same scheme; its input must outlive `known`. */
+bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
+                   twin_exec exec, twin_progress progress);
 
 /* Makes the flags; `documents` is the number of documents of the collection read from the same input. */
 bool known_finish(struct known *known, size_t documents);

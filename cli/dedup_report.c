@@ -69,7 +69,7 @@ void print_summary(const struct dedup_result *result)
     print_count("  exact copies", counts.exact_copies, "dropped: same set as the one kept");
     print_count("  near copies", counts.near_copies, "dropped: verified similar to the one kept");
     if (result->known->count)
-        print_count("  known", counts.excluded, "dropped: similar to a document of an index");
+        print_count("  known", counts.excluded, "dropped: similar to a document of --against or --update");
     snprintf(what, sizeof what, "%.2f %% of the documents",
              counts.documents ? 100. * (double)counts.kept / (double)counts.documents : 100.);
     print_count("  kept", counts.kept, what);

@@ -161,6 +161,14 @@ grep -qE "^  known +[1-9][0-9]+ " err || fail "$asked: $(cat err)"
 run 0 --quiet --against seen.twin corpus.jsonl
 [ ! -s out ] || fail "$asked: all of it is known, but printed $(wc -l <out) records"
 "$TWINSIFT" index info --json seen.twin | grep -qF "\"documents\":$(wc -l <reference)," || fail "the index has other documents"
+run 0 --quiet --against one.jsonl --groups groups.jsonl corpus.jsonl
+awk 'NR > 100' corpus.jsonl >rest.jsonl
+grep -q '"in":"one.jsonl"' groups.jsonl || fail "$asked: no match is named"
+# What stays is similar to nothing in the other collection, and nothing goes that is not similar to something.
+"$TWINSIFT" pairs -q --copies all out --as lines --against one.jsonl >between.tsv
+[ ! -s between.tsv ] || fail "$asked: $(head -1 between.tsv) stays"
+run 0 --quiet --against one.jsonl --against seen.twin corpus.jsonl
+[ ! -s out ] || fail "$asked: all of it is known"
 wrong 'missing.twin' --against missing.twin corpus.jsonl
 wrong 'use --against' --dry-run --update seen.twin corpus.jsonl
 
