@@ -24,7 +24,32 @@ struct twin_mail {
     struct twin__mail_saved saved;
     struct twin__mail_queue queue;
     uint64_t writing; /* number of the last transaction that was begun for writing */
+
+    /* The message that was last prepared, for one that is checked and then learnt. */
+    struct twin__mail_item item;
+    twin_digest digest; /* of its bytes */
+    bool prepared;
+    uint64_t checks;
 };
+
+enum { FEW_CHECKS = 16 }; /* for which filters of senders are not made */
+
+static twin_status prepare(struct twin__mail_item *out, twin_mail *mail, const twin_message *message,
+                           twin_error *error)
+{
+    twin_hash hash = { .seed = mail->model.key[0] };
+    twin_digest digest = twin_hash_digest(hash, message->raw.bytes, message->raw.length);
+    if (!mail->prepared || digest.low != mail->digest.low || digest.high != mail->digest.high) {
+        mail->prepared = false;
+        twin_status status = twin__model_prepare(&mail->item, &mail->model, message);
+        if (status != TWIN_OK)
+            return twin__fail_status(error, status);
+        mail->digest = digest;
+        mail->prepared = true;
+    }
+    *out = mail->item;
+    return TWIN_OK;
+}
 
 static twin_status draw_key(uint64_t out[2], const uint64_t *wanted, twin_error *error)
 {
@@ -105,7 +130,7 @@ static twin_status load(twin_mail *mail, twin__store_txn *txn, uint64_t number, 
         return TWIN_OK;
     struct twin__model model = { 0 };
     struct twin__mail_saved saved = { 0 };
-    twin_status status = twin__mail_load(&model, &saved, txn, number, mail->store, error);
+    twin_status status = twin__mail_load(&model, &saved, txn, number, mail->writable, mail->store, error);
     if (status != TWIN_OK) {
         twin__model_clear(&model);
         twin__mail_saved_clear(&saved);
@@ -113,6 +138,7 @@ static twin_status load(twin_mail *mail, twin__store_txn *txn, uint64_t number, 
     }
     twin__model_clear(&mail->model);
     twin__mail_saved_clear(&mail->saved);
+    mail->prepared = false;
     mail->model = model;
     mail->saved = saved;
     mail->stale = false;
@@ -182,9 +208,9 @@ static twin_status change(twin_mail_effect *out, twin_mail *mail, enum twin__mai
         status = refresh(mail, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__model_prepare(&item, &mail->model, message);
+    status = prepare(&item, mail, message, error);
     if (status != TWIN_OK)
-        return twin__fail_status(error, status);
+        return status;
     status = twin__mail_act(&effect, &mail->model, act, &item, label, time, error);
     bool changed = effect != TWIN_MAIL_KNOWN && effect != TWIN_MAIL_UNKNOWN;
     if (status == TWIN_OK && changed && mail->store) {
@@ -276,10 +302,16 @@ twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_
         status = refresh(mail, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__model_prepare(&item, &mail->model, message);
+    status = prepare(&item, mail, message, error);
     if (status != TWIN_OK)
-        return twin__fail_status(error, status);
-    twin__model_judge(out, &mail->model, &item, options.method, is_trusted(options.trusted, message));
+        return status;
+    if (++mail->checks > FEW_CHECKS && twin__model_make_filters(&mail->model) != TWIN_OK)
+        return twin__fail_memory(error);
+    bool trusted = is_trusted(options.trusted, message);
+    if (options.method == TWIN_MAIL_ALL && !trusted)
+        *out = *twin__model_judge_once(&mail->model, &item);
+    else
+        twin__model_judge(out, &mail->model, &item, options.method, trusted);
     return TWIN_OK;
 }
 
@@ -329,7 +361,7 @@ static void keep_strong(void *context, uint32_t place, twin_text kind, twin_text
 twin_status twin_mail_explain(twin_mail_word *out, size_t *count, size_t most, twin_mail *mail, const char *label,
                               const twin_message *message, twin_error *error)
 {
-    struct twin__mail_item item;
+    struct twin__mail_item item = { 0 };
     if (!out || !count || !label)
         return twin__fail_null(error, !out ? "out" : !count ? "count" : "label");
     *count = 0;
@@ -341,11 +373,11 @@ twin_status twin_mail_explain(twin_mail_word *out, size_t *count, size_t most, t
     unsigned number = twin__model_label(&mail->model, label);
     if (number >= mail->model.label_count || !mail->model.labels[number].content.cells)
         return TWIN_OK; /* nothing is known of it */
-    status = twin__model_prepare(&item, &mail->model, message);
+    status = prepare(&item, mail, message, error);
     uint32_t *places = calloc(most, sizeof *places);
     if (status != TWIN_OK || !places) {
         free(places);
-        return twin__fail_memory(error);
+        return status != TWIN_OK ? status : twin__fail_memory(error);
     }
     double words = item.features.counts[0];
     struct strongest s = {

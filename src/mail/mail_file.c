@@ -6,7 +6,8 @@
  *     signatures  number / 256              check, then a signature of 128 bytes for each
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
- *     examples    label · 2^48 + number     check, turn (8 bytes), α (float), flags (4 bytes: 1 positive), features
+ *     examples    label · 2^48 + number     check, turn (8 bytes), α (float), flags (4 bytes: 1 positive, 2 · calm),
+ *                                           features
  *     rehearsal   label · 2^32 + slot / 16  check, then for each of 16 slots the number of its message plus 1 (8 bytes; 0:
  *                                           empty) and, unless it is empty, features
  *
@@ -422,7 +423,7 @@ static twin_status save_example(twin__store_txn *txn, unsigned label, const stru
         return twin__fail_memory(error);
     twin__put8(value + 8, example->turn);
     memcpy(value + 16, &example->alpha, 4);
-    twin__put4(value + 20, example->positive);
+    twin__put4(value + 20, example->positive | (uint32_t)example->calm << 1);
     unsigned char *end = put_features(value + EXAMPLE_HEAD, example->places, example->counts);
     uint64_t key = example_key(label, example->number);
     struct twin__bytes bytes = { value, (size_t)(end - value) };
@@ -460,6 +461,7 @@ static twin_status load_example(struct twin__margin *out, uint32_t *places, stru
     head.turn = twin__get8(at + 8);
     memcpy(&head.alpha, at + 16, 4);
     head.positive = twin__get4(at + 20) & 1;
+    head.calm = twin__get4(at + 20) >> 1 & 3;
     at += EXAMPLE_HEAD;
     if (!get_features(&features, places, &at, end) || at != end ||
         !(head.alpha > 0 && (double)head.alpha <= TWIN__MARGIN_COST))
@@ -594,7 +596,7 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
 }
 
 twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *saved, twin__store_txn *txn,
-                            uint64_t number, const twin__store *store, twin_error *error)
+                            uint64_t number, bool to_learn, const twin__store *store, twin_error *error)
 {
     saved->transaction = number;
     twin_status status = load_format(out, txn, store, error);
@@ -611,9 +613,9 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
         if (status == TWIN_OK)
             status = load_weights(content->margin.weights, MARGIN_BYTES, i, true, txn, store, error);
     }
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && to_learn)
         status = load_table(out, EXAMPLES, 48, load_label_example, txn, store, error);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && to_learn)
         status = load_table(out, REHEARSAL, 32, load_rehearsal, txn, store, error);
     if (status == TWIN_OK && twin__mail_saved_update(saved, out, number) != TWIN_OK)
         status = twin__fail_memory(error);

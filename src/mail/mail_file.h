@@ -25,9 +25,10 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
 /* Once the transaction is committed: all of the model is saved. */
 twin_status twin__mail_saved_update(struct twin__mail_saved *saved, struct twin__model *model, uint64_t transaction);
 
-/* Loads the model as transaction `number` left it. Clear both also after a failure. */
+/* Loads the model as transaction `number` left it, with what only learning needs if `to_learn`. Clear both also after a
+ * failure. */
 twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *saved, twin__store_txn *txn,
-                            uint64_t number, const twin__store *store, twin_error *error);
+                            uint64_t number, bool to_learn, const twin__store *store, twin_error *error);
 
 /* Fills in the sizes. */
 twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_error *error);

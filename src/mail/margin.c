@@ -15,6 +15,8 @@
 /* A change of α below this is not worth a visit of all its weights. */
 static const double LEAST_CHANGE = 0.001;
 
+enum { MOST_CALM = 3 };
+
 void twin__margin_clear(struct twin__margin *margin)
 {
     for (size_t i = 0; i < margin->count; i++)
@@ -24,16 +26,25 @@ void twin__margin_clear(struct twin__margin *margin)
     margin->count = margin->capacity = 0;
 }
 
+/* Four sums, so that an addition need not wait for the one before. */
+static double sum_of(const float *weights, const uint32_t *places, uint32_t count)
+{
+    double sums[4] = { 0 };
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; k++)
+            sums[k] += (double)weights[places[i + k]];
+    for (; i < count; i++)
+        sums[0] += (double)weights[places[i]];
+    return sums[0] + sums[1] + (sums[2] + sums[3]);
+}
+
 static double score_of(const float *weights, const struct twin__features *features)
 {
     double score = 0;
-    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < features->counts[b]; i++)
-            sum += (double)weights[features->places[b][i]];
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
         if (features->counts[b])
-            score += sum / sqrt(features->counts[b]);
-    }
+            score += sum_of(weights, features->places[b], features->counts[b]) / sqrt(features->counts[b]);
     return score;
 }
 
@@ -75,7 +86,12 @@ static void adjust(float *weights, struct twin__margin_example *example)
     double best = (double)example->alpha + (1 - y * score_of(weights, &features)) / length;
     best = fmin(fmax(best, 0), TWIN__MARGIN_COST);
     double change = best - (double)example->alpha;
-    if (fabs(change) < LEAST_CHANGE)
+    uint8_t calm = fabs(change) >= LEAST_CHANGE ? 0
+                   : example->calm < MOST_CALM  ? (uint8_t)(example->calm + 1)
+                                                : MOST_CALM;
+    example->stored = example->stored && calm == example->calm;
+    example->calm = calm;
+    if (!(fabs(change) >= LEAST_CHANGE))
         return;
     add_scaled(weights, &features, y * change);
     example->alpha = (float)best;
@@ -141,6 +157,12 @@ static bool is_remembered(const struct twin__margin *margin, uint64_t number)
     return false;
 }
 
+/* What did not move in the last passes is looked at in every second, fourth, eighth. */
+static bool is_due(const struct twin__margin_example *example, uint64_t turn)
+{
+    return (example->number + turn) % ((uint64_t)1 << example->calm) == 0;
+}
+
 twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
                                double score, bool positive)
 {
@@ -149,8 +171,10 @@ twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, con
         twin_status status = is_remembered(margin, number) ? TWIN_OK : twin__margin_restore(margin, &head, features);
         if (status != TWIN_OK)
             return status;
+        uint64_t turn = margin->taught[0] + margin->taught[1];
         for (size_t i = margin->count; i-- > 0;)
-            adjust(margin->weights, margin->examples[i]);
+            if (is_due(margin->examples[i], turn))
+                adjust(margin->weights, margin->examples[i]);
         drop_old(margin);
     }
     margin->taught[positive]++;

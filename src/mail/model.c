@@ -171,9 +171,9 @@ static twin_status plan_senders(struct twin__model *model, unsigned number)
         return TWIN_OK;
     room = room < 512 ? 1024 : 2 * room;
     twin_bloom *senders;
-    /* The items are keyed hashes already. */
-    twin_status status =
-        twin_bloom_create(&senders, (twin_bloom_options){ .items = room, .rate = 0.01, .cell_bits = 8 });
+    /* Twelve cells per item and eight functions: a false-positive rate of 0.3 %. The items are keyed hashes already. */
+    twin_bloom_options options = { .items = room, .cells = 12 * room, .functions = 8, .cell_bits = 8 };
+    twin_status status = twin_bloom_create(&senders, options);
     if (status != TWIN_OK)
         return status;
     twin_bloom_free(label->senders);
@@ -190,10 +190,46 @@ static twin_status plan_senders(struct twin__model *model, unsigned number)
     return TWIN_OK;
 }
 
-uint32_t twin__model_sender_count(const struct twin__model *model, unsigned label, uint64_t hash)
+/* By visiting every message: for a few checks that is less work than making filters. */
+static void count_exactly(struct twin__sender_counts *out, const struct twin__model *model,
+                          const struct twin__mail_item *item)
 {
-    const twin_bloom *senders = model->labels[label].senders;
+    const struct twin__remembered *r = &model->remembered;
+    for (uint64_t n = r->first; n < r->first + r->count; n++) {
+        const struct twin__mail_record *record = twin__remembered_at(r, n);
+        if (record->flags & TWIN__MAIL_REMOVED)
+            continue;
+        out->address[record->label] += item->address && record->address == item->address;
+        out->domain[record->label] += item->domain && record->domain == item->domain;
+    }
+}
+
+static uint32_t count_in(const twin_bloom *senders, uint64_t hash)
+{
     return hash && senders ? twin_bloom_count(senders, &hash, sizeof hash) : 0;
+}
+
+void twin__model_count_sender(struct twin__sender_counts *out, const struct twin__model *model,
+                              const struct twin__mail_item *item)
+{
+    memset(out, 0, sizeof *out);
+    if (!model->filtered) {
+        count_exactly(out, model, item);
+        return;
+    }
+    for (unsigned i = 0; i < model->label_count; i++) {
+        out->address[i] = count_in(model->labels[i].senders, item->address);
+        out->domain[i] = count_in(model->labels[i].senders, item->domain);
+    }
+}
+
+twin_status twin__model_make_filters(struct twin__model *model)
+{
+    twin_status status = TWIN_OK;
+    for (unsigned i = 0; i < model->label_count && status == TWIN_OK && !model->filtered; i++)
+        status = plan_senders(model, i);
+    model->filtered = status == TWIN_OK;
+    return status;
 }
 
 /* ---- records */
@@ -203,13 +239,15 @@ twin_status twin__model_remember(struct twin__model *model, const struct twin__m
 {
     struct twin__mail_label *label = &model->labels[record->label];
     bool removed = record->flags & TWIN__MAIL_REMOVED;
-    twin_status status = removed ? TWIN_OK : plan_senders(model, record->label);
+    twin_status status = removed || !model->filtered ? TWIN_OK : plan_senders(model, record->label);
     if (status == TWIN_OK)
         status = twin__remembered_add(&model->remembered, record, signature);
     if (status != TWIN_OK || removed)
         return status;
-    count_sender(label, record->address);
-    count_sender(label, record->domain);
+    if (model->filtered) {
+        count_sender(label, record->address);
+        count_sender(label, record->domain);
+    }
     label->messages++;
     return TWIN_OK;
 }
@@ -331,18 +369,20 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
                               unsigned label, int64_t time, bool correct)
 {
     uint32_t now = time < 0 ? 0 : time > UINT32_MAX ? UINT32_MAX : (uint32_t)time;
-    twin_mail_verdict verdict;
     uint64_t known = twin__remembered_find(&model->remembered, item->id);
     bool is_new = known == UINT64_MAX;
     bool is_same = !is_new && twin__remembered_at(&model->remembered, known)->label == label;
     *out = TWIN_MAIL_KNOWN;
     if (is_same && !correct)
         return TWIN_OK;
-    twin__model_judge(&verdict, model, item, TWIN_MAIL_ALL, false);
+    const twin_mail_verdict verdict = *twin__model_judge_once(model, item);
     if (is_same && is_called(&verdict, model, label))
         return TWIN_OK;
+    model->changes++;
 
-    twin_status status = is_new ? TWIN_OK : forget_number(model, known);
+    twin_status status = twin__model_make_filters(model);
+    if (status == TWIN_OK && !is_new)
+        status = forget_number(model, known);
     if (is_new)
         twin__model_move_thresholds(model, &verdict, label);
     uint64_t number = model->remembered.first + model->remembered.count;
@@ -369,5 +409,6 @@ twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model,
 {
     uint64_t known = twin__remembered_find(&model->remembered, item->id);
     *out = known == UINT64_MAX ? TWIN_MAIL_UNKNOWN : TWIN_MAIL_FORGOTTEN;
+    model->changes++;
     return known == UINT64_MAX ? TWIN_OK : forget_number(model, known);
 }

@@ -26,10 +26,15 @@ struct twin__model {
     unsigned label_count;
     struct twin__remembered remembered;
     uint64_t learnt;       /* since it was created */
+    bool filtered;         /* the filters of senders are made */
     unsigned streak_label; /* of the last message learnt */
     uint64_t streak;       /* so many in a row had it */
     twin__feature_maker *maker;
     twin_minhash *hasher;
+
+    /* The verdict on the message that was last checked, for when it is learnt next; void after `judged_at` changes. */
+    twin_mail_verdict judged;
+    uint64_t judged_id, judged_at, changes;
 };
 
 /* Makes an empty model; clear it also after a failure. */
@@ -64,13 +69,23 @@ twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model,
 void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
                        twin_mail_method method, bool trusted);
 
+/* The same with all evidence, kept in the model for twin__model_learn(). */
+const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item);
+
 /* Moves the thresholds after a message was judged and its label is known. */
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label);
 
 /* The threshold of a label that nothing is known of. */
 #define TWIN__MAIL_FIRST_THRESHOLD 2.5
 
-/* How often a sender was learnt under a label. */
-uint32_t twin__model_sender_count(const struct twin__model *model, unsigned label, uint64_t hash);
+/* How often a sender's address and domain were learnt under each label. */
+struct twin__sender_counts {
+    uint32_t address[TWIN_MAIL_MAX_LABELS], domain[TWIN_MAIL_MAX_LABELS];
+};
+void twin__model_count_sender(struct twin__sender_counts *out, const struct twin__model *model,
+                              const struct twin__mail_item *item);
+
+/* Makes the filters that count senders, so that counting need not visit every message. Learning does so by itself. */
+twin_status twin__model_make_filters(struct twin__model *model);
 
 #endif

@@ -50,15 +50,13 @@ const char *twin_mail_reason_name(twin_mail_reason reason)
 
 /* ---- evidence of one label */
 
-static void weigh_sender(twin_mail_evidence *out, const struct twin__model *model, const struct twin__mail_item *item,
+static void weigh_sender(twin_mail_evidence *out, const struct twin__sender_counts *counts, unsigned labels,
                          unsigned label, twin_mail_method method)
 {
     twin_mail_sender *s = &out->senders;
-    for (unsigned i = 0; i < model->label_count; i++) {
-        uint32_t address = twin__model_sender_count(model, i, item->address);
-        uint32_t domain = twin__model_sender_count(model, i, item->domain);
-        *(i == label ? &s->address : &s->address_others) += address;
-        *(i == label ? &s->domain : &s->domain_others) += domain;
+    for (unsigned i = 0; i < labels; i++) {
+        *(i == label ? &s->address : &s->address_others) += counts->address[i];
+        *(i == label ? &s->domain : &s->domain_others) += counts->domain[i];
     }
     /* Document A's rule, and the trap of a service that sends good mail and, twice, what was marked as spam. */
     if (method == TWIN_MAIL_SENDER)
@@ -141,14 +139,20 @@ static double combine(const twin_mail_evidence *e, twin_mail_method method)
     return e->content + SENDER_WEIGHT * e->sender + e->lookalike;
 }
 
+/* What all labels are judged by. */
+struct findings {
+    struct twin__neighbours near[TWIN__MAIL_MAX_LABELS];
+    struct twin__sender_counts senders;
+};
+
 static void weigh(twin_mail_evidence *out, const struct twin__model *model, const struct twin__mail_item *item,
-                  unsigned label, const struct twin__neighbours *near, twin_mail_method method)
+                  unsigned label, const struct findings *found, twin_mail_method method)
 {
     const struct twin__mail_label *known = &model->labels[label];
     *out = (twin_mail_evidence){ .label = known->name, .messages = known->messages };
     out->content = content_of(model, item, label);
-    weigh_sender(out, model, item, label, method);
-    weigh_lookalikes(out, near, model, item, label, method);
+    weigh_sender(out, &found->senders, model->label_count, label, method);
+    weigh_lookalikes(out, found->near, model, item, label, method);
     out->score = combine(out, method);
 }
 
@@ -183,13 +187,13 @@ static double threshold_of(const struct twin__model *model, const char *label, t
 
 /* The labels that have evidence: spam first, good only if there is no other. */
 static void gather(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
-                   const struct twin__neighbours *near, twin_mail_method method)
+                   const struct findings *found, twin_mail_method method)
 {
     for (int spam = 1; spam >= 0; spam--)
         for (unsigned i = 0; i < model->label_count; i++) {
             const struct twin__mail_label *label = &model->labels[i];
             if ((strcmp(label->name, TWIN_MAIL_SPAM) == 0) == spam && strcmp(label->name, TWIN_MAIL_GOOD) != 0)
-                weigh(&out->evidence[out->count++], model, item, i, near, method);
+                weigh(&out->evidence[out->count++], model, item, i, found, method);
         }
 }
 
@@ -221,15 +225,16 @@ static bool none_fits(const twin_mail_verdict *verdict, double bound)
 void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
                        twin_mail_method method, bool trusted)
 {
-    struct twin__neighbours near[TWIN__MAIL_MAX_LABELS];
+    struct findings found;
     memset(out, 0, sizeof *out);
     out->score = 0.5;
     out->threshold = TWIN__MAIL_FIRST_THRESHOLD;
     if (method == TWIN_MAIL_ALL || method == TWIN_MAIL_LOOKALIKE)
-        twin__remembered_nearest(near, &model->remembered, &item->signature, method == TWIN_MAIL_ALL);
+        twin__remembered_nearest(found.near, &model->remembered, &item->signature, method == TWIN_MAIL_ALL);
     else
-        memset(near, 0, sizeof near);
-    gather(out, model, item, near, method);
+        memset(found.near, 0, sizeof found.near);
+    twin__model_count_sender(&found.senders, model, item);
+    gather(out, model, item, &found, method);
     for (size_t i = 0; i < out->count && trusted; i++) {
         out->evidence[i].senders.trusted = true;
         if (strcmp(out->evidence[i].label, TWIN_MAIL_SPAM) == 0)
@@ -252,6 +257,15 @@ void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, 
     out->score = 1 / (1 + exp(-shown->score));
     out->threshold = threshold_of(model, shown->label, method);
     out->reason = reason_of(best ? best : shown, method);
+}
+
+const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item)
+{
+    if (model->judged_id != item->id || model->judged_at != model->changes + 1)
+        twin__model_judge(&model->judged, model, item, TWIN_MAIL_ALL, false);
+    model->judged_id = item->id;
+    model->judged_at = model->changes + 1; /* 0: never */
+    return &model->judged;
 }
 
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label)

@@ -1,0 +1,319 @@
+/* test_mail_learners.c — features, both learners, records and lookalikes against plain versions of themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "mail/content.h"
+#include "mail/rehearsal.h"
+#include "mail/remembered.h"
+
+/* ---- features made up: places below 4000, so that messages share many */
+
+enum { WORDS = 30, WINDOWS = 80, RANGE = 4000 };
+
+struct made {
+    uint32_t places[WORDS + WINDOWS];
+    struct twin__features features;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t fill(uint32_t *out, uint32_t wanted, uint64_t *state, bool positive)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < wanted; i++) /* half of the range is rare in each class */
+        out[i] = (uint32_t)twin__random_below(state, twin__random_below(state, 4) ? RANGE / 2 : RANGE) +
+                 (positive ? RANGE / 2 : 0);
+    qsort(out, wanted, sizeof *out, by_place);
+    for (uint32_t i = 0; i < wanted; i++)
+        if (count == 0 || out[count - 1] != out[i])
+            out[count++] = out[i];
+    return count;
+}
+
+static void make(struct made *out, uint64_t *state, bool positive)
+{
+    out->features.places[0] = out->places;
+    out->features.places[1] = out->places + WORDS;
+    out->features.counts[0] = fill(out->places, WORDS, state, positive);
+    out->features.counts[1] = fill(out->places + WORDS, WINDOWS, state, positive);
+}
+
+/* ---- the linear learner, in long doubles, as the formula is written */
+
+static long double slow_weights[2 * RANGE], slow_squares[2 * RANGE];
+
+static long double slow_score(const struct twin__features *f)
+{
+    long double z = 0;
+    for (int b = 0; b < 2; b++)
+        for (uint32_t i = 0; i < f->counts[b]; i++)
+            z += slow_weights[f->places[b][i]] / sqrtl(f->counts[b]);
+    return z;
+}
+
+static void slow_learn(const struct twin__features *f, bool positive)
+{
+    long double error = (positive ? 1 : 0) - 1 / (1 + expl(-slow_score(f)));
+    for (int b = 0; b < 2; b++)
+        for (uint32_t i = 0; i < f->counts[b]; i++) {
+            long double g = error / sqrtl(f->counts[b]);
+            slow_squares[f->places[b][i]] += g * g;
+            slow_weights[f->places[b][i]] += 0.2L * g / (0.01L + sqrtl(slow_squares[f->places[b][i]]));
+        }
+}
+
+static void the_linear_learner_is_its_formula(void **unused)
+{
+    (void)unused;
+    struct twin__linear_cell *cells = calloc(TWIN__FEATURE_PLACES, sizeof *cells);
+    uint64_t state = 3;
+    for (int i = 0; i < 400; i++) {
+        struct made m;
+        bool positive = twin__random_below(&state, 2);
+        make(&m, &state, positive);
+        double score = twin__linear_score(cells, &m.features);
+        /* Floats have 24 bits, and a hundred weights of size 1 are added. */
+        assert_true(fabsl(score - slow_score(&m.features)) < 1e-3);
+        twin__linear_learn(cells, &m.features, score, positive);
+        slow_learn(&m.features, positive);
+    }
+    free(cells);
+}
+
+/* ---- the second voter */
+
+static void assert_weights_are_the_sum(const struct twin__margin *margin, const double *past)
+{
+    double *sum = malloc(2 * RANGE * sizeof *sum);
+    memcpy(sum, past, 2 * RANGE * sizeof *sum);
+    for (size_t i = 0; i < margin->count; i++) {
+        const struct twin__margin_example *e = margin->examples[i];
+        assert_true(e->alpha > 0 && (double)e->alpha <= TWIN__MARGIN_COST);
+        assert_true(i == 0 || margin->examples[i - 1]->number < e->number);
+        const uint32_t *at = e->places;
+        for (int b = 0; b < 2; b++)
+            for (uint32_t k = 0; k < e->counts[b]; k++)
+                sum[*at++] += (e->positive ? 1 : -1) * (double)e->alpha / sqrt(e->counts[b]);
+    }
+    for (int i = 0; i < 2 * RANGE; i++)
+        assert_true(fabs(sum[i] - (double)margin->weights[i]) < 1e-4);
+    free(sum);
+}
+
+static void the_second_voter_is_the_sum_of_its_examples(void **unused)
+{
+    (void)unused;
+    struct twin__content content;
+    double *past = calloc(2 * RANGE, sizeof *past); /* nothing leaves the window here */
+    uint64_t state = 4;
+    int right = 0;
+    assert_int_equal(twin__content_init(&content), TWIN_OK);
+    for (uint64_t i = 0; i < 300; i++) {
+        struct made m;
+        bool positive = twin__random_below(&state, 2);
+        make(&m, &state, positive);
+        double score = twin__margin_score(&content.margin, &m.features);
+        right += i >= 100 && (score > 0) == positive;
+        assert_int_equal(twin__margin_learn(&content.margin, i, &m.features, score, positive), TWIN_OK);
+        /* One pass brings the newest to a margin of 1, or α to its bound. */
+        if (i % 20 == 0)
+            assert_weights_are_the_sum(&content.margin, past);
+    }
+    assert_true(right >= 180); /* of 200; the classes differ in half of their features */
+    uint64_t number = content.margin.examples[0]->number;
+    twin__margin_forget(&content.margin, number);
+    assert_true(content.margin.count == 0 || content.margin.examples[0]->number != number);
+    assert_weights_are_the_sum(&content.margin, past);
+    twin__content_clear(&content);
+    free(past);
+}
+
+/* A message that is wrong can move the score of another by at most C·|x|², about 1. */
+static void one_message_has_little_influence(void **unused)
+{
+    (void)unused;
+    struct twin__content content;
+    uint64_t state = 5;
+    struct made m;
+    assert_int_equal(twin__content_init(&content), TWIN_OK);
+    make(&m, &state, true);
+    assert_int_equal(twin__margin_learn(&content.margin, 0, &m.features, 0, false), TWIN_OK);
+    double score = twin__margin_score(&content.margin, &m.features);
+    assert_true(score < -1 + 1e-5 && score > -1.5); /* more than 1 because some places are in both blocks */
+    twin__content_clear(&content);
+}
+
+/* ---- records, against a plain list */
+
+enum { MOST = 3000 };
+
+static void records_are_found_until_they_expire(void **unused)
+{
+    (void)unused;
+    struct twin__remembered r = { 0 };
+    static bool removed[MOST];
+    uint64_t state = 6, first = 0;
+    for (uint64_t n = 0; n < MOST; n++) {
+        struct twin__mail_record record = { .id = twin__mix(n + 1), .label = (uint16_t)(n % 3) };
+        struct twin__mail_signature signature;
+        memset(signature.slots, (int)(n % 251), sizeof signature.slots);
+        assert_int_equal(twin__remembered_add(&r, &record, &signature), TWIN_OK);
+        if (twin__random_below(&state, 3) == 0 && n > first) {
+            uint64_t gone = first + twin__random_below(&state, n - first);
+            removed[gone] = true;
+            assert_int_equal(twin__remembered_remove(&r, gone), TWIN_OK);
+        }
+        while (n - first > 400) {
+            twin__remembered_drop_first(&r);
+            first++;
+        }
+        uint64_t any = twin__random_below(&state, n + 1), found = twin__remembered_find(&r, twin__mix(any + 1));
+        assert_true(found == (any < first || removed[any] ? UINT64_MAX : any));
+        assert_int_equal(twin__remembered_signature(&r, n).slots[100], (int)(n % 251));
+    }
+    uint64_t live = 0;
+    for (uint64_t n = first; n < MOST; n++)
+        live += !removed[n];
+    assert_int_equal(r.live, live);
+    twin__remembered_clear(&r);
+}
+
+/* The nearest of each label by a scan without tricks; with `near` the very near ones are the same. */
+static void the_nearest_are_the_nearest(void **unused)
+{
+    (void)unused;
+    struct twin__remembered r = { 0 };
+    uint64_t state = 7;
+    struct twin__mail_signature base, list[200];
+    for (int i = 0; i < TWIN__MAIL_SLOTS; i++)
+        base.slots[i] = (uint8_t)twin__random_next(&state);
+    for (uint64_t n = 0; n < 200; n++) {
+        struct twin__mail_record record = { .id = n + 1, .label = (uint16_t)(n % 2) };
+        list[n] = base;
+        uint64_t kept = twin__random_below(&state, 1000);
+        for (int i = 0; i < TWIN__MAIL_SLOTS; i++)
+            if (twin__random_below(&state, 1000) > kept)
+                list[n].slots[i] = (uint8_t)twin__random_next(&state);
+        assert_int_equal(twin__remembered_add(&r, &record, &list[n]), TWIN_OK);
+    }
+    struct twin__neighbours all[TWIN__MAIL_MAX_LABELS], near[TWIN__MAIL_MAX_LABELS];
+    twin__remembered_nearest(all, &r, &base, false);
+    twin__remembered_nearest(near, &r, &base, true);
+    for (unsigned label = 0; label < 2; label++) {
+        uint32_t copies = 0;
+        double best = 0;
+        for (uint64_t n = label; n < 200; n += 2) {
+            double similarity = twin__mail_similarity(&list[n], &base);
+            best = fmax(best, similarity);
+            copies += similarity >= 0.9;
+        }
+        assert_true(all[label].similarities[0] == best && near[label].similarities[0] == best);
+        assert_int_equal(all[label].copies, copies);
+        for (uint32_t i = 1; i < all[label].count; i++)
+            assert_true(all[label].similarities[i - 1] >= all[label].similarities[i]);
+    }
+    twin__remembered_clear(&r);
+}
+
+static void rehearsal_keeps_and_drops(void **unused)
+{
+    (void)unused;
+    struct twin__rehearsal rehearsal = { 0 };
+    uint64_t state = 8;
+    assert_null(twin__rehearsal_draw(&rehearsal, 5));
+    for (uint64_t n = 0; n < 2000; n++) {
+        struct made m;
+        make(&m, &state, n % 2);
+        assert_int_equal(twin__rehearsal_add(&rehearsal, n, &m.features), TWIN_OK);
+        struct twin__features kept = { .counts = { 0 } };
+        for (size_t i = 0; i < TWIN__REHEARSED; i++)
+            if (rehearsal.slots[i] && rehearsal.slots[i]->number == n)
+                kept = twin__rehearsed_features(rehearsal.slots[i]);
+        for (int b = 0; b < 2; b++) {
+            assert_int_equal(kept.counts[b], m.features.counts[b]);
+            assert_memory_equal(kept.places[b], m.features.places[b], kept.counts[b] * sizeof(uint32_t));
+        }
+    }
+    /* Of 2000 messages in 512 slots hardly a slot is empty: (1 - 1/512)^2000 = 2 %, 10 slots, and 30 are six sigmas. */
+    assert_true(rehearsal.count > 480);
+    for (uint64_t n = 0; n < 2000; n++)
+        twin__rehearsal_drop(&rehearsal, n);
+    assert_int_equal(rehearsal.count, 0);
+    twin__rehearsal_clear(&rehearsal);
+}
+
+/* ---- features of messages */
+
+struct seen {
+    const struct twin__features *features;
+    bool link, subject, body;
+};
+
+static void look(void *context, uint32_t place, twin_text kind, twin_text word)
+{
+    struct seen *seen = context;
+    assert_non_null(bsearch(&place, seen->features->places[0], seen->features->counts[0], sizeof place, by_place));
+    seen->link = seen->link || (kind.length == 4 && memcmp(kind.bytes, "link", 4) == 0);
+    seen->subject = seen->subject || (word.length == 7 && memcmp(word.bytes, "Winning", 7) == 0);
+    seen->body = seen->body || (word.length == 5 && memcmp(word.bytes, "claim", 5) == 0);
+}
+
+static void words_and_windows_become_increasing_places(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "From: Ann <ann@example.org>\nSubject: Winning\nDate: Mon, 2 Mar 2026 08:00:00 +0000\n\n"
+        "Claim it at http://claim.example.com/now now now now.\n";
+    const uint64_t key[2] = { 1, 2 }, other[2] = { 1, 3 };
+    twin__feature_maker *maker, *second;
+    twin_message_reader *reader;
+    const twin_message *message;
+    struct twin__features features, again;
+    assert_int_equal(twin__feature_maker_create(&maker, key), TWIN_OK);
+    assert_int_equal(twin__feature_maker_create(&second, other), TWIN_OK);
+    assert_int_equal(twin_message_reader_create(&reader, (twin_message_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, sizeof text - 1 }), TWIN_OK);
+    assert_int_equal(twin__features_make(&features, maker, message), TWIN_OK);
+    for (int b = 0; b < 2; b++)
+        for (uint32_t i = 1; i < features.counts[b]; i++)
+            assert_true(features.places[b][i - 1] < features.places[b][i]);
+    assert_true(features.counts[0] > 20 && features.counts[0] < 60);
+    assert_true(features.counts[1] > 80 && features.counts[1] < sizeof text);
+    struct seen seen = { .features = &features };
+    assert_int_equal(twin__features_name(maker, message, look, &seen), TWIN_OK);
+    assert_true(seen.link && seen.subject && seen.body);
+    /* Under another key the places are others. */
+    assert_int_equal(twin__features_make(&again, second, message), TWIN_OK);
+    assert_true(again.counts[0] != features.counts[0] ||
+                memcmp(again.places[0], features.places[0], again.counts[0] * sizeof(uint32_t)) != 0);
+    twin_message_reader_free(reader);
+    twin__feature_maker_free(maker);
+    twin__feature_maker_free(second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_linear_learner_is_its_formula),
+        cmocka_unit_test(the_second_voter_is_the_sum_of_its_examples),
+        cmocka_unit_test(one_message_has_little_influence),
+        cmocka_unit_test(records_are_found_until_they_expire),
+        cmocka_unit_test(the_nearest_are_the_nearest),
+        cmocka_unit_test(rehearsal_keeps_and_drops),
+        cmocka_unit_test(words_and_windows_become_increasing_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
