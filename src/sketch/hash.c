@@ -122,55 +122,9 @@ twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length)
     return (twin_digest){ digest.low64, digest.high64 };
 }
 
-/* ---- SipHash of short windows, eight at a time */
-
-enum { LANES = 8 };
-typedef uint64_t lanes __attribute__((vector_size(LANES * 8))); /* of any processor: the compiler divides it */
-
-static inline void sip_round_lanes(lanes v[4])
-{
-#define ROTATE(x, by) ((x) << (by) | (x) >> (64 - (by)))
-    v[0] += v[1];
-    v[2] += v[3];
-    v[1] = ROTATE(v[1], 13) ^ v[0];
-    v[3] = ROTATE(v[3], 16) ^ v[2];
-    v[0] = ROTATE(v[0], 32) + v[3];
-    v[2] += v[1];
-    v[3] = ROTATE(v[3], 21) ^ v[0];
-    v[1] = ROTATE(v[1], 17) ^ v[2];
-    v[2] = ROTATE(v[2], 32);
-#undef ROTATE
-}
-
-/* Windows of less than eight bytes, which are one word each. */
-static void sip_windows(uint64_t *out, const unsigned char *bytes, size_t width, const uint64_t key[2])
-{
-    const struct sip start = sip_begin(key);
-    lanes v[4] = { start.v0 - (lanes){ 0 }, start.v1 - (lanes){ 0 }, start.v2 - (lanes){ 0 },
-                   start.v3 - (lanes){ 0 } };
-    uint64_t words[LANES], mask = width ? UINT64_MAX >> (64 - 8 * width) : 0, length = (uint64_t)width << 56;
-    unsigned char ahead[LANES + 8] = { 0 };
-    lanes word;
-    memcpy(ahead, bytes, LANES + width - (width ? 1 : 0));
-    for (int i = 0; i < LANES; i++)
-        words[i] = (little_endian(ahead + i, 8) & mask) | length;
-    memcpy(&word, words, sizeof word);
-    v[3] ^= word;
-    sip_round_lanes(v);
-    v[0] ^= word;
-    v[2] ^= 0xff - (lanes){ 0 };
-    for (int round = 0; round < 3; round++)
-        sip_round_lanes(v);
-    word = v[0] ^ v[1] ^ v[2] ^ v[3];
-    memcpy(out, &word, sizeof word);
-}
-
 void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count)
 {
     const char *p = bytes;
-    if (hash.family == TWIN_HASH_SIP && width < 8)
-        for (; count >= LANES; count -= LANES, out += LANES, p += LANES)
-            sip_windows(out, (const unsigned char *)p, width, hash.key);
     if (hash.family == TWIN_HASH_XXH3)
         twin__kernels()->xxh3_windows(out, p, width, count, hash.seed);
     else if (hash.family == TWIN_HASH_SIP)
