@@ -40,7 +40,8 @@ struct item_work {
     bool answers[ITEMS_BATCH];
 
     twin_progress progress;
-    uint64_t bytes_done, bytes_total; /* total 0: not known */
+    uint64_t bytes_done, bytes_before,
+        bytes_total; /* of all inputs, and of those before this one; total 0: not known */
     twin_text texts[ITEMS_BATCH];
 };
 

@@ -1,20 +1,22 @@
 /* bloom_items.c — items from lines, in batches.
  *
- * Inputs are read in blocks of a megabyte. The lines of a block go to the command in batches, so that the filter can
- * fetch the cache lines of many items at once. */
+ * Inputs are read as they come, in blocks. The lines of a block go to the command in batches, so that the filter can
+ * fetch the cache lines of many items at once. A line that does not end in its block is kept until it does. */
 #include "bloom_file.h"
 
 #include "support/progress.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 1 << 20 };
+/* An input being read. */
+struct reading {
+    struct item_work *work;
+    twin_buffer rest; /* the beginning of an item that has not ended yet */
+    bool no_memory;
+};
 
 static bool finish_batch(struct item_work *work, size_t count)
 {
@@ -29,13 +31,20 @@ static bool finish_batch(struct item_work *work, size_t count)
     return true;
 }
 
+/* An item without its end. Lines may end in CR LF; what ends with a NUL byte is as it is. */
+static twin_text item_of(const struct item_work *work, const char *begin, const char *end)
+{
+    bool has_return = work->shared->separator == '\n' && end > begin && end[-1] == '\r';
+    return (twin_text){ begin, (size_t)(end - begin) - has_return };
+}
+
 /* Works on the whole items of a block; *taken becomes the bytes they took. */
-static bool take_block(size_t *taken, struct item_work *work, const char *block, size_t length)
+static bool take_items(size_t *taken, struct item_work *work, const char *block, size_t length)
 {
     size_t count = 0;
     const char *at = block, *end = block + length, *stop;
     while ((stop = memchr(at, work->shared->separator, (size_t)(end - at))) != NULL) {
-        work->texts[count++] = (twin_text){ at, (size_t)(stop - at) };
+        work->texts[count++] = item_of(work, at, stop);
         at = stop + 1;
         if (count == ITEMS_BATCH) {
             if (!finish_batch(work, count))
@@ -47,38 +56,38 @@ static bool take_block(size_t *taken, struct item_work *work, const char *block,
     return finish_batch(work, count);
 }
 
-/* Reads a file to its end. An item that does not end in the block moves to the front of the next. */
-static bool take_file(struct item_work *work, char **block, size_t *room, int file, const char *name)
+static bool keep_rest(struct reading *reading, const char *bytes, size_t length)
 {
-    size_t held = 0, taken;
-    for (;;) {
-        if (held == *room) { /* one item fills the block */
-            char *larger = realloc(*block, *room * 2);
-            if (!larger) {
-                fail("%s: an item is too long for memory", name);
-                return false;
-            }
-            *block = larger;
-            *room *= 2;
-        }
-        ssize_t got = read(file, *block + held, *room - held);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            fail("%s: could not be read: %s", name, strerror(errno));
+    reading->no_memory = twin_buffer_append(&reading->rest, bytes, length) != TWIN_OK;
+    return !reading->no_memory;
+}
+
+static bool take_rest(struct reading *reading)
+{
+    struct item_work *work = reading->work;
+    work->texts[0] = item_of(work, reading->rest.bytes, reading->rest.bytes + reading->rest.length);
+    bool good = finish_batch(work, 1);
+    reading->rest.length = 0;
+    return good;
+}
+
+static bool take_block(void *context, const char *bytes, size_t length)
+{
+    struct reading *reading = context;
+    size_t taken = 0;
+    if (reading->rest.length) { /* its end comes first */
+        const char *stop = memchr(bytes, reading->work->shared->separator, length);
+        size_t part = stop ? (size_t)(stop - bytes) : length;
+        if (!keep_rest(reading, bytes, part))
             return false;
-        }
-        if (got == 0)
-            break;
-        held += (size_t)got;
-        work->bytes_done += (uint64_t)got;
-        if (!take_block(&taken, work, *block, held))
+        if (!stop)
+            return true;
+        if (!take_rest(reading))
             return false;
-        memmove(*block, *block + taken, held - taken);
-        held -= taken;
+        bytes += part + 1;
+        length -= part + 1;
     }
-    work->texts[0] = (twin_text){ *block, held }; /* a last line without a line end */
-    return finish_batch(work, held > 0);
+    return take_items(&taken, reading->work, bytes, length) && keep_rest(reading, bytes + taken, length - taken);
 }
 
 static bool is_standard_input(const char *name)
@@ -100,36 +109,42 @@ static uint64_t total_size(const char *const *names, size_t count)
     return total;
 }
 
-static bool take_input(struct item_work *work, char **block, size_t *room, const char *name)
+/* The library reports the bytes of one input; the progress shown is that of items, over all inputs. */
+static void count_bytes(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
-    bool standard = is_standard_input(name);
-    int file = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        fail("%s: could not be opened: %s", name, strerror(errno));
-        return false;
-    }
-    bool good = take_file(work, block, room, file, standard ? "standard input" : name);
-    if (!standard)
-        close(file);
+    (void)stage, (void)total;
+    struct item_work *work = context;
+    work->bytes_done = work->bytes_before + done;
+}
+
+static bool take_input(struct item_work *work, const char *name)
+{
+    struct reading reading = { .work = work };
+    twin_error error = { 0 };
+    work->bytes_before = work->bytes_done;
+    twin_status status = twin_input_stream(name, take_block, &reading, (twin_progress){ count_bytes, work }, &error);
+    if (reading.no_memory)
+        fail("%s: an item is too long for memory", name);
+    else if (status != TWIN_OK && status != TWIN_ESTOPPED) /* the command has reported why it stopped */
+        fail_status(name, status, &error);
+    bool good =
+        status == TWIN_OK && (reading.rest.length == 0 || take_rest(&reading)); /* a last line without an end */
+    twin_buffer_clear(&reading.rest);
     return good;
 }
 
 bool work_on_items(struct item_work *work)
 {
     static const char *const standard[] = { "-" };
-    size_t count = work->shared->base.count - 1, room = BLOCK;
+    size_t count = work->shared->base.count - 1;
     const char *const *names = count ? work->shared->base.arguments + 1 : standard;
-    char *block = malloc(room);
-    bool good = block != NULL;
-    if (!good)
-        fail_status(bloom_path(work->shared), TWIN_ENOMEM, NULL);
+    bool good = true;
     count = count ? count : 1;
     work->bytes_total = total_size(names, count);
     work->progress = progress_begin(work->shared->quiet);
     for (size_t i = 0; good && i < count; i++)
-        good = take_input(work, &block, &room, names[i]);
+        good = take_input(work, names[i]);
     progress_end();
-    free(block);
     return good;
 }
 

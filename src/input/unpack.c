@@ -33,6 +33,7 @@ enum {
 
 struct unpacking {
     int from, to;
+    struct unpack_sink sink; /* in place of `to` */
     struct unpack_options options;
     twin_error *error;
     uint64_t read, written;
@@ -128,6 +129,8 @@ static twin_status leave_memory(struct unpacking *u)
 
 static twin_status write_all(struct unpacking *u, const unsigned char *bytes, size_t length)
 {
+    if (u->sink.put)
+        return length ? u->sink.put(u->sink.context, (const char *)bytes, length) : TWIN_OK;
     if (u->in_memory && u->written + length > u->options.memory) {
         twin_status status = leave_memory(u);
         if (status != TWIN_OK)
@@ -386,6 +389,7 @@ twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_optio
     if (!u)
         return twin__fail_memory(error);
     u->from = from;
+    u->sink = (struct unpack_sink){ 0 };
     u->options = options;
     if (u->options.memory == 0)
         u->options.memory = IN_MEMORY;
@@ -404,6 +408,21 @@ twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_optio
     } else if (u->to >= 0) {
         close(u->to);
     }
+    free(u);
+    return status;
+}
+
+twin_status twin__unpack_to_sink(struct unpack_sink sink, int from, struct unpack_options options, twin_error *error)
+{
+    struct unpacking *u = calloc(1, sizeof *u);
+    if (!u)
+        return twin__fail_memory(error);
+    u->from = from;
+    u->to = -1;
+    u->sink = sink;
+    u->options = options;
+    u->error = error;
+    twin_status status = unpack(u);
     free(u);
     return status;
 }

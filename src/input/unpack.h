@@ -33,4 +33,11 @@ struct unpack_options {
  * TWIN_EFORMAT; no room on the disk: TWIN_EIO; more than is allowed: TWIN_ELIMIT. */
 twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_options options, twin_error *error);
 
+/* The same, but the bytes go to a function as they come. What it returns ends the unpacking unless it is TWIN_OK. */
+struct unpack_sink {
+    twin_status (*put)(void *context, const char *bytes, size_t length);
+    void *context;
+};
+twin_status twin__unpack_to_sink(struct unpack_sink sink, int from, struct unpack_options options, twin_error *error);
+
 #endif

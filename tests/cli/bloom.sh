@@ -53,6 +53,34 @@ expect 0 bloom add -0 a.bloom nul
 says '3 items, '
 printf 'last\0with\nline\0' | bloom has -0 a.bloom >out
 printf 'last\0with\nline\0' | cmp -s - out || fail "-0 does not go through"
+
+# as other inputs: compressed, with a byte order mark, with the line ends of another system
+printf '\xef\xbb\xbfmarked\r\nreturned\r\nwith \r in it\r' >crlf
+expect 0 bloom add a.bloom crlf
+says '3 items, 3 new'
+printf 'marked\nreturned\nwith \r in it\n' >plain
+for form in 'cat plain' 'gzip -c plain' 'zstd -qc plain' 'cat crlf' 'gzip -c crlf'; do
+    $form >formed
+    expect 0 bloom has a.bloom formed
+    cmp -s out plain || fail "$form is not read as the lines are"
+    expect 0 bloom has a.bloom < <(cat formed)
+    cmp -s out plain || fail "$form from a pipe is not read as the lines are"
+done
+printf 'returned\r\0' >nul
+expect 1 bloom has -0 a.bloom nul
+expect 2 bloom add a.bloom - < <(printf '\xff\xfea\0')
+says 'standard input is UTF-16; convert it to UTF-8'
+gzip -c numbers | head -c 1000 >cut.gz
+expect 2 bloom add a.bloom cut.gz
+says 'cut.gz: its gzip data ends early after 1000 bytes'
+expect 2 bloom has a.bloom missing
+says 'missing cannot be opened: No such file or directory'
+expect 2 bloom has a.bloom .
+says '. cannot be read: Is a directory'
+# a pipe that does not end is answered all the same
+last=$(set +o pipefail; timeout 20 yes marked | bloom has a.bloom | head -n 100000 | tail -n 1)
+[ "$last" = marked ] || fail "an endless pipe is not answered: $last"
+
 head -c 5000000 /dev/zero | tr '\0' x >long
 expect 0 bloom add a.bloom long
 says '1 item, '

@@ -1,0 +1,84 @@
+/* stream.c — a file read once, as it comes.
+ *
+ * The first bytes are held back until they show what the file is: enough of them, or a whole line, or all there are. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "input/foreign.h"
+#include "input/source.h"
+#include "input/unpack.h"
+
+struct stream {
+    const char *name;
+    bool (*take)(void *context, const char *bytes, size_t length);
+    void *context;
+    char first[TWIN__FOREIGN_BYTES];
+    size_t held;
+    bool began;
+    twin_error *error;
+};
+
+static twin_status pass_on(const struct stream *stream, const char *bytes, size_t length)
+{
+    if (length == 0 || stream->take(stream->context, bytes, length))
+        return TWIN_OK;
+    return twin__fail(stream->error, TWIN_ESTOPPED, "reading was stopped");
+}
+
+static twin_status begin(struct stream *stream)
+{
+    enum { MARK_LENGTH = sizeof TWIN__BYTE_ORDER_MARK - 1 };
+    const char *advice = twin__foreign_bytes(stream->first, stream->held, TWIN_INPUT_SETS);
+    bool marked = stream->held >= MARK_LENGTH && memcmp(stream->first, TWIN__BYTE_ORDER_MARK, MARK_LENGTH) == 0;
+    size_t skip = marked ? MARK_LENGTH : 0;
+    stream->began = true;
+    if (advice)
+        return twin__fail(stream->error, TWIN_EFORMAT, "%s %s", stream->name, advice);
+    return pass_on(stream, stream->first + skip, stream->held - skip);
+}
+
+static twin_status put(void *context, const char *bytes, size_t length)
+{
+    struct stream *stream = context;
+    if (!stream->began) {
+        size_t room = sizeof stream->first - stream->held, more = length < room ? length : room;
+        memcpy(stream->first + stream->held, bytes, more);
+        stream->held += more;
+        bytes += more;
+        length -= more;
+        if (stream->held < sizeof stream->first && !memchr(stream->first, '\n', stream->held))
+            return TWIN_OK;
+        twin_status status = begin(stream);
+        if (status != TWIN_OK)
+            return status;
+    }
+    return pass_on(stream, bytes, length);
+}
+
+twin_status twin_input_stream(const char *path, bool (*take)(void *context, const char *bytes, size_t length),
+                              void *context, twin_progress progress, twin_error *error)
+{
+    if (!path || !take)
+        return twin__fail_null(error, path ? "take" : "path");
+    bool is_standard = strcmp(path, "-") == 0;
+    struct stream stream = {
+        .name = is_standard ? "standard input" : path, .take = take, .context = context, .error = error
+    };
+    int fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be opened: %m", stream.name);
+    struct stat about;
+    bool is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+    struct unpack_options how = { .name = stream.name,
+                                  .total = is_regular ? (uint64_t)about.st_size : 0,
+                                  .progress = progress };
+    twin_status status = twin__unpack_to_sink((struct unpack_sink){ put, &stream }, fd, how, error);
+    if (status == TWIN_OK && !stream.began)
+        status = begin(&stream);
+    if (!is_standard)
+        close(fd);
+    return status;
+}
