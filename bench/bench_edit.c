@@ -1,4 +1,4 @@
-/* bench_edit.c — edit distance of one pair, compared with edlib.
+/* bench_edit.c — edit distance of one pair, compared with edlib; and of one short text with many.
  *
  *     cmake --preset release && cmake --build --preset release --target bench_edit && build/release/bench_edit
  *
@@ -10,9 +10,11 @@
 #include <string.h>
 #include <time.h>
 
+#include <twinsift/cpu.h>
 #include <twinsift/edit.h>
 
 #include "base/random.h"
+#include "kernels/kernels.h"
 
 #if __has_include(<edlib.h>)
 #include <edlib.h>
@@ -149,6 +151,66 @@ static bool compare(twin_edit_scratch *scratch, bool with_edlib, size_t n, doubl
     return !with_edlib || sum == other;
 }
 
+/* ---- short texts: one text with a tile of patterns */
+
+enum { TILE_TEXTS = 20000, LETTERS = 26 };
+
+struct tile {
+    uint16_t row_of[LETTERS];
+    uint8_t masks[(LETTERS + 1) * EDIT_TILE] __attribute__((aligned(EDIT_TILE)));
+    uint8_t full[EDIT_TILE], limits[EDIT_TILE];
+};
+
+/* Patterns of n letters, as many as fit, of which 2 may be edited. */
+static struct edit_tile make_tile(struct tile *tile, size_t n, bool replaces, uint64_t *seed)
+{
+    int bytes = n <= 8 ? 1 : n <= 16 ? 2 : n <= 32 ? 4 : 8;
+    memset(tile, 0, sizeof *tile);
+    for (size_t c = 0; c < LETTERS; c++)
+        tile->row_of[c] = (uint16_t)(c + 1);
+    for (size_t lane = 0; lane < (size_t)(EDIT_TILE / bytes); lane++) {
+        tile->limits[lane * (size_t)bytes] = 2;
+        for (size_t i = 0; i < n; i++) {
+            size_t at = lane * (size_t)bytes + i / 8; /* little-endian: the benchmark is for such machines */
+            tile->masks[(1 + twin__random_below(seed, LETTERS)) * EDIT_TILE + at] |= (uint8_t)(1 << i % 8);
+            tile->full[at] |= (uint8_t)(1 << i % 8);
+        }
+    }
+    return (struct edit_tile){ bytes, replaces, tile->row_of, tile->masks, tile->full, tile->limits };
+}
+
+/* Nanoseconds per pair of texts of n letters. */
+static double time_of_tile(size_t n, bool replaces)
+{
+    static struct tile room;
+    static uint32_t texts[TILE_TEXTS * 64];
+    static uint64_t within[TILE_TEXTS];
+    uint64_t seed = 1;
+    double best = 1e300;
+    struct edit_tile tile = make_tile(&room, n, replaces, &seed);
+    for (size_t i = 0; i < TILE_TEXTS * n; i++)
+        texts[i] = (uint32_t)twin__random_below(&seed, LETTERS);
+    for (int pass = 0; pass < PASSES; pass++) {
+        double start = now();
+        twin__kernels()->edit_tile(within, &tile, texts, n, TILE_TEXTS);
+        double taken = (now() - start) * 1000 * tile.lane_bytes / EDIT_TILE / TILE_TEXTS;
+        best = taken < best ? taken : best;
+    }
+    return best;
+}
+
+static void measure_tiles(void)
+{
+    static const size_t lengths[] = { 7, 14, 30, 60 };
+    printf("\nshort texts: ns per pair\nlength\tlevel\tedits\tindels\n");
+    for (size_t l = 0; l < 4; l++)
+        for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+            twin_cpu_use(level);
+            printf("%zu\t%s\t%.2f\t%.2f\n", lengths[l], twin_cpu_name(level), time_of_tile(lengths[l], true),
+                   time_of_tile(lengths[l], false));
+        }
+}
+
 int main(void)
 {
     static const size_t lengths[] = { 1000, 5000, 10000 };
@@ -163,6 +225,7 @@ int main(void)
                 same &= compare(&scratch, with_edlib, lengths[l], rates[r], cuts[c]);
         }
     twin_edit_scratch_clear(&scratch);
+    measure_tiles();
     if (!same)
         printf("error: edlib found different distances\n");
     return same ? 0 : 1;

@@ -11,153 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <twinsift/hash.h>
-
 #include "base/array.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "edit/edit_core.h"
+#include "edit/words.h"
 #include "kernels/sort.h"
 
 enum { DEFAULT_EFFORT = 256 };
-
-/* ---- words ---- */
-
-struct words {
-    twin_text text;
-    uint32_t *begins; /* where each begins; one more for the end of the text */
-    uint32_t *numbers;
-    bool *changed; /* not in the other text */
-    size_t count, begin_capacity;
-};
-
-enum kind { BLANK, PART, ALONE };
-
-struct range {
-    uint32_t first, last;
-    enum kind kind;
-};
-
-/* Characters that are no part of a longer word, from Unicode's blocks; others above U+007F are. */
-static const struct range ranges[] = {
-    { 0x0085, 0x0085, BLANK },   { 0x00A0, 0x00A0, BLANK }, { 0x00A1, 0x00BF, ALONE },
-    { 0x0E00, 0x0EFF, ALONE }, /* Thai, Lao */
-    { 0x1000, 0x109F, ALONE }, /* Myanmar */
-    { 0x1780, 0x17FF, ALONE }, /* Khmer */
-    { 0x2000, 0x200A, BLANK },   { 0x2010, 0x2027, ALONE }, { 0x2028, 0x2029, BLANK },
-    { 0x202F, 0x202F, BLANK },   { 0x2030, 0x205E, ALONE }, { 0x205F, 0x205F, BLANK },
-    { 0x2190, 0x2BFF, ALONE },                                                         /* arrows, symbols */
-    { 0x2E80, 0x2FFF, ALONE },   { 0x3000, 0x3000, BLANK }, { 0x3001, 0x9FFF, ALONE }, /* kana, Han */
-    { 0xF900, 0xFAFF, ALONE },   { 0xFE30, 0xFE4F, ALONE }, { 0xFF00, 0xFFEF, ALONE }, /* their forms */
-    { 0x1F000, 0x1FAFF, ALONE },                                                       /* pictures */
-    { 0x20000, 0x3FFFF, ALONE },                                                       /* Han */
-};
-
-static enum kind kind_of(uint32_t c)
-{
-    if (c < 0x80) {
-        bool word = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-        return c <= ' ' ? BLANK : word ? PART : ALONE;
-    }
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0] && ranges[i].first <= c; i++)
-        if (c <= ranges[i].last)
-            return ranges[i].kind;
-    return c >= TWIN__EDIT_BAD_BYTE ? ALONE : PART;
-}
-
-static twin_status find_words(struct words *out, twin_text text)
-{
-    enum kind last = BLANK;
-    out->text = text;
-    for (size_t at = 0, length; at < text.length; at += length) {
-        enum kind kind = kind_of(twin__edit_character(text, at, &length));
-        bool begins = kind == ALONE || (kind == PART && last != PART);
-        last = kind;
-        if (!begins)
-            continue;
-        if (!TWIN__ARRAY_GROW(&out->begins, &out->begin_capacity, out->count, 2))
-            return TWIN_ENOMEM;
-        out->begins[out->count++] = (uint32_t)at;
-    }
-    if (!TWIN__ARRAY_GROW(&out->begins, &out->begin_capacity, out->count, 1))
-        return TWIN_ENOMEM;
-    out->begins[out->count] = (uint32_t)text.length;
-    out->numbers = malloc((out->count + 1) * sizeof *out->numbers);
-    out->changed = calloc(out->count + 1, sizeof *out->changed);
-    return out->numbers && out->changed ? TWIN_OK : TWIN_ENOMEM;
-}
-
-static void words_clear(struct words *words)
-{
-    free(words->begins);
-    free(words->numbers);
-    free(words->changed);
-}
-
-/* A word without the white space after it. */
-static twin_text word_at(const struct words *words, size_t i)
-{
-    twin_text word = { words->text.bytes + words->begins[i], words->begins[i + 1] - words->begins[i] };
-    size_t end = 0;
-    for (size_t at = 0, length; at < word.length; at += length) {
-        enum kind kind = kind_of(twin__edit_character(word, at, &length));
-        if (kind == BLANK)
-            break;
-        end = at + length;
-    }
-    word.length = end;
-    return word;
-}
-
-/* ---- numbers ---- */
-
-struct entry {
-    twin_text word; /* NULL: free */
-    uint32_t number;
-};
-
-struct numbering {
-    struct entry *table;
-    uint64_t mask;
-    uint32_t next;
-    twin_hash hash;
-};
-
-/* Words whose hashes meet more often than this get numbers of their own, equal or not: no text can make this slow. */
-enum { MOST_PROBES = 64 };
-
-static uint32_t number_word(struct numbering *numbering, twin_text word)
-{
-    uint64_t at = twin_hash_bytes(numbering->hash, word.bytes, word.length);
-    for (int probe = 0; probe < MOST_PROBES; probe++, at++) {
-        struct entry *entry = &numbering->table[at & numbering->mask];
-        if (!entry->word.bytes)
-            *entry = (struct entry){ word, numbering->next++ };
-        if (entry->word.length == word.length && memcmp(entry->word.bytes, word.bytes, word.length) == 0)
-            return entry->number;
-    }
-    return numbering->next++;
-}
-
-static twin_status number_words(struct words *a, struct words *b)
-{
-    uint64_t size = 16;
-    while (size < 2 * (uint64_t)(a->count + b->count))
-        size *= 2;
-    struct numbering numbering = { .table = calloc(size, sizeof *numbering.table), .mask = size - 1, .next = 1 };
-    if (!numbering.table)
-        return TWIN_ENOMEM;
-    /* The texts choose the hash function, so that none can be made for it. */
-    uint64_t seed = twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, 1), a->text.bytes, a->text.length);
-    seed = twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, seed), b->text.bytes, b->text.length);
-    numbering.hash = twin_hash_member(TWIN_HASH_XXH3, seed);
-    for (size_t i = 0; i < a->count; i++)
-        a->numbers[i] = number_word(&numbering, word_at(a, i));
-    for (size_t i = 0; i < b->count; i++)
-        b->numbers[i] = number_word(&numbering, word_at(b, i));
-    free(numbering.table);
-    return TWIN_OK;
-}
 
 /* ---- the shortest path ---- */
 
@@ -167,7 +27,7 @@ struct box {
 };
 
 struct aligning {
-    struct words *a, *b;
+    struct twin__words *a, *b;
     int64_t effort;
     int64_t *forward, *backward; /* by diagonal, a - b: the furthest a that is reached from either end */
     int64_t *forward_block, *backward_block;
@@ -323,7 +183,7 @@ static void align_box(const struct aligning *aligning, struct box box)
 enum { LONG = 4096, ANCHOR = 4, POSITION_BITS = 30 };
 
 /* A number per window of ANCHOR words: its position below, as much of its hash as there is room for above; sorted. */
-static uint64_t *list_windows(size_t *count, const struct words *words)
+static uint64_t *list_windows(size_t *count, const struct twin__words *words)
 {
     *count = words->count >= ANCHOR ? words->count - ANCHOR + 1 : 0;
     uint64_t *windows = malloc((2 * *count + 1) * sizeof *windows);
@@ -346,7 +206,8 @@ static bool is_alone(const uint64_t *windows, size_t count, size_t i)
 }
 
 /* Pairs of positions of the windows that are once in either text, a above b, in the order of a. */
-static twin_status pair_windows(uint64_t **out, size_t *count, const struct words *a, const struct words *b)
+static twin_status pair_windows(uint64_t **out, size_t *count, const struct twin__words *a,
+                                const struct twin__words *b)
 {
     const uint64_t low = ((uint64_t)1 << POSITION_BITS) - 1;
     size_t in_a, in_b, i = 0, j = 0;
@@ -431,7 +292,7 @@ static twin_status align_long(const struct aligning *aligning)
     return status;
 }
 
-static twin_status align(struct words *a, struct words *b, size_t effort)
+static twin_status align(struct twin__words *a, struct twin__words *b, size_t effort)
 {
     const size_t diagonals = a->count + b->count + 3;
     struct aligning aligning = { .a = a, .b = b };
@@ -456,30 +317,32 @@ static twin_status align(struct words *a, struct words *b, size_t effort)
 
 /* ---- spans ---- */
 
-/* The end of the words from `i` on that are changed, or not. */
-static size_t run_end(const struct words *words, size_t i, bool changed)
+/* The end of the words from `i` on that are changed. */
+static size_t change_end(const struct twin__words *words, size_t i)
 {
-    while (i < words->count && words->changed[i] == changed)
+    while (i < words->count && words->changed[i])
         i++;
     return i;
 }
 
 /* How many words from these on are equal in both. */
-static size_t equal_words(const struct words *a, size_t i, const struct words *b, size_t j)
+static size_t equal_words(const struct twin__words *a, size_t i, const struct twin__words *b, size_t j)
 {
-    size_t in_a = run_end(a, i, false) - i, in_b = run_end(b, j, false) - j;
-    return in_a < in_b ? in_a : in_b;
+    size_t count = 0;
+    while (i + count < a->count && j + count < b->count && !a->changed[i + count] && !b->changed[j + count])
+        count++;
+    return count;
 }
 
 /* Marks equal parts of up to `join` words between larger changes. */
-static void join_changes(struct words *a, struct words *b, size_t join)
+static void join_changes(struct twin__words *a, struct twin__words *b, size_t join)
 {
     size_t i = 0, j = 0, before = 0; /* words of the last change */
     while (i < a->count || j < b->count) {
-        size_t a_end = run_end(a, i, true), b_end = run_end(b, j, true), change = a_end - i + b_end - j;
+        size_t a_end = change_end(a, i), b_end = change_end(b, j), change = a_end - i + b_end - j;
         size_t equal = equal_words(a, a_end, b, b_end), next = a_end + equal, other = b_end + equal;
         before += change;
-        size_t after = run_end(a, next, true) - next + run_end(b, other, true) - other;
+        size_t after = change_end(a, next) - next + change_end(b, other) - other;
         if (equal > 0 && equal <= join && before > 2 * equal && after > 2 * equal) {
             memset(a->changed + a_end, true, equal);
             memset(b->changed + b_end, true, equal);
@@ -492,13 +355,13 @@ static void join_changes(struct words *a, struct words *b, size_t join)
     }
 }
 
-static uint32_t span_begin(const struct words *words, size_t i)
+static uint32_t span_begin(const struct twin__words *words, size_t i)
 {
     return i == 0 ? 0 : words->begins[i];
 }
 
-static twin_status put(twin_edit_spans *out, twin_edit_kind kind, const struct words *a, const struct words *b,
-                       struct box box)
+static twin_status put(twin_edit_spans *out, twin_edit_kind kind, const struct twin__words *a,
+                       const struct twin__words *b, struct box box)
 {
     if (box.a_begin == box.a_end && box.b_begin == box.b_end)
         return TWIN_OK;
@@ -513,12 +376,12 @@ static twin_status put(twin_edit_spans *out, twin_edit_kind kind, const struct w
     return TWIN_OK;
 }
 
-static twin_status make_spans(twin_edit_spans *out, const struct words *a, const struct words *b)
+static twin_status make_spans(twin_edit_spans *out, const struct twin__words *a, const struct twin__words *b)
 {
     twin_status status = TWIN_OK;
     int64_t i = 0, j = 0;
     while ((i < (int64_t)a->count || j < (int64_t)b->count) && status == TWIN_OK) {
-        int64_t a_end = (int64_t)run_end(a, (size_t)i, true), b_end = (int64_t)run_end(b, (size_t)j, true);
+        int64_t a_end = (int64_t)change_end(a, (size_t)i), b_end = (int64_t)change_end(b, (size_t)j);
         out->distance += (size_t)(a_end - i + b_end - j);
         status = put(out, TWIN_EDIT_DELETED, a, b, (struct box){ i, a_end, j, j });
         if (status == TWIN_OK)
@@ -540,19 +403,19 @@ twin_status twin_diff(twin_edit_spans *out, twin_text a, twin_text b, twin_diff_
         return twin__fail(NULL, TWIN_ELIMIT, "a text is longer than %d bytes", TWIN_EDIT_MAX_LENGTH);
     out->count = 0;
     out->distance = 0;
-    struct words x = { 0 }, y = { 0 };
-    twin_status status = find_words(&x, a);
+    struct twin__words x = { 0 }, y = { 0 };
+    twin_status status = twin__words_find(&x, a);
     if (status == TWIN_OK)
-        status = find_words(&y, b);
+        status = twin__words_find(&y, b);
     if (status == TWIN_OK)
-        status = number_words(&x, &y);
+        status = twin__words_number(&x, &y);
     if (status == TWIN_OK)
         status = align(&x, &y, options.effort);
     if (status == TWIN_OK && options.join)
         join_changes(&x, &y, options.join);
     if (status == TWIN_OK)
         status = make_spans(out, &x, &y);
-    words_clear(&x);
-    words_clear(&y);
+    twin__words_clear(&x);
+    twin__words_clear(&y);
     return status;
 }

@@ -157,10 +157,8 @@ static twin_status compare_tiles(const struct twin__edit_class *class, twin_erro
     double begun = twin__seconds();
     twin_status status =
         twin__short_texts_load(&texts, class->provider, class->documents, class->count, class->options.exec, error);
-    if (status == TWIN_OK) {
-        struct twin__tiles tiles = { &texts, &texts, class->middle, true, class->options };
-        status = twin__tiles_compare(&pairs, &tiles);
-    }
+    if (status == TWIN_OK)
+        status = twin__tiles_compare(&pairs, &texts, class->middle, class->options);
     counts->candidates += pairs.compared;
     counts->verified += pairs.compared;
     if (status == TWIN_OK)

@@ -36,7 +36,9 @@ struct tile_worker {
 };
 
 struct comparison {
-    const struct twin__tiles *tiles;
+    const struct twin__short_texts *texts;
+    size_t middle; /* patterns are those before this one */
+    twin_edit_join_options options;
     size_t *begins; /* the first pattern of each tile */
     size_t tile_count;
     struct tile_worker *workers;
@@ -93,13 +95,13 @@ static void set_lane(struct tile_worker *worker, size_t lane, const uint32_t *pa
 
 static void begin_tile(struct tile_worker *worker, const struct comparison *comparison, size_t number)
 {
-    const struct twin__short_texts *patterns = comparison->tiles->patterns;
+    const struct twin__short_texts *patterns = comparison->texts;
     uint16_t rows = 1;
     worker->first = comparison->begins[number];
     worker->lanes = comparison->begins[number + 1] - worker->first;
     worker->tile =
         (struct edit_tile){ .lane_bytes = lane_bytes_for(length_of(patterns, worker->first + worker->lanes - 1)),
-                            .replaces = comparison->tiles->options.edits != TWIN_EDIT_FAR,
+                            .replaces = comparison->options.edits != TWIN_EDIT_FAR,
                             .row_of = worker->row_of,
                             .masks = worker->masks,
                             .full = worker->full,
@@ -166,34 +168,36 @@ static size_t count_indels(const struct tile_worker *worker, size_t lane, const 
 }
 
 /* Text number i of n characters is near the patterns of these lanes. */
-static void add_pairs(struct tile_worker *worker, const struct twin__tiles *tiles, uint64_t lanes, size_t i, size_t n)
+static void add_pairs(struct tile_worker *worker, const struct comparison *comparison, uint64_t lanes, size_t i,
+                      size_t n)
 {
-    const uint32_t *text = twin__short_text(tiles->others, i, n);
-    uint32_t document = tiles->others->documents[i];
+    const struct twin__short_texts *texts = comparison->texts;
+    const uint32_t *text = twin__short_text(texts, i, n);
     for (; lanes; lanes &= lanes - 1) {
         size_t lane = (size_t)__builtin_ctzll(lanes), pattern = worker->first + lane;
-        uint32_t other = tiles->patterns->documents[pattern];
-        if (tiles->by_order ? i <= pattern : document <= other)
+        if (i <= pattern)
             continue;
         size_t indels = count_indels(worker, lane, text, n);
-        if (tiles->options.ratio > 0 && twin__edit_ratio_of(indels, n + worker->lengths[lane]) < tiles->options.ratio)
+        if (twin__edit_ratio_of(indels, n + worker->lengths[lane]) < comparison->options.ratio)
             continue;
-        if (twin__near_pairs_add(&worker->pairs, twin__near_pair(other, document, indels)) != TWIN_OK)
+        uint64_t pair = twin__near_pair(texts->documents[pattern], texts->documents[i], indels);
+        if (twin__near_pairs_add(&worker->pairs, pair) != TWIN_OK)
             worker->failed = true;
     }
 }
 
 /* Compares the tile with texts begin .. end-1, all of n characters. */
-static void compare_run(struct tile_worker *worker, const struct twin__tiles *tiles, size_t begin, size_t end,
+static void compare_run(struct tile_worker *worker, const struct comparison *comparison, size_t begin, size_t end,
                         size_t n)
 {
     size_t lanes = (size_t)__builtin_popcountll(worker->allowed);
     for (size_t i = begin; i < end; i += TEXTS_AT_A_TIME) {
         size_t count = end - i < TEXTS_AT_A_TIME ? end - i : TEXTS_AT_A_TIME;
-        twin__kernels()->edit_tile(worker->within, &worker->tile, twin__short_text(tiles->others, i, n), n, count);
+        twin__kernels()->edit_tile(worker->within, &worker->tile, twin__short_text(comparison->texts, i, n), n,
+                                   count);
         for (size_t t = 0; t < count; t++)
             if (worker->within[t] & worker->allowed)
-                add_pairs(worker, tiles, worker->within[t] & worker->allowed, i + t, n);
+                add_pairs(worker, comparison, worker->within[t] & worker->allowed, i + t, n);
         worker->pairs.compared += lanes * count;
     }
 }
@@ -201,18 +205,16 @@ static void compare_run(struct tile_worker *worker, const struct twin__tiles *ti
 static void compare_tile(void *context, size_t begin, size_t end, int number)
 {
     struct comparison *comparison = context;
-    const struct twin__tiles *tiles = comparison->tiles;
-    const struct twin__short_texts *others = tiles->others;
+    const struct twin__short_texts *texts = comparison->texts;
     struct tile_worker *worker = &comparison->workers[number];
     for (size_t tile = begin; tile < end && !worker->failed; tile++) {
         begin_tile(worker, comparison, tile);
-        size_t first = tiles->by_order ? worker->first + 1 : 0;
         for (size_t n = 0; n <= TWIN__EDIT_WORD; n++) {
-            size_t from = others->begin[n] > first ? others->begin[n] : first;
-            if (from < others->begin[n + 1] && set_limits(worker, tiles->options, n))
-                compare_run(worker, tiles, from, others->begin[n + 1], n);
+            size_t from = texts->begin[n] > worker->first + 1 ? texts->begin[n] : worker->first + 1;
+            if (from < texts->begin[n + 1] && set_limits(worker, comparison->options, n))
+                compare_run(worker, comparison, from, texts->begin[n + 1], n);
         }
-        end_tile(worker, tiles->patterns);
+        end_tile(worker, texts);
     }
 }
 
@@ -220,8 +222,8 @@ static void compare_tile(void *context, size_t begin, size_t end, int number)
 
 static twin_status cut_into_tiles(struct comparison *comparison)
 {
-    const struct twin__short_texts *patterns = comparison->tiles->patterns;
-    const size_t count = comparison->tiles->pattern_count;
+    const struct twin__short_texts *patterns = comparison->texts;
+    const size_t count = comparison->middle;
     comparison->begins = malloc((count + 1) * sizeof *comparison->begins);
     if (!comparison->begins)
         return TWIN_ENOMEM;
@@ -261,21 +263,21 @@ static twin_status collect(struct twin__near_pairs *out, const struct comparison
     for (int i = 0; i < workers; i++)
         if (comparison->workers[i].failed || twin__near_pairs_move(out, &comparison->workers[i].pairs) != TWIN_OK)
             return TWIN_ENOMEM;
-    return twin__near_pairs_sort(out);
+    return TWIN_OK;
 }
 
-twin_status twin__tiles_compare(struct twin__near_pairs *out, const struct twin__tiles *tiles)
+twin_status twin__tiles_compare(struct twin__near_pairs *out, const struct twin__short_texts *texts, size_t middle,
+                                twin_edit_join_options options)
 {
-    struct comparison comparison = { .tiles = tiles };
-    int workers = tiles->options.exec.workers;
+    struct comparison comparison = { .texts = texts, .middle = middle, .options = options };
     twin_status status = cut_into_tiles(&comparison);
     if (status == TWIN_OK)
-        status = make_workers(&comparison, workers);
+        status = make_workers(&comparison, options.exec.workers);
     if (status == TWIN_OK) {
-        twin_exec_for(tiles->options.exec, comparison.tile_count, 1, compare_tile, &comparison);
-        status = collect(out, &comparison, workers);
+        twin_exec_for(options.exec, comparison.tile_count, 1, compare_tile, &comparison);
+        status = collect(out, &comparison, options.exec.workers);
     }
-    for (int i = 0; comparison.workers && i < workers; i++) {
+    for (int i = 0; comparison.workers && i < options.exec.workers; i++) {
         free(comparison.workers[i].row_of);
         free(comparison.workers[i].pairs.items);
     }
@@ -289,15 +291,15 @@ twin_status twin__tiles_compare(struct twin__near_pairs *out, const struct twin_
 /* Nanoseconds per column of a tile, and per comparison of a tile, measured with AVX2 (bench_edit). */
 static const double EDIT_COLUMN = 7, INDEL_COLUMN = 3.5, PER_TEXT = 6;
 
-double twin__tiles_cost(const size_t patterns[TWIN__EDIT_WORD + 1], const size_t others[TWIN__EDIT_WORD + 1],
+double twin__tiles_cost(const size_t firsts[TWIN__EDIT_WORD + 1], const size_t counts[TWIN__EDIT_WORD + 1],
                         twin_edit_join_options options)
 {
     const double column = options.edits != TWIN_EDIT_FAR ? EDIT_COLUMN : INDEL_COLUMN;
     double sum = 0;
     for (size_t m = 0; m <= TWIN__EDIT_WORD; m++) {
-        double tiles = (double)patterns[m] * lane_bytes_for(m) / EDIT_TILE;
+        double tiles = (double)firsts[m] * lane_bytes_for(m) / EDIT_TILE;
         for (size_t n = m; n <= TWIN__EDIT_WORD && twin__edit_join_reach(options, m) >= n; n++)
-            sum += (n == m ? 0.5 : 1) * tiles * (double)others[n] * ((double)n * column + PER_TEXT);
+            sum += (n == m ? 0.5 : 1) * tiles * (double)counts[n] * ((double)n * column + PER_TEXT);
     }
     return sum;
 }

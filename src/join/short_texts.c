@@ -84,27 +84,3 @@ twin_status twin__short_texts_load(struct twin__short_texts *out, const struct t
     twin_exec_for(exec, count, TEXTS_AT_A_TIME, load_some, &loading);
     return twin__first_failure(error, &loading.failure);
 }
-
-twin_status twin__short_texts_select(struct twin__short_texts *out, const struct twin__short_texts *texts,
-                                     uint32_t begin, uint32_t end)
-{
-    size_t counts[TWIN__EDIT_WORD + 1] = { 0 }, next[TWIN__EDIT_WORD + 1];
-    *out = (struct twin__short_texts){ 0 };
-    for (size_t length = 0; length <= TWIN__EDIT_WORD; length++)
-        for (size_t i = texts->begin[length]; i < texts->begin[length + 1]; i++)
-            counts[length] += texts->documents[i] >= begin && texts->documents[i] < end;
-    if (make_room(out, counts) != TWIN_OK)
-        return TWIN_ENOMEM;
-    memcpy(next, out->begin, sizeof next);
-    for (size_t length = 0; length <= TWIN__EDIT_WORD; length++)
-        for (size_t i = texts->begin[length]; i < texts->begin[length + 1]; i++) {
-            if (texts->documents[i] < begin || texts->documents[i] >= end)
-                continue;
-            size_t to = next[length]++;
-            out->documents[to] = texts->documents[i];
-            if (length)
-                memcpy(out->characters + out->at[length] + (to - out->begin[length]) * length,
-                       twin__short_text(texts, i, length), length * sizeof(uint32_t));
-        }
-    return TWIN_OK;
-}

@@ -30,8 +30,4 @@ static inline const uint32_t *twin__short_text(const struct twin__short_texts *t
 twin_status twin__short_texts_load(struct twin__short_texts *out, const struct twin__provider *provider,
                                    const uint32_t *documents, size_t count, twin_exec exec, twin_error *error);
 
-/* Those with documents from `begin` to before `end`, in the same order. */
-twin_status twin__short_texts_select(struct twin__short_texts *out, const struct twin__short_texts *texts,
-                                     uint32_t begin, uint32_t end);
-
 #endif
