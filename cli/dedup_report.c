@@ -6,7 +6,6 @@
 #include "support/size.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void print_count(const char *name, uint64_t count, const char *what)
 {
@@ -20,13 +19,11 @@ size_t largest_groups(const twin_dedup_group *out[LARGEST_GROUPS], const twin_de
     const twin_dedup_group *groups;
     size_t count = twin_dedup_groups(&groups, dedup), listed = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t place = listed;
-        while (place > 0 && out[place - 1]->count < groups[i].count)
-            place--;
-        if (place == LARGEST_GROUPS)
-            continue;
-        listed += listed < LARGEST_GROUPS;
-        memmove(out + place + 1, out + place, (listed - place - 1) * sizeof *out);
+        size_t place = listed < LARGEST_GROUPS ? listed++ : LARGEST_GROUPS - 1;
+        if (i >= LARGEST_GROUPS && out[place]->count >= groups[i].count)
+            continue; /* smaller than all that are listed */
+        for (; place > 0 && out[place - 1]->count < groups[i].count; place--)
+            out[place] = out[place - 1];
         out[place] = &groups[i];
     }
     return listed;

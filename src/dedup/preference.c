@@ -12,7 +12,8 @@
 /* Smaller keys are preferred. */
 struct key {
     uint64_t value;  /* of LONGEST and SHORTEST */
-    twin_text field; /* of MOST and LEAST, a copy; NULL bytes: missing */
+    char *copy;      /* of the field's value */
+    twin_text field; /* of MOST and LEAST; NULL bytes: missing */
     double number;   /* what it is if it is a number */
     bool is_number;
     bool is_reversed;   /* MOST: larger ones are preferred */
@@ -57,6 +58,7 @@ static twin_status take_field(struct key *key, const struct keys *keys, const tw
         return twin__fail_memory(error);
     memcpy(copy, value.bytes, value.length);
     copy[value.length] = '\0';
+    key->copy = copy;
     key->field = (twin_text){ copy, value.length };
     read_number(key);
     return TWIN_OK;
@@ -163,7 +165,7 @@ twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_
                              ? sort_by_keys(documents, count, &keys, exec, error)
                              : twin__fail_memory(error);
     for (size_t i = 0; keys.items && i < count; i++)
-        free((char *)keys.items[i].field.bytes);
+        free(keys.items[i].copy);
     for (int i = 0; keys.scratches && keys.rooms && i < exec.workers; i++) {
         twin_scratch_clear(&keys.scratches[i]);
         twin_read_buffers_clear(&keys.rooms[i]);
