@@ -31,10 +31,10 @@ static bool keep(void *context, const twin_document *document)
         box->capacity = 2 * box->capacity + 1024;
         box->messages = realloc(box->messages, box->capacity * sizeof box->messages[0]);
     }
-    char *copy = malloc(document->text.length + 1);
-    check(box->messages && copy ? TWIN_OK : TWIN_ENOMEM, NULL);
-    memcpy(copy, document->text.bytes, document->text.length);
-    box->messages[box->count++] = (twin_text){ copy, document->text.length };
+    twin_buffer copy = { 0 };
+    check(box->messages ? TWIN_OK : TWIN_ENOMEM, NULL);
+    check(twin_buffer_append(&copy, document->text.bytes, document->text.length), NULL);
+    box->messages[box->count++] = (twin_text){ copy.bytes, copy.length };
     box->bytes += document->text.length;
     return true;
 }

@@ -17,17 +17,21 @@
 #include "mail/fields.h"
 #include "mail/html_guard.h"
 #include "mail/message_private.h"
-#include "mail/style.h"
+#include "mail/style_sheet.h"
 
 enum {
     MAX_DEPTH = 200,
-    MAX_NAMES = 5000, /* that the parser keeps from page to page */
+    MAX_SHEET = 32 << 10, /* bytes of a style sheet */
+    MAX_NAMES = 5000,     /* that the parser keeps from page to page */
 };
 
 struct twin__html {
     htmlSAXHandler sax;
     htmlParserCtxtPtr parser; /* kept for the names it knows; NULL: to be made */
     struct twin__style levels[MAX_DEPTH + 1];
+    struct twin__style_sheet sheet;
+    twin_buffer css; /* of the style sheet that is being read */
+    bool is_in_sheet;
     size_t depth;   /* of open elements */
     size_t parsers; /* that were begun for this page */
     size_t stopped; /* the byte at which the parser was stopped; SIZE_MAX: it was not */
@@ -134,6 +138,8 @@ static void on_text(void *context, const xmlChar *text, int length)
 {
     struct twin__html *html = context;
     struct twin__style *style = top(html);
+    if (html->is_in_sheet && length > 0 && html->css.length + (size_t)length <= MAX_SHEET)
+        keep(html, twin_buffer_append(&html->css, text, (size_t)length));
     if (style->is_silent || length <= 0)
         return;
     const char *at = (const char *)text, *end = at + length;
@@ -163,12 +169,6 @@ static bool is_url(const char *attribute)
     }
 }
 
-/* Whether it is the text that stands in the place of a picture. */
-static bool is_text(const char *attribute)
-{
-    return attribute[0] == 'a' && strcmp(attribute, "alt") == 0;
-}
-
 static void show_picture(struct twin__html *html, const char *text)
 {
     enum { MOST = 1000 };
@@ -192,20 +192,30 @@ static void on_start(void *context, const xmlChar *name, const xmlChar **attribu
     if (html->stopped != SIZE_MAX)
         return;
     enum element kind = kind_of((const char *)name);
-    struct twin__style style = *top(html);
+    struct twin__style style = twin__style_inside(top(html));
     style.is_silent |= kind == SILENT;
-    const char *shown = NULL;
+    html->is_in_sheet |= kind == SILENT && strcmp((const char *)name, "style") == 0;
+    const char *shown = NULL, *declarations = NULL, *classes = NULL, *id = NULL;
     for (; attributes && attributes[0]; attributes += 2) {
         const char *attribute = (const char *)attributes[0];
         const char *value = attributes[1] ? (const char *)attributes[1] : "";
         twin_text text = { value, strlen(value) };
         if (is_url(attribute))
             keep(html, twin__message_add_url(html->reader, twin__trim(text)));
-        else if (is_text(attribute))
+        if (strcmp(attribute, "alt") == 0)
             shown = value;
+        else if (strcmp(attribute, "style") == 0)
+            declarations = value;
+        else if (strcmp(attribute, "class") == 0)
+            classes = value;
+        else if (strcmp(attribute, "id") == 0)
+            id = value;
         else
             twin__style_attribute(&style, attribute, text);
     }
+    twin__style_sheet_apply(&style, &html->sheet, (const char *)name, classes, id);
+    if (declarations)
+        twin__style_declare(&style, (twin_text){ declarations, strlen(declarations) });
     note_gap(html, kind);
     html->depth++;
     *top(html) = style;
@@ -219,6 +229,10 @@ static void on_end(void *context, const xmlChar *name)
 {
     struct twin__html *html = context;
     note_gap(html, kind_of((const char *)name));
+    if (html->is_in_sheet && html->css.length > 0)
+        twin__style_sheet_add(&html->sheet, (twin_text){ html->css.bytes, html->css.length });
+    html->css.length = 0;
+    html->is_in_sheet = false;
     if (html->depth > 0)
         html->depth--;
 }
@@ -273,6 +287,7 @@ void twin__html_free(struct twin__html *html)
     if (!html)
         return;
     free_parser(html);
+    twin_buffer_clear(&html->css);
     free(html);
 }
 
@@ -328,6 +343,9 @@ twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *pag
     html->reader = reader;
     html->status = TWIN_OK;
     html->parsers = 0;
+    html->sheet.count = 0;
+    html->css.length = 0;
+    html->is_in_sheet = false;
     html->begin = reader->text.length;
     html->needs_gap = html->needs_line = false;
     while (text.length > 0) {

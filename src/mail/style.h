@@ -4,17 +4,29 @@
 
 #include <twinsift/buffer.h>
 
+/* What an element says about its text, or has from those around it. */
 struct twin__style {
-    uint32_t colour, behind; /* of the text and of what is behind it: 0xRRGGBB */
-    bool is_hidden;          /* by display, visibility, size and the like; what is inside cannot show itself */
-    bool is_silent;          /* not text: scripts, style sheets, titles */
+    uint32_t colour, behind;         /* of the text and of what is behind it: 0xRRGGBB, or TWIN__STYLE_UNKNOWN */
+    bool is_inside_hidden;           /* an element around it is not displayed, which nothing inside can undo */
+    bool is_absent, is_transparent;  /* display and opacity of this element */
+    bool is_flat, is_clipped;        /* it has no height or width, and what does not fit in is not shown */
+    bool is_tiny, is_off, is_unseen; /* size, indentation, visibility: from outside, but an element can undo them */
+    bool is_silent;                  /* not text: scripts, style sheets, titles */
 };
+
+enum { TWIN__STYLE_UNKNOWN = 1 << 24 };
 
 /* Black on white. */
 struct twin__style twin__style_start(void);
 
-/* Takes an attribute of an element into account: style, color, bgcolor, hidden, size. */
+/* The style of an element in one of this style, before its own attributes. */
+struct twin__style twin__style_inside(const struct twin__style *outer);
+
+/* Takes an attribute of an element into account: color, bgcolor, background, text, hidden. */
 void twin__style_attribute(struct twin__style *style, const char *name, twin_text value);
+
+/* Takes declarations into account, "color: red; display: none", which win over attributes. */
+void twin__style_declare(struct twin__style *style, twin_text declarations);
 
 /* Whether a person would not see the text. */
 bool twin__style_hides(const struct twin__style *style);

@@ -227,6 +227,8 @@ static void hidden_text_is_kept_apart(void **state_unused)
     (void)state_unused;
     check_html("a<div style='display:none'>b<p>c</p></div>d", "a\nd", "b c");
     check_html("a <span style='DISPLAY : NONE !important'>b</span> d", "a d", "b");
+    check_html("a <span style='display:/*x*/none'>b</span> d", "a d", "b");
+    check_html("a <span style='color:white!important'>b</span> d", "a d", "b");
     check_html("a <span hidden>b</span> d", "a d", "b");
     check_html("a <span style='font-size:0px'>b</span> d", "a d", "b");
     check_html("a <span style='font-size:10px'>b</span> d", "a b d", "");
@@ -234,12 +236,51 @@ static void hidden_text_is_kept_apart(void **state_unused)
     check_html("a <font color='#ffffff'>b</font> d", "a d", "b");
     check_html("a <font color='#fefefe'>b</font> d", "a d", "b");
     check_html("a <font color=white>b</font> d", "a d", "b");
-    check_html("<table><tr><td bgcolor=navy><font color=white>b</font></td></tr></table>", "", "b");
     check_html("<body bgcolor=black text=white>b", "b", "");
     check_html("<p style='background-color: rgb(0, 0, 0); color: #000'>b</p>c", "c", "b");
     check_html("<p style='max-height:0;overflow:hidden'>b</p>c", "c", "b");
     check_html("a<p style='display:none'> &nbsp;&nbsp; </p>c", "a\nc", "");
     check_html("<p style='color: #333'>b</p>c", "b\nc", "");
+}
+
+static void style_sheets_hide(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<style>.x{display:none}</style>a <b class=x>b</b> d", "a d", "b");
+    check_html("<style><!-- /* y */ p.X , .z { color : red; DISPLAY:none } --></style>a <b class='y x'>b</b> d",
+               "a d", "b");
+    check_html("<style>#x{font-size:0}</style>a <b id=x>b</b> d", "a d", "b");
+    check_html("<style>@import url(x);@media print{.x{display:none}} .y{display:none}</style><b class=x>a</b><b "
+               "class=y>b</b>",
+               "a", "b");
+    check_html("<style>.x{display:none}</style>a <b class=x style='display:inline'>b</b>", "a b", "");
+    check_html("<style>body{background:#000;color:#fff}</style><body>a<font color=black>b</font>", "a", "b");
+    check_html("<style>.dark{background-color:#003}</style><p class=dark><font color=white>a</font></p>", "a", "");
+    check_html("<style>.x .y{display:none}.x:hover{display:none}.x.y{display:none}.{display:none}</style><b class='x "
+               "y'>a</b>",
+               "a", "");
+    check_html("<style>.x{display:none", "", "");
+    check_html("<style>}}}{{{;;;@</style>a", "a", "");
+    check_html("<b class=x>a</b>", "a", ""); /* no rule stays from the page before */
+}
+
+static void what_is_seen_is_not_taken_for_hidden(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<td style='font-size:0'>a<span style='font-size:14px'>b</span></td>", "b", "a"); /* a usual layout */
+    check_html("<p style='font-size:0'>a<b style='font-size:200%'>b</b></p>", "", "a b");
+    check_html("<p style='visibility:hidden'>a<b style='visibility:visible'>b</b></p>", "b", "a");
+    check_html("<p style='display:none'>a<b style='display:block'>b</b></p>", "", "a b");
+    check_html("<p hidden style='display:block'>b</p>", "b", "");
+    check_html("<p style='display:none;display:block'>b</p>", "b", "");
+    check_html("<p style='max-height:0'>b</p>", "b", ""); /* it does not fit in, and is shown */
+    check_html("<p style='text-indent:-999px'>a<b style='text-indent:0'>b</b></p>", "b", "a");
+    check_html("<td bgcolor=navy><font color=white>b</font></td>", "b", "");
+    check_html("<td background='sky.jpg'><font color=white>b</font></td>", "b", "");
+    check_html("<p style='background:#fff url(sky.jpg);color:#fff'>b</p>", "b", "");
+    check_html("<p style='background:linear-gradient(red,blue);color:#fff'>b</p>", "b", "");
+    check_html("<p style='mso-hide:all'>b</p>", "b", ""); /* hidden by one program only */
+    check_html("<p style='color:transparentish;background-color:transparent'>b</p>", "b", "");
 }
 
 static void hosts_are_found(void **state_unused)
@@ -436,6 +477,8 @@ int main(void)
         cmocka_unit_test(character_sets_are_undone),
         cmocka_unit_test(html_becomes_what_is_seen),
         cmocka_unit_test(hidden_text_is_kept_apart),
+        cmocka_unit_test(style_sheets_hide),
+        cmocka_unit_test(what_is_seen_is_not_taken_for_hidden),
         cmocka_unit_test(hosts_are_found),
         cmocka_unit_test(registered_domains_follow_the_list),
         cmocka_unit_test(addresses_are_read_as_people_write_them),
