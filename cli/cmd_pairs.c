@@ -198,6 +198,9 @@ static bool read_collections(struct pairs_run *run, twin_progress progress)
     return run->collection && (run->other || !run->other_input);
 }
 
+/* 16 MB. Where there are more, they are printed from a temporary file. An audit and groups need all of them at once. */
+enum { MATCHES_IN_MEMORY = 1 << 20 };
+
 static twin_similar_options similar_options(const struct pairs_run *run, twin_progress progress)
 {
     const struct pairs_request *request = run->request;
@@ -207,6 +210,8 @@ static twin_similar_options similar_options(const struct pairs_run *run, twin_pr
                                    .method = request->method,
                                    .top = request->top,
                                    .bands = { run->scheme.plan, (uint32_t)request->buckets },
+                                   .matches_in_memory = request->audit || request->groups ? 0 : MATCHES_IN_MEMORY,
+                                   .temp_folder = temp_folder(&request->shared),
                                    .exec = run->exec,
                                    .progress = progress };
 }

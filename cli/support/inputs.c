@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *temp_folder(void)
+const char *temp_folder(const struct shared_options *shared)
 {
+    if (shared->input.temp_folder)
+        return shared->input.temp_folder;
     const char *folder = getenv("TMPDIR");
     return folder && *folder ? folder : NULL;
 }
@@ -58,8 +60,7 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
             fail("the name of an input is empty; give a file, a folder, or - for standard input");
             return NULL;
         }
-    if (!options.temp_folder)
-        options.temp_folder = temp_folder();
+    options.temp_folder = temp_folder(shared);
     options.max_bytes = shared->max_document_bytes ? (uint32_t)shared->max_document_bytes : MAX_DOCUMENT_BYTES;
     options.progress = progress;
     twin_status status = twin_input_open(&input, names, count, options, &error);

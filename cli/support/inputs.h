@@ -15,6 +15,9 @@ bool is_index(const char *name);
 twin_input *open_named_inputs(const struct shared_options *shared, const char *const *names, size_t count,
                               twin_progress progress);
 
+/* That of --temp, or $TMPDIR; NULL: the default. */
+const char *temp_folder(const struct shared_options *shared);
+
 /* Documents that could not be read, and documents with ill-formed UTF-8. The first are reported: a file of another kind
  * must not fill the screen. Begin with the input, and whether remarks are wanted. */
 struct problems {

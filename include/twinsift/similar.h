@@ -52,6 +52,10 @@ typedef struct twin_similar_options {
     twin_verify verify;
     twin_method method;
     size_t top; /* FOREST: a pair stays when one is among the `top` most similar of the other; 0: 10 */
+    size_t
+        matches_in_memory;   /* so many at a time, and more in a temporary file: then only twin_similar_each() reports
+                                 them. 0: all. Not for FOREST and twin_similar_between(), which keep all */
+    const char *temp_folder; /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* reports stages "pairing" and "verifying" */
 } twin_similar_options;
@@ -82,7 +86,7 @@ TWIN_API twin_status twin_similar_between(twin_similar **out, const twin_collect
 
 TWIN_API twin_similar_counts twin_similar_count(const twin_similar *similar);
 
-/* The pairs of distinct documents, sorted by a, then b. */
+/* The pairs of distinct documents, sorted by a, then b; none if `matches_in_memory` was set. */
 TWIN_API size_t twin_similar_matches(const twin_match **out, const twin_similar *similar);
 
 /* Tells the pairs, copies included as asked, sorted by a, then b, without storing them. The visit returns false
@@ -95,6 +99,7 @@ TWIN_API twin_status twin_similar_each(const twin_similar *similar, twin_copies 
 typedef struct twin_matches {
     twin_match *items;
     size_t count, capacity;
+    struct twin__match_runs *runs; /* of the library: those that are not in memory */
 } twin_matches;
 TWIN_API void twin_matches_clear(twin_matches *matches);
 

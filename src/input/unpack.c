@@ -19,6 +19,7 @@
 #include <zstd_errors.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/stages.h"
 #include "input/foreign.h"
 
@@ -79,24 +80,6 @@ static twin_status refill(struct unpacking *u)
 
 /* ---- writing ---- */
 
-/* A file without a name, so that nothing is left behind however the process ends. */
-static int temporary(const char *folder)
-{
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    char *path;
-    if (asprintf(&path, "%s/twinsift-XXXXXX", folder) < 0) {
-        errno = ENOMEM;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
-    return fd;
-}
-
 static twin_status fail_full(const struct unpacking *u)
 {
     return twin__fail(u->error, TWIN_EIO,
@@ -108,7 +91,7 @@ static twin_status fail_full(const struct unpacking *u)
 /* Moves what was written so far to the temporary folder. */
 static twin_status leave_memory(struct unpacking *u)
 {
-    int file = temporary(u->options.temp_folder);
+    int file = twin__temporary_file(u->options.temp_folder);
     if (file < 0)
         return twin__fail(u->error, TWIN_EIO,
                           "%s cannot be unpacked: no file can be made in the temporary folder %s: %m; --temp names "

@@ -17,6 +17,7 @@
 #include "join/crowd_join.h"
 #include "join/gate.h"
 #include "join/keepers.h"
+#include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -294,7 +295,7 @@ static twin_status find_contained(struct run *run, twin_error *error)
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
     run->counts->candidates = run->counts->verified = found.compared;
-    run->counts->similar = run->out->count;
+    run->counts->similar = twin__matches_total(run->out);
     run->counts->verifying_seconds = found.comparing_seconds;
     run->counts->pairing_seconds = twin__seconds() - begun - found.comparing_seconds;
     return status;
@@ -315,7 +316,7 @@ static twin_status find(struct run *run, twin_error *error)
         status = verify(run, error);
     count_crowds(counts, &run->candidates.crowds);
     counts->candidates += run->candidates.seen;
-    counts->similar = run->out->count;
+    counts->similar = twin__matches_total(run->out);
     counts->pairing_seconds = paired - begun;
     counts->verifying_seconds = twin__seconds() - paired;
     twin__band_candidates_clear(&run->candidates);

@@ -9,6 +9,7 @@
 #include "base/exec.h"
 #include "join/engine.h"
 #include "join/gate.h"
+#include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -34,6 +35,17 @@ twin_status twin__similar_complete(twin_similar_options *options, const twin_sch
     return status == TWIN_OK ? twin__engine_accepts(options, error) : status;
 }
 
+static twin_status find_matches(twin_similar *similar, const struct twin__provider *provider,
+                                const twin_similar_options *options, twin_error *error)
+{
+    twin_matches *matches = &similar->matches;
+    if (options->matches_in_memory && options->method == TWIN_METHOD_BANDS &&
+        twin__match_runs_create(matches, options->matches_in_memory, options->temp_folder) != TWIN_OK)
+        return twin__fail_memory(error);
+    twin_status status = twin__engine_find(matches, &similar->counts, provider, options, error);
+    return status == TWIN_OK ? twin__match_runs_failure(error, matches->runs) : status;
+}
+
 twin_status twin_similar_find(twin_similar **out, const twin_collection *collection, twin_similar_options options,
                               twin_error *error)
 {
@@ -56,7 +68,7 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
     similar->collection = collection;
     similar->measure = options.measure;
     similar->threshold = options.threshold;
-    status = twin__engine_find(&similar->matches, &similar->counts, &provider, &options, error);
+    status = find_matches(similar, &provider, &options, error);
     twin__collection_provider_clear(&provider);
     if (status != TWIN_OK) {
         twin_similar_free(similar);
@@ -82,9 +94,10 @@ twin_similar_counts twin_similar_count(const twin_similar *similar)
 
 size_t twin_similar_matches(const twin_match **out, const twin_similar *similar)
 {
+    bool all = similar && !similar->matches.runs;
     if (out)
-        *out = similar ? similar->matches.items : NULL;
-    return similar ? similar->matches.count : 0;
+        *out = all ? similar->matches.items : NULL;
+    return all ? similar->matches.count : 0;
 }
 
 void twin_matches_clear(twin_matches *matches)
@@ -92,6 +105,7 @@ void twin_matches_clear(twin_matches *matches)
     if (!matches)
         return;
     free(matches->items);
+    twin__match_runs_free(matches->runs);
     *matches = (twin_matches){ 0 };
 }
 

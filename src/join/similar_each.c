@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -95,8 +96,11 @@ struct expansion {
     twin_copies copies;
     const uint32_t *firsts;
     struct lists same;
-    struct lists matches;  /* at both ends; only if all copies are visited */
-    size_t next;           /* otherwise: the match after those of the documents before the one in hand */
+    struct lists matches;             /* at both ends; only if all copies are visited */
+    struct twin__match_cursor cursor; /* otherwise, of matches; or the number of the next, if they are packed */
+    size_t next;
+    twin_match ahead;      /* the match after those of the documents before the one in hand, */
+    bool is_ahead;         /* unless there is none */
     twin_matches partners; /* of the document in hand */
 };
 
@@ -129,14 +133,24 @@ static twin_status add_all_matches(struct expansion *expansion, uint32_t a)
 }
 
 /* Its own matches. Documents come in order, and so do the matches. */
+static twin_status look_ahead(struct expansion *expansion)
+{
+    const twin_similar *similar = expansion->similar;
+    if (similar->near_pairs.count == 0)
+        return twin__match_cursor_next(&expansion->ahead, &expansion->is_ahead, &expansion->cursor);
+    expansion->is_ahead = expansion->next < similar->near_pairs.count;
+    if (expansion->is_ahead)
+        expansion->ahead = match_at(similar, expansion->next++);
+    return TWIN_OK;
+}
+
 static twin_status add_matches(struct expansion *expansion, uint32_t a)
 {
     twin_status status = TWIN_OK;
-    for (; expansion->next < match_count(expansion->similar) && status == TWIN_OK; expansion->next++) {
-        twin_match match = match_at(expansion->similar, expansion->next);
-        if (match.a != a)
-            break;
-        status = add_partner(expansion, a, match.b, match.similarity);
+    while (expansion->is_ahead && expansion->ahead.a == a && status == TWIN_OK) {
+        status = add_partner(expansion, a, expansion->ahead.b, expansion->ahead.similarity);
+        if (status == TWIN_OK)
+            status = look_ahead(expansion);
     }
     return status;
 }
@@ -185,6 +199,70 @@ static twin_status visit_all(struct expansion *expansion, size_t documents, twin
     return TWIN_OK;
 }
 
+static twin_status begin_matches(struct expansion *expansion, size_t documents)
+{
+    if (expansion->copies == TWIN_COPIES_ALL)
+        return list_matches(&expansion->matches, expansion->similar, documents);
+    twin_status status = twin__match_cursor_init(&expansion->cursor, &expansion->similar->matches);
+    return status == TWIN_OK ? look_ahead(expansion) : status;
+}
+
+/* ---- all copies, of more matches than are in memory ---- */
+
+/* The pairs of the copies of two firsts; of one, each with those after it. */
+static twin_status add_products(twin_matches *out, const struct lists *same, twin_match match)
+{
+    twin_status status = TWIN_OK;
+    for (size_t i = list_begin(same, match.a); i < same->start[match.a]; i++)
+        for (size_t j = match.a == match.b ? i + 1 : list_begin(same, match.b);
+             j < same->start[match.b] && status == TWIN_OK; j++) {
+            uint32_t x = same->items[i].b, y = same->items[j].b;
+            status = twin__matches_add(out, (twin_match){ x < y ? x : y, x < y ? y : x, match.similarity });
+        }
+    return status;
+}
+
+static twin_status list_products(twin_matches *out, struct expansion *expansion, size_t documents)
+{
+    twin_status status = twin__match_cursor_init(&expansion->cursor, &expansion->similar->matches);
+    if (status == TWIN_OK)
+        status = look_ahead(expansion);
+    while (status == TWIN_OK && expansion->is_ahead) {
+        status = add_products(out, &expansion->same, expansion->ahead);
+        if (status == TWIN_OK)
+            status = look_ahead(expansion);
+    }
+    for (uint32_t d = 0; d < documents && status == TWIN_OK; d++)
+        if (expansion->firsts[d] == d)
+            status = add_products(out, &expansion->same, (twin_match){ d, d, 1 });
+    twin__matches_sort(out);
+    return status != TWIN_OK ? status : twin__match_runs_failure(NULL, out->runs);
+}
+
+/* Lists all pairs of documents in runs of their own, and visits them in order. */
+static twin_status visit_sorted(struct expansion *expansion, size_t documents, twin_match_visit *visit, void *context)
+{
+    const struct twin__match_runs *runs = expansion->similar->matches.runs;
+    twin_matches all = { 0 };
+    struct twin__match_cursor cursor = { 0 };
+    twin_status status = twin__match_runs_create(&all, runs->most, runs->folder);
+    if (status == TWIN_OK)
+        status = list_products(&all, expansion, documents);
+    if (status == TWIN_OK)
+        status = twin__match_cursor_init(&cursor, &all);
+    for (bool found = true; status == TWIN_OK && found;) {
+        twin_match match;
+        status = twin__match_cursor_next(&match, &found, &cursor);
+        if (status == TWIN_OK && found && !visit(context, match))
+            status = TWIN_ESTOPPED;
+    }
+    twin__match_cursor_clear(&cursor);
+    twin_matches_clear(&all);
+    return status;
+}
+
+/* ---- all of it ---- */
+
 twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit, void *context)
 {
     if (!similar || !visit)
@@ -198,12 +276,15 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
                                    .copies = copies,
                                    .firsts = twin_collection_firsts(similar->collection) };
     twin_status status = list_copies(&expansion.same, expansion.firsts, documents);
-    if (status == TWIN_OK && copies == TWIN_COPIES_ALL)
-        status = list_matches(&expansion.matches, similar, documents);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && copies == TWIN_COPIES_ALL && similar->matches.runs)
+        status = visit_sorted(&expansion, documents, visit, context);
+    else if (status == TWIN_OK)
+        status = begin_matches(&expansion, documents);
+    if (status == TWIN_OK && !(copies == TWIN_COPIES_ALL && similar->matches.runs))
         status = visit_all(&expansion, documents, visit, context);
     lists_clear(&expansion.same);
     lists_clear(&expansion.matches);
+    twin__match_cursor_clear(&expansion.cursor);
     twin_matches_clear(&expansion.partners);
     return status;
 }

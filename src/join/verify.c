@@ -15,6 +15,7 @@
 #include "base/stages.h"
 #include "base/union_find.h"
 #include "join/family.h"
+#include "join/match_runs.h"
 #include "join/verify_private.h"
 #include "kernels/sort.h"
 
@@ -22,6 +23,8 @@
 
 twin_status twin__matches_add(twin_matches *matches, twin_match match)
 {
+    if (matches->runs && matches->count >= matches->runs->most)
+        twin__match_runs_write(matches);
     if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
         return TWIN_ENOMEM;
     matches->items[matches->count++] = match;
@@ -30,6 +33,8 @@ twin_status twin__matches_add(twin_matches *matches, twin_match match)
 
 bool twin__matches_move(twin_matches *out, twin_matches *from)
 {
+    if (out->runs && out->count && out->count + from->count > out->runs->most)
+        twin__match_runs_write(out);
     if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, from->count))
         return false;
     if (from->count)

@@ -272,9 +272,53 @@ static void copies_are_told_as_asked(void **state)
             check_telling(&world, thorough(TWIN_VERIFY_EXACT, .5, serial), copies);
             check_telling(&world, thorough(TWIN_VERIFY_EXACT, 1, serial), copies);
             check_telling(&world, thorough(TWIN_VERIFY_NONE, .5, serial), copies);
+            for (size_t most = 1; most < 1000; most *= 6) { /* from a run for each match to none */
+                twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .3, serial);
+                options.matches_in_memory = most;
+                check_telling(&world, options, copies);
+                options.measure = TWIN_CONTAINMENT;
+                check_telling(&world, options, copies);
+            }
         }
         world_end(&world);
     }
+}
+
+/* ---- more matches than memory ---- */
+
+static void matches_on_disk_are_counted_and_only_visited(void **state)
+{
+    (void)state;
+    struct world world;
+    world_draw(&world, 60, serial, 4);
+    twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .3, serial);
+    twin_similar *all = find(world.collection, options);
+    options.matches_in_memory = 3;
+    options.temp_folder = world.corpus.folder;
+    twin_similar *some = find(world.collection, options);
+    const twin_match *matches;
+    assert_true(twin_similar_count(all).similar > 10);
+    assert_int_equal(twin_similar_count(some).similar, twin_similar_count(all).similar);
+    assert_true(twin_similar_matches(&matches, some) == 0 && matches == NULL);
+    twin_similar_free(all);
+    twin_similar_free(some);
+    world_end(&world);
+}
+
+static void a_folder_that_cannot_be_written_fails_the_search(void **state)
+{
+    (void)state;
+    struct world world;
+    twin_similar *similar;
+    twin_error error;
+    world_draw(&world, 60, serial, 4);
+    twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .3, serial);
+    options.matches_in_memory = 3;
+    options.temp_folder = "/no/such/folder";
+    assert_int_equal(twin_similar_find(&similar, world.collection, options, &error), TWIN_EIO);
+    assert_null(similar);
+    assert_non_null(strstr(error.message, "temporary folder /no/such/folder"));
+    world_end(&world);
 }
 
 /* ---- families ---- */
@@ -538,6 +582,8 @@ int main(void)
         cmocka_unit_test(the_best_of_each_document_are_found_through_a_forest),
         cmocka_unit_test(a_forest_finds_what_bands_find),
         cmocka_unit_test(copies_are_told_as_asked),
+        cmocka_unit_test(matches_on_disk_are_counted_and_only_visited),
+        cmocka_unit_test(a_folder_that_cannot_be_written_fails_the_search),
         cmocka_unit_test(a_family_that_hangs_together_by_neighbours),
         cmocka_unit_test(a_large_family_gives_all_its_pairs),
         cmocka_unit_test(a_hundred_thousand_copies_are_no_candidates),

@@ -1,0 +1,175 @@
+/* match_runs.c — more matches than are to be in memory. */
+#include "join/match_runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "join/verify.h"
+
+twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder)
+{
+    struct twin__match_runs *runs = calloc(1, sizeof *runs);
+    if (!runs)
+        return TWIN_ENOMEM;
+    *runs = (struct twin__match_runs){ .most = most > 0 ? most : 1,
+                                       .folder = strdup(folder ? folder : "/tmp"),
+                                       .fd = -1 };
+    matches->runs = runs;
+    return runs->folder ? TWIN_OK : TWIN_ENOMEM;
+}
+
+void twin__match_runs_free(struct twin__match_runs *runs)
+{
+    if (!runs)
+        return;
+    if (runs->fd >= 0)
+        close(runs->fd);
+    free(runs->folder);
+    free(runs->starts);
+    free(runs);
+}
+
+/* ---- writing ---- */
+
+static twin_status write_run(struct twin__match_runs *runs, const twin_matches *matches)
+{
+    if (runs->fd < 0)
+        runs->fd = twin__temporary_file(runs->folder);
+    if (runs->fd < 0)
+        return twin__fail(&runs->failure, TWIN_EIO, "no file can be made in the temporary folder %s: %m",
+                          runs->folder);
+    if (!TWIN__ARRAY_GROW(&runs->starts, &runs->capacity, runs->count, 2))
+        return twin__fail_memory(&runs->failure);
+    if (runs->count == 0)
+        runs->starts[0] = 0;
+    uint64_t start = runs->starts[runs->count];
+    if (!twin__write_at(runs->fd, matches->items, matches->count * sizeof *matches->items,
+                        start * sizeof *matches->items))
+        return twin__fail(&runs->failure, TWIN_EIO, "pairs cannot be kept in the temporary folder %s: %m",
+                          runs->folder);
+    runs->starts[++runs->count] = start + matches->count;
+    return TWIN_OK;
+}
+
+void twin__match_runs_write(twin_matches *matches)
+{
+    struct twin__match_runs *runs = matches->runs;
+    if (runs->failure.status == TWIN_OK) {
+        twin__matches_sort(matches);
+        (void)write_run(runs, matches);
+    }
+    matches->count = 0;
+}
+
+twin_status twin__match_runs_failure(twin_error *error, const struct twin__match_runs *runs)
+{
+    if (!runs || runs->failure.status == TWIN_OK)
+        return TWIN_OK;
+    return twin__fail(error, runs->failure.status, "%s", runs->failure.message);
+}
+
+/* ---- reading ---- */
+
+enum { BUFFERED = 1024 }; /* matches */
+
+/* What is next of a run. */
+struct twin__run_reader {
+    uint64_t next, end;   /* in the file, of what is not in the buffer */
+    const twin_match *at; /* the next match */
+    size_t left;          /* matches from `at` on */
+    twin_match *buffer;   /* NULL: the matches in memory */
+};
+
+static bool before(const struct twin__run_reader *x, const struct twin__run_reader *y)
+{
+    return x->at->a != y->at->a ? x->at->a < y->at->a : x->at->b < y->at->b;
+}
+
+static void sift_down(struct twin__run_reader *readers, size_t count, size_t i)
+{
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && before(&readers[child + 1], &readers[child]))
+            child++;
+        if (!before(&readers[child], &readers[i]))
+            return;
+        struct twin__run_reader reader = readers[i];
+        readers[i] = readers[child];
+        readers[child] = reader;
+    }
+}
+
+/* Reads on when the buffer is empty; with nothing left, the run has ended. */
+static twin_status fill(struct twin__run_reader *reader, const struct twin__match_runs *runs)
+{
+    if (reader->left > 0 || reader->next == reader->end)
+        return TWIN_OK;
+    size_t count = reader->end - reader->next < BUFFERED ? (size_t)(reader->end - reader->next) : BUFFERED;
+    ssize_t bytes = (ssize_t)(count * sizeof *reader->buffer);
+    if (twin__read_at(runs->fd, reader->buffer, (size_t)bytes, reader->next * sizeof *reader->buffer) != bytes)
+        return twin__fail(NULL, TWIN_EIO, "pairs kept in the temporary folder %s cannot be read: %m", runs->folder);
+    reader->at = reader->buffer;
+    reader->left = count;
+    reader->next += count;
+    return TWIN_OK;
+}
+
+static twin_status add_reader(struct twin__match_cursor *cursor, struct twin__run_reader reader)
+{
+    twin_status status = TWIN_OK;
+    if (!reader.at) {
+        reader.buffer = malloc(BUFFERED * sizeof *reader.buffer);
+        status = reader.buffer ? fill(&reader, cursor->matches->runs) : TWIN_ENOMEM;
+    }
+    if (reader.left > 0)
+        cursor->readers[cursor->count++] = reader;
+    else
+        free(reader.buffer);
+    return status;
+}
+
+twin_status twin__match_cursor_init(struct twin__match_cursor *out, const twin_matches *matches)
+{
+    const struct twin__match_runs *runs = matches->runs;
+    size_t count = runs ? runs->count : 0;
+    *out = (struct twin__match_cursor){ .matches = matches, .readers = malloc((count + 1) * sizeof *out->readers) };
+    if (!out->readers)
+        return TWIN_ENOMEM;
+    twin_status status = TWIN_OK;
+    if (matches->count)
+        status = add_reader(out, (struct twin__run_reader){ .at = matches->items, .left = matches->count });
+    for (size_t i = 0; i < count && status == TWIN_OK; i++)
+        status = add_reader(out, (struct twin__run_reader){ .next = runs->starts[i], .end = runs->starts[i + 1] });
+    for (size_t i = out->count; i-- > 0 && status == TWIN_OK;)
+        sift_down(out->readers, out->count, i);
+    return status;
+}
+
+void twin__match_cursor_clear(struct twin__match_cursor *cursor)
+{
+    for (size_t i = 0; i < cursor->count; i++)
+        free(cursor->readers[i].buffer);
+    free(cursor->readers);
+    *cursor = (struct twin__match_cursor){ 0 };
+}
+
+twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor)
+{
+    *found = cursor->count > 0;
+    if (!*found)
+        return TWIN_OK;
+    struct twin__run_reader *first = &cursor->readers[0];
+    *out = *first->at++;
+    first->left--;
+    twin_status status = fill(first, cursor->matches->runs);
+    if (status == TWIN_OK && first->left == 0) {
+        free(first->buffer);
+        *first = cursor->readers[--cursor->count];
+    }
+    if (status == TWIN_OK)
+        sift_down(cursor->readers, cursor->count, 0);
+    return status;
+}

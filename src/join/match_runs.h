@@ -1,0 +1,50 @@
+/* match_runs.h — more matches than are to be in memory.
+ *
+ * Where most documents of a large group are similar to each other, the matches are far more than the documents. A list
+ * of matches with runs holds a limited number of them: when it is full, it is sorted and written to a temporary
+ * file as a run. In the end a cursor merges the runs and what is left in memory, in order. */
+#ifndef TWIN_JOIN_MATCH_RUNS_H
+#define TWIN_JOIN_MATCH_RUNS_H
+
+#include <twinsift/similar.h>
+
+struct twin__match_runs {
+    size_t most; /* matches in memory */
+    char *folder;
+    int fd; /* -1: there are no runs yet */
+    uint64_t *starts;
+    size_t count, capacity; /* runs; starts[count] is the number of all matches in the file */
+    twin_error failure; /* of the first that could not be written: later matches are dropped, and nothing is found */
+};
+
+/* Gives an empty list runs; twin_matches_clear() releases them. The folder is "/tmp" if NULL. */
+twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder);
+void twin__match_runs_free(struct twin__match_runs *runs);
+
+/* Writes the matches of a list that is full to its runs: then there is room. Failures are kept until the end. */
+void twin__match_runs_write(twin_matches *matches);
+
+/* The failure that was kept, as if it happened now; TWIN_OK when there was none, or `runs` is NULL. */
+twin_status twin__match_runs_failure(twin_error *error, const struct twin__match_runs *runs);
+
+/* The number of all matches of a list, in memory or not. */
+static inline uint64_t twin__matches_total(const twin_matches *matches)
+{
+    const struct twin__match_runs *runs = matches->runs;
+    return matches->count + (runs && runs->count ? runs->starts[runs->count] : 0);
+}
+
+/* Matches of a sorted list, with or without runs, in order. Begin with twin__match_cursor_init(), also if that fails end
+ * with twin__match_cursor_clear(). */
+struct twin__match_cursor {
+    const twin_matches *matches;
+    struct twin__run_reader *readers; /* a heap, the one with the next match first */
+    size_t count;
+};
+twin_status twin__match_cursor_init(struct twin__match_cursor *out, const twin_matches *matches);
+void twin__match_cursor_clear(struct twin__match_cursor *cursor);
+
+/* The next match; *found becomes false at the end. TWIN_EIO when the file cannot be read. */
+twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor);
+
+#endif
