@@ -11,7 +11,11 @@ static int run(void *context)
     struct stat before, after;
     twin_error error = { 0 };
     bool known = stat(path, &before) == 0;
-    twin_status status = twin_index_compact(path, &error);
+    twin_status status;
+    double end = patience_end(shared);
+    do
+        status = twin_index_compact(path, &error);
+    while (wait_for_lock(status, end));
     if (status != TWIN_OK)
         return fail_status(path, status, &error);
     known = known && stat(path, &after) == 0;
@@ -31,11 +35,13 @@ const struct command command_index_compact = {
     .name = "twinsift index compact",
     .summary = "write the index again without what was removed",
     .usage = "[OPTION]... FILE",
-    .about = "The file is replaced when the new one is complete. No other process may have it open.",
+    .about =
+        "The file is replaced when the new one is complete. Processes that read it keep the old one until they open "
+        "it again; none may be writing it.",
     .shared = INDEX_TAKES,
     .least = 1,
     .most = 1,
-    .status = "0  done\n2  error; the index is as it was",
+    .status = "0  done\n2  error; the index holds what it held",
     .examples = "twinsift index compact news.twin",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -25,7 +25,11 @@ static int create(const struct shared_options *shared)
 {
     twin_index_options options = { .format = shared->input.format, .scheme = shared->scheme, .keep = shared->keep };
     twin_error error = { 0 };
-    twin_status status = twin_index_create(index_path(shared), options, shared->force, &error);
+    twin_status status;
+    double end = patience_end(shared);
+    do
+        status = twin_index_create(index_path(shared), options, shared->force, &error);
+    while (wait_for_lock(status, end));
     if (status == TWIN_EINVAL && !shared->force && strstr(error.message, "exists already"))
         return fail("%s; --force replaces it", error.message);
     return status == TWIN_OK ? EXIT_DONE : fail_status(index_path(shared), status, &error);

@@ -3,10 +3,12 @@
 
 #include "support/progress.h"
 #include "support/search_options.h"
+#include "support/usage.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *index_path(const struct shared_options *shared)
@@ -48,13 +50,31 @@ static const char *contradiction(const struct shared_options *shared, const twin
     return NULL;
 }
 
+double patience_end(const struct shared_options *shared)
+{
+    return seconds() + shared->wait;
+}
+
+bool wait_for_lock(twin_status status, double end)
+{
+    static const struct timespec pause = { .tv_nsec = 50000000 };
+    if (status != TWIN_EBUSY || !(seconds() < end))
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
 twin_index *index_open(struct shared_options *shared, twin_index_access mode)
 {
     twin_index *index = NULL;
     twin_error error = { 0 };
     if (!search_options_finish(shared))
         return NULL;
-    twin_status status = twin_index_open(&index, index_path(shared), mode, &error);
+    twin_status status;
+    double end = patience_end(shared);
+    do
+        status = twin_index_open(&index, index_path(shared), mode, &error);
+    while (wait_for_lock(status, end));
     if (status != TWIN_OK) {
         bool missing = access(index_path(shared), F_OK) != 0 && errno == ENOENT;
         if (missing && mode == TWIN_INDEX_WRITE)

@@ -10,7 +10,11 @@
 
 /* The options that an index stores: those of create. The other verbs only check them. */
 #define INDEX_STORES "keep sets " TAKES_SCHEME
-#define INDEX_TAKES TAKES_EXEC " " TAKES_MANNERS
+#define INDEX_TAKES "wait " TAKES_EXEC " " TAKES_MANNERS
+
+/* --wait: when to give up; and whether to try again what returned `status`, after a little while. */
+double patience_end(const struct shared_options *shared);
+bool wait_for_lock(twin_status status, double end);
 
 /* The index is the first argument. */
 const char *index_path(const struct shared_options *shared);

@@ -3,6 +3,8 @@
 
 #include "messages.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +117,20 @@ static bool read_color(void *value, const struct option_row *row, const char *te
 
 static const struct option_kind color_choice = { read_color, show_choice };
 
+/* ---- waiting */
+
+static bool read_wait(void *value, const struct option_row *row, const char *text)
+{
+    char *end = NULL;
+    *(double *)value = text && isdigit((unsigned char)text[0]) ? strtod(text, &end) : HUGE_VAL;
+    if (!text || (end && *end == '\0'))
+        return true;
+    fail("--%s: \"%s\" is not a number of seconds", row->name, text);
+    return false;
+}
+
+static const struct option_kind patience = { read_wait, NULL };
+
 /* ---- the table */
 
 #define AT(field) OPTION_AT(struct shared_options, field)
@@ -186,6 +202,9 @@ const struct option_row shared_option_rows[] = {
       .least = 1, .most = TWIN_EXEC_MAX_WORKERS },
     { "executor", 0, OPTIONS_SEARCH, "HOW", "serial, pthreads or openmp", &option_choice, AT(executor),
       .choices = "serial pthreads openmp" },
+    { "wait", 0, OPTIONS_OUTPUT, "[SECONDS]",
+      "wait until nobody else uses the file in a way that excludes this; without SECONDS for as long as it takes",
+      &patience, AT(wait) },
     { "force", 0, OPTIONS_OUTPUT, NULL, "replace a file that exists", &option_flag, AT(force) },
     { "output", 'o', OPTIONS_OUTPUT, "FILE",
       "write to FILE, whole or not at all, compressed if it is named .gz or .zst (default: standard output)",

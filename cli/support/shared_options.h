@@ -52,6 +52,7 @@ struct shared_options {
 
     /* files */
     bool force;
+    double wait;          /* seconds, for a lock */
     twin_keep keep;       /* index */
     const char *key_file; /* NULL: none */
     char separator;       /* bloom: the end of an item */

@@ -118,8 +118,9 @@ TWIN_API twin_status twin_index_add_input(twin_index_change *change, twin_index 
 TWIN_API twin_status twin_index_remove(bool *found, twin_index_change *change, twin_index *index,
                                        const twin_text *ids, size_t count, twin_error *error);
 
-/* Writes the index anew without the room of what was removed, and gives it the name of the old file. The index is
- * closed first: nobody may have it open, nor this process (TWIN_EBUSY). */
+/* Writes the index anew without the room of what was removed, and gives it the name of the old file. Nobody may have it open
+ * to write, nor this process to read (TWIN_EBUSY). Other processes that read keep the old file; once the new one has been
+ * changed, a view of theirs that is created or renewed fails with TWIN_EBUSY, and they open it again. */
 TWIN_API twin_status twin_index_compact(const char *path, twin_error *error);
 
 /* ---- reading */

@@ -267,8 +267,8 @@ static twin_status clear_removed(struct twin__index_writing *writing, void *cont
     return status == TWIN_OK ? twin__index_blocks_compact(writing) : status;
 }
 
-/* The copy numbers its transactions anew, and so must its counts. */
-static twin_status restart_counts(twin__store_txn *txn, void *context, twin_error *error)
+/* The counts carry the number of the transaction. */
+static twin_status touch_counts(twin__store_txn *txn, void *context, twin_error *error)
 {
     struct twin__index_counts counts = { 0 };
     twin_status status = twin__index_get_counts(&counts, context, txn, error);
@@ -280,11 +280,11 @@ twin_status twin_index_compact(const char *path, twin_error *error)
     if (!path)
         return twin__fail_null(error, "path");
     twin_index *index;
-    twin_status status = open_index(&index, path, TWIN__STORE_ALONE, error);
+    twin_status status = open_index(&index, path, TWIN__STORE_COMPACT, error);
     if (status == TWIN_OK)
         status = twin__index_transact(index, clear_removed, NULL, error);
     if (status == TWIN_OK)
-        status = twin__store_compact(index->store, restart_counts, index, error);
+        status = twin__store_compact(index->store, touch_counts, index, error);
     twin_index_close(index);
     return status;
 }

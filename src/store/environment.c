@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "store/lock_file.h"
 #include "store/pages.h"
+#include "store/replace.h"
 
 /* Threads and processes that may read at once. */
 enum { MOST_READERS = 1024 };
@@ -238,8 +239,17 @@ static twin_status check_head(const struct twin__environment *e, twin_error *err
 
 enum { MOST_ATTEMPTS = 100 }; /* each fails only if two transactions were committed while it began */
 
+static twin_status fail_replaced(twin_error *error, const char *path)
+{
+    return twin__fail(error, TWIN_EBUSY, "%s: was replaced; open it again", path);
+}
+
+/* A file that was replaced has the transactions of the new one in its lock file. */
 static twin_status fail_attempts(twin_error *error, const struct twin__environment *e)
 {
+    struct stat named;
+    if (!same(identity_from(stat(e->path, &named), &named), e->file))
+        return fail_replaced(error, e->path);
     return twin__fail(error, TWIN_EBUSY, "%s: changes too fast to be read; try again later", e->path);
 }
 
@@ -370,12 +380,31 @@ static twin_status open_tables(struct twin__environment *e, twin_error *error)
     return code == MDB_SUCCESS ? TWIN_OK : twin__store_fail_code(error, e->path, e->schema, code);
 }
 
+/* Who writes holds a shared lock on a byte far behind the end of the file, and who compacts an exclusive one; they go with
+ * the descriptor, which is LMDB's. A file that was replaced until here must not be written: TWIN_ESTOPPED. */
+static twin_status lock_writers(struct twin__environment *e, twin_error *error)
+{
+    int data;
+    struct flock lock = {
+        .l_type = e->compacts ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)1 << 61, .l_len = 1
+    };
+    if (mdb_env_get_fd(e->env, &data) != MDB_SUCCESS || fcntl(data, F_OFD_SETLK, &lock) != 0)
+        return errno != EAGAIN && errno != EACCES
+                   ? twin__fail(error, TWIN_EIO, "%s: could not be locked: %m", e->path)
+               : e->compacts ? twin__fail(error, TWIN_EBUSY,
+                                          "%s: is being written by another process; try again later", e->path)
+                             : twin__fail(error, TWIN_EBUSY,
+                                          "%s: is being compacted by another process; try again later", e->path);
+    struct stat named;
+    return same(identity_from(stat(e->path, &named), &named), e->file) ? TWIN_OK : TWIN_ESTOPPED;
+}
+
 static twin_status open_checked(struct twin__environment *e, bool must_write, twin_error *error)
 {
     twin_status status = twin__lock_file_check(e->path, error);
     if (status != TWIN_OK)
         return status;
-    int dead, code = open_lmdb(e, 0, 0666);
+    int dead, data, code = open_lmdb(e, 0, 0666);
     e->writable = code == MDB_SUCCESS;
     if (!must_write && (code == EACCES || code == EROFS || code == EPERM))
         code = open_lmdb(e, MDB_RDONLY, 0666);
@@ -388,7 +417,14 @@ static twin_status open_checked(struct twin__environment *e, bool must_write, tw
                           strerror(code));
     if (code != MDB_SUCCESS)
         return twin__store_fail_code(error, e->path, e->schema, code);
+    if (mdb_env_get_fd(e->env, &data) != MDB_SUCCESS || !same(identity_of(data), e->file))
+        return TWIN_ESTOPPED;        /* it was replaced while we opened it */
     mdb_reader_check(e->env, &dead); /* readers that died would keep pages from being used again */
+    if (must_write) {
+        status = lock_writers(e, error);
+        if (status != TWIN_OK)
+            return status;
+    }
     e->checked = must_write;
     status = must_write ? check_all(e, error) : TWIN_OK;
     return status == TWIN_OK ? open_tables(e, error) : status;
@@ -440,17 +476,19 @@ static void destroy(struct twin__environment *e)
 
 /* Takes the descriptor over when it succeeds. */
 static twin_status open_new(struct twin__environment **out, int fd, const char *path,
-                            const struct twin__store_schema *schema, bool must_write, twin_error *error)
+                            const struct twin__store_schema *schema, enum twin__store_access access,
+                            twin_error *error)
 {
     struct twin__environment *e = new_environment(path, schema);
     if (!e)
         return twin__fail_memory(error);
     e->fd = fd;
+    e->compacts = access == TWIN__STORE_COMPACT;
     e->file = identity_of(fd);
     e->map_bytes = map_for(fd, TWIN__STORE_MAP_BYTES);
     twin_status status = check_head(e, error);
     if (status == TWIN_OK)
-        status = open_checked(e, must_write, error);
+        status = open_checked(e, access != TWIN__STORE_READ, error);
     if (status != TWIN_OK) {
         e->fd = -1;
         destroy(e);
@@ -470,8 +508,13 @@ static bool same_schema(const struct twin__store_schema *a, const struct twin__s
 }
 
 static twin_status share(struct twin__environment **out, struct twin__environment *e, const char *path,
-                         const struct twin__store_schema *schema, bool must_write, twin_error *error)
+                         const struct twin__store_schema *schema, enum twin__store_access access, twin_error *error)
 {
+    bool must_write = access == TWIN__STORE_WRITE;
+    if (e->compacts)
+        return twin__fail(error, TWIN_EBUSY, "%s: is being replaced; try again later", path);
+    if (access == TWIN__STORE_COMPACT)
+        return twin__fail(error, TWIN_EBUSY, "%s: this process has it open; close it first", path);
     if (!same_schema(e->schema, schema))
         return twin__store_fail_code(error, path, schema, MDB_INCOMPATIBLE);
     if (must_write && !e->writable)
@@ -479,9 +522,11 @@ static twin_status share(struct twin__environment **out, struct twin__environmen
                           "%s: this process has it open, from when it could not be written; "
                           "close it first",
                           path);
-    twin_status status = must_write && !e->checked ? twin__environment_check(e, error) : TWIN_OK;
+    twin_status status = must_write && !e->checked ? lock_writers(e, error) : TWIN_OK;
+    if (status == TWIN_OK && must_write && !e->checked)
+        status = twin__environment_check(e, error);
     if (status != TWIN_OK)
-        return status;
+        return status == TWIN_ESTOPPED ? fail_replaced(error, path) : status;
     e->checked |= must_write;
     e->handles++;
     *out = e;
@@ -489,15 +534,35 @@ static twin_status share(struct twin__environment **out, struct twin__environmen
 }
 
 static twin_status share_or_open(struct twin__environment **out, int fd, const char *path,
-                                 const struct twin__store_schema *schema, bool must_write, twin_error *error)
+                                 const struct twin__store_schema *schema, enum twin__store_access access,
+                                 twin_error *error)
 {
+    struct stat named;
     struct twin__environment *e = find(identity_of(fd));
+    if (!e && !same(identity_from(stat(path, &named), &named), identity_of(fd)))
+        return TWIN_ESTOPPED; /* it was replaced while we waited */
     if (e)
-        return share(out, e, path, schema, must_write, error);
+        return share(out, e, path, schema, access, error);
     if (lock_file_is_in_use(lock_file_of(path)))
         return twin__fail(error, TWIN_EBUSY, "%s: this process still has the file open that had this name before",
                           path);
-    return open_new(out, fd, path, schema, must_write, error);
+    return open_new(out, fd, path, schema, access, error);
+}
+
+static twin_status acquire(struct twin__environment **out, const char *path, const struct twin__store_schema *schema,
+                           enum twin__store_access access, twin_error *error)
+{
+    int fd;
+    *out = NULL;
+    twin_status status = twin__store_hold_file(&fd, path, LOCK_SH, error);
+    if (status == TWIN_OK) {
+        lock_list();
+        status = share_or_open(out, fd, path, schema, access, error);
+        unlock_list();
+    }
+    if (fd >= 0 && !(*out && (*out)->fd == fd))
+        close(fd);
+    return status;
 }
 
 twin_status twin__environment_acquire(struct twin__environment **out, const char *path,
@@ -505,18 +570,11 @@ twin_status twin__environment_acquire(struct twin__environment **out, const char
                                       twin_error *error)
 {
     static pthread_once_t watching = PTHREAD_ONCE_INIT;
-    int fd;
-    *out = NULL;
     pthread_once(&watching, watch_forks);
-    twin_status status = twin__store_hold_file(&fd, path, access == TWIN__STORE_ALONE ? LOCK_EX : LOCK_SH, error);
-    if (status == TWIN_OK) {
-        lock_list();
-        status = share_or_open(out, fd, path, schema, access != TWIN__STORE_READ, error);
-        unlock_list();
-    }
-    if (fd >= 0 && !(*out && (*out)->fd == fd))
-        close(fd);
-    return status;
+    twin_status status = TWIN_ESTOPPED;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && status == TWIN_ESTOPPED; attempt++)
+        status = acquire(out, path, schema, access, error);
+    return status == TWIN_ESTOPPED ? fail_replaced(error, path) : status;
 }
 
 twin_status twin__environment_open_private(struct twin__environment **out, const char *path,
@@ -535,18 +593,34 @@ twin_status twin__environment_open_private(struct twin__environment **out, const
     return twin__store_fail_code(error, path, schema, code);
 }
 
+/* The caller holds the lock of the list. */
+static void release(struct twin__environment *e)
+{
+    if (--e->handles > 0)
+        return;
+    struct twin__environment **link = &environments;
+    while (*link && *link != e)
+        link = &(*link)->next;
+    if (*link) /* a private one is not in the list */
+        *link = e->next;
+    destroy(e);
+}
+
 void twin__environment_release(struct twin__environment *e)
 {
     if (!e || e->process != getpid())
         return;
     lock_list();
-    if (--e->handles == 0) {
-        struct twin__environment **link = &environments;
-        while (*link && *link != e)
-            link = &(*link)->next;
-        if (*link) /* a private one is not in the list */
-            *link = e->next;
-        destroy(e);
-    }
+    release(e);
     unlock_list();
+}
+
+twin_status twin__environment_replace(struct twin__environment *e, const char *temporary, const char *path,
+                                      twin_error *error)
+{
+    lock_list();
+    twin_status status = twin__store_name_file(temporary, path, true, error);
+    release(e);
+    unlock_list();
+    return status;
 }

@@ -24,7 +24,8 @@ struct twin__environment {
     char *path; /* the name it was opened by, which is that of the lock file */
     int fd;     /* holds a lock on the file, so that nobody replaces it; -1: none */
     bool writable;
-    bool checked; /* all pages, as a writer needs it; readers check what they use */
+    bool compacts; /* nobody may share it */
+    bool checked;  /* all pages, as a writer needs it; readers check what they use */
     MDB_env *env;
     MDB_dbi tables[TWIN__STORE_MOST_TABLES];
     pthread_mutex_t writing; /* held by the thread that writes, and while the map changes; taken before `lock` */
@@ -60,6 +61,11 @@ twin_status twin__environment_check(struct twin__environment *environment, twin_
 
 /* Closes it when no handle is left. */
 void twin__environment_release(struct twin__environment *environment);
+
+/* Gives a finished file the name of an environment opened to COMPACT, and closes that, before anybody here can open the new
+ * one: they have the same lock file. */
+twin_status twin__environment_replace(struct twin__environment *environment, const char *temporary, const char *path,
+                                      twin_error *error);
 
 /* A transaction that reads: LMDB's, which keeps the pages of its state from being used again, and what is known of them. */
 struct twin__environment_reading {

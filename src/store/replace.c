@@ -1,8 +1,13 @@
 /* replace.c — files that get their name when they are whole: new ones, and compacted ones.
  *
  * A file is written under a temporary name beside the one it will have, without a lock file, since nobody else knows it.
- * Whoever replaces a file holds it alone (flock); everyone who has it open holds a shared lock. A compacted file gets its
- * name only after the old one has been closed: the two have the same lock file. */
+ * Whoever creates a file in the place of another holds that one alone (flock); everyone who has it open holds a shared lock.
+ *
+ * A compacted file takes the place of one that others may be reading. They keep the old file, but the two have the same
+ * lock file, with a table of readers and the number of the last transaction. So the new file continues the numbers of the
+ * old one: readers of either find a state with that number. Once the new file has been changed, a reader of the old one that
+ * begins again finds none, and is told that the file was replaced. Writers keep one who compacts out, and the other way
+ * round (environment.c). */
 #include "store/replace.h"
 
 #include <dirent.h>
@@ -86,8 +91,7 @@ static void sync_folder(const char *path)
     free(copy);
 }
 
-/* Gives a finished file its name: that of a file which the caller holds alone, or one that must be free. */
-static twin_status name_file(const char *temporary, const char *path, bool replace, twin_error *error)
+twin_status twin__store_name_file(const char *temporary, const char *path, bool replace, twin_error *error)
 {
     bool good = replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
     twin_status status = TWIN_OK;
@@ -155,7 +159,7 @@ static twin_status create(const char *temporary, const char *path, const struct 
     if (status == TWIN_OK)
         status = write_private(temporary, schema, options.secret ? 0600 : 0666, MAP_BYTES, filling, error);
     if (status == TWIN_OK)
-        status = name_file(temporary, path, held >= 0, error);
+        status = twin__store_name_file(temporary, path, held >= 0, error);
     if (held >= 0)
         close(held);
     return status;
@@ -200,29 +204,63 @@ static twin_status copy_compact(const twin__store *store, const char *temporary,
     return twin__store_fail_code(error, temporary, store->environment->schema, code);
 }
 
-static twin_status compact(twin__store *store, const char *temporary, struct filling filling, twin_error *error)
+/* The copy begins with transaction 1, in the second meta page; the first is that of an empty file. It is given the number of
+ * the state that was copied, for readers of the old file and of the new one look into the same lock file for the number of
+ * the last transaction. */
+static int renumber(const char *temporary, uint64_t number)
 {
-    struct twin__environment *e = store->environment;
-    twin_status status = copy_compact(store, temporary, error);
-    if (status == TWIN_OK)
-        status = write_private(temporary, e->schema, 0666, TWIN__STORE_MAP_BYTES, filling, error);
-    if (status != TWIN_OK)
-        return status;
-    int held = dup(e->fd); /* which keeps the lock */
-    if (held < 0) {
-        unlink(temporary);
-        return twin__fail(error, TWIN_EIO, "%s: could not be replaced: %m", store->path);
-    }
-    twin__environment_release(e); /* before the name is the new file's: whoever opens that has the same lock file */
-    store->environment = NULL;
-    status = name_file(temporary, store->path, true, error);
-    close(held);
-    return status;
+    enum { PAGE_BYTES_AT = 40, TRANSACTION_AT = 144 };
+    uint32_t page_bytes = 0;
+    uint64_t before = number - 1;
+    int fd = open(temporary, O_RDWR | O_CLOEXEC);
+    bool good = fd >= 0 && pread(fd, &page_bytes, sizeof page_bytes, PAGE_BYTES_AT) == (ssize_t)sizeof page_bytes &&
+                pwrite(fd, &before, sizeof before, TRANSACTION_AT) == (ssize_t)sizeof before &&
+                pwrite(fd, &number, sizeof number, (off_t)page_bytes + TRANSACTION_AT) == (ssize_t)sizeof number &&
+                fsync(fd) == 0;
+    int code = good ? MDB_SUCCESS : errno;
+    if (fd >= 0)
+        close(fd);
+    return code;
 }
 
-twin_status twin__store_compact(twin__store *store, twin__store_write *amend, void *context, twin_error *error)
+static twin_status newest(uint64_t *out, twin__store *store, twin_error *error)
 {
-    struct filling filling = { 0, amend, context };
+    twin__store_txn *txn;
+    twin_status status = twin__store_begin_read(&txn, store, error);
+    if (status != TWIN_OK)
+        return status;
+    *out = twin__store_number(txn);
+    twin__store_end_read(txn);
+    return TWIN_OK;
+}
+
+/* Nobody else writes, so what is copied is the last state. */
+static twin_status compact(twin__store *store, const char *temporary, struct filling touch, twin_error *error)
+{
+    uint64_t number = 0;
+    twin_status status = TWIN_OK;
+    for (int i = 0; i < 2 && status == TWIN_OK && number % 2 == 0; i++) {
+        status = twin__store_transact(store, touch.fill, touch.context, error);
+        if (status == TWIN_OK)
+            status = newest(&number, store, error);
+    }
+    if (status == TWIN_OK)
+        status = copy_compact(store, temporary, error);
+    if (status != TWIN_OK)
+        return status;
+    int code = renumber(temporary, number);
+    if (code != MDB_SUCCESS) {
+        unlink(temporary);
+        return twin__store_fail_code(error, temporary, store->environment->schema, code);
+    }
+    struct twin__environment *e = store->environment;
+    store->environment = NULL;
+    return twin__environment_replace(e, temporary, store->path, error);
+}
+
+twin_status twin__store_compact(twin__store *store, twin__store_write *touch, void *context, twin_error *error)
+{
+    struct filling filling = { 0, touch, context };
     char *temporary = temporary_name(store->path);
     twin_status status = temporary ? compact(store, temporary, filling, error) : twin__fail_memory(error);
     free(temporary);

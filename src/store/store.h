@@ -59,7 +59,7 @@ twin_status twin__store_create(const char *path, const struct twin__store_schema
 enum twin__store_access {
     TWIN__STORE_READ,
     TWIN__STORE_WRITE,
-    TWIN__STORE_ALONE, /* writes, and nobody else has it open, this process included */
+    TWIN__STORE_COMPACT, /* writes, and nobody else writes; this process has no other handle of it */
 };
 
 /* Where FILE-lock can neither be created nor written (another user's folder), a store is opened for reading without it.
@@ -67,7 +67,7 @@ enum twin__store_access {
  * committed. FILE-lock is never written if it is a link, or not a lock file: TWIN_EINVAL.
  *
  * Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
- * TWIN_EFORMAT. Being replaced, or with ALONE in use: TWIN_EBUSY.
+ * TWIN_EFORMAT. Being replaced, or written where it must not be: TWIN_EBUSY.
  *
  * Whoever reads checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Whoever opens a store to
  * write checks all of them first. So it can be read and written without dying of damage, unless pages are damaged after they
@@ -76,9 +76,10 @@ twin_status twin__store_open(twin__store **out, const char *path, const struct t
                              enum twin__store_access access, twin_error *error);
 void twin__store_close(twin__store *store);
 
-/* Replaces the file of a store opened ALONE by a copy without free pages. `amend` changes the copy before it gets the
- * name. The handle can only be closed afterwards. */
-twin_status twin__store_compact(twin__store *store, twin__store_write *amend, void *context, twin_error *error);
+/* Replaces the file of a store opened to COMPACT by a copy without free pages, after one or two transactions of `touch`, which
+ * must write something. Who reads the old file meanwhile keeps it, until it begins to read again after the new one was
+ * changed: then TWIN_EBUSY says that it was replaced. The handle can only be closed afterwards. */
+twin_status twin__store_compact(twin__store *store, twin__store_write *touch, void *context, twin_error *error);
 
 const char *twin__store_path(const twin__store *store);
 twin_status twin__store_bytes(uint64_t *out, const twin__store *store, twin_error *error);

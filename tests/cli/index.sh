@@ -244,6 +244,19 @@ index 0 create link.twin --force
 index 0 check elsewhere/real.twin
 prints 'good: 0 documents, 0 different sets'
 
+# ---- locks: --wait
+
+index 0 create wait.twin
+(flock -s 9 && sleep 1) 9<wait.twin &
+sleep 0.2
+wrong 'is in use by another process' create --force wait.twin
+wrong 'is in use by another process' create --force --wait=0.1 wait.twin
+wrong 'is not a number of seconds' create --wait=long wait.twin
+index 0 compact --quiet wait.twin # a reader does not keep it out
+index 0 create --force --wait=60 wait.twin
+index 0 create --force --wait wait.twin
+wait
+
 # ---- what earlier versions wrote
 
 cp "$TWINSIFT_ROOT/tests/golden/index.twin" golden.twin && chmod u+w golden.twin

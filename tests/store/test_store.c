@@ -465,7 +465,7 @@ static void handles_share_one_file(void **state)
         assert_int_equal(mark_in(reader), 2);
         twin__store *alone;
         BAD(TWIN_EBUSY, "this process has it open",
-            twin__store_open(&alone, path, &schema, TWIN__STORE_ALONE, &failure));
+            twin__store_open(&alone, path, &schema, TWIN__STORE_COMPACT, &failure));
         if (order % 2) {
             twin__store_close(reader);
             set_mark(writer, 3);
@@ -481,7 +481,7 @@ static void handles_share_one_file(void **state)
             assert_int_equal(mark_in(reader), 2);
             twin__store_close(reader);
         }
-        alone = open_store(TWIN__STORE_ALONE); /* nothing was left open */
+        alone = open_store(TWIN__STORE_COMPACT); /* nothing was left open */
         twin__store_close(alone);
     }
 }
@@ -604,7 +604,7 @@ static void a_lock_file_that_is_something_else_is_left_alone(void **state)
         assert_true(way || symlink("notes", lock_path) == 0);
         BAD(TWIN_EINVAL, "is not its lock file", twin__store_open(&store, path, &schema, TWIN__STORE_READ, &failure));
         BAD(TWIN_EINVAL, "is not its lock file",
-            twin__store_open(&store, path, &schema, TWIN__STORE_ALONE, &failure));
+            twin__store_open(&store, path, &schema, TWIN__STORE_COMPACT, &failure));
         file = fopen(way ? lock_path : other, "r");
         assert_true(file && fgets(line, sizeof line, file) && fclose(file) == 0);
         assert_string_equal(line, "notes");
@@ -675,7 +675,7 @@ static void a_compacted_store_holds_the_same_in_less(void **state)
     unsigned calls = 0;
     uint64_t large, small, key = 7, mark = 5;
     create(1);
-    twin__store *store = open_store(TWIN__STORE_ALONE), *other;
+    twin__store *store = open_store(TWIN__STORE_COMPACT), *other;
     GOOD(twin__store_transact(store, write_large, &calls, &failure));
     GOOD(twin__store_transact(store, delete_missing, &key, &failure)); /* which is there this time */
     GOOD(twin__store_bytes(&large, store, &failure));
@@ -690,6 +690,79 @@ static void a_compacted_store_holds_the_same_in_less(void **state)
     assert_int_equal(mark_in(store), 5);
     twin__store_close(store);
     assert_int_equal(files_in_folder(), 2); /* with the lock file */
+}
+
+/* One of two processes that take turns. */
+struct turns {
+    int in, out;
+};
+
+static bool pass_turn(struct turns turns)
+{
+    char byte = 1;
+    return write(turns.out, &byte, 1) == 1;
+}
+
+static bool wait_turn(struct turns turns)
+{
+    char byte;
+    return read(turns.in, &byte, 1) == 1;
+}
+
+/* Reads before, while and after the file is replaced, and after the new one was changed. */
+static bool reads_all_the_time(struct turns turns)
+{
+    twin__store *store, *writer = NULL;
+    twin__store_txn *txn;
+    if (twin__store_open(&store, path, &schema, TWIN__STORE_READ, NULL) != TWIN_OK ||
+        twin__store_begin_read(&txn, store, NULL) != TWIN_OK || !pass_turn(turns) || !wait_turn(turns))
+        return false;
+    bool good = mark_seen(txn) == 1; /* compacted meanwhile */
+    twin__store_end_read(txn);
+    good = good && mark_in(store) == 5 && pass_turn(turns) && wait_turn(turns);
+    twin_error error = { 0 };
+    good = good && twin__store_begin_read(&txn, store, &error) == TWIN_EBUSY && strstr(error.message, "was replaced");
+    twin__store_close(store);
+    good = good && twin__store_open(&store, path, &schema, TWIN__STORE_READ, NULL) == TWIN_OK && mark_in(store) == 6;
+    twin__store_close(store);
+    good = good && twin__store_open(&writer, path, &schema, TWIN__STORE_WRITE, NULL) == TWIN_OK && pass_turn(turns) &&
+           wait_turn(turns);
+    twin__store_close(writer);
+    return good;
+}
+
+static void readers_of_other_processes_keep_the_file_that_is_compacted(void **state)
+{
+    (void)state;
+    int there[2], back[2], status;
+    uint64_t mark = 5;
+    create(1);
+    assert_true(pipe(there) == 0 && pipe(back) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(reads_all_the_time((struct turns){ there[0], back[1] }) ? 0 : 1);
+    struct turns turns = { back[0], there[1] };
+    close(there[0]); /* so that the end of the child is noticed */
+    close(back[1]);
+
+    assert_true(wait_turn(turns));
+    twin__store *store = open_store(TWIN__STORE_COMPACT);
+    GOOD(twin__store_compact(store, write_mark, &mark, &failure));
+    twin__store_close(store);
+    assert_true(pass_turn(turns) && wait_turn(turns));
+    store = open_store(TWIN__STORE_WRITE);
+    set_mark(store, 6);
+    GOOD(twin__store_check(store, &failure));
+    twin__store_close(store);
+    assert_true(pass_turn(turns) && wait_turn(turns)); /* it writes now */
+    BAD(TWIN_EBUSY, "is being written by another process",
+        twin__store_open(&store, path, &schema, TWIN__STORE_COMPACT, &failure));
+    assert_true(pass_turn(turns));
+    assert_true(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    store = open_store(TWIN__STORE_COMPACT);
+    twin__store_close(store);
+    close(there[1]);
+    close(back[0]);
 }
 
 /* ---- files of others, and damage ---- */
@@ -908,6 +981,7 @@ int main(void)
         cmocka_unit_test(leftovers_are_removed_by_the_next_writer),
         cmocka_unit_test(a_child_leaves_alone_what_its_parent_opened),
         cmocka_unit_test(a_compacted_store_holds_the_same_in_less),
+        cmocka_unit_test(readers_of_other_processes_keep_the_file_that_is_compacted),
         cmocka_unit_test(files_of_others_are_refused),
         cmocka_unit_test(other_tables_are_refused),
         cmocka_unit_test(a_file_cut_short_is_refused),
