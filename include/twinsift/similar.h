@@ -61,10 +61,10 @@ typedef struct twin_similar_options {
 } twin_similar_options;
 
 typedef struct twin_similar_counts {
-    uint64_t candidates;        /* pairs that share a band or segment, or came near each other in a forest */
-    uint64_t verified;          /* pairs whose sets were compared */
-    uint64_t similar;           /* pairs that stay */
-    uint64_t crowds;            /* groups of documents connected by large buckets, such as those of one template */
+    uint64_t candidates; /* pairs that share a band or a key, came near each other in a forest, or are all compared */
+    uint64_t verified;   /* pairs whose sets were compared */
+    uint64_t similar;    /* pairs that stay */
+    uint64_t crowds;     /* groups of documents connected by large buckets, such as those of one template */
     uint64_t largest_crowds[3]; /* documents of the largest, largest first */
     double pairing_seconds, verifying_seconds;
 } twin_similar_counts;
