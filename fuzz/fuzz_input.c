@@ -152,6 +152,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     options.chunk_bytes = 1 + (bytes[0] >> 2);
     uint64_t parts = sum_of_file(path, options, false, &opened_again);
     demand(opened == opened_again && whole == parts);
+
+    /* The same bytes as one document, which is read as it is, unpacked or converted. */
+    options.as = TWIN_INPUT_AS_FILES;
+    options.format = TWIN_INPUT_DOCUMENTS;
+    demand(sum_of_file(path, options, true, &opened) == sum_of_file(path, options, false, &opened_again));
+    demand(opened == opened_again);
     close(fd);
     return 0;
 }

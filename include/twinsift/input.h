@@ -78,7 +78,7 @@ typedef struct twin_input_options {
     char separator;          /* of rows; 0: a tab */
     twin_mbox mbox;          /* of mail */
     const char *temp_folder; /* for what must be unpacked and is larger than memory_bytes; NULL: "/tmp" */
-    size_t memory_bytes;     /* of a compressed file or a pipe that are kept in memory; 0: 64 MiB */
+    size_t memory_bytes; /* of compressed files of lines or pipes that are kept in memory, all together; 0: 64 MiB */
     uint64_t
         max_unpacked_bytes; /* TWIN_ELIMIT when a file of lines or mail unpacks to more, or a pipe has more; 0: when
                                     it unpacks to 1 GiB and 200 times its size, and pipes may have any number */

@@ -18,19 +18,21 @@ static twin_status check_packing(enum packing found, const char *name, twin_erro
     return TWIN_OK;
 }
 
-/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. */
+/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. A folder may hold thousands of
+ * compressed files, so what they may keep in memory is counted over all of them. */
 static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const struct twin__opening *opening,
                           twin_input_format format, twin_error *error)
 {
     bool are_lines = twin__content_of(opening) == TWIN__CONTENT_LINES;
     const twin_input_options *options = &opening->settings->options;
+    size_t *memory_left = opening->settings->memory_left;
     int unpacked;
     struct unpack_options how = { .name = opening->name,
                                   .temp_folder = options->temp_folder,
                                   .total = total,
                                   .progress = options->progress,
                                   .most = options->max_unpacked_bytes,
-                                  .memory = options->memory_bytes,
+                                  .memory = *memory_left ? *memory_left : 1, /* 0 would be the default */
                                   .is_lines = true,
                                   .format = format };
     if (are_lines) /* one byte more than is allowed, after the '\r' of a line end, makes a line too long */
@@ -38,6 +40,8 @@ static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const 
     twin_status status = twin__unpack(&unpacked, &bytes->end, bytes->fd, how, error);
     if (status != TWIN_OK)
         return status;
+    if (bytes->end <= *memory_left)
+        *memory_left -= (size_t)bytes->end;
     close(bytes->fd);
     bytes->fd = unpacked;
     bytes->begin = 0;

@@ -17,12 +17,13 @@
 
 enum {
     CHUNK_BYTES = 1 << 20,
+    MEMORY_BYTES = 64 << 20,
     KEEP_BYTES = 4 << 20, /* what a buffer may keep from one call to the next */
 };
 
 struct twin_input {
     struct twin__input_settings settings;
-    size_t chunks, count;
+    size_t memory_left, chunks, count;
     struct twin__source **sources;
 };
 
@@ -42,6 +43,8 @@ static void fill_defaults(twin_input_options *options)
         options->chunk_bytes = CHUNK_BYTES;
     if (!options->max_bytes)
         options->max_bytes = UINT32_MAX;
+    if (!options->memory_bytes)
+        options->memory_bytes = MEMORY_BYTES;
 }
 
 static twin_status check_options(const twin_input_options *options, twin_error *error)
@@ -99,8 +102,10 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
     options.id_field = id_field;
     options.text_field = text_field;
     options.temp_folder = temp_folder;
+    input->memory_left = options.memory_bytes;
     input->settings = (struct twin__input_settings){
         .options = options,
+        .memory_left = &input->memory_left,
         .names_id = names_id,
         .full_names = count > 1 || options.ids == TWIN_IDS_PATH_AND_LINE,
         .names_lines = count > 1 || options.ids != TWIN_IDS_FIELD,

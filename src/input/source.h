@@ -16,8 +16,10 @@
 struct twin__input_settings {
     twin_input_options options; /* without zeros; the strings belong to the input */
     struct twin__fields fields;
-    bool names_id;    /* the field of the id was given, and not left to the default */
-    bool full_names;  /* ids of files begin with the name of the input: there are several, or it was asked for */
+    size_t *
+        memory_left; /* what further sources may keep in memory of what was unpacked; changes while they are opened */
+    bool names_id;   /* the field of the id was given, and not left to the default */
+    bool full_names; /* ids of files begin with the name of the input: there are several, or it was asked for */
     bool names_lines; /* ids made from lines begin with the name of the file, for the same reasons */
     bool ignores_ids; /* ids of records do not count */
 };

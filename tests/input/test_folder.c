@@ -326,6 +326,18 @@ static void json_lines_in_a_folder_that_cannot_be_read_are_problems(void **unuse
     twin_input_free(input);
 }
 
+static void packed_files_share_the_memory_they_may_take(void **unused)
+{
+    (void)unused;
+    make_folder("d");
+    write_packed_text("d/a.jsonl.gz", "{\"id\":\"a\",\"text\":\"x\"}\n");
+    write_packed_text("d/b.jsonl.gz", "{\"id\":\"b\",\"text\":\"x\"}\n");
+    twin_input_options options = { .temp_folder = "/nowhere/at/all", .memory_bytes = 44 };
+    CHECK_FOLDER(options, "a", "b");
+    options.memory_bytes = 43;
+    check_refused(path_of("d"), options, TWIN_EIO, "b.jsonl.gz cannot be unpacked: no file can be made");
+}
+
 static void hidden_files_and_folders_are_skipped(void **unused)
 {
     (void)unused;
@@ -541,6 +553,7 @@ int main(void)
         IN_A_FOLDER(folders_nested_past_all_reason_are_problems),
         IN_A_FOLDER(json_lines_in_a_folder_are_read_line_by_line),
         IN_A_FOLDER(json_lines_in_a_folder_that_cannot_be_read_are_problems),
+        IN_A_FOLDER(packed_files_share_the_memory_they_may_take),
         IN_A_FOLDER(hidden_files_and_folders_are_skipped),
         IN_A_FOLDER(packed_texts_in_a_folder_are_unpacked),
         IN_A_FOLDER(texts_in_utf_16_are_converted),
