@@ -37,7 +37,7 @@ mapfile -t names < <(sed 's/ .*//' out)
 wrong 'no experiment given'
 wrong 'unknown experiment "bloom-q"' bloom-q
 wrong '"many" is not a whole number from 1 to 1024' --threads many bloom-small
-wrong '"-1" is not a whole number' --seed=-1 bloom-small
+wrong 'not a whole number from 0' --seed=-1 bloom-small
 wrong 'cannot create the folder' bloom-small --out /dev/null/lab
 wrong "unknown option --frobnicate; see 'twinsift-lab --help'" --frobnicate all
 
