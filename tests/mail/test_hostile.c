@@ -266,6 +266,23 @@ static void text_below_many_elements_is_read(void **state_unused)
     }
 }
 
+static void style_sheets_without_end(void **state_unused)
+{
+    (void)state_unused;
+    static const char *const texts[] = { "@a{}", ".a{color:red}", ".a,", "/*", "{", "}", ";", "@", "a{;" };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        begin("Content-Type: text/html\n\n");
+        for (int k = 0; k < 10; k++) {
+            add("<style>");
+            add_times((QUICK ? 5000 : 50000) / strlen(texts[i]), texts[i]);
+            add("</style>");
+        }
+        add("<b class='a a a'>text");
+        assert_int_equal(read_it()->text.length, 4);
+        assert_true(reader->html && twin__html_parsers(reader->html) == 1);
+    }
+}
+
 static size_t attributes_left(const char *page, size_t length)
 {
     size_t count = 0;
@@ -320,6 +337,7 @@ int main(void)
         cmocka_unit_test(a_million_links),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(elements_without_end),
+        cmocka_unit_test(style_sheets_without_end),
         cmocka_unit_test(text_below_many_elements_is_read),
         cmocka_unit_test(attributes_without_end_are_cut),
         cmocka_unit_test(fifty_megabytes_of_base64),
