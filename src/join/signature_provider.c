@@ -38,9 +38,12 @@ twin_status twin__signature_provider(struct twin__provider *out, const struct tw
 {
     struct source *source = malloc(sizeof *source);
     uint64_t *items = malloc(2 * of->signatures.slots * (size_t)workers * sizeof *items);
-    *out = (struct twin__provider){
-        .count = of->count, .signatures = of->signatures, .size = size_of, .fetch = fetch, .context = source
-    };
+    *out = (struct twin__provider){ .count = of->count,
+                                    .signatures = of->signatures,
+                                    .size = size_of,
+                                    .fetch = fetch,
+                                    .split = of->split,
+                                    .context = source };
     if (source && items) {
         *source = (struct source){ of, items };
         return TWIN_OK;
