@@ -20,15 +20,16 @@ static const char head[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<style>\n"
     ":root { color-scheme: light dark; --ink: #222; --paper: #fff; --soft: #777; --line: #ccc; --bar: #3d6fa5;\n"
-    "  --gone: #fbdcd8; --new: #d9efd9 }\n"
+    "  --mark: #ffe9a8 }\n"
     "@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #181818; --soft: #999; --line: #444;\n"
-    "  --bar: #7aa7d9; --gone: #5a2a26; --new: #264a2a } }\n"
+    "  --bar: #7aa7d9; --mark: #5c4a12 } }\n"
     "body { font: 16px/1.5 Georgia, serif; color: var(--ink); background: var(--paper); max-width: 64em;\n"
     "  margin: 2em auto; padding: 0 1em }\n"
     "h2 { border-top: 1px solid var(--line); padding-top: 1em; margin-top: 2em }\n"
     "table { border-collapse: collapse } td, th { padding: .15em 1em .15em 0; text-align: left; vertical-align: top "
     "}\n"
     "td.number { text-align: right; font-variant-numeric: tabular-nums } .soft { color: var(--soft) }\n"
+    "mark { background: var(--mark); color: inherit }\n"
     "svg { width: 100%; max-width: 44em; height: auto; font: 12px sans-serif } svg rect { fill: var(--bar) }\n"
     "svg text { fill: var(--ink) } svg line { stroke: var(--line) }\n"
     ".pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(18em, 1fr)); gap: 1em; margin: 1em 0 2em "
@@ -89,7 +90,7 @@ static void write_bars(FILE *out, const struct bars *bars, const char *caption)
     uint64_t most = 1;
     for (size_t i = 0; i < bars->count; i++)
         most = bars->heights[i] > most ? bars->heights[i] : most;
-    double step = (double)WIDTH / (double)(bars->count ? bars->count : 1);
+    double step = (double)WIDTH / (double)(bars->count > 6 ? bars->count : 6);
     fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", WIDTH, HEIGHT, caption);
     for (size_t i = 0; i < bars->count; i++) {
         double height = (HEIGHT - TOP - BOTTOM) * (double)bars->heights[i] / (double)most;
@@ -157,22 +158,53 @@ static void write_sizes(FILE *out, const struct dedup_result *result)
 
 /* ---- examples ---- */
 
-static void write_text(FILE *out, const struct dedup_result *result, uint32_t document)
+enum { EXCERPT_BYTES = 1200 };
+
+/* One side of a pair: its spans, with those that only it has marked. */
+static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, bool second)
 {
-    enum { EXCERPT_BYTES = 1200 };
-    twin_scratch scratch = { 0 };
-    twin_document found;
+    for (size_t i = 0; i < spans->count; i++) {
+        const twin_edit_span *span = &spans->spans[i];
+        bool marked = span->kind == (second ? TWIN_EDIT_INSERTED : TWIN_EDIT_DELETED);
+        if (!marked && span->kind != TWIN_EDIT_EQUAL)
+            continue;
+        fputs(marked ? "<mark>" : "", out);
+        escape_html(out, text.bytes + (second ? span->b_begin : span->a_begin),
+                    second ? span->b_length : span->a_length);
+        fputs(marked ? "</mark>" : "", out);
+    }
+}
+
+/* A document as the left or right half of a pair. */
+static void write_document(FILE *out, const struct dedup_result *result, uint32_t document, twin_text text,
+                           const twin_edit_spans *spans, bool second)
+{
     twin_text id = twin_collection_id(NULL, result->collection, document);
     fputs("<div><b>", out);
     escape_html(out, id.bytes, id.length);
     fputs("</b>", out);
-    if (twin_collection_document(&found, result->collection, &scratch, document, NULL) == TWIN_OK) {
-        size_t length = excerpt_length(found.text, EXCERPT_BYTES);
-        escape_html(out, found.text.bytes, length);
-        fputs(length < found.text.length ? " …" : "", out);
+    write_side(out, text, spans, second);
+    fputs(text.length == EXCERPT_BYTES ? " …</div>" : "</div>", out);
+}
+
+/* Both texts, with what they do not share marked. */
+static void write_pair(FILE *out, const struct dedup_result *result, uint32_t kept, uint32_t dropped)
+{
+    twin_scratch scratches[2] = { 0 };
+    twin_document a, b;
+    twin_edit_spans spans = { 0 };
+    if (twin_collection_document(&a, result->collection, &scratches[0], kept, NULL) == TWIN_OK &&
+        twin_collection_document(&b, result->collection, &scratches[1], dropped, NULL) == TWIN_OK) {
+        a.text.length = excerpt_length(a.text, EXCERPT_BYTES);
+        b.text.length = excerpt_length(b.text, EXCERPT_BYTES);
+        if (twin_diff(&spans, a.text, b.text, (twin_diff_options){ 0 }) == TWIN_OK) {
+            write_document(out, result, kept, a.text, &spans, false);
+            write_document(out, result, dropped, b.text, &spans, true);
+        }
     }
-    fputs("</div>", out);
-    twin_scratch_clear(&scratch);
+    twin_edit_spans_clear(&spans);
+    twin_scratch_clear(&scratches[0]);
+    twin_scratch_clear(&scratches[1]);
 }
 
 /* The dropped document that is the least similar to the one kept: what the threshold means for this collection. */
@@ -191,14 +223,13 @@ static void write_examples(FILE *out, const struct dedup_result *result)
     const twin_dedup_group *largest[LARGEST_GROUPS];
     size_t count = largest_groups(largest, result->dedup);
     fputs("<h2>The largest groups</h2>\n<p>On the left the document that is kept, on the right the one of those "
-          "dropped for it that is the least similar.</p>\n",
+          "dropped for it that is the least similar; what they do not share is marked.</p>\n",
           out);
     for (size_t i = 0; i < count; i++) {
         uint32_t other = least_similar(result, largest[i]);
         fprintf(out, "<p>%zu dropped; similarity %.4f</p><div class=\"pair\">", largest[i]->count,
                 twin_dedup_similarities(result->dedup)[other]);
-        write_text(out, result, largest[i]->keeper);
-        write_text(out, result, other);
+        write_pair(out, result, largest[i]->keeper, other);
         fputs("</div>\n", out);
     }
 }
