@@ -61,7 +61,7 @@ twin_mail *mail_open(const struct mail_request *request, twin_mail_access access
     twin_mail *mail = NULL;
     twin_status status = twin_message_available();
     if (status != TWIN_OK) {
-        fail_status("mail", status, NULL);
+        fail("%s", twin_error_last(status));
         return NULL;
     }
     if (is_missing(path) && !create) {

@@ -63,3 +63,12 @@ END
 "$CC" -std=c17 -I"$root/include" mail.c -o mail build/libtwinsift.so -Wl,-rpath,"$PWD/build"
 ./mail >mail.txt || fail "a reader of messages: $(cat mail.txt)"
 grep -qF 'reading mail is not in this build of twinsift' mail.txt || fail "a reader of messages said: $(cat mail.txt)"
+
+# check answers with its exit status, so that an error is another one.
+message=$root/samples/mail/spam/01-watches.eml
+refused 'reading mail is not in this build of twinsift' $twinsift mail learn -m new.twin --as spam "$message"
+code=0
+$twinsift mail check -m new.twin "$message" >out.txt 2>err.txt || code=$?
+[ $code = 3 ] || fail "mail check exited with $code: $(cat err.txt)"
+grep -qF 'reading mail is not in this build of twinsift' err.txt || fail "mail check said: $(cat err.txt)"
+[ ! -e new.twin ] || fail "a model was left behind"
