@@ -3,7 +3,8 @@
  * Content carries the score. Learning the weights of the evidence online was measured and is no better than fixed ones,
  * and a lookalike as an equal voter makes the rare errors more frequent, since near-copies of newsletters carry both
  * labels. So a lookalike counts where it is almost equal to the message: more with two or more reports than with one,
- * and not where as many copies have another label. A sender counts a little.
+ * and not where as many copies have another label. A sender counts a little. A message that was learnt itself gets its
+ * label, whatever its score.
  *
  * The threshold of a label is a running quantile: it rises by 0.5 when a message of another label was above it, and falls
  * by 0.0005 when it was not, so that about one message in a thousand is above it. It has an upper bound: where many labels
@@ -15,13 +16,13 @@
 
 #include "base/enum_names.h"
 
-static const double RISE = 0.5, FALL = 0.0005, LEAST_THRESHOLD = 1, MOST_THRESHOLD = 6;
+static const double RISE = 0.5, FALL = 0.0005, LEAST_THRESHOLD = 1, MOST_THRESHOLD = 4.0;
 
 /* Below this log odds of all other labels a message is good. */
 static const double GOOD_BELOW = -1;
 
-static const double SENDER_WEIGHT = 0.15;                        /* of the log ratio of counts */
-static const double COPY_ONCE = 1, COPY_OFTEN = 3, THE_SAME = 5; /* log odds of lookalikes; of the message itself */
+static const double SENDER_WEIGHT = 0.15;                 /* of the log ratio of counts */
+static const double ALIKE_WEIGHT = 0.69, MOST_COPIES = 3; /* log odds of lookalikes */
 static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; almost equal, as in lookalike.c */
 
 static const char *const method_names[] = {
@@ -98,22 +99,20 @@ static double compare_means(const struct twin__neighbours *near, unsigned count,
     return mean_of(&near[label]) - other;
 }
 
+/* Every report of a copy counts less than the one before; what is only alike, less than one. */
 static double weigh_copies(const twin_mail_lookalike *nearest)
 {
-    double grade = fmin((nearest->similarity - ALIKE) / (COPY - ALIKE), 1);
-    return grade <= 0 ? 0 : grade * (nearest->copies >= 2 ? COPY_OFTEN : COPY_ONCE);
+    if (nearest->copies)
+        return fmin(log(1 + (double)nearest->copies), MOST_COPIES);
+    return ALIKE_WEIGHT * fmin(fmax((nearest->similarity - ALIKE) / (COPY - ALIKE), 0), 1);
 }
 
-static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbours *near,
-                             const struct twin__model *model, const struct twin__mail_item *item, unsigned label,
-                             twin_mail_method method)
+static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbours *near, unsigned labels,
+                             unsigned label, twin_mail_method method)
 {
-    uint64_t same = twin__remembered_find(&model->remembered, item->id);
-    find_nearest(out, near, model->label_count, label);
+    find_nearest(out, near, labels, label);
     if (method == TWIN_MAIL_LOOKALIKE)
-        out->lookalike = 10 * compare_means(near, model->label_count, label);
-    else if (same != UINT64_MAX)
-        out->lookalike = twin__remembered_at(&model->remembered, same)->label == label ? THE_SAME : -THE_SAME;
+        out->lookalike = 10 * compare_means(near, labels, label);
     else
         out->lookalike = weigh_copies(&out->nearest) - weigh_copies(&out->nearest_other);
 }
@@ -152,7 +151,7 @@ static void weigh(twin_mail_evidence *out, const struct twin__model *model, cons
     *out = (twin_mail_evidence){ .label = known->name, .messages = known->messages };
     out->content = content_of(model, item, label);
     weigh_sender(out, &found->senders, model->label_count, label, method);
-    weigh_lookalikes(out, found->near, model, item, label, method);
+    weigh_lookalikes(out, found->near, model->label_count, label, method);
     out->score = combine(out, method);
 }
 
@@ -257,6 +256,11 @@ void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, 
     out->score = 1 / (1 + exp(-shown->score));
     out->threshold = threshold_of(model, shown->label, method);
     out->reason = reason_of(best ? best : shown, method);
+    uint64_t same = twin__remembered_find(&model->remembered, item->id);
+    if (method == TWIN_MAIL_ALL && same != UINT64_MAX && !trusted) {
+        out->label = model->labels[twin__remembered_at(&model->remembered, same)->label].name;
+        out->reason = TWIN_MAIL_BY_LOOKALIKE;
+    }
 }
 
 const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item)
