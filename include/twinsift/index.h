@@ -13,8 +13,9 @@
  *
  * What is read is checked when it is first used, and all pages of the file when it is opened to be written (0.3 s per
  * million documents), so that damage is reported as TWIN_EFORMAT and neither kills the process nor leaves answers out. But
- * a file that is cut short while it is open kills its readers (SIGBUS), as with everything that is mapped. An index in a folder that cannot be written is read without
- * FILE-lock; then nobody should write it meanwhile. FILE-lock is not touched if it is a link or another file: TWIN_EINVAL. */
+ * a file that is cut short while it is open kills its readers (SIGBUS), as with everything that is mapped. An index in a
+ * folder that cannot be written is read without FILE-lock; then nobody should write it meanwhile. FILE-lock is not touched
+ * if it is a link or another file: TWIN_EINVAL. */
 #ifndef TWINSIFT_INDEX_H
 #define TWINSIFT_INDEX_H
 
