@@ -511,9 +511,10 @@ static twin_status save_rehearsal_part(twin__store_txn *txn, unsigned label, con
     size_t room = CHECK_BYTES;
     for (size_t i = 0; i < REHEARSED_PER_VALUE; i++)
         room += 8 + (slots[i] ? features_room(slots[i]->counts) : 0);
-    unsigned char *value = malloc(room), *at = value + CHECK_BYTES;
+    unsigned char *value = malloc(room);
     if (!value)
         return twin__fail_memory(error);
+    unsigned char *at = value + CHECK_BYTES;
     for (size_t i = 0; i < REHEARSED_PER_VALUE; i++) {
         twin__put8(at, slots[i] ? slots[i]->number + 1 : 0);
         at += 8;

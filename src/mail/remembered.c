@@ -91,14 +91,23 @@ uint64_t twin__remembered_find(const struct twin__remembered *remembered, uint64
 
 /* ---- adding, removing */
 
-static bool grow(void *array, size_t capacity, size_t size)
+/* Each array is its own, so that one that has grown is kept when the next cannot. */
+static bool grow(struct twin__remembered *r, size_t capacity)
 {
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, capacity * size);
-    if (grown)
-        memcpy(array, &grown, sizeof grown);
-    return grown != NULL;
+    struct twin__mail_record *records = realloc(r->records, capacity * sizeof *records);
+    if (!records)
+        return false;
+    r->records = records;
+    void *heads = realloc(r->heads, capacity * sizeof *r->heads);
+    if (!heads)
+        return false;
+    r->heads = heads;
+    void *tails = realloc(r->tails, capacity * sizeof *r->tails);
+    if (!tails)
+        return false;
+    r->tails = tails;
+    r->capacity = capacity;
+    return true;
 }
 
 static twin_status make_room(struct twin__remembered *r)
@@ -113,11 +122,7 @@ static twin_status make_room(struct twin__remembered *r)
         return TWIN_OK;
     }
     size_t wanted = r->capacity < 512 ? 1024 : 2 * r->capacity;
-    if (!grow(&r->records, wanted, sizeof *r->records) || !grow(&r->heads, wanted, sizeof *r->heads) ||
-        !grow(&r->tails, wanted, sizeof *r->tails))
-        return TWIN_ENOMEM;
-    r->capacity = wanted;
-    return TWIN_OK;
+    return grow(r, wanted) ? TWIN_OK : TWIN_ENOMEM;
 }
 
 twin_status twin__remembered_add(struct twin__remembered *remembered, const struct twin__mail_record *record,
