@@ -49,7 +49,7 @@ static int run(void *context)
 static const struct shared_options defaults = {
     .executor = TWIN_EXEC_PTHREADS,
     .separator = '\n',
-    .scheme = { .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash.family = TWIN_HASH_SIP },
+    .scheme = { .shingle = { .kind = TWIN_SHINGLE_AUTO, .width = 9, .hash.family = TWIN_HASH_SIP },
                 .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128, .seed = OPTION_SEED_RANDOM },
                 .threshold = 0.8 },
 };

@@ -34,6 +34,10 @@ static void report_remarks(const twin_input *input, twin_collection_counts count
     else if (counts.too_short > counts.documents / 2)
         warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar only to equal ones",
              counts.too_short, counts.documents, plural(counts.documents), counts.too_short == 1 ? "is" : "are");
+    if (counts.unspaced)
+        warn("%" PRIu64 " of %" PRIu64 " document%s in a script without blanks between words, such as Chinese, "
+             "Japanese or Thai: use --shingle auto, which compares characters",
+             counts.unspaced, counts.documents, counts.documents == 1 ? " is" : "s are");
 }
 
 twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet)

@@ -16,7 +16,7 @@ static bool read_shingle(void *value, const struct option_row *row, const char *
 {
     if (twin_shingle_parse(value, text) == TWIN_OK)
         return true;
-    fail("--%s: \"%s\" is not char:N, word:N, stop:N or byte:N with N from 1 to %d", row->name, text,
+    fail("--%s: \"%s\" is not auto, char:N, word:N, stop:N or byte:N with N from 1 to %d", row->name, text,
          (int)TWIN_SHINGLE_MAX_WIDTH);
     return false;
 }
@@ -157,7 +157,8 @@ const struct option_row shared_option_rows[] = {
       AT(input.hidden) },
     { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,
       AT(scheme.normal) },
-    { "shingle", 0, OPTIONS_INPUT, "RULE", "char:N, word:N, stop:N or byte:N", &shingle_rule, AT(scheme.shingle) },
+    { "shingle", 0, OPTIONS_INPUT, "RULE", "auto, char:N, word:N, stop:N or byte:N", &shingle_rule,
+      AT(scheme.shingle) },
     { "stop-words", 0, OPTIONS_INPUT, "FILE",
       "the stop words of stop:N, one per line (default: the hundred most common English words)", &option_text,
       AT(stop_words) },

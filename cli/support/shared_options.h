@@ -64,7 +64,7 @@ struct shared_options {
 #define SHARED_DEFAULTS(threshold_)                                                                                  \
     {                                                                                                                \
         .executor = TWIN_EXEC_PTHREADS, .separator = '\n', .scheme = {                                               \
-            .shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9 },                                                    \
+            .shingle = { .kind = TWIN_SHINGLE_AUTO, .width = 9 },                                                    \
             .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128, .seed = 1 },                                      \
             .threshold = (threshold_)                                                                                \
         }                                                                                                            \

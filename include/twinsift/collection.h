@@ -33,6 +33,7 @@ typedef struct twin_collection twin_collection;
 
 typedef struct twin_collection_counts {
     uint64_t documents; /* good ones, too short or not */
+    uint64_t unspaced;  /* if shingles are words: in a script whose words are not separated by blanks */
     uint64_t too_short; /* shorter than one shingle, and so similar only to their copies; or empty, similar to none */
     uint64_t copies;    /* whose set is that of an earlier document */
     uint64_t problems;  /* bad documents, left out */

@@ -17,14 +17,14 @@ extern "C" {
 /* Zeros are completed by twin_scheme_complete(). Stop words are borrowed. */
 typedef struct twin_scheme {
     twin_normal normal;
-    twin_shingle_options shingle; /* width 0: 9 for CHAR, 4 for BYTE, 3 for WORD and STOP */
+    twin_shingle_options shingle; /* width 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP */
     twin_minhash_options minhash; /* slots 0: 128 */
     twin_measure measure;         /* what the threshold is a threshold of */
     double threshold;             /* in (0, 1]; 0: 0.8 */
     twin_plan plan;               /* bands 0: planned */
 } twin_scheme;
 
-/* The scheme that `twinsift pairs` uses by default, complete: folded text, char:9, xxh3, 128 slots of the fast sketch,
+/* The scheme that `twinsift pairs` uses by default, complete: folded text, auto:9, xxh3, 128 slots of the fast sketch,
  * a Jaccard similarity of 0.8, seed 1. */
 TWIN_API twin_scheme twin_scheme_default(void);
 
@@ -53,7 +53,7 @@ TWIN_API bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b);
 
 /* Appends the scheme, complete, as one line of KEY=VALUE separated by blanks, without a line end:
  *
- *     normal=fold shingle=char:9 hash=xxh3:1 sketch=fast slots=128 seed=1 measure=jaccard threshold=0.8 bands=25 rows=5
+ *     normal=fold shingle=auto:9 hash=xxh3:1 sketch=fast slots=128 seed=1 measure=jaccard threshold=0.8 bands=25 rows=5
  *
  * Equal schemes give equal bytes. docs/format.md draws it. The secret key of sip is part of the line. */
 TWIN_API twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *scheme);
@@ -63,7 +63,7 @@ TWIN_API twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *sche
  * offset when the line is not a scheme. */
 TWIN_API twin_status twin_scheme_read(twin_scheme *out, twin_buffer *words, twin_text line, twin_error *error);
 
-/* "jaccard", "containment"; "fold", "check", "bytes"; "char", "byte", "word", "stop". From a name: TWIN_EINVAL when there is
+/* "jaccard", "containment"; "fold", "check", "bytes"; "char", "byte", "word", "stop", "auto". From a name: TWIN_EINVAL when there is
  * no such value. */
 TWIN_API const char *twin_measure_name(twin_measure measure);
 TWIN_API twin_status twin_measure_from_name(twin_measure *out, const char *name);

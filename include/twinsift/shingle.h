@@ -18,6 +18,9 @@ extern "C" {
 enum { TWIN_SHINGLE_MAX_WIDTH = 1024 };
 
 typedef enum twin_shingle_kind {
+    TWIN_SHINGLE_AUTO, /* the default: every window of characters that count for `width`: Han and kana for three, Hangul syllables,
+                          Thai, Lao, Khmer and Burmese for one and a half, all others for one. The same as CHAR for text
+                          without such characters */
     TWIN_SHINGLE_CHAR, /* every window of `width` Unicode characters */
     TWIN_SHINGLE_BYTE, /* every window of `width` bytes */
     TWIN_SHINGLE_WORD, /* every window of `width` words; words are separated by white space */
@@ -26,7 +29,7 @@ typedef enum twin_shingle_kind {
 
 typedef struct twin_shingle_options {
     twin_shingle_kind kind;
-    size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR, 4 for BYTE, 3 for WORD and STOP */
+    size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP */
     twin_hash hash;
     const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP */
     size_t stop_word_count;
@@ -37,7 +40,8 @@ typedef struct twin_shingler twin_shingler;
 /* The width that 0 stands for. */
 TWIN_API size_t twin_shingle_default_width(twin_shingle_kind kind);
 
-/* Reads "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out` alone. */
+/* Reads "auto", "auto:9", "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out`
+ * alone. */
 TWIN_API twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule);
 
 /* Creates a shingler, which copies its stop words; release it with twin_shingler_free(). */

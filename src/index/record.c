@@ -79,6 +79,22 @@ unsigned twin__index_format_version(struct twin__bytes record)
     return twin__get4((const char *)record.at + 8);
 }
 
+/* The kinds of shingles in files; 4 came last. */
+static const unsigned char kind_numbers[] = { [TWIN_SHINGLE_CHAR] = 0,
+                                              [TWIN_SHINGLE_BYTE] = 1,
+                                              [TWIN_SHINGLE_WORD] = 2,
+                                              [TWIN_SHINGLE_STOP] = 3,
+                                              [TWIN_SHINGLE_AUTO] = 4 };
+enum { KINDS = sizeof kind_numbers };
+
+static twin_shingle_kind kind_of_number(unsigned char number)
+{
+    int kind = 0;
+    while (kind < KINDS - 1 && kind_numbers[kind] != number)
+        kind++;
+    return (twin_shingle_kind)kind;
+}
+
 twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options *options)
 {
     unsigned char head[TWIN__INDEX_FORMAT_BYTES] = { 0 };
@@ -87,7 +103,7 @@ twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options
     twin__put4(head + 8, TWIN__INDEX_VERSION);
     unsigned char kinds[] = { (unsigned char)options->format,
                               (unsigned char)options->scheme.normal,
-                              (unsigned char)shingle->kind,
+                              kind_numbers[shingle->kind],
                               (unsigned char)shingle->hash.family,
                               (unsigned char)options->scheme.minhash.sketch,
                               (unsigned char)options->keep };
@@ -152,7 +168,7 @@ static twin_status decode_words(twin_shingle_options *out, uint64_t count, struc
 
 static bool kinds_are_known(const unsigned char *head)
 {
-    return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && head[14] <= TWIN_SHINGLE_STOP &&
+    return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && head[14] < KINDS &&
            twin_hash_available((twin_hash_family)head[15]) != TWIN_EINVAL && head[16] <= TWIN_SKETCH_CLASSIC &&
            head[17] <= TWIN_KEEP_NONE;
 }
@@ -172,7 +188,7 @@ static void read_head(twin_index_options *out, const unsigned char *head)
     *out = (twin_index_options){
         .format = (twin_input_format)head[12],
         .scheme.normal = (twin_normal)head[13],
-        .scheme.shingle = { .kind = (twin_shingle_kind)head[14],
+        .scheme.shingle = { .kind = kind_of_number(head[14]),
                             .width = twin__get8(head + 24),
                             .hash = { (twin_hash_family)head[15],
                                       twin__get8(head + 32),

@@ -23,6 +23,7 @@
 #include "input/reader.h"
 #include "join/collection_private.h"
 #include "sketch/long_text.h"
+#include "sketch/script.h"
 
 void twin_scratch_clear(twin_scratch *scratch)
 {
@@ -95,6 +96,7 @@ static twin_status add_entry(struct twin__chunk_result *result, const twin_docum
     result->entries[result->entry_count++] = entry;
     result->bytes += document->text.length;
     result->too_short += entry.is_short;
+    result->unspaced += result->collection->by_words && twin__is_unspaced(document->text);
     return TWIN_OK;
 }
 
@@ -197,7 +199,7 @@ static void begin_chunk(void *context, int worker)
 {
     struct twin__chunk_result *result = &((struct reading *)context)->results[worker];
     result->entry_count = result->row_count = result->ids.length = 0;
-    result->replaced = result->bytes = result->too_short = 0;
+    result->replaced = result->bytes = result->too_short = result->unspaced = 0;
 }
 
 static twin_status read_document(void *context, int worker, const twin_document *document, uint64_t *ill_formed,
@@ -221,6 +223,7 @@ static twin_status collect_chunk(void *context, int worker, struct twin__reader 
     counts->replaced += result->replaced;
     counts->bytes += result->bytes;
     counts->too_short += result->too_short;
+    counts->unspaced += result->unspaced;
     return reading->kind.append(reading->collection, result, reader);
 }
 
@@ -280,8 +283,11 @@ static twin_status prepare(twin_collection *collection, twin_collection_options 
     if (options.texts && rows)
         return twin__fail(error, TWIN_EINVAL, "sets have no text to compare");
     twin_status status = twin_signer_create(&collection->signer, &options.scheme, error);
-    if (status == TWIN_OK && !options.texts)
-        collection->slots = twin_signer_scheme(collection->signer)->minhash.slots;
+    if (status == TWIN_OK && !options.texts) {
+        const twin_scheme *scheme = twin_signer_scheme(collection->signer);
+        collection->slots = scheme->minhash.slots;
+        collection->by_words = scheme->shingle.kind == TWIN_SHINGLE_WORD || scheme->shingle.kind == TWIN_SHINGLE_STOP;
+    }
     return status;
 }
 

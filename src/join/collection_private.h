@@ -28,7 +28,7 @@ struct twin_collection {
     const twin_input *input;
     twin_signer *signer;
     size_t slots; /* 0 for texts */
-    bool sizes, texts;
+    bool sizes, texts, by_words;
 
     struct twin__entry *entries;
     uint32_t *signatures; /* `slots` numbers an entry */
@@ -62,7 +62,7 @@ struct twin__chunk_result {
     struct twin__set_row *rows;
     size_t row_count, row_capacity;
     twin_buffer ids;
-    uint64_t replaced, bytes, too_short;
+    uint64_t replaced, bytes, too_short, unspaced;
 };
 
 /* How a kind of input is read: how a worker adds a document to its result, and how the result of a chunk is appended

@@ -27,7 +27,8 @@ static const char *const normal_names[] = {
 static const char *const kind_names[] = { [TWIN_SHINGLE_CHAR] = "char",
                                           [TWIN_SHINGLE_BYTE] = "byte",
                                           [TWIN_SHINGLE_WORD] = "word",
-                                          [TWIN_SHINGLE_STOP] = "stop" };
+                                          [TWIN_SHINGLE_STOP] = "stop",
+                                          [TWIN_SHINGLE_AUTO] = "auto" };
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
 

@@ -1,7 +1,8 @@
 /* shingle.c — hashes of the shingles of a text.
  *
  * Windows of bytes, and of characters in ASCII text, have a fixed length and go through one kernel call. Windows of
- * characters in other texts are found by two pointers, `width` characters apart. Words are found by a kernel that marks
+ * characters in other texts are found by two pointers, `width` characters apart, or as far apart as the weights of
+ * their scripts say. Words are found by a kernel that marks
  * white space; a window of words is a polynomial in the hashes of its words, so moving it by a word takes one step. */
 #include <twinsift/shingle.h>
 
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "sketch/script.h"
 #include "sketch/shingle.h"
 
 /* The hundred commonest English words, commonest first. */
@@ -43,23 +45,23 @@ static const struct {
     const char *name;
     twin_shingle_kind kind;
 } kinds[] = {
-    { "char:", TWIN_SHINGLE_CHAR },
-    { "byte:", TWIN_SHINGLE_BYTE },
-    { "word:", TWIN_SHINGLE_WORD },
-    { "stop:", TWIN_SHINGLE_STOP },
+    { "char:", TWIN_SHINGLE_CHAR }, { "byte:", TWIN_SHINGLE_BYTE }, { "word:", TWIN_SHINGLE_WORD },
+    { "stop:", TWIN_SHINGLE_STOP }, { "auto:", TWIN_SHINGLE_AUTO },
 };
 
 static twin_status fail_rule(const char *rule)
 {
-    return twin__fail(NULL, TWIN_EINVAL, "\"%s\" is not char:N, byte:N, word:N or stop:N with N from 1 to %d", rule,
-                      (int)TWIN_SHINGLE_MAX_WIDTH);
+    return twin__fail(NULL, TWIN_EINVAL, "\"%s\" is not auto, char:N, byte:N, word:N or stop:N with N from 1 to %d",
+                      rule, (int)TWIN_SHINGLE_MAX_WIDTH);
 }
 
 size_t twin_shingle_default_width(twin_shingle_kind kind)
 {
-    static const size_t widths[] = {
-        [TWIN_SHINGLE_CHAR] = 9, [TWIN_SHINGLE_BYTE] = 4, [TWIN_SHINGLE_WORD] = 3, [TWIN_SHINGLE_STOP] = 3
-    };
+    static const size_t widths[] = { [TWIN_SHINGLE_CHAR] = 9,
+                                     [TWIN_SHINGLE_BYTE] = 4,
+                                     [TWIN_SHINGLE_WORD] = 3,
+                                     [TWIN_SHINGLE_STOP] = 3,
+                                     [TWIN_SHINGLE_AUTO] = 9 };
     return (unsigned)kind < sizeof widths / sizeof widths[0] ? widths[kind] : 0;
 }
 
@@ -67,6 +69,8 @@ twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
 {
     if (!out || !rule)
         return twin__fail_null(NULL, out ? "rule" : "out");
+    if (strcmp(rule, "auto") == 0)
+        rule = "auto:9";
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t length = strlen(kinds[i].name);
         if (strncmp(rule, kinds[i].name, length) != 0)
@@ -207,10 +211,30 @@ static const char *character_windows(twin_items *out, const twin_shingler *shing
     }
 }
 
+/* The same. A window ends with the character that makes it heavy enough. */
+static const char *weighted_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    const char *first = text.bytes, *end = text.bytes + text.length, *last = first;
+    size_t weight = 0, needed = TWIN__LETTER * shingler->width;
+    for (;;) {
+        while (weight < needed) {
+            if (last == end)
+                return first;
+            weight += twin__weight(last, end);
+            last = next_character(last, end);
+        }
+        out->items[out->count++] = twin_hash_bytes(shingler->hash, first, (size_t)(last - first));
+        weight -= twin__weight(first, end);
+        first = next_character(first, end);
+    }
+}
+
 static const char *shingle_characters(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     if (shingler->kind == TWIN_SHINGLE_BYTE || twin__kernels()->is_ascii(text.bytes, text.length))
         return byte_windows(out, shingler, text);
+    if (shingler->kind == TWIN_SHINGLE_AUTO && twin__may_be_heavy(text))
+        return weighted_windows(out, shingler, text);
     return character_windows(out, shingler, text);
 }
 

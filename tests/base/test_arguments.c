@@ -81,11 +81,11 @@ static void in_sketch(void **state)
     REFUSED("there is no sketch \"slow\"", twin_sketch_from_name(&sketch, "slow"));
     REFUSED("the width of a shingle must be 1 to 1024, not 2000",
             twin_shingler_create(&shingler, (twin_shingle_options){ .width = 2000 }));
-    REFUSED("no kind of shingle number 4",
-            twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)4 }));
+    REFUSED("no kind of shingle number 5",
+            twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)5 }));
     REFUSED("no hash family number 4",
             twin_shingler_create(&shingler, (twin_shingle_options){ .hash.family = (twin_hash_family)4 }));
-    REFUSED("\"char:0\" is not char:N", twin_shingle_parse(&rule, "char:0"));
+    REFUSED("\"char:0\" is not auto, char:N", twin_shingle_parse(&rule, "char:0"));
     REFUSED("rule must not be NULL", twin_shingle_parse(&rule, NULL));
     REFUSED("shingler must not be NULL", twin_shingle(&items, NULL, text));
     REFUSED("there is no hash family \"md5\"", twin_hash_family_from_name(&family, "md5"));

@@ -62,6 +62,26 @@ for keep in sets text none; do
     run 0 index check $keep.twin
 done
 
+# ---- scripts without blanks
+
+cat >chinese.jsonl <<'END'
+{"id":"a","text":"上周的大雨损坏了两根桥墩，因此河上的旧桥于星期一早上关闭。市议会表示，修理至少需要六个月。"}
+{"id":"b","text":"上周的大雨损坏了三根桥墩，因此河上的旧桥于星期一早上关闭。市议会表示，修理至少需要六个月。"}
+END
+run 0 pairs chinese.jsonl
+prints "a${tab}b${tab}0.8667"
+run 0 pairs --shingle char:9 --threshold 0.1 chinese.jsonl
+prints "a${tab}b${tab}0.6087"
+run 0 pairs --shingle word:2 --threshold 0.1 chinese.jsonl
+says '2 of 2 documents are in a script without blanks between words'
+says 'use --shingle auto'
+run 0 index create chinese.twin --threshold 0.7
+run 0 index add chinese.twin chinese.jsonl
+run 0 index pairs chinese.twin
+prints "a${tab}b${tab}0.8667"
+run 0 index info chinese.twin
+grep -q 'auto:9' out || fail "index info does not name the shingle"
+
 # ---- limits
 
 { echo '{"id":"a","text":"short enough"}'; printf '{"id":"b","text":"%01000d"}\n' 0; echo '{"id":"c","text":"short enough"}'; } >limit.jsonl

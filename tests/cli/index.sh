@@ -116,7 +116,7 @@ index 0 query sets.twin --per-label --json one.jsonl
 # ---- what it is like
 
 index 0 info sets.twin
-for words in 'documents        298' 'char:9' '128 hashes' '25 bands of 5 rows' 'kept             sets' 'buckets' 'recall'; do
+for words in 'documents        298' 'auto:9' '128 hashes' '25 bands of 5 rows' 'kept             sets' 'buckets' 'recall'; do
     has "$words"
 done
 index 0 info --json sets.twin
@@ -175,7 +175,7 @@ wrong '--keep: "all" is not' create x.twin --keep all
 wrong 'sets have no text' create x.twin --sets --keep text
 wrong '--copies: "all" is not one of first, none' pairs sets.twin --copies all
 wrong 'unexpected argument "text.twin"' info sets.twin text.twin
-index 0 query sets.twin --shingle char:9 --hashes 128 one.jsonl
+index 0 query sets.twin --shingle auto --hashes 128 one.jsonl
 [ ! -e x.twin ] || fail 'a refused index was left behind'
 
 # ---- inputs of which nothing can be read: an error, not "no match" or "done"

@@ -19,7 +19,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const rules[] = { "char:9", "char:1", "byte:4", "word:3", "word:1", "word:1024", "stop:2" };
+static const char *const rules[] = {
+    "auto:9", "char:9", "char:1", "byte:4", "word:3", "word:1", "word:1024", "stop:2"
+};
 
 enum texture { PLAIN, MIXED, MARKS, BLANKS, BAD, ONE_WORD, TEXTURES };
 

@@ -18,7 +18,7 @@ static void the_default_is_complete_and_known(void **state)
 {
     (void)state;
     twin_scheme scheme = twin_scheme_default();
-    assert_int_equal(scheme.shingle.kind, TWIN_SHINGLE_CHAR);
+    assert_int_equal(scheme.shingle.kind, TWIN_SHINGLE_AUTO);
     assert_int_equal(scheme.shingle.width, 9);
     assert_int_equal(scheme.minhash.slots, 128);
     assert_int_equal(scheme.plan.bands, 25);
@@ -26,7 +26,7 @@ static void the_default_is_complete_and_known(void **state)
     assert_true(scheme.threshold == 0.8 && scheme.minhash.seed == 1 && scheme.shingle.hash.seed == 1);
     twin_buffer line = { 0 };
     assert_int_equal(twin_scheme_write(&line, &scheme), TWIN_OK);
-    static const char expected[] = "normal=fold shingle=char:9 hash=xxh3:1 sketch=fast slots=128 seed=1 "
+    static const char expected[] = "normal=fold shingle=auto:9 hash=xxh3:1 sketch=fast slots=128 seed=1 "
                                    "measure=jaccard threshold=0.8 bands=25 rows=5";
     assert_int_equal(line.length, sizeof expected - 1);
     assert_memory_equal(line.bytes, expected, line.length);
@@ -101,7 +101,7 @@ static twin_scheme draw(uint64_t *random, const twin_text *words, size_t count)
 {
     twin_scheme scheme = { 0 };
     scheme.normal = (twin_normal)twin__random_below(random, 3);
-    scheme.shingle.kind = (twin_shingle_kind)twin__random_below(random, 4);
+    scheme.shingle.kind = (twin_shingle_kind)twin__random_below(random, 5);
     scheme.shingle.width = 1 + twin__random_below(random, 1024);
     scheme.shingle.hash.family = (twin_hash_family)twin__random_below(random, 4);
     twin_scheme_seed(&scheme, twin__random_next(random));

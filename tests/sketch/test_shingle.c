@@ -182,6 +182,105 @@ static void byte_windows_are_those_cut_by_hand(void **state)
     twin_items_clear(&items);
 }
 
+/* By the tables of the Unicode standard, written another way: ranges of code points. */
+static size_t weight_of(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+        size_t weight;
+    } ranges[] = {
+        { 0x0E00, 0x0EFF, 3 }, { 0x1000, 0x107F, 3 }, { 0x1780, 0x17FF, 3 }, { 0x3005, 0x3005, 6 },
+        { 0x3007, 0x3007, 6 }, { 0x3040, 0x312F, 6 }, { 0x31F0, 0x31FF, 6 }, { 0x3400, 0x9FFF, 6 },
+        { 0xAC00, 0xD7BF, 3 }, { 0xF900, 0xFAFF, 6 }, { 0xFF66, 0xFF9F, 6 }, { 0x20000, 0x3FFFF, 6 },
+    };
+    for (size_t i = 0; i < COUNT(ranges); i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return ranges[i].weight;
+    return 2;
+}
+
+static size_t encode(char *out, uint32_t c)
+{
+    if (c < 0x80)
+        return (size_t)(out[0] = (char)c, 1);
+    size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = length; i-- > 1; c >>= 6)
+        out[i] = (char)(0x80 | (c & 0x3F));
+    out[0] = (char)((0xF00 >> length) | c);
+    return length;
+}
+
+/* Most characters from where weights change, and some from anywhere. */
+static uint32_t draw_character(uint64_t *seed)
+{
+    static const uint32_t near[] = { 0x20,   0x61,    0xE9,    0x0E00,  0x0F00,  0x1000, 0x1080, 0x1780,
+                                     0x1800, 0x2019,  0x3005,  0x3007,  0x3040,  0x3130, 0x31F0, 0x3200,
+                                     0x3400, 0x4E00,  0xA000,  0xAC00,  0xD7A3,  0xF900, 0xFB00, 0xFF66,
+                                     0xFFA0, 0x10000, 0x1F600, 0x20000, 0x3FFFD, 0x40000 };
+    uint32_t c = near[twin__random_below(seed, COUNT(near))] + (uint32_t)twin__random_below(seed, 5) - 2;
+    return twin__random_below(seed, 10) || (c >= 0xD7C0 && c < 0xE000)
+               ? c
+               : 0x4E00 + (uint32_t)twin__random_below(seed, 99);
+}
+
+static void windows_are_as_heavy_as_they_are_wide(void **state)
+{
+    (void)state;
+    enum { MOST = 60 };
+    twin_items items = { 0 };
+    uint64_t seed = 9;
+    for (int round = 0; round < 20000; round++) {
+        char bytes[4 * MOST], rule[20], *block;
+        size_t start[MOST + 1] = { 0 }, weights[MOST], count = twin__random_below(&seed, MOST + 1), found = 0;
+        size_t width = 1 + twin__random_below(&seed, 12);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t c = round % 3 ? draw_character(&seed) : 'a' + (uint32_t)twin__random_below(&seed, 2) * 0x370;
+            weights[i] = weight_of(c);
+            start[i + 1] = start[i] + encode(bytes + start[i], c);
+        }
+        snprintf(rule, sizeof rule, "auto:%zu", width);
+        shingle(&items, rule, exact_copy(&block, bytes, start[count]));
+        for (size_t i = 0; i < count; i++) {
+            size_t weight = 0, end = i;
+            while (end < count && weight < 2 * width)
+                weight += weights[end++];
+            if (weight < 2 * width)
+                break;
+            assert_true(found < items.count &&
+                        items.items[found] == hash_of(bytes + start[i], start[end] - start[i]));
+            found++;
+        }
+        if (found == 0)
+            check_whole(&items, (twin_text){ bytes, start[count] });
+        else
+            assert_int_equal(items.count, found);
+        free(block);
+    }
+    twin_items_clear(&items);
+}
+
+/* Latin, Greek, Cyrillic, Arabic, Devanagari, dashes and quotation marks, emoji. */
+static void auto_is_char_where_all_characters_are_letters(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "The caf\xC3\xA9 \xE2\x80\x94 \xCE\xB1\xCE\xB2\xCE\xB3 \xD0\x96\xD0\xB8\xD0\xB2 \xE2\x80\x9C"
+        "\xD8\xB3\xD9\x84\xD8\xA7\xD9\x85\xE2\x80\x9D \xE0\xA4\xA8\xE0\xA4\xAE\xE0\xA4\xB8\xE0\xA5\x8D"
+        "\xE0\xA4\xA4\xE0\xA5\x87 and an emoji \xF0\x9F\x98\x80 at the end";
+    twin_items some = { 0 }, all = { 0 };
+    for (size_t length = 0; length < sizeof text; length++) {
+        if (((unsigned char)text[length] & 0xC0) == 0x80)
+            continue;
+        shingle(&some, "auto", (twin_text){ text, length });
+        shingle(&all, "char:9", (twin_text){ text, length });
+        assert_int_equal(some.count, all.count);
+        if (some.count)
+            assert_memory_equal(some.items, all.items, some.count * sizeof *some.items);
+    }
+    twin_items_clear(&some);
+    twin_items_clear(&all);
+}
+
 /* A letter beyond ASCII at the end sends the whole text down the general path. */
 static void ascii_takes_a_quick_path_to_the_same_place(void **state)
 {
@@ -447,7 +546,7 @@ static void wrong_options_are_refused(void **state)
     (void)state;
     twin_shingler *made;
     const twin_shingle_options bad[] = { { .kind = TWIN_SHINGLE_CHAR, .width = TWIN_SHINGLE_MAX_WIDTH + 1 },
-                                         { .kind = (twin_shingle_kind)4, .width = 3 } };
+                                         { .kind = (twin_shingle_kind)5, .width = 3 } };
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(twin_shingler_create(&made, bad[i]), TWIN_EINVAL);
         assert_null(made);
@@ -461,6 +560,8 @@ int main(void)
         cmocka_unit_test(the_slides_are_right),
         cmocka_unit_test(character_windows_are_those_cut_by_hand),
         cmocka_unit_test(byte_windows_are_those_cut_by_hand),
+        cmocka_unit_test(windows_are_as_heavy_as_they_are_wide),
+        cmocka_unit_test(auto_is_char_where_all_characters_are_letters),
         cmocka_unit_test(ascii_takes_a_quick_path_to_the_same_place),
         cmocka_unit_test(windows_of_words_are_equal_when_their_words_are),
         cmocka_unit_test(a_window_does_not_remember_what_it_left_behind),
