@@ -36,21 +36,20 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
 
 twin_status twin__signature_provider(struct twin__provider *out, const struct twin__provider *of, int workers)
 {
-    struct source *source = malloc(sizeof *source);
-    uint64_t *items = malloc(2 * of->signatures.slots * (size_t)workers * sizeof *items);
+    struct source *source = calloc(1, sizeof *source);
     *out = (struct twin__provider){ .count = of->count,
                                     .signatures = of->signatures,
                                     .size = size_of,
                                     .fetch = fetch,
                                     .split = of->split,
                                     .context = source };
-    if (source && items) {
-        *source = (struct source){ of, items };
+    if (!source)
+        return TWIN_ENOMEM;
+    source->of = of;
+    source->items = malloc(2 * of->signatures.slots * (size_t)workers * sizeof *source->items);
+    if (source->items)
         return TWIN_OK;
-    }
-    free(items);
-    free(source);
-    out->context = NULL;
+    twin__signature_provider_clear(out);
     return TWIN_ENOMEM;
 }
 

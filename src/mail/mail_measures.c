@@ -156,9 +156,9 @@ static void draw(struct bootstrap *b, const twin_mail_judgement *sorted, size_t 
 static twin_status measure_interval(twin_mail_rate *out, const twin_mail_judgement *sorted, size_t count,
                                     twin_mail_measure_options options)
 {
-    struct bootstrap b = { .times = malloc(count * sizeof *b.times),
-                           .members = { malloc(count * sizeof(size_t)), malloc(count * sizeof(size_t)) },
-                           .areas = malloc(options.resamples * sizeof *b.areas) };
+    struct bootstrap b = { .times = malloc((count + 1) * sizeof *b.times),
+                           .members = { malloc((count + 1) * sizeof(size_t)), malloc((count + 1) * sizeof(size_t)) },
+                           .areas = malloc((options.resamples + 1) * sizeof *b.areas) };
     twin_status status = TWIN_ENOMEM;
     if (b.times && b.members[0] && b.members[1] && b.areas) {
         draw(&b, sorted, count, options);
