@@ -27,53 +27,39 @@ static void report_problem(void *context, const twin_problem *problem)
     problems_add(context, problem);
 }
 
-static int add_input(struct request *request, twin_index *index, twin_input *input, twin_exec exec,
-                     twin_progress progress)
+static int add_input(void *context, const struct index_run *run)
 {
-    struct problems problems = { .input = input, .quiet = request->shared.quiet };
+    struct request *request = context;
+    struct problems problems = { .input = run->input, .quiet = request->shared.quiet };
     twin_index_change change = { 0 };
     twin_error error = { 0 };
-    twin_index_add_options wanted = { .exec = exec,
+    twin_index_add_options wanted = { .exec = run->exec,
                                       .batch_documents = request->batch,
                                       .label = (uint32_t)request->label,
                                       .time = request->time,
                                       .strict = request->shared.strict,
                                       .problem = report_problem,
                                       .context = &problems,
-                                      .progress = progress };
-    twin_status status = twin_index_add_input(&change, index, input, wanted, &error);
+                                      .progress = run->progress };
+    twin_status status = twin_index_add_input(&change, run->index, run->input, wanted, &error);
     progress_end();
     problems_end(change.problems);
     ill_formed_end(&problems, change.ill_formed);
     if (status != TWIN_OK)
         fail_status(index_path(&request->shared), status, &error);
     if (status == TWIN_OK && problems.count && change.added + change.replaced == 0)
-        return fail_unreadable(input);
+        return fail_unreadable(run->input);
     if (status == TWIN_OK || change.batches)
         print_change(&request->shared, &change);
     return skipped_status(&request->shared, change.problems, status == TWIN_OK ? EXIT_DONE : EXIT_ERROR);
 }
 
-static int run(void *context)
+static int run_add(void *context)
 {
     struct request *request = context;
-    twin_exec exec;
-    int status = EXIT_ERROR;
-    if (!make_exec(&exec, &request->shared))
-        return EXIT_ERROR;
-    twin_index *index = index_open(&request->shared, TWIN_INDEX_WRITE);
-    if (!index)
-        return EXIT_ERROR;
-    twin_progress progress = progress_begin(request->shared.quiet);
     if (request->shared.input.ids == TWIN_IDS_FIELD) /* lines of other files will come, or have come before */
         request->shared.input.ids = TWIN_IDS_FIELD_OR_PATH;
-    twin_input *input = index_inputs(&request->shared, index, progress);
-    if (input)
-        status = add_input(request, index, input, exec, progress);
-    progress_end();
-    twin_input_free(input);
-    twin_index_close(index);
-    return status;
+    return with_inputs(&request->shared, TWIN_INDEX_WRITE, add_input);
 }
 
 static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
@@ -94,5 +80,5 @@ const struct command command_index_add = {
                 "twinsift index add news.twin --label 3 wire/",
     .defaults = &defaults,
     .size = sizeof defaults,
-    .run = run,
+    .run = run_add,
 };

@@ -115,32 +115,24 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     return skipped_status(&request->shared, problems, querying->matches ? EXIT_YES : EXIT_NO);
 }
 
-static int run(void *context)
+static int query(void *context, const struct index_run *run)
 {
     struct request *request = context;
-    twin_exec exec;
-    int status = EXIT_ERROR;
-    if (!make_exec(&exec, &request->shared))
+    struct shared_options *shared = &request->shared;
+    struct querying querying = { .request = request, .problems = { .input = run->input, .quiet = shared->quiet } };
+    if (!results_open(shared->output))
         return EXIT_ERROR;
-    twin_index *index = index_open(&request->shared, TWIN_INDEX_READ);
-    if (!index || !results_open(request->shared.output)) {
-        twin_index_close(index);
-        return EXIT_ERROR;
-    }
-    twin_progress progress = progress_begin(request->shared.quiet);
-    twin_input *input = index_inputs(&request->shared, index, progress);
-    struct querying querying = { .request = request, .problems = { .input = input, .quiet = request->shared.quiet } };
-    if (input && request->show && twin_index_options_of(index).keep != TWIN_KEEP_TEXT) {
-        fail("%s: keeps no texts, so --show has nothing to show", index_path(&request->shared));
-    } else if (input) {
-        warn_estimates(&request->shared, index);
-        warn_missed(&request->shared, index);
-        status = query_input(&querying, index, input, exec, progress);
-    }
-    progress_end();
-    twin_input_free(input);
-    twin_index_close(index);
-    return status;
+    if (request->show && twin_index_options_of(run->index).keep != TWIN_KEEP_TEXT)
+        return fail("%s: keeps no texts, so --show has nothing to show", index_path(shared));
+    warn_estimates(shared, run->index);
+    warn_missed(shared, run->index);
+    return query_input(&querying, run->index, run->input, run->exec, run->progress);
+}
+
+static int run_query(void *context)
+{
+    struct request *request = context;
+    return with_inputs(&request->shared, TWIN_INDEX_READ, query);
 }
 
 static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
@@ -164,5 +156,5 @@ const struct command command_index_query = {
                 "echo '{\"text\":\"the text of an article\"}' | twinsift index query news.twin - && echo seen",
     .defaults = &defaults,
     .size = sizeof defaults,
-    .run = run,
+    .run = run_query,
 };

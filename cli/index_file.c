@@ -144,6 +144,25 @@ void print_change(const struct shared_options *shared, const twin_index_change *
              change->too_short == 1 ? " has" : "s have");
 }
 
+int with_inputs(struct shared_options *shared, twin_index_access mode, index_use *use)
+{
+    struct index_run run = { 0 };
+    int status = EXIT_ERROR;
+    if (!make_exec(&run.exec, shared))
+        return EXIT_ERROR;
+    run.index = index_open(shared, mode);
+    if (!run.index)
+        return EXIT_ERROR;
+    run.progress = progress_begin(shared->quiet);
+    run.input = index_inputs(shared, run.index, run.progress);
+    if (run.input)
+        status = use(shared, &run);
+    progress_end();
+    twin_input_free(run.input);
+    twin_index_close(run.index);
+    return status;
+}
+
 int with_view(struct shared_options *shared, index_read *read)
 {
     twin_index *index = index_open(shared, TWIN_INDEX_READ);

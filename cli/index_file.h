@@ -38,6 +38,19 @@ void warn_missed(const struct shared_options *shared, const twin_index *index);
 /* --threshold, or 0, the index's own. */
 double threshold_of(const struct shared_options *shared);
 
+/* An index and inputs of its kind, opened. */
+struct index_run {
+    twin_index *index;
+    twin_input *input;
+    twin_exec exec;
+    twin_progress progress;
+};
+
+/* Opens the index and the inputs, and calls `use` with the request: the frame of verbs that read documents. Returns the
+ * exit status. */
+typedef int index_use(void *request, const struct index_run *run);
+int with_inputs(struct shared_options *shared, twin_index_access mode, index_use *use);
+
 /* Opens the index and a view of it, and calls `read`: the frame of verbs that only read. Returns the exit status. */
 typedef twin_status index_read(struct shared_options *shared, const twin_index *index, twin_index_view *view,
                                twin_error *error);
