@@ -90,6 +90,21 @@ title "5. Was any pair missed? Every article is compared with every other"
 shown pairs --audit "$count" $articles
 grep '^audit:' "$notes" | sed 's/^/  /'
 
+title "6. The same collection without its near-duplicates"
+shown dedup --dry-run $articles
+"$program" dedup --dry-run "$articles" 2>&1 | sed -n 's/^/  /; 1,/^  groups/p'
+
+title "7. Is this message spam? A filter that was shown fourteen of each"
+model=$(mktemp -d)
+trap 'rm -rf "$notes" "$model"' EXIT
+if "$program" mail learn -m "$model/m.twin" --as spam samples/mail/junk samples/mail/spam >/dev/null 2>&1; then
+    "$program" mail learn -m "$model/m.twin" --as ham samples/mail/inbox samples/mail/ham >/dev/null 2>&1
+    shown mail check --explain samples/mail/new.eml
+    "$program" mail check -m "$model/m.twin" --explain samples/mail/new.eml | sed 's/^/  /' || true
+else
+    echo "  (this build has no mail)"
+fi
+
 title "Where to go next"
 cat <<END
   $program pairs FOLDER   your own texts, or a .jsonl file
