@@ -164,3 +164,12 @@ if(TWIN_FARMHASH AND TWIN_MAIL AND PLAIN)
     bash ${PROJECT_SOURCE_DIR}/tests/build/smallest.sh ${PROJECT_SOURCE_DIR})
   set_tests_properties(build_smallest PROPERTIES WORKING_DIRECTORY ${SCRATCH}/smallest)
 endif()
+
+# ---- the longest first: begun last, one of them would run alone while the other processors wait
+
+foreach(test lab build_smallest test_minhash test_edit_join test_index_sharing test_index_model test_sort cli_bounds cli_edit
+    test_crowd test_bloom test_text cli_bad_input)
+  if(TEST ${test})
+    set_tests_properties(${test} PROPERTIES COST 100)
+  endif()
+endforeach()

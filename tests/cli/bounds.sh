@@ -105,7 +105,7 @@ says '/dev/zero is longer than 1000000 bytes; --max-document-bytes allows more'
 
 # Small inputs need no temporary folder, large ones use the one that is named.
 TMPDIR=/nowhere run 0 pairs --temp /nowhere limit.jsonl.gz
-head -c 80000000 /dev/zero | tr '\0' '\n' | gzip -1 >large.jsonl.gz
+yes "$(printf '%999s' '')" | head -n 80000 | gzip -1 >large.jsonl.gz # blank lines: 80 MB, no documents
 run 2 pairs --temp /nowhere large.jsonl.gz
 says 'no file can be made in the temporary folder /nowhere'
 TMPDIR=/nowhere run 0 pairs --temp . large.jsonl.gz
