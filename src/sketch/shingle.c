@@ -194,6 +194,31 @@ static const char *byte_windows(twin_items *out, const twin_shingler *shingler, 
     return text.bytes + out->count;
 }
 
+/* How many of the next bytes are ASCII, in steps of eight. */
+static size_t ascii_run(const char *p, const char *end)
+{
+    const char *begin = p;
+    for (uint64_t eight; end - p >= 8; p += 8) {
+        memcpy(&eight, p, 8);
+        if (eight & 0x8080808080808080u)
+            break;
+    }
+    return (size_t)(p - begin);
+}
+
+/* Most text that is not ASCII is so in a few places. If the window is ASCII, of `width` bytes, it and those after it
+ * are added in one call as long as only ASCII follows. Returns by how many bytes to move on to a window not yet added. */
+static size_t add_ascii_windows(twin_items *out, const twin_shingler *shingler, const char *first, const char *last,
+                                const char *end)
+{
+    size_t run = (size_t)(last - first) == shingler->width ? ascii_run(last, end) : 0;
+    if (run == 0 || !twin__kernels()->is_ascii(first, shingler->width))
+        return 0;
+    twin_hash_windows(out->items + out->count, shingler->hash, first, shingler->width, run);
+    out->count += run;
+    return run;
+}
+
 /* The same. Two pointers, `width` characters apart, move through the text. */
 static const char *character_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
@@ -204,6 +229,9 @@ static const char *character_windows(twin_items *out, const twin_shingler *shing
         last = next_character(last, end);
     }
     for (;; last = next_character(last, end)) {
+        size_t run = add_ascii_windows(out, shingler, first, last, end);
+        first += run;
+        last += run;
         out->items[out->count++] = twin_hash_bytes(shingler->hash, first, (size_t)(last - first));
         first = next_character(first, end);
         if (last == end)
@@ -223,6 +251,9 @@ static const char *weighted_windows(twin_items *out, const twin_shingler *shingl
             weight += twin__weight(last, end);
             last = next_character(last, end);
         }
+        size_t run = add_ascii_windows(out, shingler, first, last, end);
+        first += run;
+        last += run;
         out->items[out->count++] = twin_hash_bytes(shingler->hash, first, (size_t)(last - first));
         weight -= twin__weight(first, end);
         first = next_character(first, end);

@@ -234,7 +234,9 @@ static void windows_are_as_heavy_as_they_are_wide(void **state)
         size_t start[MOST + 1] = { 0 }, weights[MOST], count = twin__random_below(&seed, MOST + 1), found = 0;
         size_t width = 1 + twin__random_below(&seed, 12);
         for (size_t i = 0; i < count; i++) {
-            uint32_t c = round % 3 ? draw_character(&seed) : 'a' + (uint32_t)twin__random_below(&seed, 2) * 0x370;
+            bool letter = round % 3 == 0 || (round % 3 == 1 && twin__random_below(&seed, 15)); /* runs of ASCII */
+            uint32_t other = round % 3 ? draw_character(&seed) : 'a' + 0x370;
+            uint32_t c = letter && (round % 3 || twin__random_below(&seed, 2)) ? 'a' : other;
             weights[i] = weight_of(c);
             start[i + 1] = start[i] + encode(bytes + start[i], c);
         }
