@@ -45,10 +45,8 @@ static void print_label(twin_mail *mail, const twin_mail_evidence *e)
 static size_t find_words(twin_mail_word out[MOST_WORDS], twin_mail *mail, const twin_message *message,
                          const char *label)
 {
-    size_t count = 0;
-    if (twin_mail_explain(out, &count, MOST_WORDS, mail, label, message, NULL) != TWIN_OK)
-        return 0;
-    return count;
+    size_t count = MOST_WORDS;
+    return twin_mail_explain(out, &count, mail, label, message, NULL) == TWIN_OK ? count : 0;
 }
 
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict)

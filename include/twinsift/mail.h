@@ -153,9 +153,9 @@ typedef struct twin_mail_word {
     double weight;
 } twin_mail_word;
 
-/* The words that count most, the strongest first, at most `most`. */
-TWIN_API twin_status twin_mail_explain(twin_mail_word *out, size_t *count, size_t most, twin_mail *mail,
-                                       const char *label, const twin_message *message, twin_error *error);
+/* The words that count most, the strongest first. *count is the room in `out`, and becomes how many there are. */
+TWIN_API twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mail, const char *label,
+                                       const twin_message *message, twin_error *error);
 
 /* A remembered message. TWIN_EINVAL: there is none of this number. */
 typedef struct twin_mail_known {

@@ -358,12 +358,13 @@ static void keep_strong(void *context, uint32_t place, twin_text kind, twin_text
     copy_text(s->out[i].word, sizeof s->out[i].word, word);
 }
 
-twin_status twin_mail_explain(twin_mail_word *out, size_t *count, size_t most, twin_mail *mail, const char *label,
+twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mail, const char *label,
                               const twin_message *message, twin_error *error)
 {
     struct twin__mail_item item = { 0 };
     if (!out || !count || !label)
         return twin__fail_null(error, !out ? "out" : !count ? "count" : "label");
+    size_t most = *count;
     *count = 0;
     twin_status status = check_arguments(mail, message, error);
     if (status == TWIN_OK)
