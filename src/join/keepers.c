@@ -13,7 +13,7 @@
  *   2. What is left, few of each family, is joined exactly (crowd_join.c): all its similar pairs are known.
  *   3. From all matches follows who would stay. One that was set aside for a document that does not stay itself is compared
  *      with whoever stays for that one. If even that is not similar, it returns to those left, and 2 and 3
- *      are repeated until nothing returns. After a few rounds the whole crowd is joined, which ends it in any case.
+ *      are repeated until nothing returns. After a hundred rounds the whole crowd is joined, which ends it in any case.
  *
  * All of it depends on signatures, sets and the order, and not on time or threads. */
 #include "join/keepers.h"
@@ -327,7 +327,7 @@ static void state_clear(struct state *state)
 
 static twin_status find(struct state *state, twin_error *error)
 {
-    enum { ROUNDS = 4 };
+    enum { ROUNDS = 100 };
     twin_status status = make_order(state, error);
     for (size_t i = 0; i < state->left_count && status == TWIN_OK; i++) {
         sort_left(&state->left[i], state);
