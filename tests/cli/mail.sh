@@ -33,7 +33,7 @@ mail()
 }
 
 # Without mail in the build there is nothing to test.
-"$twinsift" mail learn -m none.twin --as spam "$samples/junk" 2>err || { grep -q 'not supported' err && exit 77; }
+"$twinsift" mail learn -m none.twin --as spam "$samples/junk" 2>err || { grep -q 'not supported' err && echo 'skipped: this build has no mail' && exit 77; }
 
 # errors: check has a status of its own for them
 expect 3 mail check "$samples/new.eml"
