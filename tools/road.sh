@@ -7,11 +7,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rooms=(base kernels text input sketch lsh edit join dedup bloom store index mail)
+rooms=(base kernels text input sketch lsh edit collection join dedup bloom store index mail)
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/bits.h base/bytes.h base/background.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/stages.h base/union_find.h # tools of every room
+    base/array.h base/bytes.h base/background.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/stages.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     kernels/sip.h     # SipHash step by step, for bytes that come piece by piece
@@ -22,7 +22,7 @@ shared=(
     lsh/band_key.h    # the hash of a band, also that of an index's posting lists
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit_word.h  # texts of one word, compared one with many in a join
-    join/provider.h   # documents that can be joined: an index is one of them
+    collection/provider.h   # documents that can be joined: an index is one of them
     join/gate.h       # the bound on equal slots, also that of a query of an index
     join/engine.h     # from a provider to its similar pairs
     store/store.h     # tables and transactions; LMDB is seen by the store alone

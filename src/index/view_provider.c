@@ -1,4 +1,4 @@
-/* view_provider.c — the sets of an index as a provider (join/provider.h).
+/* view_provider.c — the sets of an index as a provider (collection/provider.h).
  *
  * Signatures, sizes and numbers of all sets with something in them go into memory, in the order of their numbers;
  * the sets themselves stay in the file and are fetched through the view of the worker that needs one. All views are of

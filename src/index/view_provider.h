@@ -2,8 +2,8 @@
 #ifndef TWIN_INDEX_VIEW_PROVIDER_H
 #define TWIN_INDEX_VIEW_PROVIDER_H
 
+#include "collection/provider.h"
 #include "index/view.h"
-#include "join/provider.h"
 
 /* Sets that are not empty; the provider's documents are their positions in `sets`. */
 struct twin__index_provider {

@@ -4,7 +4,6 @@
 
 #include "base/exec.h"
 #include "join/audit_private.h"
-#include "join/collection_private.h"
 #include "join/edit_join_private.h"
 
 struct audit {

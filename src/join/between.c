@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "collection/provider.h"
 #include "join/engine.h"
-#include "join/provider.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -63,8 +63,23 @@ static twin_status join_sides(struct twin__provider *out, struct both *both)
     return TWIN_OK;
 }
 
-twin_status twin__between_provider(struct twin__provider *out, const twin_collection *first,
-                                   const twin_collection *second, int workers)
+static void clear_sides(struct twin__provider *provider)
+{
+    struct both *both = provider->context;
+    if (both) {
+        twin__collection_provider_clear(&both->sides[0]);
+        twin__collection_provider_clear(&both->sides[1]);
+        free(both->rows);
+        free(both->documents);
+    }
+    free(both);
+    *provider = (struct twin__provider){ 0 };
+}
+
+/* It borrows the collections, which have the same scheme and are not texts, and copies their signatures; end with
+ * clear_sides(). */
+static twin_status provide_sides(struct twin__provider *out, const twin_collection *first,
+                                 const twin_collection *second, int workers)
 {
     struct both *both = calloc(1, sizeof *both);
     *out = (struct twin__provider){ .size = size_of, .fetch = fetch, .context = both };
@@ -77,21 +92,8 @@ twin_status twin__between_provider(struct twin__provider *out, const twin_collec
         status = join_sides(out, both);
     out->split = (uint32_t)both->sides[0].count;
     if (status != TWIN_OK)
-        twin__between_provider_clear(out);
+        clear_sides(out);
     return status;
-}
-
-void twin__between_provider_clear(struct twin__provider *provider)
-{
-    struct both *both = provider->context;
-    if (both) {
-        twin__collection_provider_clear(&both->sides[0]);
-        twin__collection_provider_clear(&both->sides[1]);
-        free(both->rows);
-        free(both->documents);
-    }
-    free(both);
-    *provider = (struct twin__provider){ 0 };
 }
 
 /* ---- searching ---- */
@@ -119,11 +121,11 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
     struct twin__provider provider;
     if (twin_collection_count(similar->collection).documents == 0)
         return TWIN_OK;
-    if (twin__between_provider(&provider, similar->collection, similar->other, options->exec.workers) != TWIN_OK)
+    if (provide_sides(&provider, similar->collection, similar->other, options->exec.workers) != TWIN_OK)
         return twin__fail_memory(error);
     twin_status status = twin__engine_find(&similar->matches, &similar->counts, &provider, options, error);
     number_apart(&similar->matches, provider.split);
-    twin__between_provider_clear(&provider);
+    clear_sides(&provider);
     return status;
 }
 

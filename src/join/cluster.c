@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/union_find.h"
 #include "join/similar_private.h"
+#include "join/union_find.h"
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 

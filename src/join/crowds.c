@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/random.h"
-#include "base/union_find.h"
+#include "join/union_find.h"
 #include "kernels/sort.h"
 
 twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct twin__provider *provider,

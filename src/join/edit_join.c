@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/collection_private.h"
 #include "join/edit_forest.h"
 #include "join/edit_join_private.h"
 #include "join/edit_tiles.h"
@@ -28,7 +27,7 @@ static const double DEFAULT_RATIO = 0.8;
 twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin_collection *collection,
                                      twin_error *error)
 {
-    if (!collection->texts)
+    if (twin_collection_slots(collection) != 0)
         return twin__fail(error, TWIN_EINVAL, "the collection was not read as texts");
     if (!(options->ratio >= 0 && options->ratio <= 1))
         return twin__fail(error, TWIN_EINVAL, "ratio must be 0 to 1, not %g", options->ratio);

@@ -6,7 +6,7 @@
 
 #include <twinsift/edit_join.h>
 
-#include "join/provider.h"
+#include "collection/provider.h"
 #include "join/similar_private.h"
 
 /* Fills in what is zero and checks the rest, the collection too. */

@@ -6,7 +6,7 @@
 
 #include <twinsift/similar.h>
 
-#include "join/provider.h"
+#include "collection/provider.h"
 
 static inline double twin__seconds(void)
 {

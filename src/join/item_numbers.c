@@ -4,12 +4,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "join/bits.h"
 
 bool twin__item_numbers_init(struct twin__item_numbers *out, size_t slots)
 {
-    unsigned bits = 4;
-    while (bits < 40 && (size_t)1 << bits < slots)
-        bits++;
+    unsigned bits = twin__bits_for(slots, 4, 40);
     *out = (struct twin__item_numbers){ .shift = 64 - bits };
     out->slots = calloc((size_t)1 << bits, sizeof *out->slots);
     return out->slots != NULL;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
+#include "join/bits.h"
 #include "kernels/sort.h"
 
 static void note_starts(struct twin__probe_index *index)

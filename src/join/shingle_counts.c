@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <twinsift/exec.h>
 
-#include "base/bits.h"
+#include "join/bits.h"
 
 static_assert(TWIN__MOST_COUNTED + TWIN_EXEC_MAX_WORKERS <= UINT16_MAX, "workers may make a counter wrap");
 

@@ -13,9 +13,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/stages.h"
-#include "base/union_find.h"
 #include "join/family.h"
 #include "join/match_runs.h"
+#include "join/union_find.h"
 #include "join/verify_private.h"
 #include "kernels/sort.h"
 

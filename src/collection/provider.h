@@ -4,8 +4,8 @@
  * (twin__collection_provider), the sets of an index (index/view_provider.c), and whatever comes later, such as
  * signatures spilled to disk. Signatures are one array because kernels, and one day a GPU, take them in batches; sets
  * and texts are fetched one at a time because they may have to be read again from where they came. */
-#ifndef TWIN_JOIN_PROVIDER_H
-#define TWIN_JOIN_PROVIDER_H
+#ifndef TWIN_COLLECTION_PROVIDER_H
+#define TWIN_COLLECTION_PROVIDER_H
 
 #include <twinsift/bands.h>
 #include <twinsift/collection.h>
@@ -61,14 +61,6 @@ static inline twin_set twin__content_set(struct twin__content content)
 {
     return (twin_set){ content.bytes, content.size / sizeof(uint64_t) };
 }
-
-/* ---- two collections as one: the documents of the first, then those of the second; pairs between them are wanted */
-
-/* It borrows the collections, which have the same scheme and are not texts, and copies their signatures; end with
- * twin__between_provider_clear(). */
-twin_status twin__between_provider(struct twin__provider *out, const twin_collection *first,
-                                   const twin_collection *second, int workers);
-void twin__between_provider_clear(struct twin__provider *provider);
 
 /* ---- a collection as a provider of sets, or of texts if it was read as texts */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "join/collection_private.h"
+#include "collection/collection_private.h"
 #include "kernels/sort.h"
 
 static const twin_hash plain = { .family = TWIN_HASH_XXH3 };

@@ -1,6 +1,6 @@
 /* bits.h — sizes of tables. */
-#ifndef TWIN_BASE_BITS_H
-#define TWIN_BASE_BITS_H
+#ifndef TWIN_JOIN_BITS_H
+#define TWIN_JOIN_BITS_H
 
 #include <stddef.h>
 

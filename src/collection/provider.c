@@ -1,9 +1,9 @@
 /* provider.c — a collection as a provider. */
-#include "join/provider.h"
+#include "collection/provider.h"
 
 #include <stdlib.h>
 
-#include "join/collection_private.h"
+#include "collection/collection_private.h"
 
 struct source {
     const twin_collection *collection;

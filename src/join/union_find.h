@@ -1,6 +1,6 @@
 /* union_find.h — disjoint sets: parent[i] starts as i, and the root of a group is its least member. */
-#ifndef TWIN_BASE_UNION_FIND_H
-#define TWIN_BASE_UNION_FIND_H
+#ifndef TWIN_JOIN_UNION_FIND_H
+#define TWIN_JOIN_UNION_FIND_H
 
 #include <stdint.h>
 

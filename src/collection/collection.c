@@ -20,8 +20,8 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/collection_private.h"
 #include "input/reader.h"
-#include "join/collection_private.h"
 #include "sketch/long_text.h"
 #include "sketch/script.h"
 

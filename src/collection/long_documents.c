@@ -3,7 +3,7 @@
  * Two of them are compared range by range: the hashes of a range of both, as many as fit, then those of the next. For each
  * range each document is read again, one after the other, so that one text is in memory at a time. */
 #include "base/error.h"
-#include "join/collection_private.h"
+#include "collection/collection_private.h"
 #include "sketch/long_text.h"
 
 struct twin__long_text twin__long_text_of(const twin_collection *collection, twin_text text)

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "join/collection_private.h"
+#include "collection/collection_private.h"
 
 struct twin__set_rows {
     /* The sets, numbered as they first appear; their names are the collection's ids. */

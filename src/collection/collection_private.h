@@ -1,7 +1,7 @@
 /* collection_private.h — what the files of the collection share: collection.c reads documents, set_rows.c reads
  * sets, exact_copies.c finds repeated ids and equal sets. */
-#ifndef TWIN_JOIN_COLLECTION_PRIVATE_H
-#define TWIN_JOIN_COLLECTION_PRIVATE_H
+#ifndef TWIN_COLLECTION_COLLECTION_PRIVATE_H
+#define TWIN_COLLECTION_COLLECTION_PRIVATE_H
 
 #include <stdatomic.h>
 #include <twinsift/collection.h>
