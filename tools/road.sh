@@ -23,7 +23,7 @@ shared=(
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit_word.h  # texts of one word, compared one with many in a join
     collection/provider.h   # documents that can be joined: an index is one of them
-    join/gate.h       # the bound on equal slots, also that of a query of an index
+    join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/engine.h     # from a provider to its similar pairs
     store/store.h     # tables and transactions; LMDB is seen by the store alone
 )

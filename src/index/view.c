@@ -122,7 +122,8 @@ void twin_index_view_free(twin_index_view *view)
     twin_buffer_clear(&view->text);
     free(view->query_signature);
     free(view->signature);
-    free(view->hits);
+    free(view->found);
+    free(view->hits.items);
     free(view);
 }
 

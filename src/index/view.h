@@ -3,6 +3,7 @@
 #define TWIN_INDEX_VIEW_H
 
 #include "index/postings.h"
+#include "join/query.h"
 
 struct twin_index_view {
     twin_index *index;
@@ -15,14 +16,13 @@ struct twin_index_view {
     twin_buffer text;     /* a text of the index */
     twin_scratch again;   /* to make a set of it */
     uint32_t *query_signature, *signature;
-    uint64_t query_ill_formed; /* sequences in the text of the query */
-    struct twin__index_hit {
+    uint64_t query_ill_formed;    /* sequences in the text of the query */
+    twin_items candidates, spare; /* sets that share a band with the query */
+    struct twin__index_found {
         uint64_t set, size, members;
-        size_t equal; /* slots */
-        double similarity;
-    } * hits;
-    size_t hit_count, hit_capacity;
-    twin_items candidates, spare;
+    } * found; /* those that passed the gate */
+    size_t found_capacity;
+    struct twin__query_hits hits; /* their documents are numbers in `found` */
 };
 
 /* A record of the view. `found` false: there is none; NULL: then it is damage. */

@@ -1,15 +1,15 @@
 /* similar.c — the similar pairs of a collection, and what is similar to one more document.
  *
  * The pairs come from the engine (engine.c), to which the collection is a provider of signatures and sets. One query
- * goes the same way for a single signature: its candidates are those in its buckets (twin_bands), the gate drops
- * what has too few equal slots, and the rest is compared exactly or taken at its estimate. */
+ * goes the same way for a single signature: its candidates are those in its buckets (twin_bands), and query.c verifies
+ * them. */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/exec.h"
 #include "join/engine.h"
-#include "join/gate.h"
 #include "join/match_runs.h"
+#include "join/query.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -112,49 +112,39 @@ void twin_matches_clear(twin_matches *matches)
 /* ---- one query ---- */
 
 struct query_run {
-    twin_matches *out;
+    struct twin__query query;
+    struct twin__query_hits hits;
     const twin_collection *collection;
-    const twin_similar_options *options;
-    const twin_similar_query *query;
-    size_t least; /* equal slots of what is worth comparing */
     twin_scratch *scratch;
-    twin_status status;
-    twin_error *error;
+    bool no_memory;
 };
 
-/* The similarity of a candidate that passed the gate; negative when it is not enough. */
-static twin_status compare_candidate(double *out, const struct query_run *run, uint32_t document)
+static twin_status fetch_candidate(twin_set *out, void *context, uint64_t document, twin_error *error)
 {
-    twin_set set;
-    twin_status status = twin_collection_set(&set, run->collection, run->scratch, document, run->error);
-    if (status == TWIN_OK)
-        *out = twin_set_similarity_at_least(run->query->set, set, run->options->measure, run->options->threshold);
-    return status;
+    struct query_run *run = context;
+    return twin_collection_set(out, run->collection, run->scratch, (uint32_t)document, error);
 }
 
 static bool visit_candidate(void *context, uint32_t document)
 {
     struct query_run *run = context;
-    size_t slots = twin_collection_slots(run->collection);
-    const uint32_t *signature = twin_collection_signatures(run->collection) + document * slots;
-    size_t equal = twin_minhash_agreement(run->query->signature, signature, slots);
-    if (equal < run->least)
-        return true;
-    double similarity = (double)equal / (double)slots;
-    if (run->options->verify == TWIN_VERIFY_EXACT)
-        run->status = compare_candidate(&similarity, run, document);
-    if (run->status == TWIN_OK && similarity >= 0 &&
-        twin__matches_add(run->out, (twin_match){ 0, document, similarity }) != TWIN_OK)
-        run->status = twin__fail_memory(run->error);
-    return run->status == TWIN_OK;
+    const uint32_t *signature = twin_collection_signatures(run->collection) + document * run->query.slots;
+    run->no_memory = twin__query_propose(&run->hits, &run->query, document, signature) != TWIN_OK;
+    return !run->no_memory;
 }
 
-static int by_similarity(const void *a, const void *b)
+static twin_status answer(twin_matches *out, struct query_run *run, const twin_bands *bands, twin_error *error)
 {
-    const twin_match *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity > y->similarity ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
+    twin__query_begin(&run->hits, &run->query);
+    twin_bands_query(bands, run->query.signature, visit_candidate, run);
+    twin_status status =
+        run->no_memory ? twin__fail_memory(error) : twin__query_verify(&run->hits, &run->query, error);
+    for (size_t i = 0; i < run->hits.count && status == TWIN_OK; i++) {
+        struct twin__query_hit hit = run->hits.items[i];
+        if (twin__matches_add(out, (twin_match){ 0, (uint32_t)hit.document, hit.similarity }) != TWIN_OK)
+            status = twin__fail_memory(error);
+    }
+    return status;
 }
 
 twin_status twin_similar_to(twin_matches *out, const twin_collection *collection, twin_similar_options options,
@@ -170,17 +160,17 @@ twin_status twin_similar_to(twin_matches *out, const twin_collection *collection
     twin_status status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
     if (status != TWIN_OK || query.set.count == 0)
         return status;
-    size_t slots = twin_collection_slots(collection);
-    struct twin__gate gate = twin__gate_make(options.measure, options.threshold, options.verify, slots);
-    struct query_run run = { .out = out,
+    struct query_run run = { .query = { .signature = query.signature,
+                                        .slots = twin_collection_slots(collection),
+                                        .set = query.set,
+                                        .measure = options.measure,
+                                        .threshold = options.threshold,
+                                        .verify = options.verify,
+                                        .fetch = fetch_candidate },
                              .collection = collection,
-                             .options = &options,
-                             .query = &query,
-                             .least = gate.least,
-                             .scratch = scratch,
-                             .error = error };
-    twin_bands_query(query.bands, query.signature, visit_candidate, &run);
-    if (run.status == TWIN_OK && out->count)
-        qsort(out->items, out->count, sizeof *out->items, by_similarity);
-    return run.status;
+                             .scratch = scratch };
+    run.query.context = &run;
+    status = answer(out, &run, query.bands, error);
+    free(run.hits.items);
+    return status;
 }

@@ -1,0 +1,157 @@
+/* query_input.c — all documents of an input as queries.
+ *
+ * Workers query with the documents of a chunk, each through a view of its own, and keep the answers, which are reported in
+ * the order of the input when the chunk's turn has come (ingest.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/exec.h"
+#include "base/stages.h"
+#include "index/ingest.h"
+#include "index/query.h"
+
+/* An answer that waits for its turn: its entries and ids are among those of the worker that found it. */
+struct kept_answer {
+    twin_position position;
+    size_t id, id_length, entries, ids, ids_length;
+    size_t count;
+    bool id_is_number;
+};
+
+struct query_worker {
+    twin_index_answer answer; /* of one document */
+    twin_index_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct kept_answer *kept;
+    size_t kept_count, kept_capacity;
+    twin_buffer bytes; /* ids of the queries and of what was found */
+};
+
+struct input_query {
+    twin_index_query_input_options options;
+    struct query_worker *workers;
+    twin_index_view **views;
+};
+
+static void begin_chunk(void *context, int number)
+{
+    struct query_worker *worker = &((struct input_query *)context)->workers[number];
+    worker->entry_count = worker->kept_count = worker->bytes.length = 0;
+}
+
+static twin_status keep_answer(struct query_worker *worker, const twin_index_document *given, twin_position position)
+{
+    const twin_index_answer *answer = &worker->answer;
+    if (!TWIN__ARRAY_GROW(&worker->kept, &worker->kept_capacity, worker->kept_count, 1) ||
+        !TWIN__ARRAY_GROW(&worker->entries, &worker->entry_capacity, worker->entry_count, answer->count))
+        return TWIN_ENOMEM;
+    struct kept_answer kept = { .position = position,
+                                .id = worker->bytes.length,
+                                .id_length = given->id.length,
+                                .entries = worker->entry_count,
+                                .ids = worker->bytes.length + given->id.length,
+                                .count = answer->count,
+                                .id_is_number = given->id_is_number };
+    if (twin_buffer_append(&worker->bytes, given->id.bytes, given->id.length) != TWIN_OK ||
+        twin_buffer_append(&worker->bytes, answer->ids.bytes, answer->ids.length) != TWIN_OK)
+        return TWIN_ENOMEM;
+    if (answer->count)
+        memcpy(worker->entries + worker->entry_count, answer->entries, answer->count * sizeof *answer->entries);
+    worker->entry_count += answer->count;
+    worker->kept[worker->kept_count++] = kept;
+    return TWIN_OK;
+}
+
+static twin_status query_document(void *context, int number, const twin_index_document *given, twin_position position,
+                                  uint64_t *ill_formed, twin_error *error)
+{
+    struct input_query *query = context;
+    struct query_worker *worker = &query->workers[number];
+    twin_status status =
+        twin__index_query_run(&worker->answer, query->views[number], query->options.query, given, error);
+    *ill_formed += query->views[number]->query_ill_formed;
+    return status == TWIN_OK ? keep_answer(worker, given, position) : status;
+}
+
+/* A buffer that nothing was written to has no bytes, and NULL may not even be added to 0. */
+static const char *buffer_at(const twin_buffer *buffer, size_t offset)
+{
+    return buffer->bytes ? buffer->bytes + offset : NULL;
+}
+
+static twin_status collect_answers(void *context, int number, struct twin__reader *reader, twin_error *error)
+{
+    struct input_query *query = context;
+    struct query_worker *worker = &query->workers[number];
+    for (size_t i = 0; i < worker->kept_count; i++) {
+        struct kept_answer *kept = &worker->kept[i];
+        twin_text id = { buffer_at(&worker->bytes, kept->id), kept->id_length };
+        if (id.length == 0) {
+            id.bytes = NULL;
+            twin_status status = twin__reader_finish(&kept->position, &id, reader);
+            if (status != TWIN_OK)
+                return status;
+        }
+        twin_index_answer answer = { .entries = kept->count ? worker->entries + kept->entries : NULL,
+                                     .count = kept->count,
+                                     .estimated = worker->answer.estimated };
+        const char *ids = buffer_at(&worker->bytes, kept->ids);
+        for (size_t j = 0; j < answer.count; j++) {
+            answer.entries[j].id.bytes = ids;
+            ids += answer.entries[j].id.length;
+        }
+        if (!query->options.answer(query->options.context, id, kept->id_is_number, &answer))
+            return twin__fail_status(error, TWIN_ESTOPPED);
+    }
+    return TWIN_OK;
+}
+
+static void clear_input_query(struct input_query *query)
+{
+    int workers = query->options.exec.workers;
+    for (int i = 0; query->workers && i < workers; i++) {
+        twin_index_answer_clear(&query->workers[i].answer);
+        free(query->workers[i].entries);
+        free(query->workers[i].kept);
+        twin_buffer_clear(&query->workers[i].bytes);
+    }
+    free(query->workers);
+}
+
+twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
+                                   twin_index_query_input_options options, twin_error *error)
+{
+    if (!index || !input || !options.answer)
+        return twin__fail_null(error, !index ? "index" : !input ? "input" : "answer");
+    twin_status status = twin__exec_complete(&options.exec, error);
+    if (status != TWIN_OK)
+        return status;
+    struct input_query query = { .options = options };
+    struct twin__read_counts counts = { 0 };
+    size_t workers = (size_t)options.exec.workers;
+    query.workers = calloc(workers, sizeof *query.workers);
+    struct twin__index_ingest_options ingest = { .index = index,
+                                                 .input = input,
+                                                 .exec = options.exec,
+                                                 .strict = options.strict,
+                                                 .process = query_document,
+                                                 .begin = begin_chunk,
+                                                 .collect = collect_answers,
+                                                 .problem = options.problem,
+                                                 .context = &query,
+                                                 .problem_context = options.context,
+                                                 .stage = &twin__stage_querying,
+                                                 .progress = options.progress };
+    status = query.workers ? twin__index_views_create(&query.views, options.exec.workers, index, error)
+                           : twin__fail_memory(error);
+    if (status == TWIN_OK) {
+        status = twin__index_ingest(&counts, &ingest, error);
+        if (problems)
+            *problems = counts.problems;
+        twin__index_views_free(query.views, options.exec.workers);
+    }
+    clear_input_query(&query);
+    return status;
+}
