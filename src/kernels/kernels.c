@@ -22,6 +22,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .drop_repeats = twin__drop_repeats_scalar,
         .common_bits = twin__common_bits_scalar,
         .edit_tile = twin__edit_tile_scalar,
+        .sum_at = twin__sum_at_scalar,
+        .near_heads = twin__near_heads_scalar,
         .is_ascii = twin__is_ascii_scalar,
     },
 #if defined(__x86_64__)
@@ -41,6 +43,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .drop_repeats = twin__drop_repeats_avx2,
         .common_bits = twin__common_bits_avx2,
         .edit_tile = twin__edit_tile_avx2,
+        .sum_at = twin__sum_at_avx2,
+        .near_heads = twin__near_heads_avx2,
         .is_ascii = twin__is_ascii_scalar,
     },
     [TWIN_CPU_AVX512] = {
@@ -59,6 +63,8 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .drop_repeats = twin__drop_repeats_avx512,
         .common_bits = twin__common_bits_avx512,
         .edit_tile = twin__edit_tile_avx512,
+        .sum_at = twin__sum_at_avx512,
+        .near_heads = twin__near_heads_avx512,
         .is_ascii = twin__is_ascii_scalar,
     },
 #endif

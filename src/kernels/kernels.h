@@ -102,6 +102,17 @@ struct edit_tile {
 typedef void twin__edit_tile_fn(uint64_t *out, const struct edit_tile *tile, const uint32_t *texts, size_t n,
                                 size_t count);
 
+/* The sum of values[stride * places[i]], stride 1 or 2, as SUM_LANES sums of doubles, of which sum i % SUM_LANES takes
+ * number i; the upper half of them is then added to the lower, until one is left. So it is the same everywhere. */
+enum { SUM_LANES = 16 };
+typedef double twin__sum_at_fn(const float *values, size_t stride, const uint32_t *places, size_t n);
+
+/* Stores the numbers of those of n heads, in increasing order, that have at least `least` bytes in common with `head`, each at
+ * its own place. Returns how many there are; `out` has room for n. */
+enum { HEAD_BYTES = 16 };
+typedef size_t twin__near_heads_fn(uint32_t *out, const uint8_t (*heads)[HEAD_BYTES], size_t n,
+                                   const uint8_t head[HEAD_BYTES], unsigned least);
+
 struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
@@ -119,6 +130,8 @@ struct kernels {
     twin__drop_repeats_fn *drop_repeats;
     twin__common_bits_fn *common_bits;
     twin__edit_tile_fn *edit_tile;
+    twin__sum_at_fn *sum_at;
+    twin__near_heads_fn *near_heads;
 };
 
 /* The variant in use, or NULL before the first call; and the choice. */
@@ -159,5 +172,7 @@ twin__sort_bins_fn twin__sort_bins_scalar, twin__sort_bins_avx2, twin__sort_bins
 twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__drop_repeats_avx512;
 twin__common_bits_fn twin__common_bits_scalar, twin__common_bits_avx2, twin__common_bits_avx512;
 twin__edit_tile_fn twin__edit_tile_scalar, twin__edit_tile_avx2, twin__edit_tile_avx512;
+twin__sum_at_fn twin__sum_at_scalar, twin__sum_at_avx2, twin__sum_at_avx512;
+twin__near_heads_fn twin__near_heads_scalar, twin__near_heads_avx2, twin__near_heads_avx512;
 
 #endif

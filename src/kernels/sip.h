@@ -65,12 +65,12 @@ static inline uint64_t twin__sip_end(struct twin__sip s, uint64_t length, const 
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-/* Windows that the vector variants hash: of two words. Which bytes of the second belong to a window. */
-enum { SIP_LEAST = 8, SIP_MOST = 15 };
+/* Windows that the vector variants hash: of one word or two. Which bytes of the last one belong to a window. */
+enum { SIP_MOST = 15 };
 
 static inline uint64_t twin__sip_mask(size_t width)
 {
-    return ((uint64_t)1 << 8 * (width - 8)) - 1;
+    return ((uint64_t)1 << 8 * (width % 8)) - 1;
 }
 
 #endif

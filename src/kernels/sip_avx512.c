@@ -1,4 +1,4 @@
-/* sip_avx512.c — SipHash of eight windows at a time, for windows of 8 to 15 bytes. */
+/* sip_avx512.c — SipHash of eight windows at a time, for windows of up to 15 bytes. */
 #include "kernels/kernels.h"
 #include "kernels/sip.h"
 
@@ -51,15 +51,17 @@ static inline __m512i load_windows(const char *p, __m512i windows)
 void twin__sip_windows_avx512(uint64_t *out, const char *bytes, size_t width, size_t count, const uint64_t key[2])
 {
     size_t i = 0;
-    if (width >= SIP_LEAST && width <= SIP_MOST) {
+    if (width <= SIP_MOST) {
         const struct sip start = { all(key[0] ^ SIP_START[0]), all(key[1] ^ SIP_START[1]), all(key[0] ^ SIP_START[2]),
                                    all(key[1] ^ SIP_START[3]) };
         const __m512i windows = window_bytes(), mask = all(twin__sip_mask(width)),
                       length = all((uint64_t)width << 56);
-        for (; i + 25 <= count + width; i += 8) { /* 24 bytes are read */
+        const size_t last = width / 8 * 8;               /* where the last word begins: 0 or 8 */
+        for (; i + last + 17 <= count + width; i += 8) { /* 16 bytes are read there */
             struct sip s = start;
-            sip_word(&s, load_windows(bytes + i, windows));
-            sip_word(&s, _mm512_or_si512(_mm512_and_si512(load_windows(bytes + i + 8, windows), mask), length));
+            if (last)
+                sip_word(&s, load_windows(bytes + i, windows));
+            sip_word(&s, _mm512_or_si512(_mm512_and_si512(load_windows(bytes + i + last, windows), mask), length));
             s.v2 = _mm512_xor_si512(s.v2, all(SIP_END));
             sip_round(&s);
             sip_round(&s);

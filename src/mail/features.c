@@ -2,7 +2,8 @@
  *
  * A word is hashed together with its kind: the hash of the kind's name is put in front of the word's bytes. The places
  * of a block are first marked in a bitmap, which leaves out repeats, and then listed by walking over it, which sorts
- * them: no hash table, no sort, and the weights are then visited in their order in memory.
+ * them: no hash table, no sort, and the weights are then visited in their order in memory. A second bitmap says which
+ * words of the first are not zero.
  *
  * What is a word and where words come from was measured (1-ROCA% on trec07p, the SpamAssassin corpus and Enron-Spam);
  * docs/mail.md has the figures. Limits keep the work for one message bounded. */
@@ -23,11 +24,83 @@ enum {
     WINDOW_BYTES = 4,
     WINDOWED_BYTES = 3000,
     BITMAP_WORDS = TWIN__FEATURE_PLACES / 64,
+    SUMMARY_WORDS = BITMAP_WORDS / 64,
+};
+
+/* Kinds of words that have a fixed name. */
+enum fixed_kind {
+    HEADER,
+    HEADER_ORDER,
+    ADDRESS,            /* address, domain, registered domain, name; of each role */
+    HOP = ADDRESS + 16, /* address, network, hello, name; of the first, the second and later hops */
+    PART_TYPE = HOP + 12,
+    PART_CHARSET,
+    PART_ENCODING,
+    PART_SIZE,
+    FILE_NAME,
+    FILE_EXTENSION,
+    FILE_DIGEST,
+    LINK,
+    LINK_DOMAIN,
+    BODY,
+    FIXED_KINDS
+};
+
+static const char *const fixed_names[FIXED_KINDS] = {
+    [HEADER] = "header",
+    [HEADER_ORDER] = "header order",
+    [ADDRESS + 4 * TWIN_MESSAGE_FROM] = "from address",
+    "from domain",
+    "from registered",
+    "from name",
+    [ADDRESS + 4 * TWIN_MESSAGE_REPLY_TO] = "reply address",
+    "reply domain",
+    "reply registered",
+    "reply name",
+    [ADDRESS + 4 * TWIN_MESSAGE_RETURN_PATH] = "return address",
+    "return domain",
+    "return registered",
+    "return name",
+    [ADDRESS + 4 * TWIN_MESSAGE_SENDER] = "sender address",
+    "sender domain",
+    "sender registered",
+    "sender name",
+    [HOP] = "hop 1",
+    "hop 1 net",
+    "hop 1 hello",
+    "hop 1 name",
+    "hop 2",
+    "hop 2 net",
+    "hop 2 hello",
+    "hop 2 name",
+    "hop",
+    "hop net",
+    "hop hello",
+    "hop name",
+    [PART_TYPE] = "part type",
+    [PART_CHARSET] = "part charset",
+    [PART_ENCODING] = "part encoding",
+    [PART_SIZE] = "part size",
+    [FILE_NAME] = "file name",
+    [FILE_EXTENSION] = "file extension",
+    [FILE_DIGEST] = "file digest",
+    [LINK] = "link",
+    [LINK_DOMAIN] = "link domain",
+    [BODY] = "body",
+};
+
+/* A kind of word: its name and the hash of that. */
+struct kind {
+    twin_text name;
+    uint64_t hash;
 };
 
 struct twin__feature_maker {
     twin_hash hash;
-    uint64_t *bitmap; /* of the block that is being made: all zero between blocks */
+    struct kind fixed[FIXED_KINDS];
+    unsigned char classes[256]; /* of bytes: class_of() */
+    uint64_t *bitmap;           /* of the block that is being made: all zero between blocks */
+    uint64_t summary[SUMMARY_WORDS];
     uint32_t *places[TWIN__FEATURE_BLOCKS];
     uint64_t *windows;          /* hashes */
     twin__feature_visit *visit; /* NULL: mark in the bitmap */
@@ -38,18 +111,34 @@ struct twin__feature_maker {
 
 static void mark(twin__feature_maker *maker, uint64_t hash)
 {
-    uint32_t place = (uint32_t)hash & (TWIN__FEATURE_PLACES - 1);
-    maker->bitmap[place / 64] |= (uint64_t)1 << place % 64;
+    uint32_t place = (uint32_t)hash & (TWIN__FEATURE_PLACES - 1), word = place / 64;
+    maker->bitmap[word] |= (uint64_t)1 << place % 64;
+    maker->summary[word / 64] |= (uint64_t)1 << word % 64;
 }
 
-/* Lists the marked places, and clears the marks. */
+/* Lists the places marked in one word. Most have one or two, which are written without asking: nothing to predict. */
+static uint32_t list_word(uint32_t *out, uint64_t bits, uint32_t first)
+{
+    uint64_t more = bits & (bits - 1), rest = more & (more - 1);
+    out[0] = first + (uint32_t)__builtin_ctzll(bits);
+    out[1] = first + (more ? (uint32_t)__builtin_ctzll(more) : 0);
+    uint32_t count = 1 + (more != 0);
+    for (; rest; rest &= rest - 1)
+        out[count++] = first + (uint32_t)__builtin_ctzll(rest);
+    return count;
+}
+
+/* Lists the marked places, and clears the marks. `out` has room for one more. */
 static uint32_t list_marked(twin__feature_maker *maker, uint32_t *out)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < BITMAP_WORDS; i++) {
-        for (uint64_t bits = maker->bitmap[i]; bits; bits &= bits - 1)
-            out[count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
-        maker->bitmap[i] = 0;
+    for (uint32_t i = 0; i < SUMMARY_WORDS; i++) {
+        for (uint64_t words = maker->summary[i]; words; words &= words - 1) {
+            uint32_t word = i * 64 + (uint32_t)__builtin_ctzll(words);
+            count += list_word(out + count, maker->bitmap[word], word * 64);
+            maker->bitmap[word] = 0;
+        }
+        maker->summary[i] = 0;
     }
     return count;
 }
@@ -58,12 +147,6 @@ static twin_text text_of(const char *string)
 {
     return (twin_text){ string, strlen(string) };
 }
-
-/* A kind of word: its name and the hash of that. */
-struct kind {
-    twin_text name;
-    uint64_t hash;
-};
 
 static unsigned char lower(unsigned char c)
 {
@@ -94,10 +177,10 @@ static void add_word(twin__feature_maker *maker, struct kind kind, twin_text wor
 }
 
 /* The same for something that may be absent. */
-static void add(twin__feature_maker *maker, const char *kind, twin_text word)
+static void add(twin__feature_maker *maker, unsigned kind, twin_text word)
 {
     if (word.length)
-        add_word(maker, kind_of(maker, text_of(kind)), word);
+        add_word(maker, maker->fixed[kind], word);
 }
 
 /* ---- words */
@@ -118,10 +201,10 @@ static void add_words(twin__feature_maker *maker, struct kind kind, twin_text te
 {
     size_t i = 0;
     for (size_t words = 0; words < most; words++) {
-        while (i < text.length && !(class_of((unsigned char)text.bytes[i]) & class))
+        while (i < text.length && !(maker->classes[(unsigned char)text.bytes[i]] & class))
             i++;
         size_t start = i;
-        while (i < text.length && class_of((unsigned char)text.bytes[i]) & class)
+        while (i < text.length && maker->classes[(unsigned char)text.bytes[i]] & class)
             i++;
         if (i == start)
             return;
@@ -150,7 +233,7 @@ static bool is_unique(twin_text name)
 
 static void add_headers(twin__feature_maker *maker, const twin_message *message)
 {
-    struct kind name_kind = kind_of(maker, text_of("header")), order_kind = kind_of(maker, text_of("header order"));
+    struct kind name_kind = maker->fixed[HEADER], order_kind = maker->fixed[HEADER_ORDER];
     uint64_t order = 0; /* a hash of the names so far */
     for (size_t i = 0; i < message->header_count && i < MOST_HEADERS; i++) {
         const twin_message_header *header = &message->headers[i];
@@ -167,19 +250,13 @@ static void add_headers(twin__feature_maker *maker, const twin_message *message)
 
 static void add_addresses(twin__feature_maker *maker, const twin_message *message)
 {
-    static const char *const kinds[][4] = {
-        [TWIN_MESSAGE_FROM] = { "from address", "from domain", "from registered", "from name" },
-        [TWIN_MESSAGE_REPLY_TO] = { "reply address", "reply domain", "reply registered", "reply name" },
-        [TWIN_MESSAGE_RETURN_PATH] = { "return address", "return domain", "return registered", "return name" },
-        [TWIN_MESSAGE_SENDER] = { "sender address", "sender domain", "sender registered", "sender name" },
-    };
     for (size_t i = 0; i < message->address_count && i < MOST_HOPS; i++) {
         const twin_message_address *address = &message->addresses[i];
-        const char *const *kind = kinds[address->role];
-        add(maker, kind[0], address->address);
-        add(maker, kind[1], address->domain);
-        add(maker, kind[2], address->registered);
-        add(maker, kind[3], address->name);
+        unsigned kind = ADDRESS + 4 * (unsigned)address->role;
+        add(maker, kind, address->address);
+        add(maker, kind + 1, address->domain);
+        add(maker, kind + 2, address->registered);
+        add(maker, kind + 3, address->name);
     }
 }
 
@@ -194,17 +271,14 @@ static twin_text network(twin_text address, int dots)
 
 static void add_route(twin__feature_maker *maker, const twin_message *message)
 {
-    static const char *const kinds[][4] = { { "hop 1", "hop 1 net", "hop 1 hello", "hop 1 name" },
-                                            { "hop 2", "hop 2 net", "hop 2 hello", "hop 2 name" },
-                                            { "hop", "hop net", "hop hello", "hop name" } };
     for (size_t i = 0; i < message->hop_count && i < MOST_HOPS; i++) {
         const twin_message_hop *hop = &message->hops[i];
-        const char *const *kind = kinds[i < 2 ? i : 2];
-        add(maker, kind[0], hop->address);
-        add(maker, kind[1], network(hop->address, 3));
-        add(maker, kind[1], network(hop->address, 2));
-        add(maker, kind[2], hop->hello);
-        add(maker, kind[3], hop->name);
+        unsigned kind = HOP + 4 * (i < 2 ? (unsigned)i : 2);
+        add(maker, kind, hop->address);
+        add(maker, kind + 1, network(hop->address, 3));
+        add(maker, kind + 1, network(hop->address, 2));
+        add(maker, kind + 2, hop->hello);
+        add(maker, kind + 3, hop->name);
     }
 }
 
@@ -215,7 +289,7 @@ static void add_size(twin__feature_maker *maker, uint64_t size)
 {
     const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-!?";
     if (size)
-        add(maker, "part size", (twin_text){ digits + (63 - __builtin_clzll(size)), 1 });
+        add(maker, PART_SIZE, (twin_text){ digits + (63 - __builtin_clzll(size)), 1 });
 }
 
 static void add_parts(twin__feature_maker *maker, const twin_message *message)
@@ -223,18 +297,18 @@ static void add_parts(twin__feature_maker *maker, const twin_message *message)
     static const unsigned char none[16] = { 0 };
     for (size_t i = 0; i < message->part_count && i < MOST_PARTS; i++) {
         const twin_message_part *part = &message->parts[i];
-        add(maker, "part type", part->type);
-        add(maker, "part charset", part->charset);
-        add(maker, "part encoding", part->encoding);
-        add(maker, "file name", part->name);
-        add(maker, "file extension", part->extension);
+        add(maker, PART_TYPE, part->type);
+        add(maker, PART_CHARSET, part->charset);
+        add(maker, PART_ENCODING, part->encoding);
+        add(maker, FILE_NAME, part->name);
+        add(maker, FILE_EXTENSION, part->extension);
         if (memcmp(part->digest, none, sizeof none) != 0)
-            add(maker, "file digest", (twin_text){ (const char *)part->digest, sizeof part->digest });
+            add(maker, FILE_DIGEST, (twin_text){ (const char *)part->digest, sizeof part->digest });
         add_size(maker, part->size);
     }
     for (size_t i = 0; i < message->link_count && i < MOST_LINKS; i++) {
-        add(maker, "link", message->links[i].host);
-        add(maker, "link domain", message->links[i].registered);
+        add(maker, LINK, message->links[i].host);
+        add(maker, LINK_DOMAIN, message->links[i].registered);
     }
 }
 
@@ -244,7 +318,7 @@ static void add_all_words(twin__feature_maker *maker, const twin_message *messag
     add_addresses(maker, message);
     add_route(maker, message);
     add_parts(maker, message);
-    add_words(maker, kind_of(maker, text_of("body")), message->folded, IN_BODY, MOST_BODY_WORDS);
+    add_words(maker, maker->fixed[BODY], message->folded, IN_BODY, MOST_BODY_WORDS);
 }
 
 /* ---- windows */
@@ -279,9 +353,13 @@ twin_status twin__feature_maker_create(twin__feature_maker **out, const uint64_t
     if (!maker)
         return TWIN_ENOMEM;
     maker->hash = (twin_hash){ .family = TWIN_HASH_SIP, .key = { key[0], key[1] } };
+    for (unsigned i = 0; i < FIXED_KINDS; i++)
+        maker->fixed[i] = kind_of(maker, text_of(fixed_names[i]));
+    for (unsigned i = 0; i < sizeof maker->classes; i++)
+        maker->classes[i] = class_of((unsigned char)i);
     maker->bitmap = calloc(BITMAP_WORDS, sizeof *maker->bitmap);
-    maker->places[0] = malloc(MOST_WORDS * sizeof *maker->places[0]);
-    maker->places[1] = malloc(WINDOWED_BYTES * sizeof *maker->places[1]);
+    maker->places[0] = malloc((MOST_WORDS + 1) * sizeof *maker->places[0]);
+    maker->places[1] = malloc((WINDOWED_BYTES + 1) * sizeof *maker->places[1]);
     maker->windows = malloc(WINDOWED_BYTES * sizeof *maker->windows);
     if (!maker->bitmap || !maker->places[0] || !maker->places[1] || !maker->windows) {
         twin__feature_maker_free(maker);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "kernels/kernels.h"
+
 /* Almost equal: what two reports of one campaign look like. */
 static const double COPY = 0.9;
 
@@ -71,18 +73,32 @@ static void insert(struct twin__neighbours *out, uint64_t number, double similar
     out->numbers[i] = number;
 }
 
+/* Compares with the message at [i] as a whole. */
+static void compare(struct twin__neighbours *out, const struct twin__remembered *r, size_t i,
+                    const struct twin__mail_signature *signature)
+{
+    const struct twin__mail_record *record = &r->records[i];
+    if (record->flags & TWIN__MAIL_REMOVED)
+        return;
+    unsigned equal = agreement(r->heads[i], signature->slots, TWIN__MAIL_HEAD) +
+                     agreement(r->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
+    insert(&out[record->label], r->first + (i - r->start), similarity_of(equal));
+}
+
 void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS],
                               const struct twin__remembered *remembered, const struct twin__mail_signature *signature,
                               bool near)
 {
+    enum { PART = 1024 };
+    uint32_t found[PART];
+    const uint8_t(*heads)[TWIN__MAIL_HEAD] = (const uint8_t(*)[TWIN__MAIL_HEAD])remembered->heads;
     memset(out, 0, TWIN__MAIL_MAX_LABELS * sizeof *out);
-    for (size_t i = remembered->start + remembered->count; i-- > remembered->start;) {
-        unsigned equal = agreement(remembered->heads[i], signature->slots, TWIN__MAIL_HEAD);
-        const struct twin__mail_record *record = &remembered->records[i];
-        if ((near && equal < NEAR_HEAD) || record->flags & TWIN__MAIL_REMOVED)
-            continue;
-        equal +=
-            agreement(remembered->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
-        insert(&out[record->label], remembered->first + (i - remembered->start), similarity_of(equal));
+    for (size_t end = remembered->start + remembered->count; end > remembered->start;) {
+        size_t left = end - remembered->start, begin = end - (left < PART ? left : PART);
+        size_t count =
+            twin__kernels()->near_heads(found, heads + begin, end - begin, signature->slots, near ? NEAR_HEAD : 0);
+        while (count > 0)
+            compare(out, remembered, begin + found[--count], signature);
+        end = begin;
     }
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "kernels/kernels.h"
 
 /* A change of α below this is not worth a visit of all its weights. */
 static const double LEAST_CHANGE = 0.001;
@@ -26,25 +27,13 @@ void twin__margin_clear(struct twin__margin *margin)
     margin->count = margin->capacity = 0;
 }
 
-/* Four sums, so that an addition need not wait for the one before. */
-static double sum_of(const float *weights, const uint32_t *places, uint32_t count)
-{
-    double sums[4] = { 0 };
-    uint32_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (int k = 0; k < 4; k++)
-            sums[k] += (double)weights[places[i + k]];
-    for (; i < count; i++)
-        sums[0] += (double)weights[places[i]];
-    return sums[0] + sums[1] + (sums[2] + sums[3]);
-}
-
 static double score_of(const float *weights, const struct twin__features *features)
 {
     double score = 0;
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
         if (features->counts[b])
-            score += sum_of(weights, features->places[b], features->counts[b]) / sqrt(features->counts[b]);
+            score += twin__kernels()->sum_at(weights, 1, features->places[b], features->counts[b]) /
+                     sqrt(features->counts[b]);
     return score;
 }
 
