@@ -1,5 +1,6 @@
 /* main.c — the table of commands. */
 #include "commands.h"
+#include "mail_program.h"
 #include "support/mapped.h"
 #include "support/messages.h"
 #include "support/progress.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -87,6 +89,15 @@ static bool choose_cpu(void)
     return false;
 }
 
+/* Those of main(), as they were given: reading options puts them into another order. */
+static char **given_arguments;
+
+static bool prepare(const struct command *command)
+{
+    bool is_mail = strncmp(command_words(command), "mail ", 5) == 0;
+    return choose_cpu() && (!is_mail || mail_program_enter(given_arguments));
+}
+
 static const struct program program = {
     .name = "twinsift",
     .about =
@@ -95,7 +106,7 @@ static const struct program program = {
     .commands = commands,
     .groups = groups,
     .shared = shared_option_rows,
-    .prepare = choose_cpu,
+    .prepare = prepare,
     .notes =
         "See 'twinsift COMMAND --help', or 'man twinsift'. 'twinsift completion bash', zsh or fish prints a "
         "completion script.\n\n"
@@ -125,6 +136,13 @@ static void allow_many_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static char **copy_arguments(int argc, char **argv)
+{
+    size_t bytes = ((size_t)argc + 1) * sizeof *argv;
+    char **copy = malloc(bytes);
+    return copy ? memcpy(copy, argv, bytes) : NULL;
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL); /* when a reader such as head leaves, end quietly */
@@ -132,7 +150,11 @@ int main(int argc, char **argv)
     hold_standard_files();
     allow_many_files();
     watch_mapped_files("twinsift");
+    given_arguments = copy_arguments(argc, argv);
+    if (!given_arguments)
+        return fail_status("twinsift", TWIN_ENOMEM, NULL);
     int status = program_run(&program, argc, argv);
+    free(given_arguments);
     progress_end();
     return close_output(status);
 }

@@ -251,7 +251,7 @@ int command_run(const struct program *program, const struct command *command, in
     if (status == EXIT_ERROR)
         status = error;
     if (status == GO_ON) {
-        bool ready = check_count(request) && (!program->prepare || program->prepare());
+        bool ready = check_count(request) && (!program->prepare || program->prepare(command));
         status = ready ? command->run(request) : error;
     }
     free(request);

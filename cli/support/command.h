@@ -50,14 +50,14 @@ struct command_group {
 };
 
 struct program {
-    const char *name;                      /* "twinsift" */
-    const char *about;                     /* paragraphs for --help */
-    const struct command *const *commands; /* ended by NULL */
-    const struct command_group *groups;    /* ended by zeros */
-    const struct option_row *shared;       /* the shared options, ended by zeros */
-    const char *headings[OPTION_GROUPS];   /* of groups of options, where the usual ones do not suit */
-    bool (*prepare)(void);                 /* called before a command runs; on false the error has been reported */
-    const char *notes;                     /* the end of --help */
+    const char *name;                               /* "twinsift" */
+    const char *about;                              /* paragraphs for --help */
+    const struct command *const *commands;          /* ended by NULL */
+    const struct command_group *groups;             /* ended by zeros */
+    const struct option_row *shared;                /* the shared options, ended by zeros */
+    const char *headings[OPTION_GROUPS];            /* of groups of options, where the usual ones do not suit */
+    bool (*prepare)(const struct command *command); /* called before it runs; on false the error has been reported */
+    const char *notes;                              /* the end of --help */
 };
 
 /* Runs what the arguments of main() ask for and returns the exit status. */

@@ -63,4 +63,10 @@ done
 
 if [ -d "$root/cli" ]; then
     prefix/bin/twinsift --version | grep -qF "$version" || fail "the program has another version"
+    if [ -e prefix/libexec/twinsift/twinsift-mail ]; then
+        for tree in prefix moved; do
+            $tree/bin/twinsift mail learn -m $tree/model.twin --as ham "$root/samples/mail/new.eml" >/dev/null ||
+                fail "the program in $tree does not find its neighbour for mail"
+        done
+    fi
 fi
