@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Times twinsift dedup, output written, compared with wc -w on the same file and with ten times the documents; and on
-# collections that could be a cliff: equal documents, one template above and below the threshold, empty texts, one very long
-# text. Prints a table and writes it to build/bench/dedup.tsv; bench/README.md describes it.
+# Times twinsift dedup, output written to disk: compared with wc -w on the same file, with ten times the documents, and
+# within 512 MB of memory; and on collections that could be a cliff: equal documents, one template above and below the
+# threshold, empty texts, one very long text. Prints a table and writes it to build/bench/dedup.tsv; bench/README.md
+# describes it.
 #
 #     BENCH_QUICK=1     ten times fewer documents
+#     BENCH_HUGE=1      also five times as many, that is 5 million: 10 GB of input, and 10 minutes more
+#     BENCH_RUNS=N      the best of N runs (3)
 #     BENCH_SCRATCH=DIR the folder for the corpora (build/bench)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,52 +14,95 @@ cd "$(dirname "$0")/.."
 # shellcheck source=bench/timing.bash
 . bench/timing.bash
 table=build/bench/dedup.tsv
-runs=3
+runs=${BENCH_RUNS:-3}
 small=100000 large=1000000 family=100000 long_mb=1000 needed_mb=9000
 if [ -n "${BENCH_QUICK-}" ]; then
     small=10000 large=100000 family=10000 long_mb=50 needed_mb=1000
 fi
+[ -z "${BENCH_HUGE-}" ] || needed_mb=$((4 * needed_mb))
 need_room "$needed_mb"
-few=$scratch/few.jsonl many=$scratch/many.jsonl odd=$scratch/odd.jsonl kept=$scratch/kept.jsonl
-trap 'rm -f "$few" "$many" "$odd" "$kept" "$noise" "$clock" "$ballast"' EXIT
+few=$scratch/few.jsonl many=$scratch/many.jsonl huge=$scratch/huge.jsonl odd=$scratch/odd.jsonl
+kept=$scratch/kept.jsonl within=$scratch/within.jsonl
+trap 'rm -f "$few" "$many" "$huge" "$odd" "$kept" "$within" "$noise" "$clock" "$ballast"' EXIT
 
-dedup=("$program" dedup --stats)
+limits=() # the options that are measured beside none
+if "$program" dedup --help | grep -q -- '^  --memory'; then
+    limits=(512M)
+fi
 
-# number FIELD: prints a number of the statistics that the last run wrote to $noise.
-number()
+# time_dedup NAME OUTPUT FILE [OPTION...]
+time_dedup()
 {
-    sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" "$noise"
-}
-
-time_dedup() # NAME FILE [OPTION...]
-{
-    local name=$1 file=$2
-    shift 2
-    timed "${dedup[@]}" "$@" -o "$kept" "$file"
+    local name=$1 output=$2 file=$3
+    shift 3
+    timed "$program" dedup --stats "$@" -o "$output" "$file"
     keep_best "$name"
     best[$name.kept]=$(number kept) best[$name.peak]=$(number peak_bytes)
 }
 
-begin_table "best of $runs, in seconds of wall time on all processors unless cpu is named"
-corpus=$few
-make_corpus --docs "$small" --edits --families 100:20
-corpus=$many
-make_corpus --docs "$large" --edits --families 1000:20
-fill_memory
-for ((run = 0; run < runs; run++)); do
-    for size in few many; do
-        timed wc -w "${!size}"
-        keep_best "wc.$size"
-        time_dedup "$size" "${!size}"
+# race SIZE: wc -w and dedup by turns, without and within the limits; the same records must be kept.
+race()
+{
+    local file=${!1} limit
+    timed wc -w "$file"
+    keep_best "wc.$1"
+    [ "$1" = huge ] || fill_memory
+    time_dedup "$1" "$kept" "$file"
+    for limit in "${limits[@]}"; do
+        time_dedup "$1.$limit" "$within" "$file" --memory "$limit"
+        cmp "$kept" "$within"
     done
+}
+
+# report_size SIZE DOCUMENTS [SMALLER GROWTH]: times and memory of a race; how they grew from a smaller one.
+report_size()
+{
+    local limit
+    report "$2 documents: wc -w" "${best[wc.$1.wall]}" s
+    report "$2 documents: dedup" "${best[$1.wall]}" s
+    report "  over wc -w" "$(calc "${best[$1.wall]} / ${best[wc.$1.wall]}")" x 0.9
+    report "  CPU time over that of wc -w" "$(calc "${best[$1.cpu]} / ${best[wc.$1.cpu]}")" x
+    report "  kept" "${best[$1.kept]}" ""
+    local most= # of few documents the program itself and its buffers are the larger part
+    [ "$2" -lt 1000000 ] || most=700
+    report "  peak memory per document" "$(calc "${best[$1.peak]} / $2")" bytes "$most"
+    [ -z "${3-}" ] || report "  over fewer documents" "$(calc "${best[$1.wall]} / ${best[$3.wall]}")" x "$4"
+    for limit in "${limits[@]}"; do
+        report "  with --memory $limit" "${best[$1.$limit.wall]}" s
+        report "    over wc -w" "$(calc "${best[$1.$limit.wall]} / ${best[wc.$1.wall]}")" x 1.8
+        report "    peak memory" "$(calc "${best[$1.$limit.peak]} / 1048576")" MiB "${limit%M}"
+        [ -z "${3-}" ] ||
+            report "    over fewer documents" "$(calc "${best[$1.$limit.wall]} / ${best[$3.$limit.wall]}")" x "$4"
+    done
+}
+
+begin_table "best of $runs, in seconds of wall time on all processors unless cpu is named"
+[ ${#limits[@]} -gt 0 ] || echo "this build has no --memory; it is not measured"
+for size in few:$small many:$large; do
+    mixed "${size#*:}"
+    name=${size%:*}
+    corpus=${!name}
+    make_corpus "${mixed[@]}"
 done
-report "dedup of $small documents" "${best[few.wall]}" s
-report "dedup of $large documents" "${best[many.wall]}" s
-report "  over wc -w" "$(calc "${best[many.wall]} / ${best[wc.many.wall]}")" x 0.9
-report "  over that of $small documents" "$(calc "${best[many.wall]} / ${best[few.wall]}")" x 10.8
-report "  kept" "${best[many.kept]}" ""
-report "  peak memory per document" "$(calc "${best[many.peak]} / $large")" bytes 700
+for ((run = 0; run < runs; run++)); do
+    race few
+    race many
+done
+report_size few "$small"
+report_size many "$large" few 10.8
 rm -f "$many"
+if [ -n "${BENCH_HUGE-}" ]; then
+    mixed $((5 * large))
+    corpus=$huge
+    rm -f "$ballast"
+    make_corpus "${mixed[@]}"
+    for ((run = 0; run < (runs + 1) / 2; run++)); do
+        race huge
+    done
+    report_size huge $((5 * large)) many 5.4
+    rm -f "$huge"
+fi
+rm -f "$kept" "$within"
 
 # odd_corpus KIND: as many documents of 2 KB as a family has.
 odd_corpus()
@@ -84,7 +130,7 @@ odd_corpus()
 for kind in equal above below empty; do
     odd_corpus $kind
     for ((run = 0; run < runs; run++)); do
-        time_dedup "$kind" "$odd"
+        time_dedup "$kind" "$kept" "$odd"
     done
 done
 report "$family equal documents" "${best[equal.cpu]}" cpu-s
@@ -101,7 +147,7 @@ awk -v mb="$long_mb" 'BEGIN {
     for (i = 0; i < mb * 100000; i++) printf "%09d ", int(1e9 * rand())
     print "\"}"
 }' > "$odd"
-time_dedup long "$odd" --max-document-bytes 4G
+time_dedup long "$kept" "$odd" --max-document-bytes 4G
 report "one document of $long_mb MB" "${best[long.cpu]}" cpu-s
 report "  peak memory over its length" "$(calc "${best[long.peak]} / ($long_mb * 1e6)")" x 4
 end_table

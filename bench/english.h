@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 
-/* A word and the punctuation around it. The number is an index into the vocabulary, or into the foreign words. */
+/* A word and the punctuation around it. The low bits are an index into the vocabulary or into the foreign words. */
 typedef uint32_t token;
 enum {
     WORD = 0xFFFF,
@@ -23,6 +23,7 @@ enum {
     PARAGRAPH = 1 << 19, /* followed by an empty line */
     QUOTED = 1 << 20,
     FOREIGN = 1 << 21,
+    NUMBER = 1 << 22, /* the number itself instead of a word */
 };
 
 enum {

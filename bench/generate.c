@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "english.h"
+#include "edits.h"
 
 static const char help[] =
     "twinsift-generate writes documents as JSON lines, some of them near-duplicates, the same for the same seed.\n"
@@ -22,21 +22,32 @@ static const char help[] =
     "  --footers N:FRACTION  how many carry one of N footers of 200 to 400 bytes; a copy has its source's (20:0.1)\n"
     "  --same N              N documents, spread over the corpus, have the same text\n"
     "  --families F:SIZE     F groups of SIZE documents, spread over the corpus, similar within each group\n"
+    "  --forms F:SIZE        F forms, each SIZE times with other numbers in 1 to 64 places: similarities on both "
+    "sides of 0.8\n"
+    "  --short N             N documents of 0 to 12 words\n"
+    "  --long N:BYTES        N documents of BYTES bytes\n"
     "  --truth FILE          write the planted pairs: copy, source, kind, fraction changed\n";
 
 enum { MAX_FOOTERS = 1000, FIRST_COPY = 50 };
 
 /* The streams apart from those of the documents, which are numbered from 0. */
-enum { SAME = 1, FAMILIES, FOOTERS, VOCABULARY_STREAM, DOCUMENTS };
+enum { SAME = 1, FAMILIES, FOOTERS, VOCABULARY_STREAM, DOCUMENTS, FORMS, SHORT, LONG };
+
+/* Documents that were made from one text, several times. */
+struct groups {
+    uint64_t count, size, *first; /* the first document of each group, once it has been made */
+};
 
 struct corpus {
-    uint64_t documents, bytes, seed, same, families, family_size, footers;
+    uint64_t documents, bytes, seed, footers;
+    uint64_t same, few_words, long_ones, long_bytes; /* how many, and how long */
+    struct groups families, forms;
     double copies, footer_share;
     bool edits;
     const char *truth_path;
     struct english *english;
     struct tokens footer[MAX_FOOTERS];
-    uint64_t first_same, *first_member; /* the first document with the same text, the first of each family */
+    uint64_t first_same; /* the first document with the same text */
 };
 
 /* How a document was made. */
@@ -44,14 +55,6 @@ struct origin {
     const char *kind; /* NULL: not a copy */
     uint64_t source;  /* the document it was made from */
     double rate;      /* the fraction of its words that was changed */
-};
-
-/* Working memory for one document. */
-struct draft {
-    struct tokens body, edited;
-    size_t footer; /* its number, or SIZE_MAX */
-    char *line;
-    size_t room;
 };
 
 static uint64_t stream(const struct corpus *corpus, uint64_t kind, uint64_t number)
@@ -66,18 +69,25 @@ static bool is_spread(uint64_t *which, uint64_t number, uint64_t part, uint64_t 
     return (uint64_t)((unsigned __int128)(number + 1) * part / whole) > *which;
 }
 
-enum role { ORDINARY, ONE_OF_SAME, ONE_OF_FAMILY };
+enum role { ONE_OF_SAME, ONE_OF_FAMILY, ONE_OF_FORM, SHORT_ONE, LONG_ONE, ROLES, ORDINARY = ROLES };
 
 /* What the document is for; `which` counts among those of that role. */
 static enum role role_of(uint64_t *which, const struct corpus *corpus, uint64_t number)
 {
-    uint64_t special = corpus->same + corpus->families * corpus->family_size, place;
-    if (special == 0 || !is_spread(&place, number, special, corpus->documents))
+    const uint64_t parts[ROLES] = { corpus->same, corpus->families.count * corpus->families.size,
+                                    corpus->forms.count * corpus->forms.size, corpus->few_words, corpus->long_ones };
+    uint64_t left = 0, place;
+    for (int role = 0; role < ROLES; role++)
+        left += parts[role];
+    if (left == 0 || !is_spread(&place, number, left, corpus->documents))
         return ORDINARY;
-    if (is_spread(which, place, corpus->same, special))
-        return ONE_OF_SAME;
-    *which = place - *which;
-    return ONE_OF_FAMILY;
+    for (int role = 0; role < ROLES; role++) {
+        if (is_spread(which, place, parts[role], left))
+            return (enum role)role;
+        place -= *which;
+        left -= parts[role];
+    }
+    return ORDINARY; /* not reached: the last part is all that is left */
 }
 
 static bool wants_source(const struct corpus *corpus, uint64_t number)
@@ -100,72 +110,24 @@ static bool find_source(uint64_t *out, const struct corpus *corpus, uint64_t num
 
 /* ---- texts */
 
+/* Writes about `bytes` bytes of text to `draft`, without a footer. */
+static void write_text(struct draft *draft, const struct corpus *corpus, uint64_t *state, size_t bytes, bool foreign)
+{
+    draft->footer = SIZE_MAX;
+    draft->body.count = 0;
+    write_body(&draft->body, corpus->english, state, bytes, foreign);
+}
+
 /* Writes the text of random stream `state` to `draft`, and draws its footer. */
 static void draw_text(struct draft *draft, const struct corpus *corpus, uint64_t state)
 {
     size_t bytes = corpus->bytes / 2 + twin__random_below(&state, corpus->bytes + 1);
     bool foreign = twin__random_below(&state, 8) == 0;
-    draft->footer = SIZE_MAX;
+    size_t footer = SIZE_MAX;
     if (corpus->footers && twin__random_unit(&state) < corpus->footer_share)
-        draft->footer = twin__random_below(&state, corpus->footers);
-    draft->body.count = 0;
-    write_body(&draft->body, corpus->english, &state, bytes, foreign);
-}
-
-static void take_edited(struct draft *draft)
-{
-    struct tokens body = draft->body;
-    draft->body = draft->edited;
-    draft->edited = body;
-}
-
-/* With probability `rate` replaces a word, inserts another after it, or deletes it. */
-static void edit_words(struct draft *draft, const struct corpus *corpus, uint64_t *state, double rate)
-{
-    uint64_t limit = rate < 1 ? (uint64_t)(rate * 0x1p64) : UINT64_MAX;
-    draft->edited.count = 0;
-    for (size_t i = 0; i < draft->body.count; i++) {
-        if (twin__random_next(state) >= limit) {
-            push(&draft->edited, draft->body.items[i]);
-            continue;
-        }
-        uint64_t random = twin__random_next(state);
-        token other = draw_word(corpus->english, random);
-        switch ((random >> 32) % 3) {
-        case 0: push(&draft->edited, other); break;
-        case 1:
-            push(&draft->edited, draft->body.items[i]);
-            push(&draft->edited, other);
-            break;
-        default: break;
-        }
-    }
-    take_edited(draft);
-}
-
-static void append(struct tokens *out, const struct tokens *tokens, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; i++)
-        push(out, tokens->items[i]);
-}
-
-/* Inserts new text of `rate` times its length before the body. */
-static void add_prefix(struct draft *draft, const struct corpus *corpus, uint64_t *state, double rate)
-{
-    draft->edited.count = 0;
-    write_body(&draft->edited, corpus->english, state, (size_t)(rate * (double)corpus->bytes), false);
-    append(&draft->edited, &draft->body, 0, draft->body.count);
-    take_edited(draft);
-}
-
-/* Moves the first `rate` of the words to the end. */
-static void move_block(struct draft *draft, double rate)
-{
-    size_t first = (size_t)(rate * (double)draft->body.count);
-    draft->edited.count = 0;
-    append(&draft->edited, &draft->body, first, draft->body.count);
-    append(&draft->edited, &draft->body, 0, first);
-    take_edited(draft);
+        footer = twin__random_below(&state, corpus->footers);
+    write_text(draft, corpus, &state, bytes, foreign);
+    draft->footer = footer;
 }
 
 /* How often words are edited. Near-duplicates as they are met; or, with --edits, so that the similarity J is
@@ -192,7 +154,7 @@ static void change_text(struct draft *draft, struct origin *origin, const struct
     case 0:
         origin->kind = "prefix";
         origin->rate = corpus->edits ? twin__random_unit(state) : draw_between(state, 0.03, 0.13);
-        add_prefix(draft, corpus, state, origin->rate);
+        add_prefix(draft, corpus->english, state, (size_t)(origin->rate * (double)corpus->bytes));
         break;
     case 1:
         origin->kind = "cut";
@@ -211,7 +173,7 @@ static void change_text(struct draft *draft, struct origin *origin, const struct
     default:
         origin->kind = "edit";
         origin->rate = draw_edit_rate(corpus, state);
-        edit_words(draft, corpus, state, origin->rate);
+        edit_words(draft, corpus->english, state, origin->rate);
         break;
     }
 }
@@ -242,20 +204,54 @@ static struct origin make_same(struct draft *draft, struct corpus *corpus, uint6
     return (struct origin){ .kind = "same", .source = corpus->first_same };
 }
 
+/* The origin of a document of a group: the group's first, unless it is that itself. */
+static struct origin from_group(struct groups *groups, uint64_t number, uint64_t which, const char *kind)
+{
+    uint64_t group = which % groups->count;
+    if (which >= groups->count)
+        return (struct origin){ .kind = kind, .source = groups->first[group] };
+    groups->first[group] = number;
+    return (struct origin){ 0 };
+}
+
 /* The members of a family differ from its text, which none of them has, in one word of a hundred at most. */
 static struct origin make_member(struct draft *draft, struct corpus *corpus, uint64_t number, uint64_t which)
 {
-    uint64_t family = which % corpus->families, state = stream(corpus, FAMILIES, corpus->families + which);
-    struct origin origin = { .rate = draw_between(&state, 0, 0.01) };
-    draw_text(draft, corpus, stream(corpus, FAMILIES, family));
-    edit_words(draft, corpus, &state, origin.rate);
-    if (which < corpus->families) {
-        corpus->first_member[family] = number;
-        return origin;
-    }
-    origin.kind = "family";
-    origin.source = corpus->first_member[family];
+    uint64_t families = corpus->families.count, state = stream(corpus, FAMILIES, families + which);
+    struct origin origin = from_group(&corpus->families, number, which, "family");
+    origin.rate = draw_between(&state, 0, 0.01);
+    draw_text(draft, corpus, stream(corpus, FAMILIES, which % families));
+    edit_words(draft, corpus->english, &state, origin.rate);
     return origin;
+}
+
+static struct origin make_form(struct draft *draft, struct corpus *corpus, uint64_t number, uint64_t which)
+{
+    uint64_t forms = corpus->forms.count, form = stream(corpus, FORMS, which % forms);
+    uint64_t places = form, numbers = stream(corpus, FORMS, forms + which);
+    struct origin origin = from_group(&corpus->forms, number, which, "form");
+    draw_text(draft, corpus, form);
+    size_t count = 1 + twin__random_below(&places, 64);
+    fill_form(draft, places, &numbers, count);
+    origin.rate = (double)count / (double)(draft->body.count + 1);
+    return origin;
+}
+
+static struct origin make_short(struct draft *draft, const struct corpus *corpus, uint64_t which)
+{
+    uint64_t state = stream(corpus, SHORT, which);
+    size_t words = twin__random_below(&state, 13);
+    write_text(draft, corpus, &state, 12 * LONGEST_WORD, false);
+    if (draft->body.count > words)
+        draft->body.count = words;
+    return (struct origin){ 0 };
+}
+
+static struct origin make_long(struct draft *draft, const struct corpus *corpus, uint64_t which)
+{
+    uint64_t state = stream(corpus, LONG, which);
+    write_text(draft, corpus, &state, corpus->long_bytes, true);
+    return (struct origin){ 0 };
 }
 
 /* Makes the next document: numbers come in increasing order, because the first of each group is recorded on the way. */
@@ -265,6 +261,9 @@ static struct origin make_document(struct draft *draft, struct corpus *corpus, u
     switch (role_of(&which, corpus, number)) {
     case ONE_OF_SAME: return make_same(draft, corpus, number, which);
     case ONE_OF_FAMILY: return make_member(draft, corpus, number, which);
+    case ONE_OF_FORM: return make_form(draft, corpus, number, which);
+    case SHORT_ONE: return make_short(draft, corpus, which);
+    case LONG_ONE: return make_long(draft, corpus, which);
     default: return make_ordinary(draft, corpus, number);
     }
 }
@@ -283,6 +282,8 @@ static char *put(char *p, const char *text)
 
 static char *put_word(char *p, const struct english *english, token one, bool escaped)
 {
+    if (one & NUMBER)
+        return p + sprintf(p, "%u", one & WORD);
     if (one & FOREIGN)
         return put(p, escaped ? foreign_words[one & WORD].escaped : foreign_words[one & WORD].plain);
     memcpy(p, english->words[one & WORD].bytes, LONGEST_WORD);
@@ -367,6 +368,12 @@ static bool read_share(double *out, const char *text)
     return stopped != text && *stopped == '\0' && *out >= 0 && *out <= 1;
 }
 
+static bool read_groups(struct groups *out, const char *text)
+{
+    const char *end;
+    return read_number(&out->count, text, ':', &end) && read_number(&out->size, end, '\0', &end);
+}
+
 static bool read_option(struct corpus *corpus, int option, const char *value)
 {
     const char *end;
@@ -378,8 +385,11 @@ static bool read_option(struct corpus *corpus, int option, const char *value)
     case 'e': corpus->edits = true; return true;
     case 'n': return read_number(&corpus->same, value, '\0', &end);
     case 'f': return read_number(&corpus->footers, value, ':', &end) && read_share(&corpus->footer_share, end);
-    case 'm':
-        return read_number(&corpus->families, value, ':', &end) && read_number(&corpus->family_size, end, '\0', &end);
+    case 'm': return read_groups(&corpus->families, value);
+    case 'o': return read_groups(&corpus->forms, value);
+    case 'h': return read_number(&corpus->few_words, value, '\0', &end);
+    case 'l':
+        return read_number(&corpus->long_ones, value, ':', &end) && read_number(&corpus->long_bytes, end, '\0', &end);
     case 't': corpus->truth_path = value; return true;
     default: return false;
     }
@@ -389,20 +399,41 @@ static bool read_option(struct corpus *corpus, int option, const char *value)
 static bool makes_sense(const struct corpus *corpus)
 {
     const uint64_t most = 1ull << 32; /* as a collection has */
-    return corpus->documents > 0 && corpus->documents < most && corpus->bytes > 0 && corpus->bytes < most &&
-           corpus->footers <= MAX_FOOTERS && corpus->families < most && corpus->family_size < most &&
-           corpus->same <= corpus->documents &&
-           corpus->families * corpus->family_size <= corpus->documents - corpus->same;
+    const struct groups *families = &corpus->families, *forms = &corpus->forms;
+    if (corpus->documents == 0 || corpus->documents >= most || corpus->bytes == 0 || corpus->bytes >= most ||
+        corpus->long_bytes >= most || corpus->footers > MAX_FOOTERS)
+        return false;
+
+    uint64_t left = corpus->documents;
+    const uint64_t parts[][2] = { { corpus->same, 1 },
+                                  { families->count, families->size },
+                                  { forms->count, forms->size },
+                                  { corpus->few_words, 1 },
+                                  { corpus->long_ones, 1 } };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i][0] >= most || parts[i][1] >= most || parts[i][0] * parts[i][1] > left)
+            return false;
+        left -= parts[i][0] * parts[i][1];
+    }
+    return true;
 }
 
 static bool read_options(struct corpus *corpus, int argc, char **argv)
 {
     static const struct option table[] = {
-        { "docs", required_argument, NULL, 'd' },    { "bytes", required_argument, NULL, 'b' },
-        { "seed", required_argument, NULL, 's' },    { "copies", required_argument, NULL, 'c' },
-        { "edits", no_argument, NULL, 'e' },         { "same", required_argument, NULL, 'n' },
-        { "footers", required_argument, NULL, 'f' }, { "families", required_argument, NULL, 'm' },
-        { "truth", required_argument, NULL, 't' },   { 0 },
+        { "docs", required_argument, NULL, 'd' },
+        { "bytes", required_argument, NULL, 'b' },
+        { "seed", required_argument, NULL, 's' },
+        { "copies", required_argument, NULL, 'c' },
+        { "edits", no_argument, NULL, 'e' },
+        { "same", required_argument, NULL, 'n' },
+        { "footers", required_argument, NULL, 'f' },
+        { "families", required_argument, NULL, 'm' },
+        { "truth", required_argument, NULL, 't' },
+        { "forms", required_argument, NULL, 'o' },
+        { "short", required_argument, NULL, 'h' },
+        { "long", required_argument, NULL, 'l' },
+        { 0 },
     };
     for (int option; (option = getopt_long(argc, argv, "", table, NULL)) != -1;)
         if (!read_option(corpus, option, optarg))
@@ -413,7 +444,8 @@ static bool read_options(struct corpus *corpus, int argc, char **argv)
 static void prepare(struct corpus *corpus)
 {
     corpus->english = english_create(stream(corpus, VOCABULARY_STREAM, 0));
-    corpus->first_member = allocated(calloc(corpus->families + 1, sizeof *corpus->first_member));
+    corpus->families.first = allocated(calloc(corpus->families.count + 1, sizeof *corpus->families.first));
+    corpus->forms.first = allocated(calloc(corpus->forms.count + 1, sizeof *corpus->forms.first));
     for (uint64_t i = 0; i < corpus->footers; i++) {
         uint64_t state = stream(corpus, FOOTERS, i);
         write_body(&corpus->footer[i], corpus->english, &state, 200 + twin__random_below(&state, 200), false);
@@ -423,7 +455,8 @@ static void prepare(struct corpus *corpus)
 static void clear(struct corpus *corpus)
 {
     free(corpus->english);
-    free(corpus->first_member);
+    free(corpus->families.first);
+    free(corpus->forms.first);
     for (uint64_t i = 0; i < corpus->footers; i++)
         free(corpus->footer[i].items);
 }

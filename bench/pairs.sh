@@ -22,12 +22,6 @@ trap 'rm -f "$few" "$many" "$noise" "$clock" "$ballast"' EXIT
 
 # ---- measuring
 
-# number FIELD: prints a number of the statistics that the last run wrote to $noise.
-number()
-{
-    sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" "$noise"
-}
-
 pairs=("$program" pairs --quiet --json --stats)
 
 # make_few, make_many OPTION...: a corpus, and one of ten times as many documents.

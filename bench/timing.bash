@@ -23,6 +23,20 @@ make_corpus()
     cat "$corpus" > /dev/null
 }
 
+# mixed N: sets mixed to the options of twinsift-generate for N documents of all kinds: exact copies, copies edited by any
+# amount, families, footers, forms that differ in a few numbers, very short and very long documents.
+mixed()
+{
+    mixed=(--docs "$1" --edits --families "$(($1 / 1000)):20" --forms "$(($1 / 1000)):20" --short "$(($1 / 100))" \
+        --long "$((($1 + 99999) / 100000)):1000000")
+}
+
+# number FIELD: prints a number of the statistics that the last run wrote to $noise.
+number()
+{
+    sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" "$noise"
+}
+
 # fill_memory: fills free memory with the page cache of a sparse file, $ballast, as on a machine that has run for a day.
 # Virtual machines return free memory to their host; each page must then be fetched again when it is first used, which
 # can take longer than the work that is measured.

@@ -98,8 +98,6 @@ if(TARGET program)
   add_executable(poison tests/poison.c) # documents that attack a public hash
   target_include_directories(poison PRIVATE src)
   target_link_libraries(poison PRIVATE settings static)
-  add_executable(exact_pairs tests/exact_pairs.c) # what the program's answers are held against
-  target_link_libraries(exact_pairs PRIVATE settings)
   add_executable(exact_edit_pairs tests/exact_edit_pairs.c)
   target_link_libraries(exact_edit_pairs PRIVATE settings)
   add_executable(peak tests/peak.c) # how much memory a command takes

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The program against the truth: on a generated corpus with planted copies of every similarity, boilerplate and
-# families, every executor reports the pairs that an exhaustive comparison finds.
+# The program against the truth: on a generated corpus with planted copies of every similarity, boilerplate, families,
+# forms that differ in a few numbers, short and long documents, every executor reports the pairs that an exhaustive comparison finds.
 set -euo pipefail
 
 # The corpus: smaller in all builds but the plain one.
-documents=3000 families=20:15 least=300 between=100
+documents=3000 families=20:15 forms=10:15 least=300 between=100
 if [ -n "${TWINSIFT_QUICK-}" ]; then
-    documents=600 families=5:12 least=60 between=20
+    documents=600 families=5:12 forms=4:10 least=60 between=20
 fi
 "$TWINSIFT_GENERATE" --docs "$documents" --bytes 1500 --seed 7 --copies 0.4 --edits --footers 20:0.5 --families "$families" \
-    > corpus.jsonl
+    --forms "$forms" --short 30 --long 2:20000 > corpus.jsonl
 
 fail()
 {
