@@ -29,6 +29,15 @@ typedef void twin__blanks_fn(uint64_t *out, const char *p, size_t n);
 /* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
 typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
 
+/* XXH3 with the seed of each word of text[0..n), which are separated by white space (9..13 and 32); never 0 but 1. Returns
+ * the number of words. `out` has room for n / 2 + 16 numbers, of which those after the last may be overwritten. */
+typedef size_t twin__xxh3_words_fn(uint64_t *out, const char *text, size_t n, uint64_t seed);
+uint64_t twin__xxh3_word(const char *word, size_t length, uint64_t seed);
+
+/* Replaces the hashes of n words by those of windows of `width` words: the i-th by twin__mix() of the sum of
+ * items[i + j]·base^(width-1-j), j < width. The last width - 1 are left as they are; with n < width, all. */
+typedef void twin__word_windows_fn(uint64_t *items, size_t n, size_t width, uint64_t base);
+
 /* SipHash-1-3 of some bytes, and of such windows. */
 uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2]);
 typedef void twin__sip_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count,
@@ -119,6 +128,8 @@ struct kernels {
     twin__is_ascii_fn *is_ascii;
     twin__blanks_fn *blanks;
     twin__xxh3_windows_fn *xxh3_windows;
+    twin__xxh3_words_fn *xxh3_words;
+    twin__word_windows_fn *word_windows;
     twin__sip_windows_fn *sip_windows;
     twin__fast_round_fn *fast_round;
     twin__linear_minima_fn *linear_minima;
@@ -161,6 +172,8 @@ twin__fold_ascii_fn twin__fold_ascii_scalar, twin__fold_ascii_avx2, twin__fold_a
 twin__is_ascii_fn twin__is_ascii_scalar;
 twin__blanks_fn twin__blanks_scalar, twin__blanks_avx2, twin__blanks_avx512;
 twin__xxh3_windows_fn twin__xxh3_windows_scalar, twin__xxh3_windows_avx2, twin__xxh3_windows_avx512;
+twin__xxh3_words_fn twin__xxh3_words_scalar, twin__xxh3_words_avx2, twin__xxh3_words_avx512;
+twin__word_windows_fn twin__word_windows_scalar, twin__word_windows_avx2, twin__word_windows_avx512;
 twin__sip_windows_fn twin__sip_windows_scalar, twin__sip_windows_avx2, twin__sip_windows_avx512;
 twin__fast_round_fn twin__fast_round_scalar, twin__fast_round_avx2, twin__fast_round_avx512;
 twin__linear_minima_fn twin__linear_minima_scalar, twin__linear_minima_avx2, twin__linear_minima_avx512;

@@ -1,9 +1,10 @@
-/* sketch_avx2.c — four items at a time. */
+/* sketch_avx2.c — four items at a time; sketch_avx512.c explains how. */
 #include "kernels/kernels.h"
 
 #include <immintrin.h>
 
-enum { BLOCK = 64, LANES = 8, VECTORS = 4 };
+enum { GROUP = 4 /* items */, DISTANCE = 16 /* groups */, BATCH = 256 /* items */ };
+enum { LANES = 8, VECTORS = 4 };
 
 /* The low 64 bits of each product; AVX2 only multiplies 32 by 32. */
 static inline __m256i multiply64(__m256i a, __m256i b)
@@ -22,71 +23,134 @@ static inline __m256i mix(__m256i item, __m256i seed)
     return multiply64(x, _mm256_set1_epi64x((long long)0xD6E8FEB86659FD93u));
 }
 
-/* The vector unit computes slots (high half) and values (low half); the scalar unit writes them to the slots. */
-static inline void deal(uint32_t *out, const uint64_t *found, size_t n)
+/* The slot (high half) and the value (low half) of each item are computed DISTANCE groups before the slots are updated. */
+static inline void update(uint32_t *out, const uint32_t *group)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t *slot = out + (found[i] >> 32), value = (uint32_t)found[i];
-        *slot = value < *slot ? value : *slot;
+    for (size_t i = 0; i < GROUP; i++) {
+        uint32_t *slot = out + group[2 * i + 1];
+        __m128i least = _mm_min_epu32(_mm_cvtsi32_si128((int)*slot), _mm_cvtsi32_si128((int)group[2 * i]));
+        *slot = (uint32_t)_mm_cvtsi128_si32(least);
     }
 }
 
 void twin__fast_round_avx2(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                            uint32_t round)
 {
-    /* One block is computed while the previous one is written, so that both units are busy. */
-    uint64_t found[2][BLOCK];
+    uint32_t found[2 * DISTANCE][2 * GROUP];
     const __m256i seeds = _mm256_set1_epi64x((long long)seed), count = _mm256_set1_epi64x((long long)slots);
     const __m256i rounds = _mm256_set1_epi64x((long long)round);
-    size_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK) {
-        uint64_t *now = found[i / BLOCK & 1], *before = found[~(i / BLOCK) & 1];
-        for (size_t j = 0; j < BLOCK; j += 4) {
-            __m256i x = mix(_mm256_loadu_si256((const __m256i *)(items + i + j)), seeds);
+    size_t groups = n / GROUP;
+    for (size_t g = 0; g < groups + DISTANCE; g++) {
+        if (g < groups) {
+            __m256i x = mix(_mm256_loadu_si256((const __m256i *)(items + g * GROUP)), seeds);
             __m256i slot = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), count);
             __m256i value = _mm256_or_si256(_mm256_srli_epi64(_mm256_slli_epi64(x, 32), 34), rounds);
-            _mm256_storeu_si256((__m256i *)(now + j), _mm256_blend_epi32(value, slot, 0xAA));
-            if (i)
-                deal(out, before + j, 4);
+            _mm256_storeu_si256((__m256i *)found[g % (2 * DISTANCE)], _mm256_blend_epi32(value, slot, 0xAA));
         }
+        if (g >= DISTANCE)
+            update(out, found[(g - DISTANCE) % (2 * DISTANCE)]);
     }
-    if (i)
-        deal(out, found[(i / BLOCK - 1) & 1], BLOCK);
-    twin__fast_round_scalar(out, slots, items + i, n - i, seed, round);
+    twin__fast_round_scalar(out, slots, items + groups * GROUP, n % GROUP, seed, round);
 }
+
+/* ---- linear functions ---- */
 
 static void leading_halves(uint32_t *out, const uint64_t *items, size_t n, uint64_t seed)
 {
-    for (size_t i = 0; i < n; i++)
+    const __m256i seeds = _mm256_set1_epi64x((long long)seed), odd = _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7);
+    size_t i = 0;
+    for (; i + GROUP <= n; i += GROUP) {
+        __m256i x = mix(_mm256_loadu_si256((const __m256i *)(items + i)), seeds);
+        _mm_storeu_si128((__m128i *)(out + i), _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(x, odd)));
+    }
+    for (; i < n; i++)
         out[i] = (uint32_t)(twin__sketch_mix(items[i], seed) >> 32);
+}
+
+/* Functions and their minima so far. */
+struct linear {
+    uint32_t *least;
+    const uint32_t *factor, *offset;
+};
+
+static inline __m256i lesser(__m256i least, __m256i x, __m256i factor, __m256i offset)
+{
+    return _mm256_min_epu32(least, _mm256_add_epi32(_mm256_mullo_epi32(x, factor), offset));
+}
+
+/* 32 functions, in registers. */
+static void minima_of_many(struct linear linear, const uint32_t *x, size_t n)
+{
+    __m256i least[VECTORS], f[VECTORS], o[VECTORS];
+    for (size_t v = 0; v < VECTORS; v++) {
+        least[v] = _mm256_loadu_si256((const __m256i *)(linear.least + v * LANES));
+        f[v] = _mm256_loadu_si256((const __m256i *)(linear.factor + v * LANES));
+        o[v] = _mm256_loadu_si256((const __m256i *)(linear.offset + v * LANES));
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t v = 0; v < VECTORS; v++)
+            least[v] = lesser(least[v], _mm256_set1_epi32((int)x[i]), f[v], o[v]);
+    for (size_t v = 0; v < VECTORS; v++)
+        _mm256_storeu_si256((__m256i *)(linear.least + v * LANES), least[v]);
+}
+
+/* The first of `left` lanes; all if there are more. */
+static inline __m256i first8(size_t left)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(left < LANES ? (int)left : LANES),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* Up to eight functions. */
+static void minima_of_some(struct linear linear, size_t functions, const uint32_t *x, size_t n)
+{
+    __m256i there = first8(functions), f = _mm256_maskload_epi32((const int *)linear.factor, there);
+    __m256i o = _mm256_maskload_epi32((const int *)linear.offset, there);
+    __m256i least = _mm256_maskload_epi32((const int *)linear.least, there);
+    for (size_t i = 0; i < n; i++)
+        least = lesser(least, _mm256_set1_epi32((int)x[i]), f, o);
+    _mm256_maskstore_epi32((int *)linear.least, there, least);
+}
+
+/* One function, eight items at a time. */
+static void minimum_of_one(struct linear linear, const uint32_t *x, size_t n)
+{
+    const __m256i f = _mm256_set1_epi32((int)*linear.factor), o = _mm256_set1_epi32((int)*linear.offset);
+    __m256i least = _mm256_set1_epi32((int)*linear.least);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        least = lesser(least, _mm256_loadu_si256((const __m256i *)(x + i)), f, o);
+    __m128i half = _mm_min_epu32(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
+    half = _mm_min_epu32(half, _mm_shuffle_epi32(half, 0x4E));
+    half = _mm_min_epu32(half, _mm_shuffle_epi32(half, 0xB1));
+    uint32_t minimum = (uint32_t)_mm_cvtsi128_si32(half);
+    for (; i < n; i++) {
+        uint32_t value = *linear.factor * x[i] + *linear.offset;
+        minimum = value < minimum ? value : minimum;
+    }
+    *linear.least = minimum;
 }
 
 void twin__linear_minima_avx2(uint32_t *out, const uint32_t *factor, const uint32_t *offset, size_t slots,
                               const uint64_t *items, size_t n, uint64_t seed)
 {
-    size_t vectored = slots - slots % (LANES * VECTORS);
-    for (size_t begin = 0; begin < n; begin += BLOCK) {
-        uint32_t x[BLOCK];
-        size_t count = n - begin < BLOCK ? n - begin : BLOCK;
+    enum { REDUCING = 4 }; /* as many steps as the minimum of a vector takes */
+    for (size_t begin = 0; begin < n; begin += BATCH) {
+        uint32_t x[BATCH];
+        size_t count = n - begin < BATCH ? n - begin : BATCH, slot = 0, step;
         leading_halves(x, items + begin, count, seed);
-        for (size_t slot = 0; slot < vectored; slot += LANES * VECTORS) {
-            __m256i least[VECTORS], f[VECTORS], o[VECTORS];
-            for (size_t v = 0; v < VECTORS; v++) {
-                least[v] = _mm256_loadu_si256((const __m256i *)(out + slot + v * LANES));
-                f[v] = _mm256_loadu_si256((const __m256i *)(factor + slot + v * LANES));
-                o[v] = _mm256_loadu_si256((const __m256i *)(offset + slot + v * LANES));
-            }
-            for (size_t i = 0; i < count; i++) {
-                __m256i xs = _mm256_set1_epi32((int)x[i]);
-                for (size_t v = 0; v < VECTORS; v++)
-                    least[v] = _mm256_min_epu32(least[v], _mm256_add_epi32(_mm256_mullo_epi32(xs, f[v]), o[v]));
-            }
-            for (size_t v = 0; v < VECTORS; v++)
-                _mm256_storeu_si256((__m256i *)(out + slot + v * LANES), least[v]);
+        for (; slot < slots; slot += step) {
+            struct linear linear = { out + slot, factor + slot, offset + slot };
+            size_t left = slots - slot, some = left < LANES ? left : LANES;
+            step = left >= LANES * VECTORS ? LANES * VECTORS : some * (count / LANES + REDUCING) < count ? 1 : some;
+            if (step == 1)
+                minimum_of_one(linear, x, count);
+            else if (step <= LANES)
+                minima_of_some(linear, some, x, count);
+            else
+                minima_of_many(linear, x, count);
         }
     }
-    twin__linear_minima_scalar(out + vectored, factor + vectored, offset + vectored, slots - vectored, items, n,
-                               seed);
 }
 
 size_t twin__agree_avx2(const uint32_t *a, const uint32_t *b, size_t n)

@@ -2,8 +2,8 @@
  *
  * Windows of bytes, and of characters in ASCII text, have a fixed length and go through one kernel call. Windows of
  * characters in other texts are found by two pointers, `width` characters apart, or as far apart as the weights of
- * their scripts say. Words are found by a kernel that marks
- * white space; a window of words is a polynomial in the hashes of its words, so moving it by a word takes one step. */
+ * their scripts say. Words are found and hashed by a kernel, or by the marks of a kernel for white space where the hash is
+ * not XXH3. A window of words is a polynomial in the hashes of its words, for which there is a kernel too. */
 #include <twinsift/shingle.h>
 
 #include <stdlib.h>
@@ -29,14 +29,13 @@ static const char *const english[] = {
 };
 enum { ENGLISH = sizeof english / sizeof english[0] };
 
-/* A window of words is a polynomial in its words' hashes, so that moving it by one word takes one step. */
+/* Of the polynomials. */
 static const uint64_t BASE = 0xD1342543DE82EF95u; /* odd: multiplication is a bijection */
 
 struct twin_shingler {
     twin_shingle_kind kind;
     size_t width;
     twin_hash hash;
-    uint64_t leading;  /* BASE^(width-1): the weight of a window's first word */
     size_t stop_slots; /* a power of two, at least twice the words */
     uint64_t stops[];  /* open addressing by the word's hash; 0 is an empty slot */
 };
@@ -160,9 +159,6 @@ twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options optio
     shingler->width = options.width;
     shingler->hash = options.hash;
     shingler->stop_slots = slots;
-    shingler->leading = 1;
-    for (size_t i = 1; i < options.width; i++)
-        shingler->leading *= BASE;
     if (stops)
         add_stops(shingler, options);
     *out = shingler;
@@ -276,6 +272,11 @@ enum { CHUNK = 4096 }; /* bytes whose white space is marked at once */
 /* Appends the hashes of the words. */
 static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
+    if (shingler->hash.family == TWIN_HASH_XXH3) {
+        out->count +=
+            twin__kernels()->xxh3_words(out->items + out->count, text.bytes, text.length, shingler->hash.seed);
+        return;
+    }
     const char *word = text.bytes, *end = text.bytes + text.length;
     for (const char *chunk = text.bytes; chunk < end; chunk += CHUNK) {
         uint64_t blanks[CHUNK / 64];
@@ -293,24 +294,36 @@ static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text
         out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
 }
 
-/* Replaces the hashes of the words, in place, by those of their windows; window i begins with word i. With `only_stops`
- * only windows that begin with a stop word are kept. */
-static void roll_words(twin_items *words, const twin_shingler *shingler, bool only_stops)
+/* Keeps those of the `count` windows that begin with a stop word; they replace the hashes of the words, in place. If there
+ * is none, the words are left as they are. */
+static size_t keep_stops(uint64_t *items, size_t count, const twin_shingler *shingler)
 {
-    size_t width = shingler->width, count = words->count;
-    words->count = 0;
-    if (count < width)
-        return;
-    uint64_t *items = words->items, sum = 0;
-    for (size_t i = 0; i + 1 < width; i++)
-        sum = sum * BASE + items[i];
-    for (size_t i = 0; i + width <= count; i++) {
-        uint64_t first = items[i];
-        sum = sum * BASE + items[i + width - 1];
-        if (!only_stops || is_stop(shingler, first))
-            items[words->count++] = twin__mix(sum);
-        sum -= first * shingler->leading;
+    enum { BLOCK = 256 };
+    bool begins_with_stop[BLOCK];
+    size_t kept = 0;
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        size_t windows = count - begin < BLOCK ? count - begin : BLOCK, stops = 0;
+        for (size_t i = 0; i < windows; i++)
+            stops += begins_with_stop[i] = is_stop(shingler, items[begin + i]);
+        if (stops == 0)
+            continue;
+        twin__kernels()->word_windows(items + begin, windows + shingler->width - 1, shingler->width, BASE);
+        for (size_t i = 0; i < windows; i++)
+            if (begins_with_stop[i])
+                items[kept++] = items[begin + i];
     }
+    return kept;
+}
+
+/* Replaces the hashes of the words, in place, by those of their windows; window i begins with word i. */
+static void make_windows(twin_items *words, const twin_shingler *shingler)
+{
+    size_t width = shingler->width, windows = words->count < width ? 0 : words->count - width + 1;
+    if (shingler->kind == TWIN_SHINGLE_STOP)
+        windows = keep_stops(words->items, windows, shingler);
+    else if (windows)
+        twin__kernels()->word_windows(words->items, words->count, width, BASE);
+    words->count = windows;
 }
 
 /* Where the last word of the text begins, which may go on after it. The first `known` bytes are all of one word. */
@@ -336,7 +349,7 @@ static const char *shingle_words(twin_items *out, struct twin__shingling *state,
     state->word_count = count < shingler->width ? count : shingler->width - 1;
     if (!is_last)
         memcpy(state->words, out->items + count - state->word_count, state->word_count * sizeof *out->items);
-    roll_words(out, shingler, shingler->kind == TWIN_SHINGLE_STOP);
+    make_windows(out, shingler);
     if (out->count == 0 && !state->any_items) /* so that the hashes of the words are still there */
         for (size_t i = old; i < count; i++, state->any_words = true)
             state->whole = state->whole * BASE + out->items[i];
@@ -357,8 +370,8 @@ twin_status twin__shingle_piece(twin_items *out, size_t *used, struct twin__shin
 {
     bool words = shingler->kind == TWIN_SHINGLE_WORD || shingler->kind == TWIN_SHINGLE_STOP;
     out->count = *used = 0;
-    /* A word every other byte, or a window at each; and those words that are kept. */
-    twin_status status = twin_items_reserve(out, text.length + 1 + state->word_count);
+    /* A word every other byte, or a window at each; those words that are kept; and room for the kernel of words. */
+    twin_status status = twin_items_reserve(out, text.length + 16 + state->word_count);
     if (status != TWIN_OK)
         return status;
     if (text.length || (is_last && words)) {

@@ -14,9 +14,10 @@
 #include "kernels/kernels.h"
 #include "scale.h"
 
-enum { ITEMS = 300, SLOTS = 300, STEP = QUICK ? 7 : 1 };
+enum { ITEMS = 300, SLOTS = 513, STEP = QUICK ? 7 : 1 };
 
-static const size_t slot_counts[] = { 1, 2, 3, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 160, 256, 257, SLOTS };
+static const size_t slot_counts[] = { 1,   2,   3,   15,  16,  17,  31,  32,  33,  64,
+                                      100, 127, 128, 129, 160, 256, 257, 300, 512, SLOTS };
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* Room that ends where the numbers end, `offset` bytes past what malloc aligns, so that a sanitizer sees a step too
