@@ -3,6 +3,7 @@
 #include "index_file.h"
 #include "support/progress.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 struct request {
@@ -25,6 +26,22 @@ static const struct option_row options[] = {
 static void report_problem(void *context, const twin_problem *problem)
 {
     problems_add(context, problem);
+}
+
+/* Reports what is no error, but may not be what was meant. */
+static void report_remarks(const struct request *request, const twin_input *input, const twin_index_change *change)
+{
+    if (request->shared.quiet)
+        return;
+    if (change->repeated)
+        warn("%" PRIu64 " document%s replaced an earlier one of the input with the same id%s", change->repeated,
+             plural(change->repeated),
+             twin_input_sources(input) > 1 ? "; if ids are unique in each file only, use --id-from path-and-line"
+                                           : "");
+    if (change->unspaced)
+        warn("%" PRIu64 " document%s in a script without blanks between words, such as Chinese, Japanese or Thai: "
+             "create the index with --shingle auto, which compares characters",
+             change->unspaced, change->unspaced == 1 ? " is" : "s are");
 }
 
 static int add_input(void *context, const struct index_run *run)
@@ -51,6 +68,7 @@ static int add_input(void *context, const struct index_run *run)
         return fail_unreadable(run->input);
     if (status == TWIN_OK || change.batches)
         print_change(&request->shared, &change);
+    report_remarks(request, run->input, &change);
     return skipped_status(&request->shared, change.problems, status == TWIN_OK ? EXIT_DONE : EXIT_ERROR);
 }
 

@@ -3,13 +3,15 @@
 #include "index_file.h"
 #include "support/progress.h"
 #include "support/results.h"
+#include "support/usage.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 struct request {
     struct shared_options shared;
     uint64_t top;
-    bool per_label, show;
+    bool per_label, show, stats;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
@@ -22,14 +24,15 @@ static const struct option_row options[] = {
       AT(per_label) },
     { "show", 0, OPTIONS_OUTPUT, NULL, "also print the text of each match; needs an index with --keep text",
       &option_flag, AT(show) },
+    { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts and time at the end", &option_flag, AT(stats) },
     { 0 },
 };
 
 struct querying {
     const struct request *request;
     struct problems problems;
-    twin_index_view *view; /* where texts to show come from; NULL: none are shown */
-    uint64_t queries, matches;
+    twin_index_view *view;            /* where texts to show come from; NULL: none are shown */
+    uint64_t queries, found, matches; /* of the queries, those with a match; matches of all */
     bool failed;
 };
 
@@ -70,6 +73,7 @@ static bool print_answer(void *context, twin_text id, bool is_number, const twin
 {
     struct querying *querying = context;
     querying->queries++;
+    querying->found += answer->count > 0;
     querying->matches += answer->count;
     for (size_t i = 0; i < answer->count; i++)
         if (!print_match(querying, id, is_number, &answer->entries[i], answer->estimated))
@@ -83,11 +87,38 @@ static void report_problem(void *context, const twin_problem *problem)
     problems_add(&querying->problems, problem);
 }
 
+/* To standard error, as those of 'twinsift pairs' are. */
+static void report_stats(const struct querying *querying, uint64_t skipped, double since)
+{
+    if (!querying->request->stats)
+        return;
+    if (querying->request->shared.json) {
+        struct record record = record_begin(stderr, true);
+        record_object(&record, "stats");
+        record_count(&record, "queries", querying->queries);
+        record_count(&record, "skipped", skipped);
+        record_count(&record, "found", querying->found);
+        record_count(&record, "matches", querying->matches);
+        record_fixed(&record, "seconds", seconds() - since, 3);
+        record_object_end(&record);
+        record_end(&record);
+        return;
+    }
+    fprintf(stderr,
+            "queries      %12" PRIu64 "   documents\n"
+            "  skipped    %12" PRIu64 "   could not be read\n"
+            "  found      %12" PRIu64 "   have a match\n"
+            "matches      %12" PRIu64 "   printed\n"
+            "seconds      %12.3f\n",
+            querying->queries, skipped, querying->found, querying->matches, seconds() - since);
+}
+
 static int query_input(struct querying *querying, twin_index *index, const twin_input *input, twin_exec exec,
                        twin_progress progress)
 {
     const struct request *request = querying->request;
     uint64_t problems = 0;
+    double start = seconds();
     twin_error error = { 0 };
     twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(&request->shared),
                                                          .top = request->top,
@@ -112,6 +143,7 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
         return fail_status(index_path(&request->shared), status, &error);
     if (querying->queries == 0 && querying->problems.count)
         return fail_unreadable(input);
+    report_stats(querying, problems, start);
     return skipped_status(&request->shared, problems, querying->matches ? EXIT_YES : EXIT_NO);
 }
 

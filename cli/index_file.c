@@ -123,6 +123,7 @@ static void print_change_json(const twin_index_change *change)
     struct record record = record_begin(stdout, true);
     record_count(&record, "added", change->added);
     record_count(&record, "replaced", change->replaced);
+    record_count(&record, "repeated", change->repeated);
     record_count(&record, "removed", change->removed);
     record_count(&record, "too_short", change->too_short);
     record_count(&record, "skipped", change->problems);

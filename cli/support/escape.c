@@ -99,6 +99,26 @@ void escape_tsv(FILE *out, const char *bytes, size_t length)
     escape(out, bytes, length, false);
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+size_t unescape_tsv(char *bytes, size_t length)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < length; i++) {
+        bool escape = length - i >= 4 && bytes[i] == '\\' && bytes[i + 1] == 'x';
+        int high = escape ? hex_digit(bytes[i + 2]) : -1, low = escape ? hex_digit(bytes[i + 3]) : -1;
+        bool whole = high >= 0 && low >= 0;
+        bytes[kept++] = whole ? (char)(high * 16 + low) : bytes[i];
+        i += whole ? 3 : 0;
+    }
+    return kept;
+}
+
 void escape_message(FILE *out, const char *bytes, size_t length)
 {
     escape(out, bytes, length, true);

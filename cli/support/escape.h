@@ -15,6 +15,9 @@ void escape_json(FILE *out, const char *bytes, size_t length);
  * every \xHH by its byte restores the field. Other bytes are unchanged. */
 void escape_tsv(FILE *out, const char *bytes, size_t length);
 
+/* The reverse of escape_tsv(), in place: each \\xHH becomes a byte. Returns the length. */
+size_t unescape_tsv(char *bytes, size_t length);
+
 /* Text of an HTML page: markup is escaped; control characters but line ends and tabs, and bytes that are not UTF-8, become
  * U+FFFD. */
 void escape_html(FILE *out, const char *bytes, size_t length);

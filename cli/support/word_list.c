@@ -47,15 +47,61 @@ static size_t split(twin_text *words, char *bytes, size_t length)
     return count;
 }
 
+static bool take_block(void *context, const char *bytes, size_t length)
+{
+    return twin_buffer_append(context, bytes, length) == TWIN_OK;
+}
+
+/* Each line that is not empty is a word. */
+static size_t split_lines(twin_text *words, char *bytes, size_t length)
+{
+    size_t count = 0;
+    for (char *p = bytes, *end = bytes + length; p < end;) {
+        char *newline = memchr(p, '\n', (size_t)(end - p));
+        char *stop = newline ? newline : end;
+        size_t has_return = stop > p && stop[-1] == '\r';
+        if ((size_t)(stop - p) > has_return)
+            words[count++] = (twin_text){ p, (size_t)(stop - p) - has_return };
+        p = stop + 1;
+    }
+    return count;
+}
+
+static size_t count_lines(const char *bytes, size_t length)
+{
+    size_t lines = 1;
+    for (size_t i = 0; i < length; i++)
+        lines += bytes[i] == '\n';
+    return lines;
+}
+
+bool word_list_read_lines(struct word_list *out, const char *name)
+{
+    twin_buffer bytes = { 0 };
+    twin_error error = { 0 };
+    twin_status status = twin_input_stream(name, take_block, &bytes, (twin_progress){ 0 }, &error);
+    *out = (struct word_list){ .file = bytes.bytes };
+    if (status == TWIN_OK)
+        out->words = malloc(count_lines(bytes.bytes, bytes.length) * sizeof *out->words);
+    if (status == TWIN_ESTOPPED || (status == TWIN_OK && !out->words)) {
+        fail("%s: %s", name, twin_status_text(TWIN_ENOMEM));
+        return false;
+    }
+    if (status != TWIN_OK) {
+        fail_status(name, status, &error);
+        return false;
+    }
+    out->count = split_lines(out->words, bytes.bytes, bytes.length);
+    return true;
+}
+
 bool word_list_read(struct word_list *out, const char *path)
 {
-    size_t length, lines = 1;
+    size_t length;
     *out = (struct word_list){ 0 };
     if (!read_whole(&out->file, &length, path))
         return false;
-    for (size_t i = 0; i < length; i++)
-        lines += out->file[i] == '\n';
-    out->words = malloc(lines * sizeof *out->words);
+    out->words = malloc(count_lines(out->file, length) * sizeof *out->words);
     if (!out->words) {
         fail("%s: %s", path, twin_status_text(TWIN_ENOMEM));
         return false;

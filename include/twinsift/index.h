@@ -80,8 +80,10 @@ typedef struct twin_index_document {
 typedef struct twin_index_change {
     uint64_t added;      /* ids that were not there before */
     uint64_t replaced;   /* ids that were */
+    uint64_t repeated;   /* of these, ids that an earlier document of the same call or input had */
     uint64_t removed;    /* by twin_index_remove() */
     uint64_t too_short;  /* added with an empty set: kept, never similar */
+    uint64_t unspaced;   /* if shingles are words: in a script whose words are not separated by blanks */
     uint64_t problems;   /* bad documents of an input, left out */
     uint64_t repaired;   /* ill-formed stretches of UTF-8 that became U+FFFD */
     uint64_t ill_formed; /* documents of an input with such stretches */

@@ -8,11 +8,12 @@
 #include "base/random.h"
 #include "index/draft.h"
 #include "sketch/long_text.h"
+#include "sketch/script.h"
 
 void twin__index_draft_empty(struct twin__index_draft *draft)
 {
     draft->begin = draft->count = draft->bytes.length = 0;
-    draft->repaired = draft->text_bytes = 0;
+    draft->repaired = draft->unspaced = draft->text_bytes = 0;
 }
 
 void twin__index_draft_clear(struct twin__index_draft *draft)
@@ -165,6 +166,12 @@ static twin_status keep_short(struct twin__index_draft_entry *entry, uint32_t *s
                : keep_text(entry, signature, draft, index, scratch);
 }
 
+static bool by_words(const twin_index_options *options)
+{
+    twin_shingle_kind kind = options->scheme.shingle.kind;
+    return options->format != TWIN_INPUT_SETS && (kind == TWIN_SHINGLE_WORD || kind == TWIN_SHINGLE_STOP);
+}
+
 twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
                                   const twin_index_document *document)
 {
@@ -189,6 +196,7 @@ twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_in
     entry.kept_length = draft->bytes.length - entry.kept;
     draft->entries[draft->count++] = entry;
     draft->text_bytes += document->text.length;
+    draft->unspaced += by_words(&index->options) && twin__is_unspaced(document->text);
     return entry.kept_length > UINT32_MAX ? TWIN_ELIMIT : TWIN_OK;
 }
 
@@ -225,7 +233,7 @@ static bool lend(struct twin__index_batch *batch, struct twin__index_draft *draf
     lent->count = draft->begin + count;
     lent->lent = true;
     draft->begin += count;
-    draft->repaired = draft->text_bytes = 0;
+    draft->repaired = draft->unspaced = draft->text_bytes = 0;
     batch->count += count;
     batch->bytes += before - bytes_left(draft);
     return true;

@@ -23,7 +23,7 @@ struct twin__index_draft {
     twin_buffer bytes;
     void *packer;
     bool lent; /* its memory belongs to another batch, which holds the entries that follow */
-    uint64_t repaired, text_bytes;
+    uint64_t repaired, unspaced, text_bytes;
 };
 void twin__index_draft_empty(struct twin__index_draft *draft);
 void twin__index_draft_clear(struct twin__index_draft *draft);
@@ -43,6 +43,8 @@ struct twin__index_batch {
     struct twin__index_draft *drafts, *spare;
     size_t draft_count, draft_capacity, spare_count, spare_capacity;
     size_t count, bytes; /* of all drafts */
+    bool written;        /* some before; emptying keeps this and the next */
+    uint64_t first;      /* the number of the first document that was written */
 };
 
 /* Takes a draft over and leaves an empty one. False: out of memory, and nothing was taken. */

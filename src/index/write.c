@@ -476,7 +476,7 @@ static twin_status relabel(struct writer *writer, uint64_t number, const struct 
     return status == TWIN_OK ? put_member(writer, document->set, document->label, number, TWIN__STORE_ADD) : status;
 }
 
-static twin_status write_entry(struct writer *writer, const struct twin__index_draft *draft, size_t i,
+static twin_status write_entry(struct writer *writer, const struct twin__index_draft *draft, size_t i, uint64_t first,
                                unsigned char marks)
 {
     const struct twin__index_draft_entry *entry = &draft->entries[i];
@@ -495,6 +495,7 @@ static twin_status write_entry(struct writer *writer, const struct twin__index_d
         return status;
     writer->change.added += !there;
     writer->change.replaced += there;
+    writer->change.repeated += there && number >= first;
     writer->change.too_short += entry->set_size == 0;
 
     struct twin__index_document_record old = { 0 };
@@ -522,7 +523,7 @@ static twin_status write_run(struct writer *writer, struct new_postings *all, en
 }
 
 struct batch_writing {
-    const struct twin__index_batch *batch;
+    struct twin__index_batch *batch;
     twin_index_change change;
 };
 
@@ -533,8 +534,9 @@ static twin_status write_marked(struct writer *writer, const struct twin__index_
     for (size_t i = 0; i < batch->draft_count && status == TWIN_OK; i++) {
         const struct twin__index_draft *draft = &batch->drafts[i];
         for (size_t j = draft->begin; j < draft->count && status == TWIN_OK; j++)
-            status = write_entry(writer, draft, j, *marks++);
+            status = write_entry(writer, draft, j, batch->first, *marks++);
         writer->change.repaired += draft->repaired;
+        writer->change.unspaced += draft->unspaced;
         writer->change.bytes += draft->text_bytes;
     }
     return status;
@@ -560,6 +562,8 @@ static twin_status write_drafts(struct twin__index_writing *writing, void *conte
     struct writer writer;
     twin__store_expect(writing->txn, part->batch->bytes);
     twin_status status = open_writer(&writer, writing);
+    if (!part->batch->written) /* another attempt finds the same number */
+        part->batch->first = writing->counts.next_document;
     if (status == TWIN_OK)
         status = write_entries(&writer, part->batch);
     if (status == TWIN_OK)
@@ -583,12 +587,15 @@ twin_status twin__index_batch_write(twin_index_change *change, twin_index *index
     if (status != TWIN_OK)
         return status;
     twin__index_batch_empty(batch);
+    batch->written = true;
     if (!change)
         return TWIN_OK;
     change->added += part.change.added;
     change->replaced += part.change.replaced;
+    change->repeated += part.change.repeated;
     change->too_short += part.change.too_short;
     change->repaired += part.change.repaired;
+    change->unspaced += part.change.unspaced;
     change->bytes += part.change.bytes;
     change->batches++;
     return TWIN_OK;

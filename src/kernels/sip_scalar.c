@@ -4,7 +4,7 @@
 
 uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2])
 {
-    const unsigned char *p = bytes;
+    const unsigned char *p = bytes ? bytes : (const void *)""; /* nothing may be anywhere */
     struct twin__sip s = twin__sip_begin(key);
     size_t whole = length & ~(size_t)7;
     for (size_t i = 0; i < whole; i += 8)

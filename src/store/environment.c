@@ -166,18 +166,19 @@ twin_status twin__store_hold_file(int *out, const char *path, int lock, twin_err
 
 /* ---- opening and closing ---- */
 
-static size_t map_for(int fd, size_t smallest)
+/* `times` the size of the file, at least `smallest`. */
+static size_t map_for(int fd, size_t times, size_t smallest)
 {
     struct stat found;
-    size_t bytes = fstat(fd, &found) == 0 ? 4 * (size_t)found.st_size : 0;
+    size_t bytes = fstat(fd, &found) == 0 ? times * (size_t)found.st_size : 0;
     bytes = bytes > smallest ? bytes : smallest;
     return (bytes + 65535) / 65536 * 65536;
 }
 
-/* Where addresses are scarce, a smaller map is taken. */
+/* Where addresses are scarce, a smaller map is taken, if the file fits into it; what is written may make it grow. */
 static int open_lmdb(struct twin__environment *e, unsigned flags, mode_t mode)
 {
-    size_t least = map_for(e->fd, (size_t)1 << 20);
+    size_t least = map_for(e->fd, 1, (size_t)1 << 20);
     int code;
     do {
         mdb_env_close(e->env);
@@ -485,7 +486,7 @@ static twin_status open_new(struct twin__environment **out, int fd, const char *
     e->fd = fd;
     e->compacts = access == TWIN__STORE_COMPACT;
     e->file = identity_of(fd);
-    e->map_bytes = map_for(fd, TWIN__STORE_MAP_BYTES);
+    e->map_bytes = map_for(fd, 4, TWIN__STORE_MAP_BYTES);
     twin_status status = check_head(e, error);
     if (status == TWIN_OK)
         status = open_checked(e, access != TWIN__STORE_READ, error);

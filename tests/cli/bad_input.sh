@@ -388,7 +388,7 @@ check_ill_formed()
     done
     grep -qF "4 more documents have ill-formed UTF-8" err || fail "ill-formed" "the rest is not counted"
     expect "ill-formed, index add --json" 0 \
-        '{"added":0,"replaced":9,"removed":0,"too_short":0,"skipped":0,"ill_formed":9,"batches":1,"bytes":' "" \
+        '{"added":0,"replaced":9,"repeated":0,"removed":0,"too_short":0,"skipped":0,"ill_formed":9,"batches":1,"bytes":' "" \
         bash -c '"$0" index add --quiet --json ill.twin ill.jsonl | sed "s/\(\"bytes\":\).*/\1/"' "$TWINSIFT"
 }
 

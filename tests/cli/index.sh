@@ -113,6 +113,55 @@ index 0 add sets.twin --label 5 one.jsonl
 index 0 query sets.twin --per-label --json one.jsonl
 [ "$(wc -l <out)" = 2 ] || fail "$asked: not one of each label: $(cat out)"
 
+# ---- removing: an id is a line as it is, or as it is printed; once is enough; a list may be long, or empty
+
+printf '%s\n' '{"id":"blank ","text":"an id that ends with a blank"}' '{"id":"a\tb","text":"an id with a tab"}' \
+    '{"id":"c\\x41","text":"an id that looks escaped"}' '{"id":"twice","text":"an id that is given twice"}' \
+    '{"id":"many","text":"an id in a list of many"}' >odd.jsonl
+index 0 create odd.twin
+index 0 add odd.twin odd.jsonl
+printf 'blank \r\n' | index 0 remove odd.twin -
+index 0 query odd.twin odd.jsonl
+cut -f 2 out | grep -v 'many\|twice' >printed
+index 0 remove odd.twin - <printed
+says '2 removed'
+index 0 remove odd.twin twice twice
+says '1 removed'
+index 0 remove odd.twin - </dev/null
+says '0 removed'
+awk 'BEGIN { for (i = 0; i < 1300000; i++) print "missing" i; print "many" }' | index 1 remove odd.twin -
+says '1299980 more are not in the index'
+says '1 removed'
+
+# ---- ids that repeat in one input; skipped queries
+
+head -n 3 corpus.jsonl >shard1.jsonl
+tail -n 2 shard1.jsonl >shard2.jsonl
+index 0 create shards.twin
+index 0 add shards.twin shard1.jsonl shard2.jsonl
+says '3 added, 2 replaced'
+says '2 documents replaced an earlier one of the input with the same id; if ids are unique in each file only, use --id'
+index 0 add shards.twin --json --batch 1 shard1.jsonl
+has '"replaced":3,"repeated":0,'
+{ cat shard1.jsonl; echo bad; } | index 0 query shards.twin --quiet --stats --json -
+says '{"stats":{"queries":3,"skipped":1,"found":3,"matches":'
+
+# ---- little room for addresses: the map is as large as the file, not four times as large
+
+if [ -z "${TWINSIFT_SANITIZED-}" ]; then
+    index 0 create large.twin --hashes 16384
+    index 0 add large.twin corpus.jsonl
+    (ulimit -v 100000 && "$TWINSIFT" index query large.twin --threads 1 shard1.jsonl >out 2>err) ||
+        fail "a file of $(stat -c %s large.twin) bytes in 100 MB: $(cat err)"
+fi
+
+# ---- words where there are no blanks
+
+index 0 create words.twin --shingle word:3
+printf '%s\n' '{"id":1,"text":"老茶馆里的新书架城南的老茶馆去年冬天差点关门"}' '{"id":2,"text":"plain words with blanks"}' |
+    index 0 add words.twin -
+says '1 document is in a script without blanks between words, such as Chinese, Japanese or Thai: create the index with'
+
 # ---- what it is like
 
 index 0 info sets.twin

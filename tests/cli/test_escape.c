@@ -104,11 +104,14 @@ static void fields_can_be_restored(void **state)
     uint64_t seed = 5;
     for (int round = 0; round < 20000; round++) {
         static const unsigned char likely[] = { '\\', 'x', '0', 'A', '\n', 0xC2, 0x85, 0xE2, 0x80, 0xAE, 0 };
-        char bytes[40], restored[4 * sizeof bytes];
+        char bytes[40], restored[4 * sizeof bytes + 1];
         size_t length = twin__random_below(&seed, sizeof bytes);
         for (size_t i = 0; i < length; i++)
             bytes[i] = (char)likely[twin__random_below(&seed, sizeof likely)];
         assert_int_equal(restore(restored, as(escape_tsv, bytes, length)), length);
+        assert_memory_equal(restored, bytes, length);
+        strcpy(restored, as(escape_tsv, bytes, length));
+        assert_int_equal(unescape_tsv(restored, strlen(restored)), length);
         assert_memory_equal(restored, bytes, length);
     }
 }

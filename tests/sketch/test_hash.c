@@ -114,6 +114,17 @@ static void sip_is_that_of_the_textbook(void **state)
     }
 }
 
+/* An empty buffer has no bytes to point at. */
+static void nothing_may_be_anywhere(void **state)
+{
+    (void)state;
+    for (int family = TWIN_HASH_XXH3; family <= TWIN_HASH_SIP; family++) {
+        twin_hash hash = twin_hash_member(family, 5);
+        assert_true(twin_hash_bytes(hash, NULL, 0) == twin_hash_bytes(hash, "", 0));
+        assert_true(twin_hash_digest(hash, NULL, 0).low == twin_hash_digest(hash, "", 0).low);
+    }
+}
+
 static uint32_t textbook_one_at_a_time(const char *key, size_t length, uint32_t hash)
 {
     size_t i = 0;
@@ -359,6 +370,7 @@ int main(void)
         cmocka_unit_test(xxh3_is_that_of_the_library),
         cmocka_unit_test(the_textbook_sip_knows_its_paper),
         cmocka_unit_test(sip_is_that_of_the_textbook),
+        cmocka_unit_test(nothing_may_be_anywhere),
         cmocka_unit_test(jenkins_is_two_textbook_halves),
         cmocka_unit_test(farm_is_the_stable_fingerprint),
         cmocka_unit_test(values_never_change),
