@@ -155,7 +155,7 @@ static twin_status find_matches(struct decision *decision, const struct twin__pr
                                 twin_similar_counts *counts, twin_error *error)
 {
     const twin_similar_options *options = &decision->options->search;
-    struct twin__deciding_options deciding = { options, order_documents, decision };
+    struct twin__deciding_options deciding = { .search = options, .order = order_documents, .context = decision };
     return decision->options->chain
                ? twin__engine_find(&decision->matches, counts, provider, options, error)
                : twin__engine_find_deciding(&decision->matches, counts, provider, &deciding, error);

@@ -34,6 +34,8 @@ struct twin__deciding_options {
     twin_status (*order)(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
                          twin_error *error);
     void *context;
+
+    size_t most_room; /* for the sets of crowds, about, in units of eight bytes; 0: a default */
 };
 
 /* The same for fewer pairs: of crowds only as many as decide which documents stay. */

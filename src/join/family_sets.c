@@ -276,8 +276,8 @@ static bool list_postings(struct twin__family_sets *sets)
     return true;
 }
 
-twin_status twin__family_sets_make(struct twin__family_sets *out, const struct twin__family_source *source,
-                                   twin_error *error)
+static twin_status find_frequent(struct twin__family_sets *out, size_t *longest,
+                                 const struct twin__family_source *source, twin_error *error)
 {
     struct sample sample = { 0 };
     *out = (struct twin__family_sets){ .provider = source->provider };
@@ -286,8 +286,24 @@ twin_status twin__family_sets_make(struct twin__family_sets *out, const struct t
         status = twin__fail_memory(error);
     free(sample.items);
     out->words = out->frequent.count / 64 + 1;
+    *longest = sample.longest;
+    return status;
+}
+
+twin_status twin__family_sets_begin(struct twin__family_sets *out, const struct twin__family_source *source,
+                                    twin_error *error)
+{
+    size_t longest;
+    return find_frequent(out, &longest, source, error);
+}
+
+twin_status twin__family_sets_make(struct twin__family_sets *out, const struct twin__family_source *source,
+                                   twin_error *error)
+{
+    size_t longest;
+    twin_status status = find_frequent(out, &longest, source, error);
     if (status == TWIN_OK)
-        status = encode_source(out, source, sample.longest, error);
+        status = encode_source(out, source, longest, error);
     if (status == TWIN_OK &&
         ((out->count == source->count && !drop_single(out)) || !number_shared(out) || !list_postings(out)))
         status = twin__fail_memory(error);

@@ -55,6 +55,10 @@ twin_status twin__family_sets_make(struct twin__family_sets *out, const struct t
                                    twin_error *error);
 void twin__family_sets_clear(struct twin__family_sets *sets);
 
+/* The same without members: only which items are frequent is known, as far as twin__family_divide() needs it. */
+twin_status twin__family_sets_begin(struct twin__family_sets *out, const struct twin__family_source *source,
+                                    twin_error *error);
+
 /* Sets the bits of a set's frequent items and lists the rest; returns how many these are. */
 size_t twin__family_divide(uint64_t *bits, uint64_t *rest, const struct twin__family_sets *sets, twin_set set);
 

@@ -22,6 +22,10 @@ enum { TWIN__ITEMS_AHEAD = 16 };
 bool twin__item_numbers_init(struct twin__item_numbers *out, size_t slots);
 void twin__item_numbers_clear(struct twin__item_numbers *numbers);
 
+/* Makes more slots if half of them would be taken by `more` items, where their number is not known before; begin with {0}.
+ * False when out of memory: then nothing has changed. */
+bool twin__item_numbers_reserve(struct twin__item_numbers *numbers, size_t more);
+
 /* The number of an item plus one, a new one if it has none; 0 when out of memory. */
 uint32_t twin__item_number(struct twin__item_numbers *numbers, uint64_t item);
 

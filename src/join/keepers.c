@@ -1,354 +1,495 @@
 /* keepers.c — the similar pairs within crowds that decide which documents stay.
  *
- * A family of n near-copies has n²/2 similar pairs, but to drop all but one of them n are enough: each with the one that
- * stays. Who stays is defined by an order of preference alone: a document stays unless it is similar to one that stays and
- * comes earlier. This holds for one set of documents only, so any way that ends with
- *   (1) no similar pair among those that stay, and
- *   (2) for each of the others a verified match with an earlier one that stays
- * has found it.
+ * A family of n near-copies has n²/2 similar pairs, but who stays follows from far fewer: a document stays unless it is
+ * similar to one that stays and comes earlier in the order of preference. So documents are taken in that order, and
+ * each is compared with those of its crowd that stay (keeper_sets.h), up to the first that is similar. The match with that
+ * one, the most preferred that stays for it, is the only one that is added.
  *
- *   1. Peeling: documents of a crowd that agree in a dozen slots in a row are probably near-copies. Each is compared with the
- *      first of them in the order, and set aside if they are similar. Other slots, again and again, as long as
- *      that takes away a good part of the crowd. What is set aside is compared a few times at most.
- *   2. What is left, few of each family, is joined exactly (crowd_join.c): all its similar pairs are known.
- *   3. From all matches follows who would stay. One that was set aside for a document that does not stay itself is compared
- *      with whoever stays for that one. If even that is not similar, it returns to those left, and 2 and 3
- *      are repeated until nothing returns. After a hundred rounds the whole crowd is joined, which ends it in any case.
+ *   1. A batch of documents is fetched, and each is searched for among those that stay so far, by all workers.
+ *   2. Then the batch is gone through in order, by one: who has found nobody, has no match outside its crowd with one that
+ *      stays, and is not similar to one of this batch that stays, stays itself and is added.
+ *   3. When those that stay fill the memory, the rest of the documents are still compared with them, and whoever is
+ *      left makes the next phase, with room for others. None of them is similar to one that stays already, and they are
+ *      still in order. On the way it is counted which items of those left nobody else has: from then on these are
+ *      not listed.
  *
- * All of it depends on signatures, sets and the order, and not on time or threads. */
+ * Matches outside crowds are known before; they connect crowds, which therefore are worked on together. All of it depends on
+ * sets and the order, not on time or threads. */
 #include "join/keepers.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cluster.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "join/crowd_join.h"
+#include "base/stages.h"
+#include "join/item_counters.h"
+#include "join/keeper_sets.h"
 #include "join/verify.h"
-#include "kernels/sort.h"
 
 #define NOBODY UINT32_MAX
 
-/* The documents of a crowd that are left, in the order of preference. */
-struct left {
-    uint32_t *items;
-    size_t count;
-    const struct twin__crowd *crowd;
-    bool is_joined; /* all its similar pairs are known */
+enum { BATCH = 512, BATCH_ITEMS = 1 << 20 };
+
+/* A document of the batch. */
+struct slot {
+    uint32_t document;
+    uint32_t keeper; /* of its crowd; NOBODY: none was found among those that stayed before the batch */
+    double similarity;
+    bool is_divided; /* its set is here, as bits and rest in the store of a worker */
+    int worker;
+    size_t at;
+    struct twin__keeper_set set; /* bits and rest are set when they are needed: a store may move */
 };
+
+struct worker {
+    struct twin__keeper_scratch scratch;
+    uint64_t *store;
+    size_t count, capacity;
+};
+
+/* A crowd in this phase. */
+struct crowd {
+    struct twin__keeper_sets sets;
+    bool is_begun;
+    bool is_counted;     /* its undecided documents were counted in the phase before */
+    size_t begin, count; /* its undecided documents in state.by_crowd */
+    size_t before;       /* members before the batch */
+};
+
+enum fate { UNDECIDED, STAYS, GOES };
 
 struct state {
     const struct twin__provider *provider;
     const struct twin__deciding_options *options;
-    const struct twin__crowds *crowds;
-    struct twin__gate gate;
+    const struct twin__crowds *chosen_from;
     twin_matches *matches;
     uint64_t *compared;
-    const uint32_t *order; /* all documents */
-    uint32_t *rank;        /* of each document its place in the order */
-    uint32_t *for_whom;    /* of each document set aside, for which; NOBODY: it is left, or in no crowd */
-    uint32_t *keeper;      /* of each document who would stay for it */
-    bool *joined;          /* of each document whether it was part of the latest join of its crowd */
-    struct left *left;     /* crowd after crowd */
-    size_t left_count;
-    uint32_t *room; /* of all `left` */
-    struct twin__pairs pairs;
-    uint64_t *keys, *spare;
+    uint32_t *rank;     /* of each document its place in the order */
+    uint32_t *crowd_of; /* of each document; NOBODY: it is in none */
+    uint8_t *fates;     /* enum fate, of each document */
+    size_t *starts;     /* others[starts[d]] .. others[starts[d + 1] - 1]: earlier documents that d matches outside */
+    uint32_t *others;
+    struct crowd *crowds;
+    size_t crowd_count;
+    uint32_t *todo; /* undecided documents, in order */
+    size_t todo_count, total;
+    uint32_t *by_crowd;
+    struct twin__item_counters known, next; /* counted in the phase before, and in this one */
+    size_t most_room, room;                 /* in units of eight bytes */
+    bool is_full;
+    struct slot slots[BATCH];
+    uint32_t begun[BATCH]; /* crowds that begin with this batch */
+    size_t count, begun_count;
+    struct worker *workers;
+    struct twin__first_failure failure;
 };
 
-/* ---- the order ---- */
+/* ---- the order, and matches outside crowds ---- */
 
-/* Lists each document of the matches and of the chosen crowds once. Returns how many. */
+/* Marks each document of the matches and of crowds, and lists them. Returns how many. */
 static size_t list_involved(uint32_t *out, bool *seen, const struct state *state)
 {
     size_t count = 0;
     for (size_t i = 0; i < state->matches->count; i++)
         seen[state->matches->items[i].a] = seen[state->matches->items[i].b] = true;
-    for (size_t i = 0; i < state->left_count; i++)
-        for (size_t k = 0; k < state->left[i].count; k++)
-            seen[state->left[i].items[k]] = true;
-    for (size_t i = 0; i < state->provider->count; i++)
+    for (size_t i = 0; i < state->provider->count; i++) {
+        seen[i] |= state->crowd_of[i] != NOBODY;
         if (seen[i])
             out[count++] = (uint32_t)i;
+    }
     return count;
 }
 
+/* All that are involved, in order, are to be decided. */
 static twin_status make_order(struct state *state, twin_error *error)
 {
     size_t count = state->provider->count;
-    uint32_t *involved = malloc((count + 1) * sizeof *involved);
+    const uint32_t *order = NULL;
     bool *seen = calloc(count + 1, sizeof *seen);
-    twin_status status = TWIN_ENOMEM;
-    if (!involved || !seen)
-        twin__fail_memory(error);
-    else
-        status = state->options->order(&state->order, state->options->context, involved,
-                                       list_involved(involved, seen, state), error);
-    for (size_t i = 0; i < count && status == TWIN_OK; i++)
-        state->rank[state->order[i]] = (uint32_t)i;
-    free(involved);
+    if (!seen)
+        return twin__fail_memory(error);
+    size_t involved = list_involved(state->todo, seen, state);
+    twin_status status = state->options->order(&order, state->options->context, state->todo, involved, error);
+    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
+        state->rank[order[i]] = (uint32_t)i;
+        if (seen[order[i]])
+            state->todo[state->todo_count++] = order[i];
+    }
+    state->total = state->todo_count;
     free(seen);
     return status;
 }
 
-/* Sorts what is left of a crowd by rank; `keys` and `spare` have room for it. */
-static void sort_left(struct left *left, const struct state *state)
+/* The later document of a match may go for the earlier. */
+static twin_status list_others(struct state *state, twin_error *error)
 {
-    for (size_t i = 0; i < left->count; i++)
-        state->keys[i] = (uint64_t)state->rank[left->items[i]] << 32 | left->items[i];
-    twin__sort(state->keys, state->spare, left->count);
-    for (size_t i = 0; i < left->count; i++)
-        left->items[i] = (uint32_t)state->keys[i];
-}
-
-/* ---- comparing ---- */
-
-/* The matches of these pairs are added; of each, the later document is set aside for the earlier. */
-static twin_status compare_pairs(struct state *state, twin_error *error)
-{
-    const twin_similar_options *search = state->options->search;
-    struct twin__set_rule rule = { search->measure, search->threshold };
-    struct twin__verify_options verify = { twin__compare_sets(&rule), search->exec, { 0 } };
-    size_t before = state->matches->count;
-    twin_status status = twin__verify_pairs(state->matches, state->provider, &state->pairs, verify, error);
-    *state->compared += state->pairs.count;
-    state->pairs.count = 0;
-    for (size_t i = before; i < state->matches->count && status == TWIN_OK; i++) {
-        twin_match match = state->matches->items[i];
-        bool a_first = state->rank[match.a] < state->rank[match.b];
-        state->for_whom[a_first ? match.b : match.a] = a_first ? match.a : match.b;
+    const twin_matches *matches = state->matches;
+    state->starts = calloc(state->provider->count + 2, sizeof *state->starts);
+    state->others = malloc((matches->count + 1) * sizeof *state->others);
+    if (!state->starts || !state->others)
+        return twin__fail_memory(error);
+    for (int placing = 0; placing < 2; placing++) { /* counted, then placed; starts[d + 1] is then where d's end */
+        for (size_t i = 0; i < matches->count; i++) {
+            twin_match match = matches->items[i];
+            bool a_first = state->rank[match.a] < state->rank[match.b];
+            uint32_t later = a_first ? match.b : match.a;
+            if (placing)
+                state->others[state->starts[later + 1]++] = a_first ? match.a : match.b;
+            else
+                state->starts[later + 2]++;
+        }
+        for (size_t i = 2; i < state->provider->count + 2 && !placing; i++)
+            state->starts[i] += state->starts[i - 1];
     }
-    return status;
+    return TWIN_OK;
 }
 
-static void drop_set_aside(struct left *left, const struct state *state)
+static bool has_keeper_outside(const struct state *state, uint32_t document)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < left->count; i++)
-        if (state->for_whom[left->items[i]] == NOBODY)
-            left->items[kept++] = left->items[i];
-    left->count = kept;
+    for (size_t i = state->starts[document]; i < state->starts[document + 1]; i++)
+        if (state->fates[state->others[i]] == STAYS)
+            return true;
+    return false;
 }
 
-/* ---- peeling ---- */
+/* ---- examining a batch ---- */
 
-/* Slots that must agree. Near-copies, J = .9, do so with probability .28, documents of one template at J = .75 with .03. */
-enum { KEY_SLOTS = 12 };
-
-static uint64_t key_of(const uint32_t *signature, size_t slots, size_t from)
+static void set_pointers(struct slot *slot, const struct state *state, const struct crowd *crowd)
 {
-    uint64_t key = from;
-    for (size_t i = 0; i < KEY_SLOTS; i++)
-        key = twin_hash_mix(key ^ signature[(from + i) % slots]);
-    return key;
+    const uint64_t *store = state->workers[slot->worker].store + slot->at;
+    slot->set.bits = store;
+    slot->set.rest = store + crowd->sets.frequent.words;
 }
 
-/* Those with the same key are compared with the first of them, as far as the gate allows. */
-static twin_status peel_once(struct left *left, struct state *state, size_t from, twin_error *error)
+/* Fetches the document of a slot and divides its set. */
+static twin_status divide(struct slot *slot, struct state *state, const struct crowd *crowd, int number,
+                          twin_error *error)
 {
     const struct twin__provider *provider = state->provider;
-    size_t slots = provider->signatures.slots;
-    for (size_t i = 0; i < left->count; i++) {
-        uint64_t key = key_of(twin__provider_signature(provider, left->items[i]), slots, from);
-        state->keys[i] = (key & ~(uint64_t)UINT32_MAX) | i;
-    }
-    twin__sort(state->keys, state->spare, left->count);
-    for (size_t i = 1, first = 0; i < left->count; i++) {
-        uint32_t a = left->items[(uint32_t)state->keys[first]], b = left->items[(uint32_t)state->keys[i]];
-        if (state->keys[i] >> 32 != state->keys[first] >> 32)
-            first = i;
-        else if (twin__gate_passes(&state->gate, provider, a, b) && !twin__pairs_add(&state->pairs, twin__pair(a, b)))
-            return twin__fail_memory(error);
-    }
-    twin_status status = compare_pairs(state, error);
-    if (status == TWIN_OK)
-        drop_set_aside(left, state);
-    return status;
+    struct worker *worker = &state->workers[number];
+    struct twin__content content;
+    twin_status status = provider->fetch(&content, provider, slot->document, number, error);
+    if (status != TWIN_OK)
+        return status;
+    twin_set set = twin__content_set(content);
+    size_t words = crowd->sets.frequent.words;
+    if (!TWIN__ARRAY_GROW(&worker->store, &worker->capacity, worker->count, words + set.count + 1))
+        return twin__fail_memory(error);
+    uint64_t *bits = worker->store + worker->count, *rest = bits + words;
+    size_t count = twin__family_divide(bits, rest, &crowd->sets.frequent, set);
+    slot->set = (struct twin__keeper_set){ .size = set.count, .frequent = set.count - count };
+    slot->set.rest_count = crowd->is_counted ? twin__items_drop_single(rest, count, &state->known) : count;
+    slot->worker = number;
+    slot->at = worker->count;
+    slot->is_divided = true;
+    set_pointers(slot, state, crowd);
+    return TWIN_OK;
 }
 
-static twin_status peel(struct left *left, struct state *state, twin_error *error)
+/* Searches for one that stays among those of the crowd before the batch. If there is none, the set is kept, or counted for
+ * the next phase. */
+static twin_status examine(struct slot *slot, struct state *state, int number, twin_error *error)
 {
-    enum { MOST_PASSES = 6, STEP = 5, FEWEST = 256 };
-    size_t slots = state->provider->signatures.slots, before = 0;
-    twin_status status = TWIN_OK;
-    if (slots < 2 * KEY_SLOTS)
+    uint32_t index = state->crowd_of[slot->document];
+    if (index == NOBODY || !state->crowds[index].is_begun)
         return TWIN_OK;
-    for (size_t pass = 0; pass < MOST_PASSES && left->count >= FEWEST && status == TWIN_OK; pass++) {
-        if (pass > 0 && left->count > before - before / 4)
-            break; /* hardly any near-copies are left */
-        before = left->count;
-        for (size_t from = 0; from + KEY_SLOTS <= slots && status == TWIN_OK; from += KEY_SLOTS)
-            status = peel_once(left, state, from + pass * STEP, error);
+    struct crowd *crowd = &state->crowds[index];
+    struct worker *worker = &state->workers[number];
+    size_t found;
+    twin_status status = divide(slot, state, crowd, number, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!twin__keeper_sets_find(&found, &slot->similarity, &worker->scratch, &crowd->sets, slot->set, 0))
+        return twin__fail_memory(error);
+    if (found < crowd->sets.count)
+        slot->keeper = crowd->sets.members[found].document;
+    else if (state->is_full)
+        twin__items_count(&state->next, slot->set.rest, slot->set.rest_count);
+    else
+        worker->count += crowd->sets.frequent.words + slot->set.rest_count;
+    return TWIN_OK;
+}
+
+static void examine_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct state *state = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        if (examine(&state->slots[i], state, worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&state->failure, i, &error);
+            return;
+        }
     }
-    return status;
 }
 
-/* ---- joining what is left ---- */
-
-static twin_status join_left(struct left *left, struct state *state, twin_error *error)
+static void begin_some(void *context, size_t begin, size_t end, int worker)
 {
-    const twin_similar_options *search = state->options->search;
-    struct twin__crowd_counts joined;
-    struct twin__crowd_options options = { .threshold = search->threshold,
-                                           .exec = search->exec,
-                                           .progress = search->progress };
-    struct twin__crowd_documents documents = { left->items, left->count };
-    for (size_t i = 0; i < left->crowd->count; i++)
-        state->joined[state->crowds->documents[left->crowd->begin + i]] = false;
-    for (size_t i = 0; i < left->count; i++)
-        state->joined[left->items[i]] = true;
-    twin_status status = twin__crowd_join(state->matches, &joined, state->provider, documents, options, error);
-    *state->compared += joined.compared;
-    return status;
+    struct state *state = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        struct crowd *crowd = &state->crowds[state->begun[i]];
+        struct twin__family_source source = { .provider = state->provider,
+                                              .documents = state->by_crowd + crowd->begin,
+                                              .count = crowd->count,
+                                              .first_worker = worker };
+        if (twin__keeper_sets_init(&crowd->sets, &source, state->options->search->threshold, &error) != TWIN_OK) {
+            twin__keep_first_failure(&state->failure, i, &error);
+            return;
+        }
+    }
 }
 
-/* ---- who returns ---- */
-
-static bool would_stay(const struct state *state, uint32_t document)
+/* The crowds of these documents that have not begun do so, as long as there is room. */
+static twin_status begin_crowds(struct state *state, twin_error *error)
 {
-    return state->keeper[document] == document;
-}
-
-static twin_status who_stays(struct state *state, twin_error *error)
-{
-    twin_status status = twin_cluster_keepers(state->keeper, NULL, state->provider->count, state->matches->items,
-                                              state->matches->count, state->order);
-    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
-}
-
-/* Compares documents that nobody stays for, since the one they were set aside for does not, with the one that stays for
- * that one. *found becomes how many there are. */
-static twin_status find_others(size_t *found, struct state *state, twin_error *error)
-{
-    *found = 0;
-    for (uint32_t i = 0; i < state->provider->count; i++) {
-        uint32_t aside = state->for_whom[i];
-        if (aside == NOBODY || !would_stay(state, i))
+    state->begun_count = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        uint32_t index = state->crowd_of[state->slots[i].document];
+        if (index == NOBODY || state->crowds[index].is_begun || state->is_full)
             continue;
-        uint32_t other = state->keeper[aside];
-        ++*found;
-        state->for_whom[i] = NOBODY;
-        if (twin__gate_passes(&state->gate, state->provider, i, other) &&
-            !twin__pairs_add(&state->pairs, twin__pair(i, other)))
-            return twin__fail_memory(error);
+        state->crowds[index].is_begun = true;
+        state->begun[state->begun_count++] = index;
     }
-    return compare_pairs(state, error);
+    twin_exec_for(state->options->search->exec, state->begun_count, 1, begin_some, state);
+    for (size_t i = 0; i < state->begun_count; i++)
+        state->room += twin__keeper_sets_room(&state->crowds[state->begun[i]].sets);
+    return twin__first_failure(error, &state->failure);
 }
 
-/* Ends, since whoever one is set aside for comes earlier in the order each time. */
-static twin_status settle(struct state *state, twin_error *error)
+/* Takes documents from `from` on; they are few if they are long. Returns where the next batch begins. */
+static size_t take_batch(struct state *state, size_t from)
 {
-    size_t found = 1;
+    size_t items = 0;
+    for (state->count = 0; from < state->todo_count && state->count < BATCH && items < BATCH_ITEMS; from++) {
+        uint32_t document = state->todo[from];
+        state->slots[state->count++] = (struct slot){ .document = document, .keeper = NOBODY };
+        items += state->provider->size(state->provider, document);
+    }
+    for (int i = 0; i < state->options->search->exec.workers; i++)
+        state->workers[i].count = 0;
+    for (size_t i = 0; i < state->crowd_count; i++)
+        state->crowds[i].before = state->crowds[i].sets.count;
+    return from;
+}
+
+/* ---- deciding ---- */
+
+/* Looks among those of the batch that stay. */
+static twin_status search_batch(struct slot *slot, struct state *state, struct crowd *crowd, twin_error *error)
+{
+    size_t found;
+    set_pointers(slot, state, crowd);
+    if (!twin__keeper_sets_find(&found, &slot->similarity, &state->workers[0].scratch, &crowd->sets, slot->set,
+                                crowd->before))
+        return twin__fail_memory(error);
+    if (found < crowd->sets.count)
+        slot->keeper = crowd->sets.members[found].document;
+    return TWIN_OK;
+}
+
+static twin_status add_match(struct state *state, const struct slot *slot, twin_error *error)
+{
+    uint32_t a = slot->keeper, b = slot->document;
+    twin_match match = { a < b ? a : b, a < b ? b : a, slot->similarity };
+    return twin__matches_add(state->matches, match) == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
+}
+
+static twin_status stay(const struct slot *slot, struct state *state, struct crowd *crowd, twin_error *error)
+{
+    state->fates[slot->document] = STAYS;
+    if (!crowd)
+        return TWIN_OK;
+    size_t before = twin__keeper_sets_room(&crowd->sets);
+    if (!twin__keeper_sets_add(&crowd->sets, slot->document, slot->set))
+        return twin__fail_memory(error);
+    state->room += twin__keeper_sets_room(&crowd->sets) - before;
+    if (state->room < state->most_room)
+        return TWIN_OK;
+    state->is_full = true;
+    return twin__item_counters_init(&state->next, state->todo_count) ? TWIN_OK : twin__fail_memory(error);
+}
+
+/* Decides about a document, unless the phase is full: then it may be left to the next. */
+static twin_status decide(struct slot *slot, struct state *state, twin_error *error)
+{
+    uint32_t index = state->crowd_of[slot->document];
+    struct crowd *crowd = index == NOBODY ? NULL : &state->crowds[index];
     twin_status status = TWIN_OK;
-    while (found && status == TWIN_OK) {
-        status = who_stays(state, error);
-        if (status == TWIN_OK)
-            status = find_others(&found, state, error);
+    if (crowd && slot->keeper == NOBODY && slot->is_divided)
+        status = search_batch(slot, state, crowd, error);
+    if (status != TWIN_OK)
+        return status;
+    if (slot->keeper != NOBODY) {
+        state->fates[slot->document] = GOES;
+        return add_match(state, slot, error);
+    }
+    if (has_keeper_outside(state, slot->document)) {
+        state->fates[slot->document] = GOES;
+        return TWIN_OK;
+    }
+    if (!state->is_full)
+        return stay(slot, state, crowd, error);
+    if (slot->is_divided)
+        twin__items_count(&state->next, slot->set.rest, slot->set.rest_count);
+    return TWIN_OK;
+}
+
+static twin_status work_on_batch(struct state *state, twin_error *error)
+{
+    bool was_full = state->is_full;
+    twin_status status = begin_crowds(state, error);
+    if (status == TWIN_OK) {
+        twin_exec_for(state->options->search->exec, state->count, 4, examine_some, state);
+        status = twin__first_failure(error, &state->failure);
+    }
+    for (size_t i = 0; i < state->count && status == TWIN_OK; i++) {
+        struct slot *slot = &state->slots[i];
+        slot->is_divided &= !was_full; /* or nobody of the batch has stayed, and the set was counted */
+        status = decide(slot, state, error);
     }
     return status;
 }
 
-/* What is left of a crowd from now on: those that would stay, or all of it. */
-static void take_back(struct left *left, struct state *state, bool all)
+/* ---- phases ---- */
+
+/* Lists undecided documents crowd by crowd. */
+static void list_by_crowd(struct state *state)
 {
-    const uint32_t *documents = state->crowds->documents + left->crowd->begin;
-    left->count = 0;
-    left->is_joined = true;
-    for (size_t i = 0; i < left->crowd->count; i++) {
-        if (!all && !would_stay(state, documents[i]))
-            continue;
-        left->items[left->count++] = documents[i];
-        left->is_joined &= state->joined[documents[i]];
+    size_t begin = 0;
+    for (size_t i = 0; i < state->crowd_count; i++)
+        state->crowds[i] = (struct crowd){ .is_counted = state->crowds[i].is_begun };
+    for (size_t i = 0; i < state->todo_count; i++)
+        if (state->crowd_of[state->todo[i]] != NOBODY)
+            state->crowds[state->crowd_of[state->todo[i]]].count++;
+    for (size_t i = 0; i < state->crowd_count; i++) {
+        state->crowds[i].begin = begin;
+        begin += state->crowds[i].count;
+        state->crowds[i].count = 0;
     }
-    sort_left(left, state);
+    for (size_t i = 0; i < state->todo_count; i++)
+        if (state->crowd_of[state->todo[i]] != NOBODY) {
+            struct crowd *crowd = &state->crowds[state->crowd_of[state->todo[i]]];
+            state->by_crowd[crowd->begin + crowd->count++] = state->todo[i];
+        }
 }
 
-/* One round; *done becomes whether all is decided. */
-static twin_status decide(bool *done, struct state *state, bool all, twin_error *error)
+static void report(const struct state *state, size_t left)
 {
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < state->left_count && status == TWIN_OK; i++)
-        if (!state->left[i].is_joined)
-            status = join_left(&state->left[i], state, error);
+    twin_progress progress = state->options->search->progress;
+    if (progress.report)
+        progress.report(progress.context, &twin__stage_deciding, state->total - left, state->total);
+}
+
+static void end_phase(struct state *state)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < state->todo_count; i++)
+        if (state->fates[state->todo[i]] == UNDECIDED)
+            state->todo[left++] = state->todo[i];
+    state->todo_count = left;
+    for (size_t i = 0; i < state->crowd_count; i++)
+        twin__keeper_sets_clear(&state->crowds[i].sets);
+    twin__item_counters_clear(&state->known);
+    state->known = state->next;
+    state->next = (struct twin__item_counters){ 0 };
+    state->is_full = false;
+    state->room = 0;
+}
+
+static twin_status find(struct state *state, twin_error *error)
+{
+    twin_status status = make_order(state, error);
     if (status == TWIN_OK)
-        status = settle(state, error);
-    *done = true;
-    for (size_t i = 0; i < state->left_count && status == TWIN_OK; i++) {
-        take_back(&state->left[i], state, all);
-        *done &= state->left[i].is_joined;
+        status = list_others(state, error);
+    while (state->todo_count > 0 && status == TWIN_OK) {
+        size_t decided = state->total - state->todo_count;
+        list_by_crowd(state);
+        for (size_t next = 0; next < state->todo_count && status == TWIN_OK;) {
+            next = take_batch(state, next);
+            status = work_on_batch(state, error);
+            if (!state->is_full)
+                report(state, state->total - decided - next);
+        }
+        end_phase(state);
     }
+    for (int i = 0; i < state->options->search->exec.workers; i++)
+        *state->compared += state->workers[i].scratch.compared;
     return status;
 }
 
 /* ---- all of it ---- */
 
-static bool state_init(struct state *state, const bool *chosen)
+/* Numbers the crowds that are chosen. */
+static void list_crowds(struct state *state, const bool *chosen)
 {
-    size_t count = state->provider->count, most = 0, used = 0;
-    for (size_t i = 0; i < state->crowds->count; i++)
-        most += chosen[i] ? state->crowds->items[i].count : 0;
+    const struct twin__crowds *crowds = state->chosen_from;
+    for (size_t i = 0; i < state->provider->count; i++)
+        state->crowd_of[i] = NOBODY;
+    for (size_t i = 0; i < crowds->count; i++) {
+        for (size_t k = 0; k < crowds->items[i].count && chosen[i]; k++)
+            state->crowd_of[crowds->documents[crowds->items[i].begin + k]] = (uint32_t)state->crowd_count;
+        state->crowd_count += chosen[i];
+    }
+}
+
+static bool state_init(struct state *state)
+{
+    enum { FEWEST_ROOM = 1 << 22, ROOM_PER_DOCUMENT = 16 };
+    size_t count = state->provider->count;
     state->rank = malloc((count + 1) * sizeof *state->rank);
-    state->for_whom = malloc((count + 1) * sizeof *state->for_whom);
-    state->keeper = malloc((count + 1) * sizeof *state->keeper);
-    state->joined = calloc(count + 1, sizeof *state->joined);
-    state->left = calloc(state->crowds->count + 1, sizeof *state->left);
-    state->room = malloc((most + 1) * sizeof *state->room);
-    state->keys = malloc((most + 1) * sizeof *state->keys);
-    state->spare = malloc((most + 1) * sizeof *state->spare);
-    if (!state->rank || !state->for_whom || !state->keeper || !state->joined || !state->left || !state->room ||
-        !state->keys || !state->spare)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        state->for_whom[i] = NOBODY;
-    for (size_t i = 0; i < state->crowds->count; i++) {
-        const struct twin__crowd *crowd = &state->crowds->items[i];
-        if (!chosen[i])
-            continue;
-        struct left *left = &state->left[state->left_count++];
-        *left = (struct left){ .items = state->room + used, .count = crowd->count, .crowd = crowd };
-        memcpy(left->items, state->crowds->documents + crowd->begin, crowd->count * sizeof *left->items);
-        used += crowd->count;
-    }
-    return true;
+    state->crowd_of = malloc((count + 1) * sizeof *state->crowd_of);
+    state->fates = calloc(count + 1, sizeof *state->fates);
+    state->todo = calloc(count + 1, sizeof *state->todo);
+    state->by_crowd = malloc((count + 1) * sizeof *state->by_crowd);
+    state->crowds = calloc(state->chosen_from->count + 1, sizeof *state->crowds);
+    state->workers = calloc((size_t)state->options->search->exec.workers, sizeof *state->workers);
+    state->most_room = state->options->most_room ? state->options->most_room : FEWEST_ROOM;
+    if (state->options->most_room == 0 && ROOM_PER_DOCUMENT * count > FEWEST_ROOM)
+        state->most_room = ROOM_PER_DOCUMENT * count;
+    return state->rank && state->crowd_of && state->fates && state->todo && state->by_crowd && state->crowds &&
+           state->workers;
 }
 
-static void state_clear(struct state *state)
+static void state_free(struct state *state)
 {
+    for (int i = 0; state->workers && i < state->options->search->exec.workers; i++) {
+        twin__keeper_scratch_clear(&state->workers[i].scratch);
+        free(state->workers[i].store);
+    }
+    free(state->workers);
     free(state->rank);
-    free(state->for_whom);
-    free(state->keeper);
-    free(state->joined);
-    free(state->left);
-    free(state->room);
-    free(state->keys);
-    free(state->spare);
-    free(state->pairs.items);
-}
-
-static twin_status find(struct state *state, twin_error *error)
-{
-    enum { ROUNDS = 100 };
-    twin_status status = make_order(state, error);
-    for (size_t i = 0; i < state->left_count && status == TWIN_OK; i++) {
-        sort_left(&state->left[i], state);
-        status = peel(&state->left[i], state, error);
-    }
-    bool done = false;
-    for (int round = 1; !done && status == TWIN_OK; round++)
-        status = decide(&done, state, round > ROUNDS, error);
-    return status;
+    free(state->crowd_of);
+    free(state->fates);
+    free(state->starts);
+    free(state->others);
+    free(state->crowds);
+    free(state->todo);
+    free(state->by_crowd);
+    twin__item_counters_clear(&state->known);
+    free(state);
 }
 
 twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
                                const struct twin__crowds *crowds, const bool *chosen,
                                const struct twin__deciding_options *options, twin_error *error)
 {
-    const twin_similar_options *search = options->search;
-    struct state state = {
-        .provider = provider, .options = options, .crowds = crowds, .matches = matches, .compared = compared
-    };
-    state.gate = twin__gate_make(search->measure, search->threshold, search->verify, provider->signatures.slots);
-    twin_status status = state_init(&state, chosen) ? find(&state, error) : twin__fail_memory(error);
-    state_clear(&state);
+    struct state *state = malloc(sizeof *state);
+    if (!state)
+        return twin__fail_memory(error);
+    *state = (struct state){ .provider = provider,
+                             .options = options,
+                             .chosen_from = crowds,
+                             .matches = matches,
+                             .compared = compared,
+                             .failure = TWIN__NO_FAILURE };
+    twin_status status = TWIN_OK;
+    if (!state_init(state))
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK) {
+        list_crowds(state, chosen);
+        status = find(state, error);
+    }
+    state_free(state);
     return status;
 }

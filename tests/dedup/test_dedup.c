@@ -223,7 +223,7 @@ static void the_order_of_the_input_decides_for_first_only(void **state)
 
 /* ---- chains ---- */
 
-enum { LINKS = 300, WINDOW = 20 };
+enum { LINKS = 1000, WINDOW = 20 };
 
 /* Document i has the words i .. i + WINDOW - 1: neighbours have 19 of 21 words in common, the next ones 18 of 22. */
 static twin_collection *read_chain(twin_input **input, char (*texts)[WINDOW * 6], twin_memory_document *documents)

@@ -1,5 +1,5 @@
-/* test_families.c — large families: all similar pairs are found, and who stays is what they decide, at the cost of a few
- * comparisons each. */
+/* test_families.c — large families: all similar pairs are found, and who stays, and for whom, is what they decide, at the cost
+ * of a few comparisons each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +8,12 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <twinsift/cluster.h>
 #include <twinsift/dedup.h>
 
 #include "base/random.h"
 #include "corpus.h"
+#include "join/engine.h"
 #include "scale.h"
 
 enum { WORDS = 60, TEXT_ROOM = WORDS * 8, MOST_DOCUMENTS = 6000 };
@@ -36,6 +38,23 @@ static void add_text(uint64_t base, size_t edits, uint64_t *seed)
     size_t length = 0;
     for (size_t i = 0; i < WORDS; i++)
         length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ", (unsigned long long)words[i]);
+    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+}
+
+/* The words of base 0, four in a row replaced by `more` others. Two such texts with eight words each are not quite similar,
+ * unless they were changed at the same place; all others are. */
+static void add_changed_at_one_place(size_t more, uint64_t *seed)
+{
+    enum { REPLACED = 4 };
+    char *text = world.texts[world.count];
+    size_t length = 0, place = twin__random_below(seed, WORDS - REPLACED + 1);
+    for (size_t i = 0; i < WORDS; i++) {
+        for (size_t k = 0; k < more && i == place; k++)
+            length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ",
+                                       (unsigned long long)(1000000 + twin__random_below(seed, 900000)));
+        if (i < place || i >= place + REPLACED)
+            length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%zx ", i);
+    }
     world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
 }
 
@@ -129,6 +148,9 @@ static void check_against_truth(const twin_collection *collection, const twin_de
         assert_true(keepers[d] < d && stays[keepers[d]]);
         double similarity = twin_set_similarity(set_of(d), set_of(keepers[d]), TWIN_JACCARD);
         assert_true(similarity >= THRESHOLD && similarity == twin_dedup_similarities(dedup)[d]);
+        for (uint32_t other = 0; other < keepers[d]; other++) /* it goes for the first that it could go for */
+            assert_false(stays[other] &&
+                         twin_set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0);
     }
     twin_similar *similar;
     assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
@@ -197,11 +219,149 @@ static void a_family_is_compared_with_those_that_stay(void **state)
     twin_input_free(input);
 }
 
+/* ---- around the threshold ---- */
+
+static twin_dedup_counts count_around_threshold(size_t members)
+{
+    static const size_t MORE[] = { 1, 3, 8 };
+    uint64_t seed = 3;
+    world.count = 0;
+    for (size_t i = 0; i < members; i++)
+        add_changed_at_one_place(MORE[i == 0 ? 2 : twin__random_below(&seed, 3)], &seed); /* none is similar to all */
+    twin_input *input;
+    twin_collection *collection = read_world(&input, (twin_exec){ 0 });
+    twin_dedup *dedup = find(collection, (twin_dedup_options){ 0 });
+    if (members <= 1000)
+        check_against_truth(collection, dedup);
+    twin_dedup_counts counts = twin_dedup_count(dedup);
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+    return counts;
+}
+
+/* Similarities on both sides of the threshold, and as many documents that stay as fit side by side: fifteen at most. To
+ * compare each document with those is all that is needed. */
+static void documents_around_the_threshold_are_compared_with_those_that_stay(void **state)
+{
+    (void)state;
+    enum { MEMBERS = QUICK ? 1000 : 3000, PLACES = 15 };
+    twin_dedup_counts some = count_around_threshold(MEMBERS), twice = count_around_threshold(2 * MEMBERS);
+    assert_true(some.kept > 5 && some.kept <= PLACES && twice.kept <= PLACES);
+    assert_true(some.search.verified <= (uint64_t)PLACES * MEMBERS);
+    assert_true((double)twice.search.verified <= 2.2 * (double)some.search.verified);
+    if (!QUICK)
+        count_around_threshold(1000);
+    free_sets();
+}
+
+/* ---- little memory ---- */
+
+static uint32_t input_order[MOST_DOCUMENTS];
+
+static twin_status as_in_the_input(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
+                                   twin_error *error)
+{
+    (void)context, (void)documents, (void)count, (void)error;
+    *out = input_order;
+    return TWIN_OK;
+}
+
+/* Who stays for whom if the sets of those that stay may take `room`. */
+static void keep_within(uint32_t *keepers, const twin_collection *collection, size_t room, twin_exec exec)
+{
+    struct twin__provider provider;
+    twin_similar_options search = { .exec = exec };
+    struct twin__deciding_options options = { .search = &search, .order = as_in_the_input, .most_room = room };
+    twin_matches matches = { 0 };
+    twin_similar_counts counts = { 0 };
+    assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
+    assert_int_equal(twin__collection_provider(&provider, collection, search.exec.workers), TWIN_OK);
+    assert_int_equal(twin__engine_find_deciding(&matches, &counts, &provider, &options, NULL), TWIN_OK);
+    assert_int_equal(twin_cluster_keepers(keepers, NULL, world.count, matches.items, matches.count, input_order),
+                     TWIN_OK);
+    twin_matches_clear(&matches);
+    twin__collection_provider_clear(&provider);
+}
+
+/* With room for few documents at a time there are many phases, which count items and forget sets. */
+static void little_memory_changes_nothing(void **state)
+{
+    (void)state;
+    static const size_t rooms[] = { 1, 3000, 20000, 100000 };
+    static uint32_t usual[MOST_DOCUMENTS], now[MOST_DOCUMENTS];
+    for (uint32_t i = 0; i < MOST_DOCUMENTS; i++)
+        input_order[i] = i;
+    for (uint64_t number = 0; number < (QUICK ? 2 : 6); number++) {
+        uint64_t seed = 500 + number;
+        twin_input *input;
+        twin_exec exec;
+        draw_world(&seed);
+        if (!exec_number(&exec, (int)(number % EXECS)))
+            exec = (twin_exec){ 0 };
+        twin_collection *collection = read_world(&input, exec);
+        keep_within(usual, collection, 0, exec);
+        for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+            keep_within(now, collection, rooms[i], exec);
+            assert_memory_equal(now, usual, world.count * sizeof *now);
+        }
+        twin_collection_free(collection);
+        twin_input_free(input);
+    }
+}
+
+/* ---- the order of the input ---- */
+
+/* Of each text, as it lies in the world, the text it goes for. */
+static void note_pairs(size_t *out, const twin_dedup *dedup)
+{
+    for (size_t d = 0; d < world.count; d++) {
+        size_t own = (size_t)(world.documents[d].text.bytes - world.texts[0]) / TEXT_ROOM;
+        uint32_t keeper = twin_dedup_keepers(dedup)[d];
+        out[own] = (size_t)(world.documents[keeper].text.bytes - world.texts[0]) / TEXT_ROOM;
+    }
+}
+
+/* In crowds too, the rule alone decides who stays, and for whom. Ids are by text, so that no two are equal. */
+static void the_order_of_the_input_decides_nothing_for_the_longest(void **state)
+{
+    (void)state;
+    static char ids[MOST_DOCUMENTS][8];
+    static size_t usual[MOST_DOCUMENTS], now[MOST_DOCUMENTS];
+    uint64_t seed = 77;
+    draw_world(&seed);
+    for (size_t i = 0; i < world.count; i++) {
+        size_t own = (size_t)(world.documents[i].text.bytes - world.texts[0]) / TEXT_ROOM;
+        int length = snprintf(ids[own], sizeof ids[own], "%zu", own);
+        world.documents[i].id = (twin_text){ ids[own], (size_t)length };
+    }
+    for (int turn = 0; turn < EXECS; turn++) {
+        twin_input *input;
+        twin_exec exec;
+        if (!exec_number(&exec, turn))
+            continue;
+        twin_collection *collection = read_world(&input, exec);
+        twin_dedup *dedup =
+            find(collection, (twin_dedup_options){ .search = { .exec = exec }, .preference = TWIN_PREFER_LONGEST });
+        assert_true(twin_dedup_count(dedup).search.crowds > 0);
+        note_pairs(turn == 0 ? usual : now, dedup);
+        if (turn > 0)
+            assert_memory_equal(now, usual, world.count * sizeof *now);
+        twin_dedup_free(dedup);
+        twin_collection_free(collection);
+        twin_input_free(input);
+        shuffle(&seed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(families_lose_what_all_pairs_would_drop),
         cmocka_unit_test(a_family_is_compared_with_those_that_stay),
+        cmocka_unit_test(documents_around_the_threshold_are_compared_with_those_that_stay),
+        cmocka_unit_test(little_memory_changes_nothing),
+        cmocka_unit_test(the_order_of_the_input_decides_nothing_for_the_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
