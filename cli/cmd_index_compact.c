@@ -1,32 +1,12 @@
 /* cmd_index_compact.c — twinsift index compact: write an index again without what was removed. */
 #include "commands.h"
+#include "compact.h"
 #include "index_file.h"
-
-#include <sys/stat.h>
 
 static int run(void *context)
 {
     const struct shared_options *shared = context;
-    const char *path = index_path(shared);
-    struct stat before, after;
-    twin_error error = { 0 };
-    bool known = stat(path, &before) == 0;
-    twin_status status;
-    double end = patience_end(shared);
-    do
-        status = twin_index_compact(path, &error);
-    while (wait_for_lock(status, end));
-    if (status != TWIN_OK)
-        return fail_status(path, status, &error);
-    known = known && stat(path, &after) == 0;
-    if (known && shared->json) {
-        struct record record = record_begin(stdout, true);
-        record_count(&record, "before", (uint64_t)before.st_size);
-        record_count(&record, "after", (uint64_t)after.st_size);
-        record_end(&record);
-    } else if (known && !shared->quiet)
-        fprintf(stderr, "%.1f MB became %.1f MB\n", (double)before.st_size / 1e6, (double)after.st_size / 1e6);
-    return EXIT_DONE;
+    return compact_file(shared, index_path(shared), twin_index_compact);
 }
 
 static const struct shared_options defaults = SHARED_DEFAULTS(0);

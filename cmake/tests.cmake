@@ -24,7 +24,7 @@ endfunction()
 
 file(GLOB FUZZERS CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 if(NOT TWIN_MAIL)
-  list(FILTER FUZZERS EXCLUDE REGEX "/fuzz_(message|mbox)\\.c$")
+  list(FILTER FUZZERS EXCLUDE REGEX "/fuzz_(message|mbox|mail_.*)\\.c$")
 endif()
 foreach(file ${FUZZERS})
   get_filename_component(target ${file} NAME_WE)

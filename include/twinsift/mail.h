@@ -146,6 +146,10 @@ typedef struct twin_mail_verdict {
 TWIN_API twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
                                      twin_mail_check_options options, twin_error *error);
 
+/* A handle for another thread, that checks with what `mail` knows now; release it with twin_mail_close(). Until all of these
+ * are closed, `mail` is used for nothing but to make another. */
+TWIN_API twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error);
+
 /* A word, header or link of a message, and what it adds to the content score of a label. */
 typedef struct twin_mail_word {
     char kind[32]; /* "body", "link", "from domain", the name of a header */
@@ -183,6 +187,10 @@ typedef struct twin_mail_info {
     /* of the last thousand messages learnt: judged before they were learnt */
     uint64_t judged, right, wrong, unsure;
 } twin_mail_info;
+/* Replaces the file by a copy without the room that earlier transactions left. Who reads the old one keeps it until the next
+ * change; being written: TWIN_EBUSY. */
+TWIN_API twin_status twin_mail_compact(const char *path, twin_error *error);
+
 TWIN_API twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error);
 
 #ifdef __cplusplus

@@ -73,6 +73,10 @@ static void insert(struct twin__neighbours *out, uint64_t number, double similar
     out->numbers[i] = number;
 }
 
+/* ---- the nearest */
+
+enum { PART = 1024 }; /* heads that are compared at a time */
+
 /* Compares with the message at [i] as a whole. */
 static void compare(struct twin__neighbours *out, const struct twin__remembered *r, size_t i,
                     const struct twin__mail_signature *signature)
@@ -85,20 +89,59 @@ static void compare(struct twin__neighbours *out, const struct twin__remembered 
     insert(&out[record->label], r->first + (i - r->start), similarity_of(equal));
 }
 
+static void find_in_memory(struct twin__neighbours *out, const struct twin__remembered *r,
+                           const struct twin__mail_signature *signature, unsigned least)
+{
+    uint32_t found[PART];
+    const uint8_t(*heads)[TWIN__MAIL_HEAD] = (const uint8_t(*)[TWIN__MAIL_HEAD])r->heads;
+    for (size_t end = r->start + r->count; end > r->start;) {
+        size_t left = end - r->start, begin = end - (left < PART ? left : PART);
+        size_t count = twin__kernels()->near_heads(found, heads + begin, end - begin, signature->slots, least);
+        while (count > 0)
+            compare(out, r, begin + found[--count], signature);
+        end = begin;
+    }
+}
+
+/* The same for the signatures of one block, of the messages `begin` to `end`, that were lent. */
+static void find_in_block(struct twin__neighbours *out, const struct twin__remembered *r, uint64_t begin,
+                          uint64_t end, const struct twin__mail_signature *signature, unsigned least)
+{
+    uint8_t heads[TWIN__MAIL_BLOCK][TWIN__MAIL_HEAD];
+    uint32_t found[TWIN__MAIL_BLOCK];
+    const unsigned char *block = r->lent[begin / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK];
+    block += begin % TWIN__MAIL_BLOCK * TWIN__MAIL_SLOTS;
+    for (size_t i = 0; i < end - begin; i++)
+        memcpy(heads[i], block + i * TWIN__MAIL_SLOTS, TWIN__MAIL_HEAD);
+    size_t count = twin__kernels()->near_heads(found, (const uint8_t(*)[TWIN__MAIL_HEAD])heads, (size_t)(end - begin),
+                                               signature->slots, least);
+    while (count > 0) {
+        uint64_t number = begin + found[--count];
+        const struct twin__mail_record *record = twin__remembered_at(r, number);
+        const unsigned char *slots = block + found[count] * (size_t)TWIN__MAIL_SLOTS;
+        if (!(record->flags & TWIN__MAIL_REMOVED))
+            insert(&out[record->label], number, similarity_of(agreement(slots, signature->slots, TWIN__MAIL_SLOTS)));
+    }
+}
+
+static void find_lent(struct twin__neighbours *out, const struct twin__remembered *r,
+                      const struct twin__mail_signature *signature, unsigned least)
+{
+    for (uint64_t end = r->first + r->count; end > r->first && r->lent;) {
+        uint64_t begin = (end - 1) / TWIN__MAIL_BLOCK * TWIN__MAIL_BLOCK;
+        begin = begin < r->first ? r->first : begin;
+        find_in_block(out, r, begin, end, signature, least);
+        end = begin;
+    }
+}
+
 void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS],
                               const struct twin__remembered *remembered, const struct twin__mail_signature *signature,
                               bool near)
 {
-    enum { PART = 1024 };
-    uint32_t found[PART];
-    const uint8_t(*heads)[TWIN__MAIL_HEAD] = (const uint8_t(*)[TWIN__MAIL_HEAD])remembered->heads;
     memset(out, 0, TWIN__MAIL_MAX_LABELS * sizeof *out);
-    for (size_t end = remembered->start + remembered->count; end > remembered->start;) {
-        size_t left = end - remembered->start, begin = end - (left < PART ? left : PART);
-        size_t count =
-            twin__kernels()->near_heads(found, heads + begin, end - begin, signature->slots, near ? NEAR_HEAD : 0);
-        while (count > 0)
-            compare(out, remembered, begin + found[--count], signature);
-        end = begin;
-    }
+    if (remembered->bare)
+        find_lent(out, remembered, signature, near ? NEAR_HEAD : 0);
+    else
+        find_in_memory(out, remembered, signature, near ? NEAR_HEAD : 0);
 }

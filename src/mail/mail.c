@@ -3,8 +3,6 @@
  * The model is loaded into memory when a handle is opened, and again when another process has written to the file. What
  * is learnt changes the model in memory and is queued; a commit writes the changed parts in one transaction. If another
  * process has written meanwhile, its state is loaded first and the queue is done again on top of it. */
-#include <twinsift/mail.h>
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,27 +10,9 @@
 #include <sys/random.h>
 
 #include "base/error.h"
-#include "mail/mail_file.h"
-#include "mail/mail_queue.h"
-#include "mail/model.h"
+#include "mail/mail_private.h"
 
-struct twin_mail {
-    twin__store *store; /* NULL: in memory */
-    bool writable;
-    bool stale; /* a failed call has left the model half changed: load it again */
-    struct twin__model model;
-    struct twin__mail_saved saved;
-    struct twin__mail_queue queue;
-    uint64_t writing; /* number of the last transaction that was begun for writing */
-
-    /* The message that was last prepared, for one that is checked and then learnt. */
-    struct twin__mail_item item;
-    twin_digest digest; /* of its bytes */
-    bool prepared;
-    uint64_t checks;
-};
-
-enum { FEW_CHECKS = 16 }; /* for which filters of senders are not made */
+enum { FEW_CHECKS = 16 }; /* for which signatures are not loaded and filters of senders not made */
 
 static twin_status prepare(struct twin__mail_item *out, twin_mail *mail, const twin_message *message,
                            twin_error *error)
@@ -102,7 +82,7 @@ twin_status twin_mail_create_in_memory(twin_mail **out, twin_mail_options option
     twin_mail *mail = calloc(1, sizeof *mail);
     if (!mail)
         return twin__fail_memory(NULL);
-    mail->writable = true;
+    mail->use = TWIN__MAIL_FOR_LEARNING;
     status = twin__model_init(&mail->model, options, key);
     if (status != TWIN_OK) {
         twin_mail_close(mail);
@@ -112,10 +92,19 @@ twin_status twin_mail_create_in_memory(twin_mail **out, twin_mail_options option
     return TWIN_OK;
 }
 
+static void give_back(struct twin__model *model)
+{
+    model->label_count = 0;
+    model->remembered = (struct twin__remembered){ 0 };
+    model->hasher = NULL;
+}
+
 void twin_mail_close(twin_mail *mail)
 {
     if (!mail)
         return;
+    if (mail->borrowed)
+        give_back(&mail->model);
     twin__model_clear(&mail->model);
     twin__mail_saved_clear(&mail->saved);
     twin__mail_queue_clear(&mail->queue);
@@ -123,14 +112,13 @@ void twin_mail_close(twin_mail *mail)
     free(mail);
 }
 
-/* Loads the state that a transaction sees, unless it is the one in memory. */
-static twin_status load(twin_mail *mail, twin__store_txn *txn, uint64_t number, twin_error *error)
+twin_status twin__mail_reload(twin_mail *mail, twin__store_txn *txn, uint64_t number, twin_error *error)
 {
     if (!mail->stale && mail->saved.transaction == number)
         return TWIN_OK;
     struct twin__model model = { 0 };
     struct twin__mail_saved saved = { 0 };
-    twin_status status = twin__mail_load(&model, &saved, txn, number, mail->writable, mail->store, error);
+    twin_status status = twin__mail_load(&model, &saved, txn, number, mail->use, mail->store, error);
     if (status != TWIN_OK) {
         twin__model_clear(&model);
         twin__mail_saved_clear(&saved);
@@ -145,8 +133,9 @@ static twin_status load(twin_mail *mail, twin__store_txn *txn, uint64_t number, 
     return TWIN_OK;
 }
 
-/* Brings the model up to date, unless there is something to commit. */
-static twin_status refresh(twin_mail *mail, twin_error *error)
+/* Brings the model up to date, unless there is something to commit. If the signatures are in the file, the transaction that
+ * reads it is handed out when `reading` is not NULL. */
+static twin_status refresh_for(twin__store_txn **reading, twin_mail *mail, twin_error *error)
 {
     twin__store_txn *txn;
     if (!mail->store || (mail->queue.count && !mail->stale))
@@ -155,11 +144,39 @@ static twin_status refresh(twin_mail *mail, twin_error *error)
     if (status != TWIN_OK)
         return status;
     bool again = mail->stale;
-    status = load(mail, txn, twin__store_number(txn), error);
-    twin__store_end_read(txn);
+    status = twin__mail_reload(mail, txn, twin__store_number(txn), error);
+    if (reading && status == TWIN_OK && mail->use == TWIN__MAIL_FOR_FEW_CHECKS)
+        *reading = txn;
+    else
+        twin__store_end_read(txn);
     if (status == TWIN_OK && again)
         status = twin__mail_queue_replay(&mail->queue, &mail->model, error);
     return status;
+}
+
+twin_status twin__mail_refresh(twin_mail *mail, twin_error *error)
+{
+    return refresh_for(NULL, mail, error);
+}
+
+twin_status twin__mail_open(twin_mail **out, const char *path, enum twin__store_access access, twin_error *error)
+{
+    twin_mail *mail = calloc(1, sizeof *mail);
+    *out = NULL;
+    if (!mail)
+        return twin__fail_memory(error);
+    mail->use = access == TWIN__STORE_READ ? TWIN__MAIL_FOR_FEW_CHECKS : TWIN__MAIL_FOR_LEARNING;
+    twin_status status = twin__store_open(&mail->store, path, &twin__mail_schema, access, error);
+    if (status == TWIN_OK) {
+        mail->stale = true;
+        status = twin__mail_refresh(mail, error);
+    }
+    if (status != TWIN_OK) {
+        twin_mail_close(mail);
+        return status;
+    }
+    *out = mail;
+    return TWIN_OK;
 }
 
 twin_status twin_mail_open(twin_mail **out, const char *path, twin_mail_access access, twin_error *error)
@@ -169,22 +186,7 @@ twin_status twin_mail_open(twin_mail **out, const char *path, twin_mail_access a
     *out = NULL;
     if (access != TWIN_MAIL_READ && access != TWIN_MAIL_WRITE)
         return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)access);
-    twin_mail *mail = calloc(1, sizeof *mail);
-    if (!mail)
-        return twin__fail_memory(error);
-    mail->writable = access == TWIN_MAIL_WRITE;
-    twin_status status = twin__store_open(&mail->store, path, &twin__mail_schema,
-                                          mail->writable ? TWIN__STORE_WRITE : TWIN__STORE_READ, error);
-    if (status == TWIN_OK) {
-        mail->stale = true;
-        status = refresh(mail, error);
-    }
-    if (status != TWIN_OK) {
-        twin_mail_close(mail);
-        return status;
-    }
-    *out = mail;
-    return TWIN_OK;
+    return twin__mail_open(out, path, access == TWIN_MAIL_WRITE ? TWIN__STORE_WRITE : TWIN__STORE_READ, error);
 }
 
 /* ---- learning */
@@ -202,10 +204,10 @@ static twin_status change(twin_mail_effect *out, twin_mail *mail, enum twin__mai
     twin_status status = check_arguments(mail, message, error);
     if (status == TWIN_OK && !label)
         return twin__fail_null(error, "label");
-    if (status == TWIN_OK && !mail->writable)
+    if (status == TWIN_OK && mail->use != TWIN__MAIL_FOR_LEARNING)
         return twin__fail(error, TWIN_EINVAL, "the model was opened for reading");
     if (status == TWIN_OK)
-        status = refresh(mail, error);
+        status = twin__mail_refresh(mail, error);
     if (status != TWIN_OK)
         return status;
     status = prepare(&item, mail, message, error);
@@ -253,7 +255,7 @@ static twin_status write_changes(twin__store_txn *txn, void *context, twin_error
     mail->writing = before + 1;
     if (mail->saved.transaction != before || mail->stale) {
         mail->stale = true;
-        twin_status status = load(mail, txn, before, error);
+        twin_status status = twin__mail_reload(mail, txn, before, error);
         if (status == TWIN_OK)
             status = twin__mail_queue_replay(&mail->queue, &mail->model, error);
         mail->stale = status != TWIN_OK;
@@ -291,28 +293,52 @@ static bool is_trusted(const twin_bloom *trusted, const twin_message *message)
     return false;
 }
 
-twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
-                            twin_mail_check_options options, twin_error *error)
+twin_status twin__mail_load_for_checks(twin_mail *mail, twin_error *error)
+{
+    if (mail->use == TWIN__MAIL_FOR_FEW_CHECKS) {
+        mail->use = TWIN__MAIL_FOR_CHECKS;
+        mail->stale = true;
+    }
+    twin_status status = twin__mail_refresh(mail, error);
+    if (status == TWIN_OK && twin__model_make_filters(&mail->model) != TWIN_OK)
+        return twin__fail_memory(error);
+    return status;
+}
+
+static twin_status check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
+                         twin_mail_check_options options, twin_error *error)
 {
     struct twin__mail_item item;
-    if (!out)
-        return twin__fail_null(error, "out");
-    twin_status status = check_arguments(mail, message, error);
-    if (status == TWIN_OK)
-        status = refresh(mail, error);
+    twin_status status = prepare(&item, mail, message, error);
     if (status != TWIN_OK)
         return status;
-    status = prepare(&item, mail, message, error);
-    if (status != TWIN_OK)
-        return status;
-    if (++mail->checks > FEW_CHECKS && twin__model_make_filters(&mail->model) != TWIN_OK)
-        return twin__fail_memory(error);
     bool trusted = is_trusted(options.trusted, message);
     if (options.method == TWIN_MAIL_ALL && !trusted)
         *out = *twin__model_judge_once(&mail->model, &item);
     else
         twin__model_judge(out, &mail->model, &item, options.method, trusted);
     return TWIN_OK;
+}
+
+twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
+                            twin_mail_check_options options, twin_error *error)
+{
+    if (!out)
+        return twin__fail_null(error, "out");
+    twin_status status = check_arguments(mail, message, error);
+    twin__store_txn *reading = NULL;
+    if (status == TWIN_OK)
+        status = ++mail->checks > FEW_CHECKS ? twin__mail_load_for_checks(mail, error)
+                                             : refresh_for(&reading, mail, error);
+    if (status == TWIN_OK && reading)
+        status = twin__mail_lend_signatures(&mail->model.remembered, reading, mail->store, error);
+    if (status == TWIN_OK)
+        status = check(out, mail, message, options, error);
+    if (reading) {
+        twin__mail_take_back_signatures(&mail->model.remembered);
+        twin__store_end_read(reading);
+    }
+    return status;
 }
 
 /* ---- explaining */
@@ -368,7 +394,7 @@ twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mai
     *count = 0;
     twin_status status = check_arguments(mail, message, error);
     if (status == TWIN_OK)
-        status = refresh(mail, error);
+        status = twin__mail_refresh(mail, error);
     if (status != TWIN_OK || most == 0)
         return status;
     unsigned number = twin__model_label(&mail->model, label);
@@ -447,7 +473,7 @@ twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error 
 {
     if (!out || !mail)
         return twin__fail_null(error, out ? "mail" : "out");
-    twin_status status = refresh(mail, error);
+    twin_status status = twin__mail_refresh(mail, error);
     if (status != TWIN_OK)
         return status;
     const struct twin__model *model = &mail->model;

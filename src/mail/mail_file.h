@@ -7,10 +7,18 @@
 
 extern const struct twin__store_schema twin__mail_schema;
 
+enum { TWIN__MAIL_LEARNERS = 2 }; /* of a label: linear.h, margin.h */
+
 /* What of a model is in the file, as of some transaction. {0}: nothing. */
 struct twin__mail_saved {
     uint64_t transaction;
+    uint32_t version;     /* of the format */
     uint64_t first, next; /* numbers of messages */
+    struct twin__mail_saved_weights {
+        float *values;    /* a copy; NULL: there are none in the file, or nothing is to be saved */
+        uint32_t changes; /* records of changes that follow the parts */
+        size_t bytes;     /* of these */
+    } weights[TWIN_MAIL_MAX_LABELS][TWIN__MAIL_LEARNERS];
     struct twin__mail_saved_examples {
         uint64_t *numbers; /* increasing */
         size_t count;
@@ -22,13 +30,25 @@ void twin__mail_saved_clear(struct twin__mail_saved *saved);
 twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *model,
                             const struct twin__mail_saved *saved, twin_error *error);
 
-/* Once the transaction is committed: all of the model is saved. */
+/* Once the transaction is committed: all of the model is saved. After a failure it must be loaded again. */
 twin_status twin__mail_saved_update(struct twin__mail_saved *saved, struct twin__model *model, uint64_t transaction);
 
-/* Loads the model as transaction `number` left it, with what only learning needs if `to_learn`. Clear both also after a
- * failure. */
+/* How much of a model is loaded. */
+enum twin__mail_use {
+    TWIN__MAIL_FOR_FEW_CHECKS, /* without signatures, which are then lent, and without a table of ids */
+    TWIN__MAIL_FOR_CHECKS,
+    TWIN__MAIL_FOR_LEARNING,
+};
+
+/* Loads the model as transaction `number` left it. Clear both also after a failure. */
 twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *saved, twin__store_txn *txn,
-                            uint64_t number, bool to_learn, const twin__store *store, twin_error *error);
+                            uint64_t number, enum twin__mail_use use, const twin__store *store, twin_error *error);
+
+/* Lends the signatures in the file to a model loaded for few checks, until they are taken back, before the transaction
+ * ends. */
+twin_status twin__mail_lend_signatures(struct twin__remembered *remembered, twin__store_txn *txn,
+                                       const twin__store *store, twin_error *error);
+void twin__mail_take_back_signatures(struct twin__remembered *remembered);
 
 /* Fills in the sizes. */
 twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_error *error);

@@ -16,6 +16,7 @@ void twin__remembered_clear(struct twin__remembered *remembered)
     free(remembered->tails);
     free(remembered->map);
     free(remembered->touched);
+    free(remembered->lent);
     *remembered = (struct twin__remembered){ 0 };
 }
 
@@ -55,11 +56,11 @@ static void map_put(struct twin__remembered *r, uint64_t id, uint64_t number)
     r->map_used++;
 }
 
-/* Fills the table anew with what is not removed, at most a quarter full. */
+/* Fills the table anew with what is not removed, at most a quarter full, and large enough for what there is room for. */
 static twin_status map_rebuild(struct twin__remembered *r)
 {
-    size_t size = 1024;
-    while (size < 4 * (r->count + 1))
+    size_t size = 1024, room = r->count > r->capacity / 2 ? r->count : r->capacity / 2;
+    while (size < 4 * (room + 1))
         size *= 2;
     uint32_t *map = calloc(size, sizeof *map);
     if (!map)
@@ -74,8 +75,20 @@ static twin_status map_rebuild(struct twin__remembered *r)
     return TWIN_OK;
 }
 
+static uint64_t find_slowly(const struct twin__remembered *r, uint64_t id)
+{
+    for (uint64_t n = r->first + r->count; n-- > r->first;) {
+        const struct twin__mail_record *record = twin__remembered_at(r, n);
+        if (record->id == id && !(record->flags & TWIN__MAIL_REMOVED))
+            return n;
+    }
+    return UINT64_MAX;
+}
+
 uint64_t twin__remembered_find(const struct twin__remembered *remembered, uint64_t id)
 {
+    if (remembered->bare)
+        return find_slowly(remembered, id);
     if (!remembered->map_size)
         return UINT64_MAX;
     for (size_t i = id & (remembered->map_size - 1); remembered->map[i]; i = (i + 1) & (remembered->map_size - 1)) {
@@ -98,6 +111,10 @@ static bool grow(struct twin__remembered *r, size_t capacity)
     if (!records)
         return false;
     r->records = records;
+    if (r->bare) {
+        r->capacity = capacity;
+        return true;
+    }
     void *heads = realloc(r->heads, capacity * sizeof *r->heads);
     if (!heads)
         return false;
@@ -108,6 +125,12 @@ static bool grow(struct twin__remembered *r, size_t capacity)
     r->tails = tails;
     r->capacity = capacity;
     return true;
+}
+
+twin_status twin__remembered_reserve(struct twin__remembered *remembered, size_t count, bool bare)
+{
+    remembered->bare = bare;
+    return count == 0 || grow(remembered, count) ? TWIN_OK : TWIN_ENOMEM;
 }
 
 static twin_status make_room(struct twin__remembered *r)
@@ -131,17 +154,19 @@ twin_status twin__remembered_add(struct twin__remembered *remembered, const stru
     struct twin__remembered *r = remembered;
     if (make_room(r) != TWIN_OK)
         return TWIN_ENOMEM;
-    if (2 * (r->map_used + 1) > r->map_size && map_rebuild(r) != TWIN_OK)
+    if (!r->bare && 2 * (r->map_used + 1) > r->map_size && map_rebuild(r) != TWIN_OK)
         return TWIN_ENOMEM;
     size_t i = r->start + r->count;
+    bool removed = record->flags & TWIN__MAIL_REMOVED;
     r->records[i] = *record;
+    r->live += !removed;
+    r->count++;
+    if (r->bare)
+        return TWIN_OK;
     memcpy(r->heads[i], signature->slots, TWIN__MAIL_HEAD);
     memcpy(r->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
-    if (!(record->flags & TWIN__MAIL_REMOVED)) {
-        map_put(r, record->id, r->first + r->count);
-        r->live++;
-    }
-    r->count++;
+    if (!removed)
+        map_put(r, record->id, r->first + r->count - 1);
     return TWIN_OK;
 }
 

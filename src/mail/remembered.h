@@ -12,6 +12,7 @@
 enum {
     TWIN__MAIL_SLOTS = 128, /* of a signature; a slot is one byte */
     TWIN__MAIL_HEAD = 16,   /* slots that are compared first */
+    TWIN__MAIL_BLOCK = 256, /* messages that a file keeps together: those of numbers with the same number / 256 */
     TWIN__MAIL_MAX_LABELS = 32,
     TWIN__MAIL_REMOVED = 1 << 0, /* a flag of a record: forgotten */
 };
@@ -30,11 +31,14 @@ struct twin__mail_signature {
     uint8_t slots[TWIN__MAIL_SLOTS];
 };
 
-/* Begin with {0}. Record and signature of message `first` are at [start]. */
+/* Begin with {0}. Record and signature of message `first` are at [start]. A bare one has no signatures and no table of ids: for
+ * a few checks it is less work to read signatures where they are lent, and to visit all records. */
 struct twin__remembered {
     struct twin__mail_record *records;
     uint8_t (*heads)[TWIN__MAIL_HEAD];
     uint8_t (*tails)[TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD];
+    bool bare;
+    const unsigned char **lent; /* to a bare one: signatures, in blocks of TWIN__MAIL_BLOCK numbers; NULL: none are */
     size_t start, count, capacity;
     uint64_t first; /* number of the oldest */
     uint64_t live;  /* that are not removed */
@@ -49,7 +53,10 @@ void twin__remembered_clear(struct twin__remembered *remembered);
 struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number);
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number);
 
-/* Adds a message at the end. TWIN_ENOMEM leaves everything as it was. */
+/* Makes room for so many in one that is empty. */
+twin_status twin__remembered_reserve(struct twin__remembered *remembered, size_t count, bool bare);
+
+/* Adds a message at the end; the signature is not used of a bare one. TWIN_ENOMEM leaves everything as it was. */
 twin_status twin__remembered_add(struct twin__remembered *remembered, const struct twin__mail_record *record,
                                  const struct twin__mail_signature *signature);
 

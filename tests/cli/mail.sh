@@ -174,3 +174,19 @@ if [ -n "${TWINSIFT_TREC_EVAL:-}" ]; then
     python3 "$TWINSIFT_TREC_EVAL" results >judged
     grep -q "1-ROCA%  $pairs" judged || fail "trec_eval.py disagrees"
 fi
+
+# models of earlier versions: the same verdicts, also after learning something that changes nothing
+for version in 1 2; do
+    gunzip -c "$TWINSIFT_ROOT/tests/golden/mail$version.twin.gz" >golden.twin
+    for turn in read write; do
+        [ $turn = read ] || expect 0 "$twinsift" mail forget -m golden.twin "$samples/spam/09-stock-image.eml"
+        (cd "$samples" && "$twinsift" mail check -m "$OLDPWD/golden.twin" friend.eml new.eml junk) >out || true
+        cmp out "$TWINSIFT_ROOT/tests/golden/mail$version.tsv" || fail "the model of version $version judges otherwise"
+    done
+    expect 0 "$twinsift" mail learn -m golden.twin --as spam "$samples/spam"
+    expect 0 "$twinsift" mail compact --json -m golden.twin
+    prints '"after":'
+    expect 0 "$twinsift" mail learn -m golden.twin --as spam "$samples/spam"
+    says '0 learnt, 0 corrected'
+done
+expect 2 "$twinsift" mail compact -m no-such-model

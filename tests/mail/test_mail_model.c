@@ -402,6 +402,96 @@ static void a_file_gives_the_same_verdicts(void **unused)
     twin_mail_close(file);
 }
 
+/* Each commit writes what changed; now and then everything is written again. Both give the model that was in memory. */
+static void small_commits_add_up(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *memory = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 40; i++) {
+        twin_mail *file = open_file(TWIN_MAIL_WRITE); /* half of the time what was written is loaded again */
+        learn(memory, i, i % 3 == 0);
+        learn(file, i, i % 3 == 0);
+        commit(file);
+        learn(memory, 1000 + i, i % 2 == 0);
+        learn(file, 1000 + i, i % 2 == 0);
+        commit(file);
+        twin_mail_close(file);
+        if (i % 10 == 0) {
+            file = open_file(TWIN_MAIL_READ);
+            assert_true(score(file, 5000, i % 20 == 0) == score(memory, 5000, i % 20 == 0));
+            twin_mail_close(file);
+        }
+    }
+    struct stat before, after;
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(twin_mail_compact(path, NULL), TWIN_OK);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(after.st_size < before.st_size);
+    assert_int_equal(after.st_mode & 077, 0);
+    twin_mail *file = open_file(TWIN_MAIL_READ);
+    for (uint64_t i = 0; i < 40; i++) { /* the first checks read signatures in the file, the others in memory */
+        twin_mail_verdict a = check(memory, i, i % 3 == 0), b = check(file, i, i % 3 == 0);
+        assert_true(a.log_odds == b.log_odds);
+        assert_int_equal(a.evidence[0].nearest.number, b.evidence[0].nearest.number);
+        assert_int_equal(a.evidence[0].nearest.copies, b.evidence[0].nearest.copies);
+        assert_int_equal(a.reason, b.reason);
+    }
+    twin_mail_close(file);
+    twin_mail_close(memory);
+}
+
+static uint64_t used_by(uint64_t commits)
+{
+    create_file((twin_mail_options){ 0 });
+    twin_mail *mail = open_file(TWIN_MAIL_WRITE);
+    twin_mail_info info;
+    for (uint64_t i = 0; i < 100; i++)
+        learn(mail, i, i % 2);
+    commit(mail);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    uint64_t before = info.weight_bytes;
+    for (uint64_t i = 0; i < commits; i++) {
+        learn(mail, 100 + i, i % 2);
+        commit(mail);
+    }
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    twin_mail_close(mail);
+    return info.weight_bytes - before;
+}
+
+/* Three megabytes of weights are not written anew for one message, and changes do not pile up. */
+static void a_commit_writes_what_changed(void **unused)
+{
+    (void)unused;
+    uint64_t few = used_by(5), many = used_by(60);
+    assert_true(few > 0 && few < 200 << 10);
+    assert_true(many < 4 << 20);
+}
+
+static void borrowers_judge_alike(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *mail = open_file(TWIN_MAIL_WRITE), *other, *one, *two;
+    for (uint64_t i = 0; i < 50; i++)
+        learn(mail, i, i % 2);
+    commit(mail);
+    other = open_file(TWIN_MAIL_READ);
+    assert_int_equal(twin_mail_borrow(&one, other, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_borrow(&two, other, NULL), TWIN_OK);
+    for (uint64_t i = 40; i < 70; i++) {
+        assert_true(score(one, i, i % 2) == score(mail, i, i % 2));
+        assert_true(score(two, i, i % 2) == score(mail, i, i % 2));
+    }
+    assert_int_equal(twin_mail_learn(NULL, one, message_of(1, true), "spam", 1, NULL), TWIN_EINVAL);
+    assert_int_equal(twin_mail_borrow(NULL, other, NULL), TWIN_EINVAL);
+    twin_mail_close(one);
+    twin_mail_close(two);
+    twin_mail_close(other);
+    twin_mail_close(mail);
+}
+
 static void a_reader_sees_what_is_committed(void **unused)
 {
     (void)unused;
@@ -525,6 +615,9 @@ int main(void)
         cmocka_unit_test(trusted_senders_send_no_spam),
         cmocka_unit_test(evidence_is_what_it_says),
         cmocka_unit_test(a_file_gives_the_same_verdicts),
+        cmocka_unit_test(small_commits_add_up),
+        cmocka_unit_test(a_commit_writes_what_changed),
+        cmocka_unit_test(borrowers_judge_alike),
         cmocka_unit_test(a_reader_sees_what_is_committed),
         cmocka_unit_test(two_learners_lose_nothing),
         cmocka_unit_test(expired_blocks_leave_the_file),

@@ -1,0 +1,63 @@
+/* file_private.h — what the files that write and read a model share; mail_file.c draws its tables. */
+#ifndef TWIN_MAIL_FILE_PRIVATE_H
+#define TWIN_MAIL_FILE_PRIVATE_H
+
+#include "mail/mail_file.h"
+
+enum {
+    TWIN__MAIL_META,
+    TWIN__MAIL_MESSAGES,
+    TWIN__MAIL_SIGNATURES,
+    TWIN__MAIL_WEIGHTS,
+    TWIN__MAIL_EXAMPLES,
+    TWIN__MAIL_REHEARSAL
+};
+
+enum { TWIN__MAIL_CHECK_BYTES = 8 };
+
+/* The check that a value begins with: of the rest of it, seeded with its key. Puts it there; whether it fits. */
+void twin__mail_put_check(void *value, size_t length, uint64_t key);
+bool twin__mail_check_fits(struct twin__bytes value, uint64_t key);
+
+/* ---- file_features.c: places of features, as their distances */
+
+/* At most three bytes for each. Returns where they end. */
+unsigned char *twin__mail_put_places(unsigned char *at, const uint32_t *places, uint32_t count);
+
+/* False when they are not increasing places, or end too early. Moves *at behind them. */
+bool twin__mail_get_places(const unsigned char **at, const unsigned char *end, uint32_t *places, uint32_t count);
+
+/* The most bytes that features take. `places`: those of both blocks. Returns where they end. */
+size_t twin__mail_features_room(const uint32_t counts[TWIN__FEATURE_BLOCKS]);
+unsigned char *twin__mail_put_features(unsigned char *at, const uint32_t *places,
+                                       const uint32_t counts[TWIN__FEATURE_BLOCKS]);
+
+/* `places` has room for two full blocks. False when they are damaged. */
+bool twin__mail_get_features(struct twin__features *out, uint32_t *places, const unsigned char **at,
+                             const unsigned char *end);
+
+/* ---- file_weights.c */
+
+twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const struct twin__content *content,
+                                    const struct twin__mail_saved *saved, twin_error *error);
+
+/* How many records of changes follow the weights of each learner once they are saved. */
+void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__content *content,
+                              const struct twin__mail_saved *saved);
+
+/* Into *saved, which has the numbers of records of changes, goes how long these are. */
+twin_status twin__mail_load_weights(struct twin__content *out, unsigned label, struct twin__mail_saved *saved,
+                                    twin__store_txn *txn, const twin__store *store, twin_error *error);
+
+/* What is saved becomes what the learners know. */
+twin_status twin__mail_note_weights(struct twin__mail_saved *saved, unsigned label,
+                                    const struct twin__content *content);
+
+/* ---- file_examples.c */
+
+twin_status twin__mail_save_examples(twin__store_txn *txn, unsigned label, const struct twin__mail_label *known,
+                                     const struct twin__mail_saved_examples *saved, twin_error *error);
+twin_status twin__mail_load_examples(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
+                                     twin_error *error);
+
+#endif

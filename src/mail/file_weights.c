@@ -1,0 +1,253 @@
+/* file_weights.c — the weights of a model in its file.
+ *
+ * A message taught changes some two thousand weights, which lie in almost all pages of three megabytes. So the weights as a
+ * whole are written seldom, in parts of 64 KiB, and in between records of changes: which weights have other values than
+ * those in the file, and which. Loading reads the parts and then the records. When these have grown to half of the whole
+ * it is written again. What the file has is known from a copy of the weights as they were saved. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "mail/file_private.h"
+
+enum {
+    PART_BYTES = 8188 * 8, /* with its check and LMDB's head, sixteen pages */
+    CHANGES_HEAD = TWIN__MAIL_CHECK_BYTES + 4,
+    MOST_CHANGES = 1000, /* records, each of which is looked up when the model is loaded */
+};
+
+/* The weights of one of the two learners of a label. */
+struct weights {
+    float *values;
+    size_t width; /* floats per place */
+    unsigned label;
+    bool second;
+};
+
+static struct weights weights_of(const struct twin__content *content, unsigned label, bool second)
+{
+    return (struct weights){ second ? content->margin.weights : &content->cells->weight, second ? 1 : 2, label,
+                             second };
+}
+
+static size_t bytes_of(const struct weights *w)
+{
+    return TWIN__FEATURE_PLACES * w->width * sizeof(float);
+}
+
+static uint64_t part_key(const struct weights *w, size_t part)
+{
+    return (uint64_t)w->label << 32 | part << 1 | w->second;
+}
+
+static uint64_t changes_key(const struct weights *w, size_t number)
+{
+    return part_key(w, number) | (uint64_t)1 << 31;
+}
+
+static size_t part_length(const struct weights *w, size_t part)
+{
+    size_t left = bytes_of(w) - part * PART_BYTES;
+    return left < PART_BYTES ? left : PART_BYTES;
+}
+
+/* ---- what to write */
+
+struct plan {
+    uint32_t changed; /* places */
+    size_t bytes;     /* of their record, at most */
+    bool whole;       /* write all of them instead */
+};
+
+static bool is_changed(const struct weights *w, const float *saved, size_t place)
+{
+    return memcmp(w->values + place * w->width, saved + place * w->width, w->width * sizeof(float)) != 0;
+}
+
+/* From the same weights follows the same plan: it is made again once the transaction is committed. */
+static struct plan make_plan(const struct weights *w, const struct twin__mail_saved_weights *saved)
+{
+    struct plan plan = { .whole = !saved->values };
+    if (plan.whole)
+        return plan;
+    for (size_t i = 0; i < TWIN__FEATURE_PLACES; i++)
+        plan.changed += is_changed(w, saved->values, i);
+    plan.bytes = CHANGES_HEAD + plan.changed * (3 + w->width * sizeof(float));
+    plan.whole = saved->bytes + plan.bytes > bytes_of(w) / 2 || saved->changes == MOST_CHANGES;
+    return plan;
+}
+
+void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__content *content,
+                              const struct twin__mail_saved *saved)
+{
+    for (int second = 0; second < TWIN__MAIL_LEARNERS; second++) {
+        const struct weights w = weights_of(content, label, second);
+        const struct twin__mail_saved_weights *before = &saved->weights[label][second];
+        struct plan plan = make_plan(&w, before);
+        out[second] = plan.whole ? 0 : before->changes + (plan.changed > 0);
+    }
+}
+
+/* ---- writing */
+
+static twin_status save_whole(twin__store_txn *txn, const struct weights *w,
+                              const struct twin__mail_saved_weights *saved, twin_error *error)
+{
+    for (uint32_t i = 0; i < saved->changes; i++) {
+        twin_status status = twin__store_delete(txn, TWIN__MAIL_WEIGHTS, changes_key(w, i), error);
+        if (status != TWIN_OK)
+            return status;
+    }
+    for (size_t part = 0; part * PART_BYTES < bytes_of(w); part++) {
+        size_t length = part_length(w, part);
+        uint64_t key = part_key(w, part);
+        void *room;
+        twin_status status = twin__store_reserve(&room, txn, TWIN__MAIL_WEIGHTS, key, TWIN__MAIL_CHECK_BYTES + length,
+                                                 TWIN__STORE_SET, error);
+        if (status != TWIN_OK)
+            return status;
+        memcpy((char *)room + TWIN__MAIL_CHECK_BYTES, (const char *)w->values + part * PART_BYTES, length);
+        twin__mail_put_check(room, TWIN__MAIL_CHECK_BYTES + length, key);
+    }
+    return TWIN_OK;
+}
+
+/* The record: check, count (4 bytes), places, and the floats of each. */
+static size_t write_changes(unsigned char *out, uint32_t *places, const struct weights *w, const float *saved)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < TWIN__FEATURE_PLACES; i++)
+        if (is_changed(w, saved, i))
+            places[count++] = (uint32_t)i;
+    twin__put4(out + TWIN__MAIL_CHECK_BYTES, count);
+    unsigned char *at = twin__mail_put_places(out + CHANGES_HEAD, places, count);
+    size_t size = w->width * sizeof(float);
+    for (uint32_t i = 0; i < count; i++, at += size)
+        memcpy(at, w->values + places[i] * w->width, size);
+    return (size_t)(at - out);
+}
+
+static twin_status save_changes(twin__store_txn *txn, const struct weights *w,
+                                const struct twin__mail_saved_weights *saved, struct plan plan, twin_error *error)
+{
+    unsigned char *value = malloc(plan.bytes);
+    uint32_t *places = malloc((plan.changed + 1) * sizeof *places);
+    twin_status status = TWIN_ENOMEM;
+    if (!value || !places) {
+        twin__fail_memory(error);
+    } else {
+        uint64_t key = changes_key(w, saved->changes);
+        struct twin__bytes bytes = { value, write_changes(value, places, w, saved->values) };
+        twin__mail_put_check(value, bytes.length, key);
+        status = twin__store_put(txn, TWIN__MAIL_WEIGHTS, key, bytes, TWIN__STORE_SET, error);
+    }
+    free(value);
+    free(places);
+    return status;
+}
+
+twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const struct twin__content *content,
+                                    const struct twin__mail_saved *saved, twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    for (int second = 0; second < TWIN__MAIL_LEARNERS && status == TWIN_OK; second++) {
+        const struct weights w = weights_of(content, label, second);
+        const struct twin__mail_saved_weights *before = &saved->weights[label][second];
+        struct plan plan = make_plan(&w, before);
+        if (plan.whole)
+            status = save_whole(txn, &w, before, error);
+        else if (plan.changed)
+            status = save_changes(txn, &w, before, plan, error);
+    }
+    return status;
+}
+
+twin_status twin__mail_note_weights(struct twin__mail_saved *saved, unsigned label,
+                                    const struct twin__content *content)
+{
+    for (int second = 0; second < TWIN__MAIL_LEARNERS; second++) {
+        const struct weights w = weights_of(content, label, second);
+        struct twin__mail_saved_weights *s = &saved->weights[label][second];
+        if (s->values) {
+            struct plan plan = make_plan(&w, s);
+            s->bytes = plan.whole ? 0 : s->bytes + (plan.changed ? plan.bytes : 0);
+            s->changes = plan.whole ? 0 : s->changes + (plan.changed > 0);
+        } else {
+            s->values = malloc(bytes_of(&w)); /* they were loaded, with their changes, or saved for the first time */
+        }
+        if (!s->values)
+            return TWIN_ENOMEM;
+        memcpy(s->values, w.values, bytes_of(&w));
+    }
+    return TWIN_OK;
+}
+
+/* ---- reading */
+
+static twin_status load_whole(const struct weights *w, twin__store_txn *txn, const twin__store *store,
+                              twin_error *error)
+{
+    for (size_t part = 0; part * PART_BYTES < bytes_of(w); part++) {
+        size_t length = part_length(w, part);
+        struct twin__bytes value;
+        twin_status status = twin__store_get(&value, txn, TWIN__MAIL_WEIGHTS, part_key(w, part), error);
+        if (status != TWIN_OK)
+            return status;
+        if (!value.at || value.length != TWIN__MAIL_CHECK_BYTES + length ||
+            !twin__mail_check_fits(value, part_key(w, part)))
+            return twin__store_fail_damaged(error, store, "its weights");
+        memcpy((char *)w->values + part * PART_BYTES, (const char *)value.at + TWIN__MAIL_CHECK_BYTES, length);
+    }
+    return TWIN_OK;
+}
+
+/* `places` has room for all. */
+static bool apply_changes(const struct weights *w, uint32_t *places, struct twin__bytes value)
+{
+    const unsigned char *at = value.at, *end = at + value.length;
+    if (value.length < CHANGES_HEAD)
+        return false;
+    uint32_t count = twin__get4(at + TWIN__MAIL_CHECK_BYTES);
+    size_t size = w->width * sizeof(float);
+    at += CHANGES_HEAD;
+    if (count > TWIN__FEATURE_PLACES || !twin__mail_get_places(&at, end, places, count) ||
+        (size_t)(end - at) != count * size)
+        return false;
+    for (uint32_t i = 0; i < count; i++, at += size)
+        memcpy(w->values + places[i] * w->width, at, size);
+    return true;
+}
+
+static twin_status load_changes(const struct weights *w, struct twin__mail_saved_weights *saved, uint32_t *places,
+                                twin__store_txn *txn, const twin__store *store, twin_error *error)
+{
+    saved->bytes = 0;
+    for (uint32_t i = 0; i < saved->changes; i++) {
+        struct twin__bytes value;
+        uint64_t key = changes_key(w, i);
+        twin_status status = twin__store_get(&value, txn, TWIN__MAIL_WEIGHTS, key, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!value.at || !twin__mail_check_fits(value, key) || !apply_changes(w, places, value))
+            return twin__store_fail_damaged(error, store, "changes of its weights");
+        saved->bytes += value.length;
+    }
+    return TWIN_OK;
+}
+
+twin_status twin__mail_load_weights(struct twin__content *out, unsigned label, struct twin__mail_saved *saved,
+                                    twin__store_txn *txn, const twin__store *store, twin_error *error)
+{
+    uint32_t *places = malloc(TWIN__FEATURE_PLACES * sizeof *places);
+    if (!places)
+        return twin__fail_memory(error);
+    twin_status status = TWIN_OK;
+    for (int second = 0; second < TWIN__MAIL_LEARNERS && status == TWIN_OK; second++) {
+        const struct weights w = weights_of(out, label, second);
+        status = load_whole(&w, txn, store, error);
+        if (status == TWIN_OK)
+            status = load_changes(&w, &saved->weights[label][second], places, txn, store, error);
+    }
+    free(places);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* mail_upkeep.c — a model for several threads, and its file without free pages. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "mail/mail_private.h"
+
+twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error)
+{
+    if (!out || !mail)
+        return twin__fail_null(error, out ? "mail" : "out");
+    *out = NULL;
+    twin_status status = twin__mail_load_for_checks(mail, error);
+    if (status != TWIN_OK)
+        return status;
+    twin_mail *borrower = calloc(1, sizeof *borrower);
+    if (!borrower)
+        return twin__fail_memory(error);
+    borrower->borrowed = true;
+    borrower->use = TWIN__MAIL_FOR_CHECKS;
+    borrower->model = mail->model;
+    borrower->model.maker = NULL;
+    status = twin__feature_maker_create(&borrower->model.maker, mail->model.key);
+    if (status != TWIN_OK) {
+        twin_mail_close(borrower);
+        return twin__fail_status(error, status);
+    }
+    *out = borrower;
+    return TWIN_OK;
+}
+
+/* Nothing has changed but the number of the transaction, which the state has. */
+static twin_status touch(twin__store_txn *txn, void *context, twin_error *error)
+{
+    const twin_mail *mail = context;
+    return twin__mail_save(txn, &mail->model, &mail->saved, error);
+}
+
+twin_status twin_mail_compact(const char *path, twin_error *error)
+{
+    if (!path)
+        return twin__fail_null(error, "path");
+    twin_mail *mail;
+    twin_status status = twin__mail_open(&mail, path, TWIN__STORE_COMPACT, error);
+    if (status == TWIN_OK)
+        status = twin__store_compact(mail->store, touch, mail, error);
+    twin_mail_close(mail);
+    return status;
+}
