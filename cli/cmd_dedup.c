@@ -25,6 +25,7 @@ struct request {
         char field[FIELD_ROOM];
     } keep;
     bool chain, dry_run, stats;
+    uint64_t audit;
     const char *output, *groups, *report, *update;
     struct option_texts against;
 };
@@ -80,6 +81,9 @@ static const struct option_row options[] = {
     { "report", 0, OPTIONS_OUTPUT, "FILE", "write an HTML page with counts, plots and the largest groups",
       &option_text, AT(report) },
     { "dry-run", 0, OPTIONS_OUTPUT, NULL, "write no documents, only the summary", &option_flag, AT(dry_run) },
+    { "audit", 0, OPTIONS_OUTPUT, "N",
+      "measure recall: compare N kept documents, chosen at random, with all other kept ones", &option_count,
+      AT(audit), .least = 1, .most = UINT32_MAX },
     { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts, times and memory at the end as JSON", &option_flag,
       AT(stats) },
     { 0 },
@@ -94,8 +98,10 @@ struct run {
     twin_input *other_input; /* what --against names beside indexes */
     twin_collection *other;
     twin_dedup *dedup;
-    struct known known;                   /* documents that indexes know */
-    double started, read, found, written; /* seconds */
+    struct known known; /* documents that indexes know */
+    struct dedup_run how;
+    twin_dedup_audit audit;
+    double since; /* when the present stage began, in seconds */
 };
 
 static void run_clear(struct run *run)
@@ -168,30 +174,55 @@ static bool read_collection(struct run *run, twin_progress progress)
     run->collection = read_side(run, run->input, progress);
     if (!run->collection || !join_others(run, progress))
         return false;
-    run->read = seconds();
+    end_dedup_stage(&run->how, &run->since, "reading", twin_collection_count(run->collection).bytes);
     bool has_known = request->update || request->against.count;
     return !has_known || known_finish(&run->known, twin_collection_count(run->collection).documents);
+}
+
+static twin_dedup_options dedup_options(const struct run *run, twin_progress progress)
+{
+    return (twin_dedup_options){ .search = { .exec = run->exec, .progress = progress },
+                                 .preference = run->request->keep.rule,
+                                 .field = *run->request->keep.field ? run->request->keep.field : NULL,
+                                 .excluded = run->known.excluded,
+                                 .chain = run->request->chain };
 }
 
 static bool find_duplicates(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
-    twin_dedup_options wanted = { .search = { .exec = run->exec, .progress = progress },
-                                  .preference = run->request->keep.rule,
-                                  .field = *run->request->keep.field ? run->request->keep.field : NULL,
-                                  .excluded = run->known.excluded,
-                                  .chain = run->request->chain };
-    twin_status status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
-    run->found = seconds();
+    twin_status status = twin_dedup_find(&run->dedup, run->collection, dedup_options(run, progress), &error);
+    end_dedup_stage(&run->how, &run->since, "deciding", 0);
     progress_clear();
     if (status != TWIN_OK)
         fail_status("the search", status, &error);
     return status == TWIN_OK;
 }
 
+static bool audit(struct run *run, twin_progress progress)
+{
+    twin_error error = { 0 };
+    twin_audit_options wanted = { .documents = run->request->audit,
+                                  .seed = run->request->shared.scheme.minhash.seed,
+                                  .exec = run->exec,
+                                  .progress = progress };
+    twin_status status =
+        twin_dedup_audit_run(&run->audit, run->dedup, run->collection, dedup_options(run, progress), wanted, &error);
+    end_dedup_stage(&run->how, &run->since, "auditing", 0);
+    progress_clear();
+    if (status != TWIN_OK)
+        fail_status("the audit", status, &error);
+    run->how.audit = &run->audit;
+    return status == TWIN_OK;
+}
+
 static struct dedup_result result_of(const struct run *run)
 {
-    return (struct dedup_result){ run->input, run->collection, run->dedup, &run->known };
+    return (struct dedup_result){ .input = run->input,
+                                  .collection = run->collection,
+                                  .dedup = run->dedup,
+                                  .known = &run->known,
+                                  .run = &run->how };
 }
 
 /* The groups come first: if they cannot be written, an output of an earlier run is still there. The index comes last:
@@ -201,11 +232,41 @@ static bool write_results(struct run *run)
     const struct request *request = run->request;
     struct dedup_result result = result_of(run);
     bool done = (!request->groups || write_groups(&result, request->groups)) &&
-                (request->dry_run || write_kept(&result, request->output)) &&
-                (!request->update || add_kept(request->update, run->collection, run->dedup, run->exec));
-    run->written = seconds();
-    struct dedup_times times = { run->read - run->started, run->found - run->read, run->written - run->found };
-    return done && (!request->report || write_report(&result, &times, request->report));
+                (request->dry_run || write_kept(&result, request->output));
+    end_dedup_stage(&run->how, &run->since, "writing",
+                    request->dry_run ? 0 : twin_dedup_count(run->dedup).kept_bytes);
+    if (done && request->update) {
+        done = add_kept(request->update, run->collection, run->dedup, run->exec);
+        end_dedup_stage(&run->how, &run->since, "updating", 0);
+    }
+    return done && (!request->report || write_report(&result, request->report));
+}
+
+/* Seconds of each stage, bytes per second where they say something, and the audit. */
+static void record_stages(struct record *record, const struct dedup_run *run)
+{
+    double total = 0;
+    record_object(record, "seconds");
+    for (size_t i = 0; i < run->stage_count; i++) {
+        record_fixed(record, run->stages[i].name, run->stages[i].seconds, 3);
+        total += run->stages[i].seconds;
+    }
+    record_fixed(record, "total", total, 3);
+    record_object_end(record);
+    record_object(record, "bytes_per_second");
+    for (size_t i = 0; i < run->stage_count; i++)
+        if (run->stages[i].bytes && run->stages[i].seconds > 0)
+            record_fixed(record, run->stages[i].name, (double)run->stages[i].bytes / run->stages[i].seconds, 0);
+    record_object_end(record);
+    if (!run->audit)
+        return;
+    record_object(record, "audit");
+    record_count(record, "documents", run->audit->documents);
+    record_count(record, "missed", run->audit->missed);
+    record_fixed(record, "recall", run->audit->recall, 6);
+    record_fixed(record, "low", run->audit->low, 6);
+    record_fixed(record, "high", run->audit->high, 6);
+    record_object_end(record);
 }
 
 static void print_stats(const struct run *run)
@@ -230,12 +291,7 @@ static void print_stats(const struct run *run)
     record_count(&record, "verified", counts.search.verified);
     if (!run->request->shared.key_file) /* or it would reveal the key */
         record_count(&record, "seed", run->request->shared.scheme.minhash.seed);
-    record_object(&record, "seconds");
-    record_fixed(&record, "reading", run->read - run->started, 3);
-    record_fixed(&record, "deciding", run->found - run->read, 3);
-    record_fixed(&record, "writing", run->written - run->found, 3);
-    record_fixed(&record, "total", run->written - run->started, 3);
-    record_object_end(&record);
+    record_stages(&record, &run->how);
     record_count(&record, "peak_bytes", peak_bytes());
     record_object_end(&record);
     record_end(&record);
@@ -244,10 +300,18 @@ static void print_stats(const struct run *run)
 static bool dedup_and_write(struct run *run)
 {
     twin_progress progress = progress_begin(run->request->shared.quiet);
-    run->started = seconds();
-    bool done = read_collection(run, progress) && find_duplicates(run, progress) && write_results(run);
+    run->since = seconds();
+    run->how.progress = progress;
+    bool done = read_collection(run, progress) && find_duplicates(run, progress) &&
+                (!run->request->audit || audit(run, progress)) && write_results(run);
     progress_end();
     return done;
+}
+
+static void print_result(const struct run *run)
+{
+    struct dedup_result result = result_of(run);
+    print_summary(&result);
 }
 
 static int run_dedup(void *context)
@@ -264,7 +328,7 @@ static int run_dedup(void *context)
     if (done && request->stats)
         print_stats(&run);
     else if (done && !request->shared.quiet)
-        print_summary(&(struct dedup_result){ run.input, run.collection, run.dedup, &run.known });
+        print_result(&run);
     uint64_t skipped = twin_collection_count(run.collection).problems;
     run_clear(&run);
     word_list_clear(&stop_words);

@@ -47,7 +47,25 @@ static void write_row(FILE *out, const char *name, uint64_t count, const char *w
             what);
 }
 
-static void write_counts(FILE *out, const struct dedup_result *result, const struct dedup_times *times)
+/* How long the stages took, and the audit. */
+static void write_run(FILE *out, const struct dedup_run *run)
+{
+    char size[SIZE_ROOM], rate[RATE_ROOM];
+    for (size_t i = 0; i < run->stage_count; i++)
+        fprintf(out, "<tr><td>%s</td><td class=\"number\">%.2f s</td><td class=\"soft\">%s</td></tr>\n",
+                run->stages[i].name, run->stages[i].seconds, write_stage_rate(rate, &run->stages[i]));
+    fprintf(out, "<tr><td>peak memory</td><td class=\"number\">%s</td></tr>\n",
+            write_decimal_size(size, (double)peak_bytes()));
+    const twin_dedup_audit *audit = run->audit;
+    if (audit)
+        fprintf(out,
+                "<tr><td>recall</td><td class=\"number\">%.4f</td><td class=\"soft\">95 %% interval %.4f to %.4f: of "
+                "%" PRIu64 " kept documents, compared with all others, %" PRIu64
+                " should have been dropped</td></tr>\n",
+                audit->recall, audit->low, audit->high, audit->documents, audit->missed);
+}
+
+static void write_counts(FILE *out, const struct dedup_result *result)
 {
     twin_dedup_counts counts = twin_dedup_count(result->dedup);
     twin_collection_counts read = twin_collection_count(result->collection);
@@ -64,13 +82,9 @@ static void write_counts(FILE *out, const struct dedup_result *result, const str
     write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");
     write_row(out, "bad records", read.problems, "could not be read: left out");
     write_row(out, "pairs compared", counts.search.verified, "");
-    fprintf(
-        out,
-        "<tr><td>seconds</td><td class=\"number\">%.1f</td><td class=\"soft\">reading %.1f, deciding %.1f, writing "
-        "%.1f</td></tr>\n",
-        times->reading + times->deciding + times->writing, times->reading, times->deciding, times->writing);
-    fprintf(out, "<tr><td>peak memory</td><td class=\"number\">%s</td></tr>\n</table>\n",
-            write_decimal_size(size, (double)peak_bytes()));
+    if (result->run)
+        write_run(out, result->run);
+    fputs("</table>\n", out);
 }
 
 /* ---- plots ---- */
@@ -234,13 +248,13 @@ static void write_examples(FILE *out, const struct dedup_result *result)
     }
 }
 
-bool write_report(const struct dedup_result *result, const struct dedup_times *times, const char *path)
+bool write_report(const struct dedup_result *result, const char *path)
 {
     struct output_file output;
     if (!output_file_open(&output, path))
         return false;
     fputs(head, output.file);
-    write_counts(output.file, result, times);
+    write_counts(output.file, result);
     if (twin_dedup_groups(NULL, result->dedup)) {
         write_similarities(output.file, result);
         write_sizes(output.file, result);

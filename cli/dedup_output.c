@@ -57,6 +57,14 @@ static void write_record(FILE *out, const char *bytes, size_t length, size_t ava
         fputc('\n', out);
 }
 
+static void report_writing(const struct dedup_result *result, size_t done)
+{
+    static const twin_stage writing = { "writing", "documents" };
+    twin_progress progress = result->run ? result->run->progress : (twin_progress){ 0 };
+    if (progress.report)
+        progress.report(progress.context, &writing, done, twin_dedup_count(result->dedup).documents);
+}
+
 /* Writes the records of documents begin .. end - 1 that stay; they are in one block of the file. */
 static twin_status write_block(FILE *out, twin_buffer *block, const struct dedup_result *result, struct range range)
 {
@@ -105,6 +113,7 @@ static bool write_records(FILE *out, const struct dedup_result *result, struct r
         struct range piece = next_block(result, range);
         good = piece.begin == piece.end || write_block(out, &block, result, piece) == TWIN_OK;
         range.begin = piece.end;
+        report_writing(result, piece.end);
     }
     twin_buffer_clear(&block);
     return good;

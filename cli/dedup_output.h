@@ -7,12 +7,32 @@
 #include <stdio.h>
 #include <twinsift/twinsift.h>
 
+/* A stage of the run. */
+struct dedup_stage {
+    const char *name;
+    double seconds;
+    uint64_t bytes; /* that it read or wrote; 0: that says nothing about it */
+};
+
+/* How the result was found. */
+enum { MOST_DEDUP_STAGES = 8 };
+struct dedup_run {
+    struct dedup_stage stages[MOST_DEDUP_STAGES];
+    size_t stage_count;
+    const twin_dedup_audit *audit; /* NULL: there was none */
+    twin_progress progress;        /* receives "writing" */
+};
+
+/* Ends a stage that began at *since, in seconds, and sets that to now. */
+void end_dedup_stage(struct dedup_run *run, double *since, const char *name, uint64_t bytes);
+
 /* What was found, and in what. */
 struct dedup_result {
     const twin_input *input;
     const twin_collection *collection;
     const twin_dedup *dedup;
     const struct known *known;
+    const struct dedup_run *run; /* how it was found; NULL: it is not known */
 };
 
 /* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and sets
@@ -25,16 +45,15 @@ bool write_kept(const struct dedup_result *result, const char *path);
  * document that an index knows, with the id there and the name of the index. */
 bool write_groups(const struct dedup_result *result, const char *path);
 
-/* Seconds that the steps took. */
-struct dedup_times {
-    double reading, deciding, writing;
-};
-
 /* Writes an HTML page with counts, plots and examples. */
-bool write_report(const struct dedup_result *result, const struct dedup_times *times, const char *path);
+bool write_report(const struct dedup_result *result, const char *path);
 
-/* Prints counts and the largest groups on standard error. */
+/* Prints counts, the largest groups, the audit, stages and memory on standard error. */
 void print_summary(const struct dedup_result *result);
+
+/* "52 MB/s", or nothing if bytes say nothing about the stage. */
+enum { RATE_ROOM = 32 };
+const char *write_stage_rate(char out[RATE_ROOM], const struct dedup_stage *stage);
 
 /* Fills `out` with the largest groups, largest first, of equal ones the earlier; returns how many. */
 enum { LARGEST_GROUPS = 10 };

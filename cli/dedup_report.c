@@ -4,6 +4,7 @@
 #include "support/escape.h"
 #include "support/messages.h"
 #include "support/size.h"
+#include "support/usage.h"
 
 #include <inttypes.h>
 
@@ -55,6 +56,46 @@ static void print_group(const struct dedup_result *result, const twin_dedup_grou
     twin_scratch_clear(&scratch);
 }
 
+/* ---- the run ---- */
+
+void end_dedup_stage(struct dedup_run *run, double *since, const char *name, uint64_t bytes)
+{
+    double now = seconds();
+    if (run->stage_count < MOST_DEDUP_STAGES)
+        run->stages[run->stage_count++] = (struct dedup_stage){ name, now - *since, bytes };
+    *since = now;
+}
+
+const char *write_stage_rate(char out[RATE_ROOM], const struct dedup_stage *stage)
+{
+    char size[SIZE_ROOM];
+    out[0] = '\0';
+    if (stage->bytes && stage->seconds > 0)
+        snprintf(out, RATE_ROOM, "%s/s", write_decimal_size(size, (double)stage->bytes / stage->seconds));
+    return out;
+}
+
+static void print_audit(const twin_dedup_audit *audit)
+{
+    fprintf(stderr,
+            "audit: %" PRIu64 " kept document%s compared with all others, %" PRIu64 " should have been dropped\n"
+            "audit: recall %.4f, 95 %% interval %.4f to %.4f\n",
+            audit->documents, plural(audit->documents), audit->missed, audit->recall, audit->low, audit->high);
+}
+
+static void print_run(const struct dedup_run *run)
+{
+    char rate[RATE_ROOM], size[SIZE_ROOM];
+    for (size_t i = 0; i < run->stage_count; i++) {
+        write_stage_rate(rate, &run->stages[i]);
+        fprintf(stderr, "%-14s %10.2f s%s%s\n", run->stages[i].name, run->stages[i].seconds, *rate ? "   " : "",
+                rate);
+    }
+    fprintf(stderr, "%-14s %12s\n", "peak memory", write_decimal_size(size, (double)peak_bytes()));
+    if (run->audit)
+        print_audit(run->audit);
+}
+
 void print_summary(const struct dedup_result *result)
 {
     twin_dedup_counts counts = twin_dedup_count(result->dedup);
@@ -80,4 +121,6 @@ void print_summary(const struct dedup_result *result)
         fputs("largest groups\n", stderr);
     for (size_t i = 0; i < listed; i++)
         print_group(result, largest[i]);
+    if (result->run)
+        print_run(result->run);
 }

@@ -31,6 +31,12 @@ typedef struct twin_audit {
     double low, high;   /* the 95 % interval of the recall (Wilson's) */
 } twin_audit;
 
+/* Numbers of documents of a collection. */
+typedef struct twin_document_list {
+    const uint32_t *items;
+    size_t count;
+} twin_document_list;
+
 /* Audits the pairs of distinct documents that twin_similar_find() found in `collection`. */
 TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                                     twin_audit_options options, twin_error *error);
@@ -39,6 +45,17 @@ TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *coll
  * text, with all others of a length that can be near. Threshold, measure and top are not used. */
 TWIN_API twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                                       twin_edit_join_options join, twin_audit_options options, twin_error *error);
+
+/* Draws some of the documents listed, which are in increasing order and without copies of each other, and compares them with
+ * all that are listed. Adds each similar pair to `out`, by a, then b; is_drawn[i] becomes whether documents[i] was
+ * drawn. Threshold and measure are those of the options, or of the collection's scheme if the threshold is 0; top is
+ * not used. */
+TWIN_API twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
+                                          twin_document_list documents, twin_audit_options options,
+                                          twin_error *error);
+
+/* The 95 % interval (Wilson's) of a share of which `found` of `of` were found. */
+TWIN_API void twin_audit_interval(double *low, double *high, uint64_t found, uint64_t of);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 #ifndef TWINSIFT_DEDUP_H
 #define TWINSIFT_DEDUP_H
 
-#include <twinsift/similar.h>
+#include <twinsift/audit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +75,19 @@ typedef struct twin_dedup_group {
 
 /* The groups of two documents and more, in the order of the documents that stay. The array lives as long as the result. */
 TWIN_API size_t twin_dedup_groups(const twin_dedup_group **out, const twin_dedup *dedup);
+
+/* How much of what is similar was dropped: some of the documents that stay are compared with all others that stay. */
+typedef struct twin_dedup_audit {
+    uint64_t documents; /* drawn */
+    uint64_t missed;    /* of these, documents that should have gone for another that stays */
+    double recall;      /* estimated: near-copies dropped / (those and the ones missed); exact copies do not count */
+    double low, high;   /* the 95 % interval of the recall; both are the recall if all that stay were drawn */
+} twin_dedup_audit;
+
+/* `collection` and `options` are those of twin_dedup_find(); of the audit's, threshold, measure and top are not used. */
+TWIN_API twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedup *dedup,
+                                          const twin_collection *collection, twin_dedup_options options,
+                                          twin_audit_options audit, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -82,7 +82,9 @@ static twin_status make_order(struct decision *decision, bool *is_involved, twin
     for (size_t i = 0; i < decision->documents; i++)
         decision->best[i] = NOBODY;
     size_t count = list_involved(sorted, is_involved, decision);
-    struct twin__preference preference = { decision->options->preference, decision->options->field };
+    struct twin__preference preference = { .rule = decision->options->preference,
+                                           .field = decision->options->field,
+                                           .progress = decision->options->search.progress };
     twin_status status =
         twin__preference_sort(sorted, count, decision->collection, preference, decision->options->search.exec, error);
     if (status == TWIN_OK)

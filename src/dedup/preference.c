@@ -4,10 +4,12 @@
  * Only documents that are similar to some other come here. */
 #include "dedup/preference.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 
 /* Smaller keys are preferred. */
 struct key {
@@ -26,6 +28,8 @@ struct keys {
     const twin_collection *collection;
     struct twin__preference preference;
     struct key *items;
+    size_t count;
+    atomic_size_t done;
     twin_scratch *scratches;  /* one per worker */
     twin_read_buffers *rooms; /* for fields, likewise */
     struct twin__first_failure failure;
@@ -91,6 +95,10 @@ static void make_keys(void *context, size_t begin, size_t end, int worker)
             return;
         }
     }
+    twin_progress progress = keys->preference.progress;
+    size_t done = atomic_fetch_add(&keys->done, end - begin) + end - begin;
+    if (progress.report)
+        progress.report(progress.context, &twin__stage_ordering, done, keys->count);
 }
 
 static int compare_texts(twin_text a, twin_text b)
@@ -157,7 +165,9 @@ twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_
         qsort(documents, count, sizeof *documents, by_number);
         return TWIN_OK;
     }
-    struct keys keys = { .collection = collection, .preference = preference, .failure = TWIN__NO_FAILURE };
+    struct keys keys = {
+        .collection = collection, .preference = preference, .count = count, .failure = TWIN__NO_FAILURE
+    };
     keys.items = calloc(count, sizeof *keys.items);
     keys.scratches = calloc((size_t)exec.workers, sizeof *keys.scratches);
     keys.rooms = calloc((size_t)exec.workers, sizeof *keys.rooms);

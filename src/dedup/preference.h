@@ -6,7 +6,8 @@
 
 struct twin__preference {
     twin_preference rule;
-    const char *field; /* of MOST and LEAST */
+    const char *field;      /* of MOST and LEAST */
+    twin_progress progress; /* receives "ordering", if documents are read */
 };
 
 /* Sorts the documents listed, the most preferred first. Each is read again, unless its place in the input decides. */

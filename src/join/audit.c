@@ -24,8 +24,10 @@ twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *sim
                               twin_error *error)
 {
     audit->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
-    audit->distinct_count = twin_collection_distinct(&audit->distinct, audit->collection);
-    audit->match_count = twin_similar_matches(&audit->matches, similar);
+    if (similar) {
+        audit->distinct_count = twin_collection_distinct(&audit->distinct, audit->collection);
+        audit->match_count = twin_similar_matches(&audit->matches, similar);
+    }
     audit->drawn_count = wanted < audit->distinct_count ? wanted : audit->distinct_count;
     audit->drawn = calloc(audit->drawn_count + 1, sizeof *audit->drawn);
     audit->is_drawn = calloc(twin_collection_count(audit->collection).documents + 1, sizeof *audit->is_drawn);
@@ -98,8 +100,7 @@ bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y)
     return low < audit->match_count && audit->matches[low].a == a && audit->matches[low].b == b;
 }
 
-/* Wilson's score interval for a share, at 95 %. */
-static void wilson(double *low, double *high, uint64_t found, uint64_t of)
+void twin_audit_interval(double *low, double *high, uint64_t found, uint64_t of)
 {
     const double z = 1.959964;
     double n = (double)of, p = of ? (double)found / n : 1;
@@ -123,5 +124,5 @@ void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64
     out->documents = audit->drawn_count;
     out->wrong = all - confirmed;
     out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
-    wilson(&out->low, &out->high, out->found, out->similar);
+    twin_audit_interval(&out->low, &out->high, out->found, out->similar);
 }

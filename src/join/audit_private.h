@@ -39,7 +39,8 @@ struct twin__audit {
     size_t total;
 };
 
-/* Draws `wanted` of the distinct documents, each as likely as any other; release with twin__audit_end(). */
+/* Draws `wanted` of the distinct documents, each as likely as any other; release with twin__audit_end(). `similar` NULL:
+ * of those that are in the audit already, and there are no matches. */
 twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *similar, size_t wanted, uint64_t seed,
                               twin_error *error);
 twin_status twin__audit_batches(struct twin__audit *audit, twin_error *error);

@@ -6,6 +6,7 @@
 #include "base/exec.h"
 #include "join/audit_private.h"
 #include "join/similar_private.h"
+#include "join/verify.h"
 
 /* A document B with J(A, B) >= t holds at least t·|A| items of A, hence at least one of any |A| - ceil(t·|A|) + 1 of
  * them. So of each drawn set A only that many items are listed, its rarest, and one pass over the collection meets
@@ -34,10 +35,11 @@ struct audit {
         uint32_t *touched; /* the samples that share a listed item with the document in hand */
         bool *is_touched;
         uint64_t similar, found, confirmed; /* confirmed: found, each pair once */
-        twin_matches seen;                  /* of samples (a) and documents (b), when only the best count */
+        twin_matches seen; /* of samples (a) and documents (b), when only the best count or all are listed */
         bool no_memory;
     } * auditors;
     uint64_t similar, found; /* among the best, so far */
+    twin_matches *pairs;     /* unless NULL, takes all similar pairs */
 };
 
 /* ---- postings ---- */
@@ -189,7 +191,7 @@ static void judge_set(const struct audit *audit, struct auditor *auditor, uint32
         auditor->similar++;
         auditor->found += found;
         auditor->confirmed += found && !again;
-        if (audit->options.top)
+        if (audit->options.top || audit->pairs)
             note(auditor, (twin_match){ other, document, similarity });
     }
 }
@@ -329,40 +331,101 @@ static void free_auditors(struct audit *audit)
     free(audit->auditors);
 }
 
+/* Draws and compares; on success `audit` is to be summed up, and in any case to be ended. */
+static twin_status run(struct audit *audit, const twin_similar *similar, twin_error *error)
+{
+    struct twin__audit *base = &audit->base;
+    base->exec = audit->options.exec;
+    base->progress = audit->options.progress;
+    base->read_samples = read_samples;
+    base->judge = judge;
+    base->piece = 64;
+    twin_status status = twin__audit_begin(base, similar, audit->options.documents, audit->options.seed, error);
+    if (status == TWIN_OK && !make_auditors(audit))
+        status = twin__fail_memory(error);
+    return status == TWIN_OK ? twin__audit_batches(base, error) : status;
+}
+
+static void end(struct audit *audit)
+{
+    free_auditors(audit);
+    postings_clear(&audit->postings);
+    twin_items_clear(&audit->items);
+    twin__audit_end(&audit->base);
+}
+
+static twin_status complete(twin_audit_options *options, twin_error *error)
+{
+    if (!(options->threshold >= 0 && options->threshold <= 1))
+        return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options->threshold);
+    if (options->documents == 0)
+        options->documents = TWIN__AUDIT_DOCUMENTS;
+    return twin__exec_complete(&options->exec, error);
+}
+
 twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                            twin_audit_options options, twin_error *error)
 {
     if (!out || !collection || !similar)
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "similar");
-    if (!(options.threshold >= 0 && options.threshold <= 1))
-        return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
-    twin_status status = twin__exec_complete(&options.exec, error);
+    twin_status status = complete(&options, error);
     if (status != TWIN_OK)
         return status;
-    if (options.documents == 0)
-        options.documents = TWIN__AUDIT_DOCUMENTS;
     if (options.threshold == 0) {
         options.threshold = similar->threshold;
         options.measure = similar->measure;
     }
-    struct audit audit = { .base = { .collection = collection,
-                                     .exec = options.exec,
-                                     .progress = options.progress,
-                                     .read_samples = read_samples,
-                                     .judge = judge,
-                                     .end_batch = options.top ? count_best : NULL,
-                                     .piece = 64 },
+    struct audit audit = { .base = { .collection = collection, .end_batch = options.top ? count_best : NULL },
                            .options = options };
-    status = twin__audit_begin(&audit.base, similar, options.documents, options.seed, error);
-    if (status == TWIN_OK && !make_auditors(&audit))
-        status = twin__fail_memory(error);
-    if (status == TWIN_OK)
-        status = twin__audit_batches(&audit.base, error);
+    status = run(&audit, similar, error);
     if (status == TWIN_OK)
         sum_up(out, &audit);
-    free_auditors(&audit);
-    postings_clear(&audit.postings);
-    twin_items_clear(&audit.items);
-    twin__audit_end(&audit.base);
+    end(&audit);
+    return status;
+}
+
+/* ---- pairs of some documents ---- */
+
+static twin_status take_pairs(struct twin__audit *base, twin_error *error)
+{
+    struct audit *audit = (struct audit *)base;
+    return gather_seen(audit->pairs, audit) ? TWIN_OK : twin__fail_memory(error);
+}
+
+twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
+                                 twin_document_list documents, twin_audit_options options, twin_error *error)
+{
+    if (!out || !collection || (documents.count && (!documents.items || !is_drawn)))
+        return twin__fail_null(error, !out          ? "out"
+                                      : !collection ? "collection"
+                                      : is_drawn    ? "documents"
+                                                    : "is_drawn");
+    for (size_t i = 0; i < documents.count; i++)
+        if (documents.items[i] >= twin_collection_count(collection).documents ||
+            (i > 0 && documents.items[i] <= documents.items[i - 1]))
+            return twin__fail(error, TWIN_EINVAL, "documents must be those of the collection, in increasing order");
+    twin_status status = complete(&options, error);
+    if (status != TWIN_OK)
+        return status;
+    options.top = 0;
+    if (options.threshold == 0) {
+        options.threshold = twin_collection_scheme(collection)->threshold;
+        options.measure = twin_collection_scheme(collection)->measure;
+    }
+    struct audit audit = { .base = { .collection = collection,
+                                     .end_batch = take_pairs,
+                                     .distinct = documents.items,
+                                     .distinct_count = documents.count },
+                           .options = options,
+                           .pairs = out };
+    status = run(&audit, NULL, error);
+    for (size_t i = 0; i < out->count && status == TWIN_OK; i++)
+        if (out->items[i].a > out->items[i].b)
+            out->items[i] = (twin_match){ out->items[i].b, out->items[i].a, out->items[i].similarity };
+    if (status == TWIN_OK)
+        twin__matches_sort(out);
+    for (size_t i = 0; i < documents.count && status == TWIN_OK; i++)
+        is_drawn[i] = audit.base.is_drawn[documents.items[i]];
+    end(&audit);
     return status;
 }

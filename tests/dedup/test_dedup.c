@@ -293,6 +293,61 @@ static void excluded_documents_decide_nothing(void **state)
     twin_input_free(input);
 }
 
+/* ---- the audit ---- */
+
+/* How many of those that stay should have gone for a better one that stays. */
+static size_t count_missed(const struct world *world, const twin_dedup *dedup, twin_preference preference)
+{
+    const uint32_t *keepers = twin_dedup_keepers(dedup);
+    size_t missed = 0;
+    for (uint32_t d = 0; d < world->truth.count; d++) {
+        bool should_go = false;
+        for (uint32_t other = 0; other < world->truth.count && keepers[d] == d; other++)
+            should_go |= other != d && keepers[other] == other && is_better(world, preference, other, d) &&
+                         similarity(world, d, other) >= THRESHOLD;
+        missed += should_go;
+    }
+    return missed;
+}
+
+/* A search that misses much, with all documents drawn: the audit counts what comparing all pairs counts. Of a thorough search
+ * nothing is missed. Lengths may be equal, and then is_better() does not decide: at least as many are missed. */
+static void an_audit_counts_what_was_missed(void **state)
+{
+    (void)state;
+    uint64_t seed = 8;
+    struct world world;
+    draw_lookalikes(&world.truth, DOCUMENTS, &seed);
+    world_read(&world, (twin_exec){ 0 }, &seed);
+    for (twin_preference preference = TWIN_PREFER_FIRST; preference <= TWIN_PREFER_LONGEST; preference++) {
+        twin_dedup_options options = thorough(preference, (twin_exec){ 0 });
+        twin_dedup_audit audit;
+        for (int misses = 0; misses < 2; misses++) {
+            if (misses)
+                options.search.bands.plan = (twin_plan){ .bands = 1, .rows = 12 };
+            twin_dedup *dedup = find(world.collection, options);
+            twin_dedup_counts counts = twin_dedup_count(dedup);
+            size_t missed = count_missed(&world, dedup, preference);
+            assert_int_equal(twin_dedup_audit_run(&audit, dedup, world.collection, options,
+                                                  (twin_audit_options){ .documents = SIZE_MAX }, NULL),
+                             TWIN_OK);
+            assert_int_equal(audit.documents, counts.kept);
+            assert_true(preference == TWIN_PREFER_FIRST ? audit.missed == missed : audit.missed >= missed);
+            assert_true(misses ? missed > 5 : missed == 0 && audit.missed == 0);
+            assert_true(fabs(audit.recall -
+                             (double)counts.near_copies / (double)(counts.near_copies + audit.missed)) < 1e-12);
+            assert_true(audit.low == audit.recall && audit.high == audit.recall);
+            assert_int_equal(twin_dedup_audit_run(&audit, dedup, world.collection, options,
+                                                  (twin_audit_options){ .documents = counts.kept / 2 }, NULL),
+                             TWIN_OK);
+            assert_int_equal(audit.documents, counts.kept / 2);
+            assert_true(audit.low < 1 && audit.low <= audit.recall && audit.recall <= audit.high);
+            twin_dedup_free(dedup);
+        }
+    }
+    world_end(&world);
+}
+
 static void bad_arguments_are_named(void **state)
 {
     (void)state;
@@ -325,6 +380,7 @@ int main(void)
         cmocka_unit_test(the_order_of_the_input_decides_for_first_only),
         cmocka_unit_test(a_chain_loses_only_what_is_similar_to_one_that_stays),
         cmocka_unit_test(excluded_documents_decide_nothing),
+        cmocka_unit_test(an_audit_counts_what_was_missed),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
