@@ -1,22 +1,26 @@
-/* cmd_mail_eval.c — twinsift mail eval: how well the filter does on a TREC corpus. */
+/* cmd_mail_eval.c — twinsift mail eval: how well a filter does on a corpus. */
 #include "commands.h"
 #include "mail_model.h"
+#include "support/mail_trial.h"
 #include "support/output_file.h"
 #include "support/record.h"
 #include "support/size.h"
 #include "support/usage.h"
-#include "trec.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct request {
     struct mail_request mail;
-    const char *trec, *results;
-    struct trec_options options;
+    const char *trec, *judge, *results;
+    struct trial_options options;
+    enum trial_method method;
     uint64_t messages;
+    size_t trees;
+    bool split;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
@@ -24,8 +28,9 @@ struct request {
 enum { FIRST = 1000, RESAMPLES = 100 };
 
 struct report {
+    const struct request *request;
     twin_mail_measures all, first; /* of all messages; of the first thousand */
-    const struct trec_outcome *outcome;
+    const struct trial_outcome *outcome;
     double seconds;
     uint64_t messages, bytes;
 };
@@ -50,15 +55,75 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+static bool has_first(const struct report *report)
+{
+    return report->outcome->count > FIRST && !report->request->split;
+}
+
+/* ---- thresholds of a split */
+
+enum { THRESHOLDS = 10 }; /* 0.1, 0.2 .. 1 */
+
+static bool is_published(const struct request *request)
+{
+    return request->method == TRIAL_FOREST || request->method == TRIAL_PAPER;
+}
+
+/* Scores of a model are log odds; the threshold is a probability. */
+static struct trial_counts count_at(const struct report *report, int tenths)
+{
+    double threshold = tenths / 10.0;
+    if (!is_published(report->request))
+        threshold = tenths < THRESHOLDS ? log(threshold / (1 - threshold)) : INFINITY;
+    return trial_count_from(report->outcome, threshold);
+}
+
+static void print_counts(const char *name, const twin_mail_measures *m, struct trial_counts counts)
+{
+    printf("  %-9s  %8" PRIu64 " %7.2f %%  %8" PRIu64 " %7.2f %%\n", name, counts.spam, share(counts.spam, m->spam),
+           counts.good, share(counts.good, m->good));
+}
+
+static void print_thresholds(const struct report *report)
+{
+    const twin_mail_measures *m = &report->all;
+    printf("  threshold        spam caught           good lost\n");
+    for (int t = 1; t <= THRESHOLDS; t++) {
+        char name[16];
+        snprintf(name, sizeof name, "%.1f", t / 10.0);
+        print_counts(name, m, count_at(report, t));
+    }
+    print_counts("verdict", m, (struct trial_counts){ m->spam - m->spam_missed, m->good_lost });
+}
+
+static void record_thresholds(struct record *record, const struct report *report)
+{
+    record_list(record, "thresholds");
+    for (int t = 1; t <= THRESHOLDS; t++) {
+        struct trial_counts counts = count_at(report, t);
+        record_object(record, NULL);
+        record_number(record, "threshold", t / 10.0, 2);
+        record_count(record, "spam_caught", counts.spam);
+        record_count(record, "good_lost", counts.good);
+        record_object_end(record);
+    }
+    record_list_end(record);
+}
+
+/* ---- the report */
+
 static void print_report(const struct report *report)
 {
-    const struct trec_outcome *o = report->outcome;
+    const struct trial_outcome *o = report->outcome;
     char size[SIZE_ROOM];
-    printf("messages %zu: %" PRIu64 " good, %" PRIu64 " spam\n", o->count, report->all.good, report->all.spam);
+    printf("messages %zu: %" PRIu64 " good, %" PRIu64 " spam", o->count, report->all.good, report->all.spam);
+    printf(report->request->split ? "; %" PRIu64 " others learnt before\n" : "\n", o->learnt);
+    if (report->request->split)
+        print_thresholds(report);
     print_measures(&report->all);
     printf("  unsure     %.2f %% of the good mail, %.2f %% of the spam\n", share(o->unsure_good, report->all.good),
            share(o->unsure_spam, report->all.spam));
-    if (o->count > FIRST) {
+    if (has_first(report)) {
         printf("first %d\n", FIRST);
         print_measures(&report->first);
     }
@@ -96,7 +161,9 @@ static void record_report(const struct report *report)
     record_measures(&record, &report->all);
     record_count(&record, "unsure_good", report->outcome->unsure_good);
     record_count(&record, "unsure_spam", report->outcome->unsure_spam);
-    if (report->outcome->count > FIRST) {
+    if (report->request->split)
+        record_thresholds(&record, report);
+    if (has_first(report)) {
         record_object(&record, "first_1000");
         record_measures(&record, &report->first);
         record_object_end(&record);
@@ -107,7 +174,7 @@ static void record_report(const struct report *report)
     record_end(&record);
 }
 
-static bool measure(struct report *report, const struct trec_outcome *outcome, uint64_t seed)
+static bool measure(struct report *report, const struct trial_outcome *outcome, uint64_t seed)
 {
     twin_mail_measure_options options = { RESAMPLES, seed };
     size_t first = outcome->count < FIRST ? outcome->count : FIRST;
@@ -118,6 +185,8 @@ static bool measure(struct report *report, const struct trec_outcome *outcome, u
         fail_status("the measures", status, NULL);
     return status == TWIN_OK;
 }
+
+/* ---- the filter */
 
 /* A model in memory, or in a new file; the same seed gives the same key and so the same scores. */
 static twin_mail *open_model(const struct request *request)
@@ -133,42 +202,111 @@ static twin_mail *open_model(const struct request *request)
     return mail;
 }
 
-static bool play(struct request *request, const struct trec_index *index, twin_mail *mail)
+static bool open_filter(struct trial_filter *out, const struct request *request)
 {
-    struct trec_outcome outcome = { 0 };
-    struct report report = { .outcome = &outcome, .messages = index->count };
-    twin_error error = { 0 };
-    double begin = seconds();
-    bool good = trec_play(&outcome, mail, index, &request->options);
-    report.seconds = seconds() - begin;
+    if (!is_published(request)) {
+        out->method = (twin_mail_method)request->method;
+        out->mail = open_model(request);
+        return out->mail != NULL;
+    }
+    if (request->mail.model) {
+        fail("--model: the methods forest and paper-a are not kept in files");
+        return false;
+    }
+    twin_status status = twin_mail_baseline_create(
+        &out->baseline,
+        (twin_mail_baseline_options){ .kind = request->method == TRIAL_FOREST ? TWIN_MAIL_FOREST : TWIN_MAIL_RULE,
+                                      .trees = request->trees,
+                                      .seed = request->options.seed });
+    if (status != TWIN_OK)
+        fail_status("the filter", status, NULL);
+    return status == TWIN_OK;
+}
+
+static void close_filter(struct trial_filter *filter)
+{
+    twin_mail_close(filter->mail);
+    twin_mail_baseline_free(filter->baseline);
+}
+
+/* The bytes of the model, once all of it is in its file. */
+static bool finish_model(uint64_t *bytes, twin_mail *mail)
+{
     twin_mail_info info = { 0 };
-    if (good && (twin_mail_commit(mail, &error) != TWIN_OK || twin_mail_describe(&info, mail, &error) != TWIN_OK))
-        good = fail_status("the model", error.status, &error) == EXIT_DONE;
-    report.bytes = info.bytes;
-    good = good && measure(&report, &outcome, request->options.seed);
+    twin_error error = { 0 };
+    twin_status status = mail ? twin_mail_commit(mail, &error) : TWIN_OK;
+    if (mail && status == TWIN_OK)
+        status = twin_mail_describe(&info, mail, &error);
+    if (status != TWIN_OK)
+        fail_status("the model", status, &error);
+    *bytes = info.bytes;
+    return status == TWIN_OK;
+}
+
+static bool play(struct request *request, const struct mail_corpus *corpus, const struct trial_filter *filter)
+{
+    struct trial_outcome outcome = { 0 };
+    struct report report = { .request = request, .outcome = &outcome, .messages = corpus->count };
+    double begin = seconds();
+    bool good = (request->split ? trial_split : trial_play)(&outcome, filter, corpus, &request->options);
+    report.seconds = seconds() - begin;
+    good = good && finish_model(&report.bytes, filter->mail) && measure(&report, &outcome, request->options.seed);
     if (good && request->mail.shared.json)
         record_report(&report);
     else if (good)
         print_report(&report);
-    trec_outcome_clear(&outcome);
+    trial_outcome_clear(&outcome);
     return good;
+}
+
+/* ---- the corpus */
+
+static bool read_folders(struct mail_corpus *out, const struct request *request)
+{
+    const struct request_base *base = &request->mail.shared.base;
+    bool good = true;
+    for (size_t i = 0; i < base->count && good; i++)
+        good = mail_corpus_add_folder(out, base->arguments[i]);
+    if (good && out->unlabelled)
+        warn("%zu file%s left out: the folder has neither ham nor spam in its name", out->unlabelled,
+             out->unlabelled == 1 ? " is" : "s are");
+    if (good && out->count == 0)
+        good = fail("there are no messages: give folders with ham and spam in their names") == EXIT_DONE;
+    good = good && mail_corpus_sort(out);
+    while (good && request->messages && out->count > request->messages) {
+        out->count--;
+        free(out->lines[out->count].path);
+        free(out->lines[out->count].name);
+    }
+    return good;
+}
+
+static bool read_corpus(struct mail_corpus *out, const struct request *request)
+{
+    bool good = request->trec
+                    ? mail_corpus_read_index(out, request->trec, request->messages ? request->messages : SIZE_MAX)
+                    : read_folders(out, request);
+    return good && (!request->judge || mail_corpus_correct(out, request->judge));
 }
 
 static int run(void *context)
 {
     struct request *request = context;
-    struct trec_index index = { 0 };
+    struct mail_corpus corpus = { 0 };
+    struct trial_filter filter = { 0 };
     struct output_file results = { 0 };
-    if (!request->trec)
-        return fail("--trec is missing: give the index of a corpus");
+    if (!request->trec == !request->mail.shared.base.count)
+        return fail("give the index of a corpus with --trec, or folders of messages%s",
+                    request->trec ? ", not both" : "");
+    if (request->split && (request->options.delay || request->options.teach_every))
+        return fail(
+            "--split learns a half and judges the other: --delay and --teach-every are for messages in order");
     if (request->results && !output_file_open(&results, request->results))
         return EXIT_ERROR;
     request->options.results = results.file;
-    bool good = trec_read(&index, request->trec, request->messages ? request->messages : SIZE_MAX);
-    twin_mail *mail = good ? open_model(request) : NULL;
-    good = mail && play(request, &index, mail);
-    twin_mail_close(mail);
-    trec_clear(&index);
+    bool good = read_corpus(&corpus, request) && open_filter(&filter, request) && play(request, &corpus, &filter);
+    close_filter(&filter);
+    mail_corpus_clear(&corpus);
     if (request->results && good)
         good = output_file_finish(&results);
     else if (request->results)
@@ -177,20 +315,29 @@ static int run(void *context)
 }
 
 static const struct option_row options[] = {
-    { "trec", 0, OPTIONS_INPUT, "INDEX", "the index of the corpus: lines \"spam PATH\" or \"ham PATH\"", &option_text,
+    { "trec", 0, OPTIONS_INPUT, "INDEX", "the index of a corpus: lines \"spam PATH\" or \"ham PATH\"", &option_text,
       AT(trec) },
     { "messages", 0, OPTIONS_INPUT, "N", "only the first N messages", &option_count, AT(messages), .least = 1 },
+    { "judge", 0, OPTIONS_INPUT, "FILE",
+      "judge some messages by other labels, in the form of an index; what is learnt stays as it is", &option_text,
+      AT(judge) },
+    { "split", 0, OPTIONS_MATCHING, NULL,
+      "learn a half, judge the other, and print what thresholds from 0.1 to 1 catch", &option_flag, AT(split) },
     { "model", 'm', OPTIONS_OUTPUT, "FILE", "keep the model in a new file (default: in memory)", &option_text,
       AT(mail.model) },
-    { "method", 0, OPTIONS_MATCHING, "NAME", "the evidence that decides: all, content, sender or lookalike",
-      &option_choice, AT(options.method), .choices = "all content sender lookalike" },
+    { "method", 0, OPTIONS_MATCHING, "NAME",
+      "the evidence that decides: all, content, sender or lookalike; or a published filter: forest (Sokolov 2007) or "
+      "paper-a (Martins and Jesus 2015)",
+      &option_choice, AT(method), .choices = TRIAL_METHODS },
+    { "trees", 0, OPTIONS_MATCHING, "N", "trees of the forest (default: 100)", &option_size, AT(trees), .least = 1,
+      .most = TWIN_FOREST_MAX_TREES },
     { "noise", 0, OPTIONS_MATCHING, "P", "learn this share of the messages under the wrong label", &option_fraction,
       AT(options.noise) },
     { "teach-every", 0, OPTIONS_MATCHING, "N", "learn only every N-th message", &option_count,
       AT(options.teach_every), .least = 1 },
     { "delay", 0, OPTIONS_MATCHING, "N", "learn a message only after N more were judged", &option_count,
       AT(options.delay) },
-    { "seed", 0, OPTIONS_MATCHING, "N", "the seed of the model's key, of the noise and of the resamples",
+    { "seed", 0, OPTIONS_MATCHING, "N", "the seed of the model's key, of the noise, the halves and the resamples",
       &option_seed, AT(options.seed) },
     { "results", 0, OPTIONS_OUTPUT, "FILE", "write a line per message, as the TREC toolkit does", &option_text,
       AT(results) },
@@ -202,16 +349,26 @@ static const struct request defaults = { .mail = MAIL_DEFAULTS, .options = { .se
 const struct command command_mail_eval = {
     .name = "twinsift mail eval",
     .summary = "measure how well the filter does on a corpus",
-    .usage = "[OPTION]... --trec INDEX",
-    .about = "Judges the messages of the index in their order, and learns each one's true label after it was judged. "
-             "Prints hm% and sm%, the good mail called spam and the spam not called spam; lam%, their logistic "
-             "average; 1-ROCA%, the area above the ROC curve, with its interval of 95 %; and the spam missed when at "
-             "most 0.1, 1, 5 or 10 % of the good mail is lost. A score in the results is the log odds of spam.",
+    .usage = "[OPTION]... --trec INDEX\n"
+             "[OPTION]... FOLDER...",
+    .about =
+        "Judges the messages of the index in their order, and learns each one's true label after it was judged. "
+        "Instead of an index there may be folders of files, with ham or spam in the names of the folders; the "
+        "messages are then taken in the order in which they were received, by their topmost Received header. With "
+        "--split, every second folder that has folders of ham and spam is learnt, or, if there is only one, a random "
+        "half of the messages. "
+        "Prints hm% and sm%, the good mail called spam and the spam not called spam; lam%, their logistic "
+        "average; 1-ROCA%, the area above the ROC curve, with its interval of 95 %; and the spam missed when at "
+        "most 0.1, 1, 5 or 10 % of the good mail is lost. A score in the results is the log odds of spam, or "
+        "that of a published filter, 0 to 1.",
     .shared = "json quiet",
     .options = options,
+    .most = SIZE_MAX,
     .status = "0  done\n2  error",
     .examples = "twinsift mail eval --trec trec07p/full/index\n"
-                "twinsift mail eval --trec trec07p/full/index --method content --noise 0.05 --results scores",
+                "twinsift mail eval --trec trec07p/full/index --method content --noise 0.05 --results scores\n"
+                "twinsift mail eval ~/mail/spam ~/mail/ham\n"
+                "twinsift mail eval --split --method paper-a enron-spam",
     .defaults = &defaults,
     .size = sizeof defaults,
     .run = run,

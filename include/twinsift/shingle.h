@@ -52,6 +52,9 @@ TWIN_API void twin_shingler_free(twin_shingler *shingler);
  * be well-formed UTF-8 unless the kind is BYTE; words are separated by ASCII white space. */
 TWIN_API twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text);
 
+/* The same, but a text without a window has no shingles at all. */
+TWIN_API twin_status twin_shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text);
+
 #ifdef __cplusplus
 }
 #endif

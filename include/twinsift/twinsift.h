@@ -25,6 +25,7 @@
 #include <twinsift/index.h>
 #include <twinsift/input.h>
 #include <twinsift/mail.h>
+#include <twinsift/mail_baseline.h>
 #include <twinsift/mail_measures.h>
 #include <twinsift/message.h>
 #include <twinsift/minhash.h>

@@ -37,3 +37,9 @@ twin_text twin_message_registered_domain(twin_text host)
     (void)host;
     return (twin_text){ 0 };
 }
+
+int64_t twin_message_received(const twin_message *message)
+{
+    (void)message;
+    return INT64_MIN;
+}

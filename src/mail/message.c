@@ -333,6 +333,19 @@ twin_status twin_message_read(const twin_message **out, twin_message_reader *rea
     return TWIN_OK;
 }
 
+int64_t twin_message_received(const twin_message *message)
+{
+    for (size_t i = 0; message && i < message->header_count; i++) {
+        if (!twin__is_named(message->headers[i].name, "received"))
+            continue;
+        /* As the copy that was read, values end with a zero byte. */
+        const char *date = memrchr(message->headers[i].value.bytes, ';', message->headers[i].value.length);
+        int64_t received = date ? twin__mime_date(date + 1) : INT64_MIN;
+        return received != INT64_MIN ? received : message->date;
+    }
+    return message ? message->date : INT64_MIN;
+}
+
 twin_text twin_message_registered_domain(twin_text host)
 {
     return host.bytes ? twin__registered_domain(host) : (twin_text){ 0 };

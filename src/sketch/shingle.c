@@ -408,3 +408,14 @@ twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_te
         return twin__fail_null(NULL, out ? "shingler" : "out");
     return twin__shingle(out, &is_short, shingler, text);
 }
+
+twin_status twin_shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    bool is_short;
+    if (!out || !shingler)
+        return twin__fail_null(NULL, out ? "shingler" : "out");
+    twin_status status = twin__shingle(out, &is_short, shingler, text);
+    if (is_short)
+        out->count = 0;
+    return status;
+}
