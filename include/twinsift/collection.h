@@ -23,7 +23,7 @@ typedef struct twin_collection_options {
     bool texts; /* documents are compared as texts, not as sets: no shingles are cut and nothing is signed, copies
                            are equal texts, and none is too short; not for sets */
     twin_exec exec;
-    bool sizes;             /* also keep the size of every set, which takes a sort of each */
+    bool sizes;             /* also keep the size of every set, which takes a sort of each; for containment always */
     bool repeated_ids;      /* documents may share an id; otherwise one with an earlier document's id is a problem */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
     twin_progress progress; /* reports stage "reading" */

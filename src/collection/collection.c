@@ -277,7 +277,7 @@ twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_ki
 
 static twin_status prepare(twin_collection *collection, twin_collection_options options, twin_error *error)
 {
-    collection->sizes = options.sizes;
+    collection->sizes = options.sizes || options.scheme.measure == TWIN_CONTAINMENT;
     collection->texts = options.texts;
     bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_SETS; /* sets already */
     if (options.texts && rows)

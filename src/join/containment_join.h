@@ -8,6 +8,7 @@ struct twin__containment_options {
     double threshold;
     size_t index_entries;   /* of eight bytes, at a time; 0: 8 million, or 32 per document where that is more */
     size_t pairs_at_a_time; /* compared at a time; 0: 2 million */
+    size_t items_at_a_time; /* of sets whose probes are chosen at a time; 0: a million */
     twin_exec exec;
     twin_progress progress; /* receives "joining" */
 };

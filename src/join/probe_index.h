@@ -30,11 +30,16 @@ static inline uint64_t twin__probe_hash(uint64_t item)
     return (item ^ item >> 29) * 0xBF58476D1CE4E5B9 >> TWIN__PROBE_BITS << TWIN__PROBE_BITS;
 }
 
-static inline bool twin__probe_may_exist(const struct twin__probe_index *index, uint64_t hash)
-{
-    uint64_t bit = hash >> (64 - index->filter_bits);
-    return index->filter[bit / 64] >> bit % 64 & 1;
-}
+/* A hash that may have entries: if so, the first is at `at` or after it. */
+struct twin__probe_hit {
+    uint64_t hash;
+    size_t at;
+};
+
+/* Looks up at most TWIN__PROBE_AT_ONCE shingles, so that their entries come from memory at the same time. Writes those that
+ * may have entries to `out`, which has room for all, and returns how many. */
+enum { TWIN__PROBE_AT_ONCE = 256 };
+size_t twin__probe_find_some(struct twin__probe_hit *out, const struct twin__probe_index *index, twin_set shingles);
 
 /* The first entry not less than `hash`. */
 static inline size_t twin__probe_find(const struct twin__probe_index *index, uint64_t hash)

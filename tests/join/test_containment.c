@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "join/containment_join.h"
+#include "join/shingle_marks.h"
 
 enum { MOST_DOCUMENTS = 600, MOST_ITEMS = 500 };
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -22,13 +23,14 @@ struct world {
     size_t count;
     twin_items sets[MOST_DOCUMENTS];
     uint32_t documents[MOST_DOCUMENTS];
+    uint32_t split;   /* only pairs across are wanted; 0: all */
     uint32_t missing; /* a document that cannot be fetched; UINT32_MAX: none */
 };
 
 static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
 {
-    (void)provider, (void)document;
-    return 0; /* the join learns sizes when it fetches */
+    const struct world *world = provider->context;
+    return document % 2 ? world->sets[document].count : 0; /* the join learns the others when it fetches */
 }
 
 static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
@@ -49,6 +51,7 @@ static struct twin__provider provider_of(struct world *world)
     return (struct twin__provider){ .count = world->count,
                                     .signatures = { .documents = world->documents, .count = world->count },
                                     .size = size_of,
+                                    .split = world->split,
                                     .fetch = fetch,
                                     .context = world };
 }
@@ -135,7 +138,7 @@ static void join(struct world *world, struct twin__containment_options options,
             twin_set x = { world->sets[a].items, world->sets[a].count };
             twin_set y = { world->sets[b].items, world->sets[b].count };
             double truth = twin_set_similarity(x, y, TWIN_CONTAINMENT);
-            if (x.count == 0 || y.count == 0 || truth < options.threshold)
+            if (x.count == 0 || y.count == 0 || truth < options.threshold || !twin__provider_wants(&provider, a, b))
                 continue;
             if (at >= got.count || got.items[at].a != a || got.items[at].b != b || got.items[at].similarity != truth)
                 fail_msg("documents %u and %u, containment %f", a, b, truth);
@@ -166,6 +169,7 @@ static void no_contained_set_is_missed(void **state)
     for (size_t r = 0; r < COUNT(recipes); r++)
         for (uint64_t seed = 1; seed <= 2; seed++) {
             draw(&world, &recipes[r], seed);
+            world.split = seed == 2 ? (uint32_t)world.count / 3 : 0;
             for (size_t t = 0; t < COUNT(thresholds); t++) {
                 struct twin__containment_counts counts;
                 join(&world,
@@ -176,7 +180,7 @@ static void no_contained_set_is_missed(void **state)
         }
 }
 
-/* Blocks of 512 documents, and pairs compared as soon as there are some. */
+/* Blocks of some documents, and pairs compared as soon as there are some. */
 static void many_blocks_and_workers_find_the_same(void **state)
 {
     (void)state;
@@ -187,8 +191,11 @@ static void many_blocks_and_workers_find_the_same(void **state)
         struct twin__containment_counts first, counts;
         for (size_t e = 0; e < COUNT(execs); e++) {
             join(&world,
-                 (struct twin__containment_options){
-                     .threshold = thresholds[t], .exec = execs[e], .index_entries = 1, .pairs_at_a_time = 10 },
+                 (struct twin__containment_options){ .threshold = thresholds[t],
+                                                     .exec = execs[e],
+                                                     .index_entries = 1,
+                                                     .pairs_at_a_time = 10,
+                                                     .items_at_a_time = 1000 },
                  &counts);
             if (e == 0)
                 first = counts;
@@ -259,6 +266,51 @@ static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
     world_clear(&world);
 }
 
+/* Against counting bit by bit, also where sums outgrow a byte. */
+static void colours_are_counted(void **state)
+{
+    (void)state;
+    enum { MOST = 9000 };
+    static uint64_t words[MOST];
+    uint64_t seed = 3;
+    uint32_t expected[TWIN__COLOURS] = { 0 }, got[TWIN__COLOURS];
+    for (size_t count = 0; count <= MOST; count++) {
+        if (count < 100 || count % 1000 < 2 || count == 4079 || count == 4080 || count == 4081) {
+            twin__count_colours(got, words, count);
+            assert_memory_equal(got, expected, sizeof got);
+        }
+        if (count == MOST)
+            break;
+        words[count] = twin__random_next(&seed) | 1; /* one colour that all have */
+        for (unsigned c = 0; c < TWIN__COLOURS; c++)
+            expected[c] += words[count] >> c & 1;
+    }
+}
+
+/* A mark that was set is found; and of 200 sets of 100 items in a table for their 20,000, few items have marks of others. */
+static void marks_are_never_too_few(void **state)
+{
+    (void)state;
+    enum { SETS = 200, ITEMS = 100 };
+    struct twin__shingle_marks marks;
+    uint64_t before[ITEMS], items[ITEMS], others = 0;
+    assert_int_equal(twin__shingle_marks_init(&marks, SETS, (size_t)SETS * ITEMS), TWIN_OK);
+    for (int round = 0; round < 2; round++)
+        for (uint64_t set = 0; set < SETS; set++) {
+            for (uint64_t i = 0; i < ITEMS; i++)
+                items[i] = item_of(set, i);
+            twin__shingle_marks_add(before, &marks, (twin_set){ items, ITEMS }, (uint64_t)1 << set % TWIN__COLOURS);
+            for (size_t i = 0; i < ITEMS; i++) {
+                others += (uint64_t)__builtin_popcountll(before[i]);
+                assert_true(round == 0 || before[i] >> set % TWIN__COLOURS & 1);
+                assert_true(twin__shingle_marks_count(&marks, items[i], before[i]) >= (unsigned)round);
+            }
+        }
+    /* 16 to 32 marks per item, of which one is set: a word has at most four of others on average, in the first round half. */
+    assert_true(others < (uint64_t)SETS * ITEMS * (2 + 5));
+    twin__shingle_marks_clear(&marks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +319,8 @@ int main(void)
         cmocka_unit_test(sizes_at_every_bound_are_joined),
         cmocka_unit_test(a_template_below_the_threshold_is_cheap),
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
+        cmocka_unit_test(colours_are_counted),
+        cmocka_unit_test(marks_are_never_too_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
