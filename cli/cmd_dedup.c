@@ -233,8 +233,9 @@ static bool write_results(struct run *run)
     struct dedup_result result = result_of(run);
     bool done = (!request->groups || write_groups(&result, request->groups)) &&
                 (request->dry_run || write_kept(&result, request->output));
-    end_dedup_stage(&run->how, &run->since, "writing",
-                    request->dry_run ? 0 : twin_dedup_count(run->dedup).kept_bytes);
+    if (!request->dry_run || request->groups)
+        end_dedup_stage(&run->how, &run->since, "writing",
+                        request->dry_run ? 0 : twin_dedup_count(run->dedup).kept_bytes);
     if (done && request->update) {
         done = add_kept(request->update, run->collection, run->dedup, run->exec);
         end_dedup_stage(&run->how, &run->since, "updating", 0);

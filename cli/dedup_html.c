@@ -28,7 +28,8 @@ static const char head[] =
     "h2 { border-top: 1px solid var(--line); padding-top: 1em; margin-top: 2em }\n"
     "table { border-collapse: collapse } td, th { padding: .15em 1em .15em 0; text-align: left; vertical-align: top "
     "}\n"
-    "td.number { text-align: right; font-variant-numeric: tabular-nums } .soft { color: var(--soft) }\n"
+    "td.number { text-align: right; font-variant-numeric: tabular-nums } td.number, td.name { white-space: nowrap }\n"
+    ".soft { color: var(--soft) }\n"
     "mark { background: var(--mark); color: inherit }\n"
     "svg { width: 100%; max-width: 44em; height: auto; font: 12px sans-serif } svg rect { fill: var(--bar) }\n"
     "svg text { fill: var(--ink) } svg line { stroke: var(--line) }\n"
@@ -43,8 +44,15 @@ static const char head[] =
 
 static void write_row(FILE *out, const char *name, uint64_t count, const char *what)
 {
-    fprintf(out, "<tr><td>%s</td><td class=\"number\">%" PRIu64 "</td><td class=\"soft\">%s</td></tr>\n", name, count,
-            what);
+    char digits[32], grouped[48];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            grouped[used++] = ',';
+        grouped[used++] = digits[i];
+    }
+    fprintf(out, "<tr><td class=\"name\">%s</td><td class=\"number\">%.*s</td><td class=\"soft\">%s</td></tr>\n",
+            name, used, grouped, what);
 }
 
 /* How long the stages took, and the audit. */
@@ -52,14 +60,16 @@ static void write_run(FILE *out, const struct dedup_run *run)
 {
     char size[SIZE_ROOM], rate[RATE_ROOM];
     for (size_t i = 0; i < run->stage_count; i++)
-        fprintf(out, "<tr><td>%s</td><td class=\"number\">%.2f s</td><td class=\"soft\">%s</td></tr>\n",
+        fprintf(out,
+                "<tr><td class=\"name\">%s</td><td class=\"number\">%.2f s</td><td class=\"soft\">%s</td></tr>\n",
                 run->stages[i].name, run->stages[i].seconds, write_stage_rate(rate, &run->stages[i]));
-    fprintf(out, "<tr><td>peak memory</td><td class=\"number\">%s</td></tr>\n",
+    fprintf(out, "<tr><td class=\"name\">peak memory</td><td class=\"number\">%s</td></tr>\n",
             write_decimal_size(size, (double)peak_bytes()));
     const twin_dedup_audit *audit = run->audit;
     if (audit)
         fprintf(out,
-                "<tr><td>recall</td><td class=\"number\">%.4f</td><td class=\"soft\">95 %% interval %.4f to %.4f: of "
+                "<tr><td class=\"name\">recall</td><td class=\"number\">%.4f</td><td class=\"soft\">95 %% interval "
+                "%.4f to %.4f: of "
                 "%" PRIu64 " kept documents, compared with all others, %" PRIu64
                 " should have been dropped</td></tr>\n",
                 audit->recall, audit->low, audit->high, audit->documents, audit->missed);
@@ -77,13 +87,18 @@ static void write_counts(FILE *out, const struct dedup_result *result)
     write_row(out, "near copies", counts.near_copies, "dropped: verified similar to the one kept");
     if (result->known->count)
         write_row(out, "known", counts.excluded, "dropped: similar to a document of --against or --update");
-    write_row(out, "kept", counts.kept, "");
+    snprintf(what, sizeof what, "%.2f %% of the documents",
+             counts.documents ? 100. * (double)counts.kept / (double)counts.documents : 100.);
+    write_row(out, "kept", counts.kept, what);
     write_row(out, "groups", counts.groups, "kept documents for which others were dropped");
     write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");
     write_row(out, "bad records", read.problems, "could not be read: left out");
     write_row(out, "pairs compared", counts.search.verified, "");
-    if (result->run)
-        write_run(out, result->run);
+    fputs("</table>\n", out);
+    if (!result->run)
+        return;
+    fputs("<h2>The run</h2>\n<table>\n", out);
+    write_run(out, result->run);
     fputs("</table>\n", out);
 }
 
@@ -126,27 +141,36 @@ static bool is_dropped(const uint32_t *keepers, size_t document)
     return keepers[document] != document && keepers[document] != TWIN_DEDUP_NONE;
 }
 
-/* Twelve bars from the lowest similarity of a dropped document to 1. */
+/* Twelve bars from the lowest similarity of a dropped document to 1. Exact copies, often most of all, are only counted. */
 static void write_similarities(FILE *out, const struct dedup_result *result)
 {
     enum { BARS = 12 };
     const uint32_t *keepers = twin_dedup_keepers(result->dedup);
     const double *similarities = twin_dedup_similarities(result->dedup);
     size_t documents = twin_collection_count(result->collection).documents;
+    uint64_t exact = 0;
+    char caption[160];
     struct bars bars = { .count = BARS };
     double lowest = 1;
     for (size_t i = 0; i < documents; i++)
         lowest = is_dropped(keepers, i) && similarities[i] < lowest ? similarities[i] : lowest;
-    double width = (1 - lowest) / (BARS - 1); /* the last bar is for 1 alone */
-    for (size_t i = 0; i < documents; i++)
-        if (is_dropped(keepers, i)) {
-            size_t bar = similarities[i] >= 1 || width <= 0 ? BARS - 1 : (size_t)((similarities[i] - lowest) / width);
-            bars.heights[bar < BARS - 1 || similarities[i] >= 1 ? bar : BARS - 2]++;
-        }
-    for (size_t i = 0; i < BARS - 1; i++)
+    double width = (1 - lowest) / BARS;
+    for (size_t i = 0; i < documents; i++) {
+        if (!is_dropped(keepers, i))
+            continue;
+        size_t bar = similarities[i] < 1 ? (size_t)((similarities[i] - lowest) / width) : BARS;
+        exact += similarities[i] >= 1;
+        if (similarities[i] < 1)
+            bars.heights[bar < BARS ? bar : BARS - 1]++;
+    }
+    for (size_t i = 0; i < BARS; i++)
         snprintf(bars.labels[i], LABEL_ROOM, "%.3f", lowest + width * (double)i);
-    snprintf(bars.labels[BARS - 1], LABEL_ROOM, "1");
-    write_bars(out, &bars, "Dropped documents by their similarity to the one kept; labels are lower ends.");
+    snprintf(caption, sizeof caption,
+             "Dropped documents by their similarity to the one kept; labels are lower ends. %" PRIu64
+             " at exactly 1 are not shown.",
+             exact);
+    if (lowest < 1)
+        write_bars(out, &bars, caption);
 }
 
 /* Bars for 2, 3, 4, 5–8, 9–16, … documents. */
@@ -172,20 +196,55 @@ static void write_sizes(FILE *out, const struct dedup_result *result)
 
 /* ---- examples ---- */
 
-enum { EXCERPT_BYTES = 1200 };
+/* So many bytes of each text are compared, and so many shown; of what is equal, a little around the differences. */
+enum { COMPARED_BYTES = 1 << 16, SHOWN_BYTES = 1500, AROUND_BYTES = 120 };
 
-/* One side of a pair: its spans, with those that only it has marked. */
+/* Moves `at` backwards to where a character begins. */
+static size_t character_start(twin_text text, size_t at)
+{
+    while (at > 0 && at < text.length && ((unsigned char)text.bytes[at] & 0xC0) == 0x80)
+        at--;
+    return at;
+}
+
+/* A stretch that is equal: if it is long, its beginning, unless it is the first, and its end, unless it is the last. */
+static size_t write_equal(FILE *out, twin_text text, bool first, bool last)
+{
+    size_t before = first ? 0 : AROUND_BYTES, after = last ? 0 : AROUND_BYTES;
+    if (text.length <= before + after + AROUND_BYTES) {
+        escape_html(out, text.bytes, text.length);
+        return text.length;
+    }
+    before = character_start(text, before);
+    size_t from = character_start(text, text.length - after);
+    escape_html(out, text.bytes, before);
+    fputs(" <span class=\"soft\">…</span> ", out);
+    escape_html(out, text.bytes + from, text.length - from);
+    return before + text.length - from;
+}
+
+/* One side of a pair: its spans, with those that only it has marked. Both sides stop at the same span. */
 static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, bool second)
 {
+    size_t shown = 0;
     for (size_t i = 0; i < spans->count; i++) {
         const twin_edit_span *span = &spans->spans[i];
         bool marked = span->kind == (second ? TWIN_EDIT_INSERTED : TWIN_EDIT_DELETED);
-        if (!marked && span->kind != TWIN_EDIT_EQUAL)
+        twin_text part = { text.bytes + (second ? span->b_begin : span->a_begin),
+                           second ? span->b_length : span->a_length };
+        if (shown >= SHOWN_BYTES) {
+            fputs(" <span class=\"soft\">…</span>", out);
+            return;
+        }
+        if (span->kind == TWIN_EDIT_EQUAL)
+            shown += write_equal(out, part, i == 0 && spans->count > 1, i + 1 == spans->count && spans->count > 1);
+        else
+            shown += (span->kind == TWIN_EDIT_INSERTED ? span->b_length : span->a_length);
+        if (!marked)
             continue;
-        fputs(marked ? "<mark>" : "", out);
-        escape_html(out, text.bytes + (second ? span->b_begin : span->a_begin),
-                    second ? span->b_length : span->a_length);
-        fputs(marked ? "</mark>" : "", out);
+        fputs("<mark>", out);
+        escape_html(out, part.bytes, excerpt_length(part, SHOWN_BYTES));
+        fputs("</mark>", out);
     }
 }
 
@@ -198,7 +257,14 @@ static void write_document(FILE *out, const struct dedup_result *result, uint32_
     escape_html(out, id.bytes, id.length);
     fputs("</b>", out);
     write_side(out, text, spans, second);
-    fputs(text.length == EXCERPT_BYTES ? " …</div>" : "</div>", out);
+    fputs("</div>", out);
+}
+
+/* Where the texts were cut, the last change may be one of the cut. */
+static void drop_last_change(twin_edit_spans *spans)
+{
+    while (spans->count > 1 && spans->spans[spans->count - 1].kind != TWIN_EDIT_EQUAL)
+        spans->count--;
 }
 
 /* Both texts, with what they do not share marked. */
@@ -207,15 +273,20 @@ static void write_pair(FILE *out, const struct dedup_result *result, uint32_t ke
     twin_scratch scratches[2] = { 0 };
     twin_document a, b;
     twin_edit_spans spans = { 0 };
+    fputs("<div class=\"pair\">", out);
     if (twin_collection_document(&a, result->collection, &scratches[0], kept, NULL) == TWIN_OK &&
         twin_collection_document(&b, result->collection, &scratches[1], dropped, NULL) == TWIN_OK) {
-        a.text.length = excerpt_length(a.text, EXCERPT_BYTES);
-        b.text.length = excerpt_length(b.text, EXCERPT_BYTES);
+        bool cut = a.text.length > COMPARED_BYTES || b.text.length > COMPARED_BYTES;
+        a.text.length = excerpt_length(a.text, COMPARED_BYTES);
+        b.text.length = excerpt_length(b.text, COMPARED_BYTES);
         if (twin_diff(&spans, a.text, b.text, (twin_diff_options){ 0 }) == TWIN_OK) {
+            if (cut)
+                drop_last_change(&spans);
             write_document(out, result, kept, a.text, &spans, false);
             write_document(out, result, dropped, b.text, &spans, true);
         }
     }
+    fputs("</div>\n", out);
     twin_edit_spans_clear(&spans);
     twin_scratch_clear(&scratches[0]);
     twin_scratch_clear(&scratches[1]);
@@ -241,10 +312,38 @@ static void write_examples(FILE *out, const struct dedup_result *result)
           out);
     for (size_t i = 0; i < count; i++) {
         uint32_t other = least_similar(result, largest[i]);
-        fprintf(out, "<p>%zu dropped; similarity %.4f</p><div class=\"pair\">", largest[i]->count,
+        fprintf(out, "<p>%zu dropped; similarity %.4f</p>", largest[i]->count,
                 twin_dedup_similarities(result->dedup)[other]);
         write_pair(out, result, largest[i]->keeper, other);
-        fputs("</div>\n", out);
+    }
+}
+
+/* The dropped documents that are the least similar to the ones kept, of different groups: they show whether the threshold
+ * is right. */
+static void write_least_similar(FILE *out, const struct dedup_result *result)
+{
+    enum { EXAMPLES = 5 };
+    const double *similarities = twin_dedup_similarities(result->dedup);
+    const twin_dedup_group *groups;
+    size_t count = twin_dedup_groups(&groups, result->dedup), listed = 0;
+    struct {
+        uint32_t keeper, dropped;
+    } least[EXAMPLES + 1];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t dropped = least_similar(result, &groups[i]);
+        size_t place = listed;
+        for (; place > 0 && similarities[least[place - 1].dropped] > similarities[dropped]; place--)
+            least[place] = least[place - 1];
+        least[place].keeper = groups[i].keeper;
+        least[place].dropped = dropped;
+        listed += listed < EXAMPLES;
+    }
+    fputs("<h2>The least similar</h2>\n<p>Of all dropped documents those that are the least similar to the one "
+          "kept, one of a group: if these should stay, the threshold is too low.</p>\n",
+          out);
+    for (size_t i = 0; i < listed; i++) {
+        fprintf(out, "<p>similarity %.4f</p>", similarities[least[i].dropped]);
+        write_pair(out, result, least[i].keeper, least[i].dropped);
     }
 }
 
@@ -256,9 +355,11 @@ bool write_report(const struct dedup_result *result, const char *path)
     fputs(head, output.file);
     write_counts(output.file, result);
     if (twin_dedup_groups(NULL, result->dedup)) {
+        fputs("<h2>Similarities and groups</h2>\n", output.file);
         write_similarities(output.file, result);
         write_sizes(output.file, result);
         write_examples(output.file, result);
+        write_least_similar(output.file, result);
     }
     fputs("</body></html>\n", output.file);
     return output_file_finish(&output);
