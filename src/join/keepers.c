@@ -435,7 +435,7 @@ static void list_crowds(struct state *state, const bool *chosen)
 
 static bool state_init(struct state *state)
 {
-    enum { FEWEST_ROOM = 1 << 22, ROOM_PER_DOCUMENT = 16 };
+    enum { FEWEST_ROOM = 1 << 22, ROOM_PER_DOCUMENT = 64 };
     size_t count = state->provider->count;
     state->rank = malloc((count + 1) * sizeof *state->rank);
     state->crowd_of = malloc((count + 1) * sizeof *state->crowd_of);
