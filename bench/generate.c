@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "edits.h"
+#include "random_unit.h"
 
 static const char help[] =
     "twinsift-generate writes documents as JSON lines, some of them near-duplicates, the same for the same seed.\n"
@@ -93,7 +94,7 @@ static enum role role_of(uint64_t *which, const struct corpus *corpus, uint64_t 
 static bool wants_source(const struct corpus *corpus, uint64_t number)
 {
     uint64_t state = stream(corpus, DOCUMENTS, number);
-    return number >= FIRST_COPY && twin__random_unit(&state) < corpus->copies;
+    return number >= FIRST_COPY && random_unit(&state) < corpus->copies;
 }
 
 /* An earlier ordinary document that is not a copy; false when a few tries find none. */
@@ -124,7 +125,7 @@ static void draw_text(struct draft *draft, const struct corpus *corpus, uint64_t
     size_t bytes = corpus->bytes / 2 + twin__random_below(&state, corpus->bytes + 1);
     bool foreign = twin__random_below(&state, 8) == 0;
     size_t footer = SIZE_MAX;
-    if (corpus->footers && twin__random_unit(&state) < corpus->footer_share)
+    if (corpus->footers && random_unit(&state) < corpus->footer_share)
         footer = twin__random_below(&state, corpus->footers);
     write_text(draft, corpus, &state, bytes, foreign);
     draft->footer = footer;
@@ -138,13 +139,13 @@ static double draw_edit_rate(const struct corpus *corpus, uint64_t *state)
     static const double usual[] = { 0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2 };
     if (!corpus->edits)
         return usual[twin__random_below(state, sizeof usual / sizeof usual[0])];
-    double similarity = twin__random_unit(state);
+    double similarity = random_unit(state);
     return 1 - sqrt(2 * similarity / (1 + similarity)); /* sqrt is rounded the same everywhere; pow is not */
 }
 
 static double draw_between(uint64_t *state, double low, double high)
 {
-    return low + (high - low) * twin__random_unit(state);
+    return low + (high - low) * random_unit(state);
 }
 
 /* Changes the source's text in `draft` and records how in `origin`. */
@@ -153,12 +154,12 @@ static void change_text(struct draft *draft, struct origin *origin, const struct
     switch (twin__random_below(state, 8)) {
     case 0:
         origin->kind = "prefix";
-        origin->rate = corpus->edits ? twin__random_unit(state) : draw_between(state, 0.03, 0.13);
+        origin->rate = corpus->edits ? random_unit(state) : draw_between(state, 0.03, 0.13);
         add_prefix(draft, corpus->english, state, (size_t)(origin->rate * (double)corpus->bytes));
         break;
     case 1:
         origin->kind = "cut";
-        origin->rate = corpus->edits ? twin__random_unit(state) : draw_between(state, 0.05, 0.3);
+        origin->rate = corpus->edits ? random_unit(state) : draw_between(state, 0.05, 0.3);
         draft->body.count -= (size_t)(origin->rate * (double)draft->body.count);
         break;
     case 2:

@@ -18,10 +18,8 @@ shared=(
     input/reader.h
     text/pieces.h     # normalisation piece by piece, for long texts
     sketch/long_text.h # signatures and sets of long texts, with little memory
-    sketch/script.h   # scripts whose words are not separated by blanks
-    lsh/band_key.h    # the hash of a band, also that of an index's posting lists
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
-    edit/edit_word.h  # texts of one word, compared one with many in a join
+    edit/edit_characters.h # characters and ratios as the distance counts them, for a join
     collection/provider.h   # documents that can be joined: an index is one of them
     join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/engine.h     # from a provider to its similar pairs

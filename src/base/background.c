@@ -6,30 +6,23 @@
 
 static void *do_task(void *arg)
 {
-    struct twin__background *beside = arg;
-    beside->task(beside->context);
+    struct twin__background *background = arg;
+    background->task(background->context);
     return NULL;
 }
 
-bool twin__background_try(struct twin__background *beside, void (*task)(void *context), void *context)
+bool twin__background_start(struct twin__background *background, void (*task)(void *context), void *context)
 {
-    assert(!beside->running);
-    beside->task = task;
-    beside->context = context;
-    beside->running = pthread_create(&beside->thread, NULL, do_task, beside) == 0;
-    return beside->running;
+    assert(!background->running);
+    background->task = task;
+    background->context = context;
+    background->running = pthread_create(&background->thread, NULL, do_task, background) == 0;
+    return background->running;
 }
 
-void twin__background_start(struct twin__background *beside, twin_exec exec, void (*task)(void *context),
-                            void *context)
+void twin__background_wait(struct twin__background *background)
 {
-    if (exec.workers <= 1 || !twin__background_try(beside, task, context))
-        task(context);
-}
-
-void twin__background_wait(struct twin__background *beside)
-{
-    if (beside->running)
-        pthread_join(beside->thread, NULL);
-    beside->running = false;
+    if (background->running)
+        pthread_join(background->thread, NULL);
+    background->running = false;
 }

@@ -27,13 +27,6 @@ static inline uint32_t twin__get4(const void *at)
     return value;
 }
 
-static inline uint16_t twin__get2(const void *at)
-{
-    uint16_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 static inline void twin__put8(void *at, uint64_t value)
 {
     memcpy(at, &value, sizeof value);

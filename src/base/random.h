@@ -26,10 +26,4 @@ static inline uint64_t twin__random_below(uint64_t *state, uint64_t n)
     return (uint64_t)(((unsigned __int128)twin__random_next(state) * n) >> 64);
 }
 
-/* A number in [0, 1) with 53 random bits. */
-static inline double twin__random_unit(uint64_t *state)
-{
-    return (double)(twin__random_next(state) >> 11) * 0x1p-53;
-}
-
 #endif

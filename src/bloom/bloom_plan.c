@@ -30,9 +30,9 @@ const char *twin_bloom_layout_name(twin_bloom_layout layout)
 
 twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name)
 {
-    int layout = twin__enum_from_name(name, layout_names, LAYOUTS);
-    if (!out || layout < 0)
-        return twin__fail_name(out, "layout", name);
+    int layout = twin__enum_from_name(out, "layout", name, layout_names, LAYOUTS);
+    if (layout < 0)
+        return TWIN_EINVAL;
     *out = (twin_bloom_layout)layout;
     return TWIN_OK;
 }

@@ -23,7 +23,6 @@
 #include "collection/collection_private.h"
 #include "input/reader.h"
 #include "sketch/long_text.h"
-#include "sketch/script.h"
 
 void twin_scratch_clear(twin_scratch *scratch)
 {
@@ -96,7 +95,7 @@ static twin_status add_entry(struct twin__chunk_result *result, const twin_docum
     result->entries[result->entry_count++] = entry;
     result->bytes += document->text.length;
     result->too_short += entry.is_short;
-    result->unspaced += result->collection->by_words && twin__is_unspaced(document->text);
+    result->unspaced += result->collection->by_words && twin_shingle_is_unspaced(document->text);
     return TWIN_OK;
 }
 

@@ -11,8 +11,8 @@
 #include <utf8proc.h>
 
 #include "base/error.h"
+#include "edit/edit_characters.h"
 #include "edit/edit_core.h"
-#include "edit/edit_word.h"
 
 enum {
     /* An alignment with up to this many edits stores all diagonals, 16 KB; a longer one is split in two, which costs

@@ -8,7 +8,6 @@
 #include "base/random.h"
 #include "index/draft.h"
 #include "sketch/long_text.h"
-#include "sketch/script.h"
 
 void twin__index_draft_empty(struct twin__index_draft *draft)
 {
@@ -196,7 +195,7 @@ twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_in
     entry.kept_length = draft->bytes.length - entry.kept;
     draft->entries[draft->count++] = entry;
     draft->text_bytes += document->text.length;
-    draft->unspaced += by_words(&index->options) && twin__is_unspaced(document->text);
+    draft->unspaced += by_words(&index->options) && twin_shingle_is_unspaced(document->text);
     return entry.kept_length > UINT32_MAX ? TWIN_ELIMIT : TWIN_OK;
 }
 

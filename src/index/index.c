@@ -43,9 +43,9 @@ const char *twin_keep_name(twin_keep keep)
 
 twin_status twin_keep_from_name(twin_keep *out, const char *name)
 {
-    int keep = twin__enum_from_name(name, keep_names, KEEPS);
-    if (!out || keep < 0)
-        return twin__fail_name(out, "way to keep documents", name);
+    int keep = twin__enum_from_name(out, "way to keep documents", name, keep_names, KEEPS);
+    if (keep < 0)
+        return TWIN_EINVAL;
     *out = (twin_keep)keep;
     return TWIN_OK;
 }

@@ -205,7 +205,8 @@ static twin_status start_writing(struct adding *adding, twin_error *error)
         return status;
     if (!twin__index_batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents))
         return twin__fail_memory(error);
-    twin__background_start(&adding->background, adding->feed.exec, write_batch, adding);
+    if (adding->feed.exec.workers <= 1 || !twin__background_start(&adding->background, write_batch, adding))
+        write_batch(adding); /* now */
     return TWIN_OK;
 }
 

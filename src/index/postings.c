@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "index/postings.h"
 #include "kernels/sort.h"
-#include "lsh/band_key.h"
 
 /* Keys of lists: the list in the low 17 bits, the run's first number above them. */
 enum { LIST_BITS = 17, BLOCK = TWIN__INDEX_LIST_BLOCK };
@@ -38,7 +37,9 @@ size_t twin__index_list_count(const twin_index_options *options, enum twin__inde
 uint32_t twin__index_band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
 {
     size_t rows = options->scheme.plan.rows;
-    return (uint32_t)(twin__band_key(signature + band * rows, rows, 0) >> 32);
+    uint64_t key = 0; /* of a band as if it were the only one: each has lists of its own */
+    twin_band_keys(&key, signature + band * rows, (twin_plan){ .bands = 1, .rows = rows });
+    return (uint32_t)(key >> 32);
 }
 
 /* ---- reading ---- */

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "input/source.h"
 
 /* What a worker has of the chunk it reads. */
 struct worker {

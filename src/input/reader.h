@@ -52,8 +52,4 @@ twin_status twin__reader_finish(twin_position *position, twin_text *id, struct t
 /* The failure that a problem is in strict mode: TWIN_EFORMAT, "FILE:LINE:BYTE: message". */
 twin_status twin__fail_problem(twin_error *error, const twin_input *input, const twin_problem *problem);
 
-/* input.c: the id of a document that has none, stored in `buffer`: its line, after the source's
- * name if there are several. */
-twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *buffer, twin_position position);
-
 #endif

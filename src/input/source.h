@@ -169,4 +169,8 @@ twin_status twin__describe_line(twin_buffer *out, const struct twin__source *sou
 twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,
                                    twin_read_buffers *buffers, const char *line, const char *end);
 
+/* input.c: the id of a document that has none, stored in `buffer`: its line, after the source's
+ * name if there are several. */
+twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buffer *buffer, twin_position position);
+
 #endif

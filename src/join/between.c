@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "collection/provider.h"
 #include "join/engine.h"
+#include "join/provided.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 

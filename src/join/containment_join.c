@@ -22,6 +22,7 @@
 
 #include "base/stages.h"
 #include "join/engine.h"
+#include "join/seconds.h"
 #include "kernels/sort.h"
 
 struct worker {

@@ -17,6 +17,7 @@
 #include "join/edit_join_private.h"
 #include "join/edit_tiles.h"
 #include "join/engine.h"
+#include "join/seconds.h"
 #include "join/verify.h"
 #include "kernels/sort.h"
 

@@ -6,7 +6,7 @@
 
 #include <twinsift/edit_join.h>
 
-#include "collection/provider.h"
+#include "join/provided.h"
 #include "join/similar_private.h"
 
 /* Fills in what is zero and checks the rest, the collection too. */

@@ -18,6 +18,7 @@
 #include "join/gate.h"
 #include "join/keepers.h"
 #include "join/match_runs.h"
+#include "join/seconds.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 

@@ -2,24 +2,12 @@
 #ifndef TWIN_JOIN_ENGINE_H
 #define TWIN_JOIN_ENGINE_H
 
-#include <time.h>
-
 #include <twinsift/similar.h>
 
-#include "collection/provider.h"
-
-static inline double twin__seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "join/provided.h"
 
 /* similar.c: takes from the scheme what the options leave to it, and checks that all of it goes together. */
 twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error);
-
-/* TWIN_EINVAL and a sentence when the options, complete, do not go together. */
-twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error);
 
 /* Adds the similar pairs among the documents of the provider to `out`, sorted by a, then b; `out` is empty before. The
  * same pairs whatever the executor is. A failure also fills `error`. */

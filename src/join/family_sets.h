@@ -9,8 +9,8 @@
 #ifndef TWIN_JOIN_FAMILY_SETS_H
 #define TWIN_JOIN_FAMILY_SETS_H
 
-#include "collection/provider.h"
 #include "join/item_numbers.h"
+#include "join/provided.h"
 
 /* A set, encoded. */
 struct twin__family_set {

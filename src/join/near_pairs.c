@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "edit/edit_word.h"
+#include "join/edit_word.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 

@@ -2,8 +2,8 @@
 #ifndef TWIN_JOIN_SHORT_TEXTS_H
 #define TWIN_JOIN_SHORT_TEXTS_H
 
-#include "collection/provider.h"
-#include "edit/edit_word.h"
+#include "join/edit_word.h"
+#include "join/provided.h"
 
 /* Begin with {0}, end with twin__short_texts_clear(). */
 struct twin__short_texts {

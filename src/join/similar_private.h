@@ -27,6 +27,11 @@ struct twin_similar {
     twin_similar_counts counts;
 };
 
+/* ---- engine.c */
+
+/* TWIN_EINVAL and a sentence when the options, complete, do not go together. */
+twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error);
+
 /* ---- between.c */
 
 /* twin_similar_each() for pairs between two collections. */

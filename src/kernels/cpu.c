@@ -73,9 +73,9 @@ const char *twin_cpu_name(twin_cpu level)
 
 twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
 {
-    int level = twin__enum_from_name(name, names, TWIN_CPU_LEVELS);
-    if (!out || level < 0)
-        return twin__fail_name(out, "level", name);
+    int level = twin__enum_from_name(out, "level", name, names, TWIN_CPU_LEVELS);
+    if (level < 0)
+        return TWIN_EINVAL;
     *out = (twin_cpu)level;
     return TWIN_OK;
 }

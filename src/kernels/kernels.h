@@ -32,7 +32,6 @@ typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t widt
 /* XXH3 with the seed of each word of text[0..n), which are separated by white space (9..13 and 32); never 0 but 1. Returns
  * the number of words. `out` has room for n / 2 + 16 numbers, of which those after the last may be overwritten. */
 typedef size_t twin__xxh3_words_fn(uint64_t *out, const char *text, size_t n, uint64_t seed);
-uint64_t twin__xxh3_word(const char *word, size_t length, uint64_t seed);
 
 /* Replaces the hashes of n words by those of windows of `width` words: the i-th by twin__mix() of the sum of
  * items[i + j]·base^(width-1-j), j < width. The last width - 1 are left as they are; with n < width, all. */
@@ -154,17 +153,6 @@ static inline const struct kernels *twin__kernels(void)
 {
     const struct kernels *chosen = atomic_load_explicit(&twin__kernels_chosen, memory_order_relaxed);
     return chosen ? chosen : twin__choose_kernels();
-}
-
-/* Mixes an item before it is assigned or multiplied, so that an arithmetic progression does not stay one. Two
- * multiplications; the leading bits of either half of the result depend on every bit of the item. Multiplication only
- * carries upwards, so the high half is folded down first: items that differ only in their leading bits, as small doubles
- * do, would otherwise be assigned by sixteen bits (variance 1.2 times what it should be). */
-static inline uint64_t twin__sketch_mix(uint64_t item, uint64_t seed)
-{
-    uint64_t x = item ^ seed;
-    x = (x ^ (x >> 32)) * 0x9E3779B97F4A7C15u;
-    return (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
 }
 
 twin__find_string_end_fn twin__find_string_end_scalar, twin__find_string_end_avx2, twin__find_string_end_avx512;

@@ -1,76 +1,20 @@
-/* sip.h — SipHash-1-3 (Aumasson and Bernstein 2012), step by step: one round per word of eight bytes and three at the end. The
- * last word has the bytes that are left over and, in its leading byte, the length. */
+/* sip.h — SipHash-1-3 (Aumasson and Bernstein 2012) of bytes that come piece by piece. */
 #ifndef TWIN_KERNELS_SIP_H
 #define TWIN_KERNELS_SIP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-static const uint64_t SIP_START[4] = { 0x736f6d6570736575u, 0x646f72616e646f6du, 0x6c7967656e657261u,
-                                       0x7465646279746573u };
-static const uint64_t SIP_END = 0xff;
-
 struct twin__sip {
     uint64_t v0, v1, v2, v3;
 };
 
-static inline uint64_t twin__sip_rotate(uint64_t x, int by)
-{
-    return x << by | x >> (64 - by);
-}
+struct twin__sip twin__sip_begin(const uint64_t key[2]);
 
-static inline void twin__sip_round(struct twin__sip *s)
-{
-    s->v0 += s->v1;
-    s->v2 += s->v3;
-    s->v1 = twin__sip_rotate(s->v1, 13) ^ s->v0;
-    s->v3 = twin__sip_rotate(s->v3, 16) ^ s->v2;
-    s->v0 = twin__sip_rotate(s->v0, 32) + s->v3;
-    s->v2 += s->v1;
-    s->v3 = twin__sip_rotate(s->v3, 21) ^ s->v0;
-    s->v1 = twin__sip_rotate(s->v1, 17) ^ s->v2;
-    s->v2 = twin__sip_rotate(s->v2, 32);
-}
+/* Eight bytes more. */
+void twin__sip_add(struct twin__sip *sip, const unsigned char bytes[8]);
 
-static inline struct twin__sip twin__sip_begin(const uint64_t key[2])
-{
-    return (struct twin__sip){ key[0] ^ SIP_START[0], key[1] ^ SIP_START[1], key[0] ^ SIP_START[2],
-                               key[1] ^ SIP_START[3] };
-}
-
-static inline void twin__sip_word(struct twin__sip *s, uint64_t word)
-{
-    s->v3 ^= word;
-    twin__sip_round(s);
-    s->v0 ^= word;
-}
-
-/* Up to eight bytes as a word, the low one first. */
-static inline uint64_t twin__sip_bytes(const unsigned char *p, size_t n)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < n; i++)
-        word |= (uint64_t)p[i] << (8 * i);
-    return word;
-}
-
-/* `tail` is the last length % 8 bytes. */
-static inline uint64_t twin__sip_end(struct twin__sip s, uint64_t length, const unsigned char *tail)
-{
-    twin__sip_word(&s, length << 56 | twin__sip_bytes(tail, length % 8));
-    s.v2 ^= SIP_END;
-    twin__sip_round(&s);
-    twin__sip_round(&s);
-    twin__sip_round(&s);
-    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
-}
-
-/* Windows that the vector variants hash: of one word or two. Which bytes of the last one belong to a window. */
-enum { SIP_MOST = 15 };
-
-static inline uint64_t twin__sip_mask(size_t width)
-{
-    return ((uint64_t)1 << 8 * (width % 8)) - 1;
-}
+/* The hash of `length` bytes, of which `tail` is the last length % 8, those that were not added. */
+uint64_t twin__sip_end(struct twin__sip sip, uint64_t length, const unsigned char *tail);
 
 #endif

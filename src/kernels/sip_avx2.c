@@ -1,6 +1,6 @@
 /* sip_avx2.c — SipHash of four windows at a time, for windows of up to 15 bytes. */
 #include "kernels/kernels.h"
-#include "kernels/sip.h"
+#include "kernels/sip_round.h"
 
 #include <immintrin.h>
 

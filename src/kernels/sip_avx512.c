@@ -1,6 +1,6 @@
 /* sip_avx512.c — SipHash of eight windows at a time, for windows of up to 15 bytes. */
 #include "kernels/kernels.h"
-#include "kernels/sip.h"
+#include "kernels/sip_round.h"
 
 #include <immintrin.h>
 

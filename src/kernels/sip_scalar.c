@@ -1,6 +1,27 @@
-/* sip_scalar.c — SipHash of every window of a text: the specification. */
+/* sip_scalar.c — SipHash, and that of every window of a text: the specification. */
 #include "kernels/kernels.h"
-#include "kernels/sip.h"
+#include "kernels/sip_round.h"
+
+struct twin__sip twin__sip_begin(const uint64_t key[2])
+{
+    return (struct twin__sip){ key[0] ^ SIP_START[0], key[1] ^ SIP_START[1], key[0] ^ SIP_START[2],
+                               key[1] ^ SIP_START[3] };
+}
+
+void twin__sip_add(struct twin__sip *s, const unsigned char bytes[8])
+{
+    twin__sip_word(s, twin__sip_bytes(bytes, 8));
+}
+
+uint64_t twin__sip_end(struct twin__sip s, uint64_t length, const unsigned char *tail)
+{
+    twin__sip_word(&s, length << 56 | twin__sip_bytes(tail, length % 8));
+    s.v2 ^= SIP_END;
+    twin__sip_round(&s);
+    twin__sip_round(&s);
+    twin__sip_round(&s);
+    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
 
 uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2])
 {

@@ -1,5 +1,6 @@
 /* sketch_avx2.c — four items at a time; sketch_avx512.c explains how. */
 #include "kernels/kernels.h"
+#include "kernels/sketch_mix.h"
 
 #include <immintrin.h>
 

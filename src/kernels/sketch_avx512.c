@@ -4,6 +4,7 @@
  * a group comes DISTANCE groups after its computation: then the addresses of all stores before a load are known, and the
  * processor does not have to guess whether they overlap, which it often would get wrong. */
 #include "kernels/kernels.h"
+#include "kernels/sketch_mix.h"
 
 #include <immintrin.h>
 #include <stdbool.h>

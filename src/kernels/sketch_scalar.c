@@ -1,5 +1,6 @@
 /* sketch_scalar.c — assigning items to slots, and comparing slots: the specification. */
 #include "kernels/kernels.h"
+#include "kernels/sketch_mix.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "kernels/word_hash.h"
 #include "kernels/xxh3_lanes.h"
 
 #include <string.h>

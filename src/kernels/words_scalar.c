@@ -1,5 +1,6 @@
 /* words_scalar.c — XXH3 of the words of a text, and windows of words: the specification. */
 #include "kernels/kernels.h"
+#include "kernels/word_hash.h"
 
 #include "base/random.h"
 

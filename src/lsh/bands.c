@@ -19,16 +19,22 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "kernels/sort.h"
-#include "lsh/band_key.h"
 #include "lsh/large_buckets.h"
 
+/* The hash of the rows of one band, wherever a bucket is made of it: XXH3-64, under `seed`, of `count` numbers of four bytes
+ * each, the low byte first on every machine.
+ *
+ * Public keys take the number of the band as seed, so that all bands can go through one shuffle. The buckets in
+ * memory take seed 0 for every band, and the posting lists of an index the key of a first band, which is the same: each
+ * band has a list of its own, and an index file stores the high half of that hash (docs/format.md), which must stay what
+ * it is. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-uint64_t twin__band_key(const uint32_t *rows, size_t count, uint64_t seed)
+static uint64_t key_of_band(const uint32_t *rows, size_t count, uint64_t seed)
 {
     return XXH3_64bits_withSeed(rows, count * sizeof *rows, seed);
 }
 #else
-uint64_t twin__band_key(const uint32_t *rows, size_t count, uint64_t seed)
+static uint64_t key_of_band(const uint32_t *rows, size_t count, uint64_t seed)
 {
     XXH3_state_t state;
     XXH3_64bits_reset_withSeed(&state, seed);
@@ -45,7 +51,7 @@ twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan p
     if (!out || !signature || plan.bands == 0 || plan.rows == 0)
         return TWIN_EINVAL;
     for (size_t band = 0; band < plan.bands; band++)
-        out[band] = twin__band_key(signature + band * plan.rows, plan.rows, band);
+        out[band] = key_of_band(signature + band * plan.rows, plan.rows, band);
     return TWIN_OK;
 }
 
@@ -54,7 +60,7 @@ twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan p
 static uint32_t bucket_of(const uint32_t *signature, twin_band_options options, size_t band)
 {
     size_t rows = options.plan.rows;
-    uint64_t hash = twin__band_key(signature + band * rows, rows, 0);
+    uint64_t hash = key_of_band(signature + band * rows, rows, 0);
     return options.buckets ? (uint32_t)(hash % options.buckets) : (uint32_t)(hash >> 32);
 }
 

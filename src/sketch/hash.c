@@ -33,9 +33,9 @@ const char *twin_hash_family_name(twin_hash_family family)
 
 twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
 {
-    int family = twin__enum_from_name(name, family_names, FAMILIES);
-    if (!out || family < 0)
-        return twin__fail_name(out, "hash family", name);
+    int family = twin__enum_from_name(out, "hash family", name, family_names, FAMILIES);
+    if (family < 0)
+        return TWIN_EINVAL;
     *out = (twin_hash_family)family;
     return TWIN_OK;
 }
@@ -179,7 +179,7 @@ static void add_to_sip(struct twin__digester *digester, const unsigned char *byt
         digester->tail[digester->length++ % 8] = bytes[i];
         if (digester->length % 8 == 0)
             for (int k = 0; k < 2; k++)
-                twin__sip_word(&digester->sip[k], twin__sip_bytes(digester->tail, 8));
+                twin__sip_add(&digester->sip[k], digester->tail);
     }
 }
 

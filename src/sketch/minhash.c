@@ -42,9 +42,9 @@ const char *twin_sketch_name(twin_sketch sketch)
 
 twin_status twin_sketch_from_name(twin_sketch *out, const char *name)
 {
-    int sketch = twin__enum_from_name(name, sketch_names, SKETCHES);
-    if (!out || sketch < 0)
-        return twin__fail_name(out, "sketch", name);
+    int sketch = twin__enum_from_name(out, "sketch", name, sketch_names, SKETCHES);
+    if (sketch < 0)
+        return TWIN_EINVAL;
     *out = (twin_sketch)sketch;
     return TWIN_OK;
 }

@@ -41,9 +41,9 @@ const char *twin_measure_name(twin_measure measure)
 
 twin_status twin_measure_from_name(twin_measure *out, const char *name)
 {
-    int number = twin__enum_from_name(name, measure_names, LENGTH(measure_names));
-    if (!out || number < 0)
-        return twin__fail_name(out, "measure", name);
+    int number = twin__enum_from_name(out, "measure", name, measure_names, LENGTH(measure_names));
+    if (number < 0)
+        return TWIN_EINVAL;
     *out = (twin_measure)number;
     return TWIN_OK;
 }
@@ -55,9 +55,9 @@ const char *twin_normal_name(twin_normal normal)
 
 twin_status twin_normal_from_name(twin_normal *out, const char *name)
 {
-    int number = twin__enum_from_name(name, normal_names, LENGTH(normal_names));
-    if (!out || number < 0)
-        return twin__fail_name(out, "normalisation", name);
+    int number = twin__enum_from_name(out, "normalisation", name, normal_names, LENGTH(normal_names));
+    if (number < 0)
+        return TWIN_EINVAL;
     *out = (twin_normal)number;
     return TWIN_OK;
 }

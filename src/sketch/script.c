@@ -1,6 +1,8 @@
 /* script.c — texts whose words are not separated by blanks. */
 #include "sketch/script.h"
 
+#include <twinsift/shingle.h>
+
 /* Hangul has blanks; the other syllables and the ideographs have none. */
 static bool is_unspaced_character(const char *p, const char *end)
 {
@@ -8,10 +10,10 @@ static bool is_unspaced_character(const char *p, const char *end)
     return weight == TWIN__IDEOGRAPH || (weight == TWIN__SYLLABLE && lead <= 0xE1);
 }
 
-bool twin__is_unspaced(twin_text text)
+bool twin_shingle_is_unspaced(twin_text text)
 {
     size_t unspaced = 0, letters = 0;
-    if (!twin__may_be_heavy(text))
+    if (!text.bytes || !twin__may_be_heavy(text))
         return false;
     for (const char *p = text.bytes, *end = p + text.length; p < end; p++) {
         if (((unsigned char)*p & 0xC0) == 0x80)

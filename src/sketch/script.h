@@ -65,7 +65,4 @@ static inline bool twin__may_be_heavy(twin_text text)
     return found;
 }
 
-/* Whether most characters are of scripts that do not separate words by blanks. */
-bool twin__is_unspaced(twin_text text);
-
 #endif

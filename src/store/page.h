@@ -63,6 +63,13 @@ bool twin__page_wrong(struct twin__page_file *file, const char *format, ...) __a
 
 /* ---- page_nodes.c: how a page is filled */
 
+static inline uint16_t twin__get2(const void *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
 static inline unsigned twin__page_flags(const unsigned char *page)
 {
     return twin__get2(page + 10);

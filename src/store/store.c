@@ -5,6 +5,7 @@
  * of all processes wait for each other, but leaves the map to the process. A transaction that found the map full is
  * begun again after it has grown. */
 #include "store/store.h"
+#include "store/map.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -91,10 +91,6 @@ twin_status twin__store_check(twin__store *store, twin_error *error);
 /* The sentence that the file is damaged. */
 twin_status twin__store_fail_damaged(twin_error *error, const twin__store *store, const char *what);
 
-/* The bytes of addresses that are mapped. Setting them is for tests: the map grows by itself. */
-size_t twin__store_map(const twin__store *store);
-bool twin__store_set_map(twin__store *store, size_t bytes);
-
 /* ---- transactions */
 
 twin_status twin__store_transact(twin__store *store, twin__store_write *write, void *context, twin_error *error);

@@ -29,7 +29,7 @@ static void a_task_is_done_when_it_was_waited_for(void **state)
     struct task task = { 0 };
     twin__background_wait(&background); /* no task is running */
     for (int i = 1; i <= 100; i++) {
-        twin__background_start(&background, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, do_task, &task);
+        assert_true(twin__background_start(&background, do_task, &task));
         twin__background_wait(&background);
         twin__background_wait(&background);
         assert_int_equal(task.done, i);
@@ -37,34 +37,10 @@ static void a_task_is_done_when_it_was_waited_for(void **state)
     }
 }
 
-static void it_is_tried_on_a_thread_or_not_at_all(void **state)
-{
-    (void)state;
-    struct twin__background background = { 0 };
-    struct task task = { 0 };
-    assert_true(twin__background_try(&background, do_task, &task));
-    twin__background_wait(&background);
-    assert_int_equal(task.done, 1);
-    assert_false(pthread_equal(task.who, pthread_self()));
-}
-
-static void with_one_worker_it_is_done_at_once(void **state)
-{
-    (void)state;
-    struct twin__background background = { 0 };
-    struct task task = { 0 };
-    twin__background_start(&background, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, do_task, &task);
-    assert_int_equal(task.done, 1);
-    assert_true(pthread_equal(task.who, pthread_self()));
-    twin__background_wait(&background);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_is_done_when_it_was_waited_for),
-        cmocka_unit_test(it_is_tried_on_a_thread_or_not_at_all),
-        cmocka_unit_test(with_one_worker_it_is_done_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

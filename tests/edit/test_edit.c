@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <twinsift/edit.h>
 
-#include "base/random.h"
+#include "random_unit.h"
 #include "scale.h"
 
 enum {
@@ -320,7 +320,7 @@ static void ratio_is_cut_off_exactly_at_its_limit(void **state)
         size_t total = f->a.count + f->b.count;
         double truth =
             (double)(total - textbook(f->a.symbols, f->a.count, f->b.symbols, f->b.count, false)) / (double)total;
-        double limits[] = { truth, truth + 1e-12, twin__random_unit(&f->state), 0, 1 }, ratio;
+        double limits[] = { truth, truth + 1e-12, random_unit(&f->state), 0, 1 }, ratio;
         for (size_t k = 0; k < 5; k++) {
             double limit = limits[k] > 1 ? 1 : limits[k];
             assert_int_equal(

@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "index/view.h"
 #include "scale.h"
+#include "store/map.h"
 
 static char folder[64], path[96], other_path[96];
 static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 }, two = { TWIN_EXEC_PTHREADS, 2 };

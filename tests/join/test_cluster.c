@@ -12,7 +12,7 @@
 #include <string.h>
 #include <twinsift/cluster.h>
 
-#include "base/random.h"
+#include "random_unit.h"
 
 enum { DOCUMENTS = 24, MATCHES = 40, GRAPHS = 3000 };
 
@@ -34,7 +34,7 @@ static void draw(struct graph *graph, uint64_t *seed)
         uint32_t b = (uint32_t)twin__random_below(seed, graph->documents);
         if (a >= b || graph->similarity[a][b] > 0)
             continue;
-        double similarity = .5 + twin__random_unit(seed) / 2;
+        double similarity = .5 + random_unit(seed) / 2;
         graph->similarity[a][b] = graph->similarity[b][a] = similarity;
         graph->matches[graph->count++] = (twin_match){ a, b, similarity };
     }

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "kernels/sketch_mix.h"
 #include "scale.h"
 
 enum { ITEMS = 300, SLOTS = 513, STEP = QUICK ? 7 : 1 };

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <twinsift/mail_measures.h>
 
-#include "base/random.h"
+#include "random_unit.h"
 
 enum { MESSAGES = 60, ROUNDS = 200 };
 
@@ -125,7 +125,7 @@ static void the_interval_is_as_wide_as_chance(void **unused)
     for (int i = 0; i < 800; i++) {
         double sum = 0;
         for (int k = 0; k < 12; k++)
-            sum += twin__random_unit(&state);
+            sum += random_unit(&state);
         list[i] = (twin_mail_judgement){ sum - 6 + (i < 400), i < 400, false };
     }
     twin_mail_measures got, again;

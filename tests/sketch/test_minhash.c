@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "kernels/sketch_mix.h"
 #include "scale.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <twinsift/plan.h>
 
-#include "base/random.h"
+#include "random_unit.h"
 
 /* The formula as it is written, by repeated multiplication. */
 static double slow_probability(size_t bands, size_t rows, double similarity)
@@ -93,9 +93,9 @@ static void no_smaller_product_satisfies_both(void **state)
     uint64_t seed = 7;
     size_t met = 0, beyond = 0;
     for (int i = 0; i < 150; i++) {
-        double low = .9 * twin__random_unit(&seed), high = low + (1 - low) * twin__random_unit(&seed);
-        twin_plan_point reject = { low, .001 + .3 * twin__random_unit(&seed) };
-        twin_plan_point accept = { high, .6 + .399 * twin__random_unit(&seed) };
+        double low = .9 * random_unit(&seed), high = low + (1 - low) * random_unit(&seed);
+        twin_plan_point reject = { low, .001 + .3 * random_unit(&seed) };
+        twin_plan_point accept = { high, .6 + .399 * random_unit(&seed) };
         if (i == 0) {
             reject = lecture_reject;
             accept = lecture_accept;
@@ -148,7 +148,7 @@ static void slots_are_spent_on_the_most_rows_that_still_reach(void **state)
     uint64_t seed = 11;
     for (int i = 0; i < 2000; i++) {
         size_t slots = 1 + twin__random_below(&seed, 300), best = 1;
-        twin_plan_point accept = { twin__random_unit(&seed), twin__random_unit(&seed) };
+        twin_plan_point accept = { random_unit(&seed), random_unit(&seed) };
         for (size_t rows = 1; rows <= slots; rows++)
             if (slow_probability(slots / rows, rows, accept.similarity) >= accept.probability)
                 best = rows;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <twinsift/scheme.h>
 
-#include "base/random.h"
+#include "random_unit.h"
 
 static void the_default_is_complete_and_known(void **state)
 {
@@ -113,7 +113,7 @@ static twin_scheme draw(uint64_t *random, const twin_text *words, size_t count)
     scheme.minhash.slots = 1 + twin__random_below(random, 512);
     scheme.minhash.seed = twin__random_next(random);
     scheme.measure = (twin_measure)twin__random_below(random, 2);
-    scheme.threshold = 1 - twin__random_unit(random);
+    scheme.threshold = 1 - random_unit(random);
     if (twin__random_below(random, 2))
         scheme.plan = (twin_plan){ scheme.minhash.slots, 1 };
     return scheme;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <twinsift/signer.h>
 
-#include "base/random.h"
+#include "random_unit.h"
 #include "scale.h"
 #include "sketch/script.h"
 
@@ -92,7 +92,7 @@ static void join(twin_buffer *out, const struct words *words, double replaced, u
 {
     out->length = 0;
     for (size_t i = 0; i < words->count; i++) {
-        bool other = twin__random_unit(seed) < replaced;
+        bool other = random_unit(seed) < replaced;
         twin_text word = words->words[other ? twin__random_below(seed, words->count) : i];
         assert_int_equal(twin_buffer_append(out, word.bytes, word.length), TWIN_OK);
     }
@@ -154,10 +154,10 @@ static void scripts_without_blanks_are_recognised(void **state)
         uint64_t seed = 1;
         join(&text, &words, 0, &seed);
         if (strcmp(texts[i].script, "mixed") != 0) /* either answer is right */
-            assert_int_equal(twin__is_unspaced((twin_text){ text.bytes, text.length }), expected[i]);
+            assert_int_equal(twin_shingle_is_unspaced((twin_text){ text.bytes, text.length }), expected[i]);
         twin_buffer_clear(&text);
     }
-    assert_false(twin__is_unspaced((twin_text){ NULL, 0 }));
+    assert_false(twin_shingle_is_unspaced((twin_text){ NULL, 0 }));
 }
 
 int main(void)

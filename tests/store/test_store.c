@@ -19,6 +19,7 @@
 
 #include "base/random.h"
 #include "scale.h"
+#include "store/map.h"
 #include "store/store.h"
 
 enum { META, NUMBERS, LISTS };

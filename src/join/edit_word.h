@@ -1,24 +1,12 @@
-/* edit_word.h — texts of up to 64 characters: a column of the table is one word.
+/* edit_word.h — texts of up to 64 characters, compared one with many: a column of the table is one word.
  *
- * For the comparison of one text with many (join/). The loops are those of edit_core.c, for one word, and of the kernel
- * edit_tile for one lane. */
-#ifndef TWIN_EDIT_WORD_H
-#define TWIN_EDIT_WORD_H
+ * The loops are those of edit_core.c, for one word, and of the kernel edit_tile for one lane. */
+#ifndef TWIN_JOIN_EDIT_WORD_H
+#define TWIN_JOIN_EDIT_WORD_H
 
-#include <twinsift/edit.h>
+#include "edit/edit_characters.h"
 
-enum {
-    TWIN__EDIT_WORD = 64,                   /* the most characters */
-    TWIN__EDIT_CHARACTERS = 0x110000 + 256, /* each is below this: Unicode, and the bytes that are not UTF-8 */
-};
-
-/* The characters of a text, as its edits count them; `out` has room for one per byte. Returns their number. */
-size_t twin__edit_decode(uint32_t *out, twin_text text);
-
-/* The ratio of two texts with `total` characters together, `indels` of which are not in both; and the most of these that
- * a ratio of at least `at_least` allows. */
-double twin__edit_ratio_of(size_t indels, size_t total);
-size_t twin__edit_most_indels(double at_least, size_t total);
+enum { TWIN__EDIT_WORD = 64 }; /* the most characters */
 
 /* A text that others are compared with. Bit i of masks[row_of[c]] is set if its character i is c; row 0 is zero. */
 struct twin__edit_word {

@@ -1,0 +1,30 @@
+/* provided.h — what the join asks of a provider. */
+#ifndef TWIN_JOIN_PROVIDED_H
+#define TWIN_JOIN_PROVIDED_H
+
+#include "collection/provider.h"
+
+/* Whether the pair is wanted. */
+static inline bool twin__provider_wants(const struct twin__provider *provider, uint32_t a, uint32_t b)
+{
+    return provider->split == 0 || (a < provider->split) != (b < provider->split);
+}
+
+static inline const uint32_t *twin__provider_signature(const struct twin__provider *provider, uint32_t document)
+{
+    return provider->signatures.rows + (size_t)document * provider->signatures.slots;
+}
+
+/* How many slots of two documents' signatures are equal. */
+static inline size_t twin__provider_agreement(const struct twin__provider *provider, uint32_t a, uint32_t b)
+{
+    return twin_minhash_agreement(twin__provider_signature(provider, a), twin__provider_signature(provider, b),
+                                  provider->signatures.slots);
+}
+
+static inline twin_set twin__content_set(struct twin__content content)
+{
+    return (twin_set){ content.bytes, content.size / sizeof(uint64_t) };
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* seconds.h — how long something takes. */
+#ifndef TWIN_JOIN_SECONDS_H
+#define TWIN_JOIN_SECONDS_H
+
+#include <time.h>
+
+/* Seconds since some instant. */
+static inline double twin__seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif
