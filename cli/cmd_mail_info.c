@@ -20,6 +20,7 @@ static void print_json(const char *path, const twin_mail_info *info)
     record_string(&record, "file", path);
     record_count(&record, "messages", info->messages);
     record_count(&record, "learnt", info->learnt);
+    record_count(&record, "imported", info->imported);
     record_count(&record, "keep_messages", info->keep_messages);
     record_count(&record, "keep_days", info->keep_days);
     record_list(&record, "labels");
@@ -67,6 +68,8 @@ static void print_text(const char *path, const twin_mail_info *info)
     printf("%s\n", path);
     printf("  messages    %" PRIu64 " remembered, %" PRIu64 " learnt since the model was created\n", info->messages,
            info->learnt);
+    if (info->imported)
+        printf("  imported    %" PRIu64 " of them\n", info->imported);
     for (size_t i = 0; i < info->count; i++) {
         const twin_mail_label_info *label = &info->labels[i];
         printf("  %-10s  %" PRIu64, label->name, label->messages);

@@ -15,7 +15,7 @@ struct request {
 
 #define AT(field) OPTION_AT(struct request, field)
 
-/* Messages per transaction: each writes the weights anew, 3 MB. */
+/* Messages per transaction, which writes most weights anew, 3 MB. */
 enum { BATCH = 2000 };
 
 enum verb { LEARN, CORRECT, FORGET };
@@ -90,6 +90,9 @@ static int work_on(struct request *request, enum verb verb)
 {
     struct work work = { .request = request, .verb = verb, .now = mail_now() };
     twin_mail_options limits = { .keep_messages = request->keep_messages, .keep_days = request->keep_days };
+    uint64_t key[2];
+    if (!mail_key(&limits, key, &request->mail))
+        return EXIT_ERROR;
     if (verb != FORGET && !request->label)
         return fail("--as is missing: say which label the messages have, such as spam or ham");
     work.mail = mail_open(&request->mail, TWIN_MAIL_WRITE, verb == FORGET ? NULL : &limits);
@@ -132,6 +135,7 @@ static const struct option_row learn_options[] = {
       AT(keep_messages), .least = 1, .most = 10000000 },
     { "keep-days", 0, OPTIONS_INPUT, "N", "of a new model: forget messages after so many days (default: never)",
       &option_count, AT(keep_days), .least = 1, .most = 100000 },
+    MAIL_KEY_ROW(struct request),
     { 0 },
 };
 

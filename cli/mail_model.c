@@ -1,6 +1,7 @@
 /* mail_model.c — opening models and reading messages, for the verbs of mail. */
 #include "mail_model.h"
 
+#include "support/keys.h"
 #include "support/progress.h"
 
 #include <errno.h>
@@ -49,6 +50,14 @@ static bool make_folders(const char *path)
     return true;
 }
 
+bool mail_key(twin_mail_options *out, uint64_t key[2], const struct mail_request *request)
+{
+    if (!request->key_file)
+        return true;
+    out->key = key;
+    return read_key(key, request->key_file);
+}
+
 static bool is_missing(const char *path)
 {
     return access(path, F_OK) != 0 && errno == ENOENT;
@@ -72,8 +81,8 @@ twin_mail *mail_open(const struct mail_request *request, twin_mail_access access
         if (!request->model && !make_folders(path))
             return NULL;
         status = twin_mail_create(path, *create, false, &error);
-    } else if (create && (create->keep_messages || create->keep_days)) {
-        fail("%s exists: --keep-messages and --keep-days are chosen when a model is created", path);
+    } else if (create && (create->keep_messages || create->keep_days || create->key)) {
+        fail("%s exists: --keep-messages, --keep-days and --key-file are chosen when a model is created", path);
         return NULL;
     }
     if (status == TWIN_OK)

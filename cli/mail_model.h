@@ -7,7 +7,8 @@
 /* What a request of mail begins with. */
 struct mail_request {
     struct shared_options shared;
-    const char *model; /* NULL: the default */
+    const char *model;    /* NULL: the default */
+    const char *key_file; /* of a model that is created; NULL: a random key */
 };
 
 #define MAIL_TAKES "strict hidden json quiet"
@@ -24,6 +25,19 @@ struct mail_request {
             "the model (default: $XDG_DATA_HOME/twinsift/mail.twin, or the same in ~/.local/share)", &option_text,   \
             OPTION_AT(request, mail.model)                                                                           \
     }
+
+/* The same of --key-file, where models are created. */
+#define MAIL_KEY_ROW(request)                                                                                        \
+    {                                                                                                                \
+        "key-file", 0, OPTIONS_INPUT, "FILE",                                                                        \
+            "of a new model: its secret key, 16 bytes or 32 hexadecimal digits, to exchange sketches with others "   \
+            "that have it (default: a random key)",                                                                  \
+            &option_text, OPTION_AT(request, mail.key_file)                                                          \
+    }
+
+/* Reads the key that was asked for, if any, into `key`, and has the options refer to it. On false the error has been
+ * reported. */
+bool mail_key(twin_mail_options *out, uint64_t key[2], const struct mail_request *request);
 
 /* Opens the model. If there is none and `create` is not NULL, creates it with those options, and its folder. NULL: the
  * error has been reported. */

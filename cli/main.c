@@ -42,6 +42,8 @@ static const struct command *const commands[] = {
     &command_mail_forget,
     &command_mail_info,
     &command_mail_compact,
+    &command_mail_export,
+    &command_mail_import,
     &command_mail_eval,
     &command_completion,
     NULL,

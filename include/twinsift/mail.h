@@ -168,6 +168,30 @@ typedef struct twin_mail_known {
 } twin_mail_known;
 TWIN_API twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error);
 
+/* ---- sharing: between sites whose models have the same key */
+
+typedef struct twin_mail_export_options {
+    bool weights; /* also what the learners of content know: 4 MB per label */
+} twin_mail_export_options;
+
+/* Appends sketches of what was learnt here: labels, times, keyed hashes of messages and senders, and signatures; no text. Who
+ * has the key can test whether an address or a message is among them. */
+TWIN_API twin_status twin_mail_export(twin_buffer *out, twin_mail *mail, twin_mail_export_options options,
+                                      twin_error *error);
+
+typedef struct twin_mail_imported {
+    uint64_t messages; /* that were not known */
+    uint64_t known;
+    uint64_t left_out; /* the oldest, since the model remembers no more */
+    bool weights;      /* were taken */
+} twin_mail_imported;
+
+/* Remembers the messages of sketches: their senders count, and they are lookalikes, but the learners of content have not seen
+ * them. What is known here stays as it is. Weights are taken by a model that has learnt nothing itself. The counts may be
+ * NULL. Made with another key: TWIN_EINVAL; damaged: TWIN_EFORMAT; both leave the model as it was. */
+TWIN_API twin_status twin_mail_import(twin_mail_imported *out, twin_mail *mail, twin_text sketches,
+                                      twin_error *error);
+
 /* ---- the model */
 
 typedef struct twin_mail_label_info {
@@ -179,6 +203,7 @@ typedef struct twin_mail_label_info {
 
 typedef struct twin_mail_info {
     uint64_t messages, learnt; /* remembered; learnt since the model was created */
+    uint64_t imported;         /* of those remembered */
     uint64_t keep_messages, keep_days;
     uint64_t bytes;                                        /* of the file; 0 in memory */
     uint64_t message_bytes, signature_bytes, weight_bytes; /* of its parts: records, lookalikes, learners */

@@ -448,6 +448,7 @@ static void describe_labels(twin_mail_info *out, const struct twin__model *model
         twin_mail_label_info *label = &out->labels[record->label];
         if (record->flags & TWIN__MAIL_REMOVED)
             continue;
+        out->imported += (record->flags & TWIN__MAIL_IMPORTED) != 0;
         if (!label->oldest || record->time < label->oldest)
             label->oldest = record->time;
         if (record->time > label->newest)

@@ -30,10 +30,22 @@ twin_status twin__mail_act(twin_mail_effect *out, struct twin__model *model, enu
     twin_status status;
     if (act == TWIN__MAIL_FORGET) {
         status = twin__model_forget(out, model, item);
+        return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+    }
+    status = twin__model_add_label(&number, model, label, error);
+    if (status != TWIN_OK)
+        return status;
+    if (act == TWIN__MAIL_ADOPT) {
+        struct twin__mail_weights *weights = malloc(sizeof *weights); /* the words need not be aligned as it is */
+        if (!weights)
+            return twin__fail_memory(error);
+        memcpy(weights, item->features.places[0], sizeof *weights);
+        twin__model_adopt(model, number, weights);
+        free(weights);
+        *out = TWIN_MAIL_LEARNT;
+    } else if (act == TWIN__MAIL_IMPORT) {
+        status = twin__model_import(out, model, item, number, time);
     } else {
-        status = twin__model_add_label(&number, model, label, error);
-        if (status != TWIN_OK)
-            return status;
         status = twin__model_learn(out, model, item, number, time, act == TWIN__MAIL_CORRECT);
     }
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
@@ -53,7 +65,8 @@ twin_status twin__mail_queue_add(struct twin__mail_queue *queue, enum twin__mail
     memcpy(job->label, label, strlen(label) + 1);
     uint32_t *at = job->places;
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
-        memcpy(at, features->places[b], features->counts[b] * sizeof *at);
+        if (features->counts[b])
+            memcpy(at, features->places[b], features->counts[b] * sizeof *at);
         job->item.features.places[b] = at;
         at += features->counts[b];
     }

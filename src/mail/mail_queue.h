@@ -5,7 +5,13 @@
 
 #include "mail/model.h"
 
-enum twin__mail_act { TWIN__MAIL_LEARN, TWIN__MAIL_CORRECT, TWIN__MAIL_FORGET };
+enum twin__mail_act {
+    TWIN__MAIL_LEARN,
+    TWIN__MAIL_CORRECT,
+    TWIN__MAIL_FORGET,
+    TWIN__MAIL_IMPORT, /* an item without features */
+    TWIN__MAIL_ADOPT,  /* an item whose first block is a struct twin__mail_weights, in words of four bytes */
+};
 
 struct twin__mail_job;
 

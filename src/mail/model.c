@@ -61,7 +61,7 @@ unsigned twin__model_label(const struct twin__model *model, const char *name)
     return UINT_MAX;
 }
 
-static bool is_label(const char *name)
+bool twin__model_is_label(const char *name)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
@@ -92,7 +92,7 @@ twin_status twin__model_add_label(unsigned *out, struct twin__model *model, cons
     *out = twin__model_label(model, name);
     if (*out != UINT_MAX)
         return TWIN_OK;
-    if (!is_label(name))
+    if (!twin__model_is_label(name))
         return twin__fail(error, TWIN_EINVAL,
                           "\"%.80s\" is not a label: use up to %d letters, digits and -_. (but not \"unsure\")", name,
                           TWIN_MAIL_LABEL_BYTES);
@@ -370,7 +370,9 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
 {
     uint32_t now = time < 0 ? 0 : time > UINT32_MAX ? UINT32_MAX : (uint32_t)time;
     uint64_t known = twin__remembered_find(&model->remembered, item->id);
-    bool is_new = known == UINT64_MAX;
+    bool is_imported =
+        known != UINT64_MAX && twin__remembered_at(&model->remembered, known)->flags & TWIN__MAIL_IMPORTED;
+    bool is_new = known == UINT64_MAX || is_imported; /* the learners have not seen what was imported */
     bool is_same = !is_new && twin__remembered_at(&model->remembered, known)->label == label;
     *out = TWIN_MAIL_KNOWN;
     if (is_same && !correct)
@@ -381,7 +383,7 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     model->changes++;
 
     twin_status status = twin__model_make_filters(model);
-    if (status == TWIN_OK && !is_new)
+    if (status == TWIN_OK && known != UINT64_MAX)
         status = forget_number(model, known);
     if (is_new)
         twin__model_move_thresholds(model, &verdict, label);
@@ -403,6 +405,44 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     model->learnt++;
     *out = correct ? TWIN_MAIL_CORRECTED : TWIN_MAIL_LEARNT;
     return TWIN_OK;
+}
+
+/* ---- what another model has learnt */
+
+twin_status twin__model_import(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item,
+                               unsigned label, int64_t time)
+{
+    struct twin__mail_record record = { .id = item->id,
+                                        .address = item->address,
+                                        .domain = item->domain,
+                                        .time = (uint32_t)time,
+                                        .label = (uint16_t)label,
+                                        .flags = TWIN__MAIL_IMPORTED,
+                                        .score = NAN };
+    *out = TWIN_MAIL_KNOWN;
+    if (twin__remembered_find(&model->remembered, item->id) != UINT64_MAX)
+        return TWIN_OK;
+    twin_status status = twin__model_make_filters(model);
+    if (status == TWIN_OK)
+        status = twin__model_remember(model, &record, &item->signature);
+    if (status != TWIN_OK)
+        return status;
+    model->changes++;
+    *out = TWIN_MAIL_LEARNT;
+    return TWIN_OK;
+}
+
+void twin__model_adopt(struct twin__model *model, unsigned label, const struct twin__mail_weights *weights)
+{
+    struct twin__mail_label *known = &model->labels[label];
+    struct twin__content *content = &known->content;
+    if (model->learnt || !content->cells)
+        return;
+    known->threshold = twin__model_bound_threshold(weights->threshold);
+    memcpy(content->cells, weights->cells, sizeof weights->cells);
+    memcpy(content->margin.weights, weights->margin, sizeof weights->margin);
+    memcpy(content->margin.taught, weights->taught, sizeof weights->taught);
+    model->changes++;
 }
 
 twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item)

@@ -46,6 +46,8 @@ void twin__model_clear(struct twin__model *model);
 unsigned twin__model_label(const struct twin__model *model, const char *name);
 twin_status twin__model_add_label(unsigned *out, struct twin__model *model, const char *name, twin_error *error);
 
+bool twin__model_is_label(const char *name);
+
 /* What the model takes from a message. Features are borrowed. */
 struct twin__mail_item {
     uint64_t id, address, domain;
@@ -62,6 +64,21 @@ twin_status twin__model_remember(struct twin__model *model, const struct twin__m
 
 twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item,
                               unsigned label, int64_t time, bool correct);
+/* Remembers a message that another model has learnt. TWIN_MAIL_KNOWN: it is remembered here, whatever its label, or too old. */
+twin_status twin__model_import(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item,
+                               unsigned label, int64_t time);
+
+/* What the learners of a label know. */
+struct twin__mail_weights {
+    double threshold;
+    uint64_t taught[2];
+    struct twin__linear_cell cells[TWIN__FEATURE_PLACES];
+    float margin[TWIN__FEATURE_PLACES];
+};
+
+/* Begins with what another model knows, unless this one has learnt anything. */
+void twin__model_adopt(struct twin__model *model, unsigned label, const struct twin__mail_weights *weights);
+
 twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item);
 
 /* ---- verdict.c */
@@ -74,6 +91,9 @@ const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const
 
 /* Moves the thresholds after a message was judged and its label is known. */
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label);
+
+/* A threshold within its bounds. */
+double twin__model_bound_threshold(double threshold);
 
 /* The threshold of a label that nothing is known of. */
 #define TWIN__MAIL_FIRST_THRESHOLD 2.5

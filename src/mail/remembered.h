@@ -14,7 +14,8 @@ enum {
     TWIN__MAIL_HEAD = 16,   /* slots that are compared first */
     TWIN__MAIL_BLOCK = 256, /* messages that a file keeps together: those of numbers with the same number / 256 */
     TWIN__MAIL_MAX_LABELS = 32,
-    TWIN__MAIL_REMOVED = 1 << 0, /* a flag of a record: forgotten */
+    TWIN__MAIL_REMOVED = 1 << 0,  /* a flag of a record: forgotten */
+    TWIN__MAIL_IMPORTED = 1 << 1, /* another model has learnt it */
 };
 
 /* As in the file, in the machine's byte order. */

@@ -272,6 +272,11 @@ const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const
     return &model->judged;
 }
 
+double twin__model_bound_threshold(double threshold)
+{
+    return fmin(fmax(threshold, LEAST_THRESHOLD), MOST_THRESHOLD);
+}
+
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label)
 {
     for (size_t i = 0; i < verdict->count; i++) {
@@ -280,6 +285,6 @@ void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verd
         if (number == label || !known->messages)
             continue; /* where nothing has the label yet, a low score means nothing */
         known->threshold += verdict->evidence[i].score > known->threshold ? RISE : -FALL;
-        known->threshold = fmin(fmax(known->threshold, LEAST_THRESHOLD), MOST_THRESHOLD);
+        known->threshold = twin__model_bound_threshold(known->threshold);
     }
 }

@@ -128,7 +128,7 @@ strange=$(grep -vxFf "$root/examples/pairs.c" code || true)
 check_options twinsift-pairs twinsift pairs
 check_options twinsift-index twinsift index create add remove query pairs info check export compact
 check_options twinsift-bloom twinsift bloom create add has count remove merge info
-check_options twinsift-mail twinsift mail learn check correct forget info compact eval
+check_options twinsift-mail twinsift mail learn check correct forget info compact export import eval
 check_options twinsift-plan twinsift plan
 [ -z "${TWINSIFT_LAB:-}" ] || check_options twinsift-lab twinsift-lab
 

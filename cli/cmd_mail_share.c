@@ -1,0 +1,171 @@
+/* cmd_mail_share.c — twinsift mail export and import: what sites with the same key tell each other. */
+#include "commands.h"
+#include "mail_model.h"
+#include "support/record.h"
+#include "support/results.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct request {
+    struct mail_request mail;
+    bool sketches, weights;
+};
+
+#define AT(field) OPTION_AT(struct request, field)
+
+/* ---- export */
+
+static int run_export(void *context)
+{
+    const struct request *request = context;
+    const struct shared_options *shared = &request->mail.shared;
+    if (!request->sketches)
+        return fail("--sketches is missing: it is all that can be exported");
+    twin_mail *mail = mail_open(&request->mail, TWIN_MAIL_READ, NULL);
+    if (!mail)
+        return EXIT_ERROR;
+    twin_buffer out = { 0 };
+    twin_error error = { 0 };
+    twin_mail_export_options options = { .weights = request->weights };
+    twin_status status = twin_mail_export(&out, mail, options, &error);
+    bool good = status == TWIN_OK && results_open(shared->output);
+    if (status != TWIN_OK)
+        fail_status(mail_path(&request->mail), status, &error);
+    if (good) {
+        fwrite(out.bytes, 1, out.length, results());
+        good = output_is_good();
+    }
+    twin_buffer_clear(&out);
+    twin_mail_close(mail);
+    return good ? EXIT_DONE : EXIT_ERROR;
+}
+
+/* ---- import */
+
+struct file {
+    twin_buffer bytes;
+    bool no_memory;
+};
+
+static bool take_block(void *context, const char *block, size_t length)
+{
+    struct file *file = context;
+    file->no_memory = twin_buffer_append(&file->bytes, block, length) != TWIN_OK;
+    return !file->no_memory;
+}
+
+static bool import(twin_mail_imported *sum, twin_mail *mail, const char *path)
+{
+    struct file file = { 0 };
+    twin_error error = { 0 };
+    twin_mail_imported counts = { 0 };
+    twin_status status = twin_input_stream(path, take_block, &file, (twin_progress){ 0 }, &error);
+    status = file.no_memory ? TWIN_ENOMEM : status;
+
+    twin_text bytes = { file.bytes.bytes ? file.bytes.bytes : "", file.bytes.length };
+    if (status == TWIN_OK)
+        status = twin_mail_import(&counts, mail, bytes, &error);
+    twin_buffer_clear(&file.bytes);
+    if (status != TWIN_OK)
+        fail_status(path, status, &error);
+    sum->messages += counts.messages;
+    sum->known += counts.known;
+    sum->left_out += counts.left_out;
+    sum->weights |= counts.weights;
+    return status == TWIN_OK;
+}
+
+static void print_imported(const struct shared_options *shared, const twin_mail_imported *sum)
+{
+    if (shared->json) {
+        struct record record = record_begin(stdout, true);
+        record_count(&record, "imported", sum->messages);
+        record_count(&record, "known", sum->known);
+        record_count(&record, "left_out", sum->left_out);
+        record_flag(&record, "weights", sum->weights);
+        record_end(&record);
+    } else if (!shared->quiet) {
+        fprintf(stderr, "%" PRIu64 " imported, %" PRIu64 " known already", sum->messages, sum->known);
+        if (sum->left_out)
+            fprintf(stderr, ", %" PRIu64 " left out: the model is full", sum->left_out);
+        fprintf(stderr, "%s\n", sum->weights ? "; weights taken" : "");
+    }
+}
+
+static int run_import(void *context)
+{
+    const struct request *request = context;
+    const struct shared_options *shared = &request->mail.shared;
+    twin_mail_imported sum = { 0 };
+    twin_error error = { 0 };
+    uint64_t key[2];
+    twin_mail_options options = { 0 };
+    if (!mail_key(&options, key, &request->mail))
+        return EXIT_ERROR;
+    twin_mail *mail = mail_open(&request->mail, TWIN_MAIL_WRITE, &options);
+    bool good = mail != NULL;
+    for (size_t i = 0; i < shared->base.count && good; i++)
+        good = import(&sum, mail, shared->base.arguments[i]);
+    twin_status status = good ? twin_mail_commit(mail, &error) : TWIN_OK;
+    if (status != TWIN_OK)
+        fail_status(mail_path(&request->mail), status, &error);
+    good = good && status == TWIN_OK;
+    if (good)
+        print_imported(shared, &sum);
+    twin_mail_close(mail);
+    return good ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct option_row export_options[] = {
+    MAIL_MODEL_ROW(struct request),
+    { "sketches", 0, OPTIONS_OUTPUT, NULL, "write labels, hashes of messages and senders, and signatures; no text",
+      &option_flag, AT(sketches) },
+    { "weights", 0, OPTIONS_OUTPUT, NULL, "and what the learners of content know, for a site that begins",
+      &option_flag, AT(weights) },
+    { 0 },
+};
+static const struct option_row import_options[] = { MAIL_MODEL_ROW(struct request),
+                                                    MAIL_KEY_ROW(struct request),
+                                                    { 0 } };
+
+static const struct request defaults = { .mail = MAIL_DEFAULTS };
+
+const struct command command_mail_export = {
+    .name = "twinsift mail export",
+    .summary = "write sketches of what was learnt, for sites with the same key",
+    .usage = "[OPTION]... --sketches",
+    .about = "Sites that create their models with the same key can tell each other what they have learnt without "
+             "sending any text. What was imported is not written again. Whoever has the key and the sketches can "
+             "test whether a given address or message is among them; without the key they say how many messages were "
+             "learnt under each label and when, and which of them are like each other.",
+    .shared = "output quiet",
+    .options = export_options,
+    .status = "0  done\n2  error",
+    .examples = "twinsift mail export --sketches -o site-a.sketches\n"
+                "twinsift mail export --sketches --weights -o site-a.sketches.zst",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_export,
+};
+
+const struct command command_mail_import = {
+    .name = "twinsift mail import",
+    .summary = "learn from sketches of another site",
+    .usage = "[OPTION]... FILE...",
+    .about =
+        "Messages of the sketches count as lookalikes, and their senders count; what was learnt here stays as it "
+        "is, and so does what the learners of content know. Only a model that has learnt nothing takes weights. "
+        "A model that does not exist is created, with the key of --key-file. - is standard input.",
+    .shared = "json quiet",
+    .options = import_options,
+    .least = 1,
+    .most = SIZE_MAX,
+    .status = "0  done\n2  error; the model is as it was",
+    .examples = "twinsift mail import site-a.sketches\n"
+                "twinsift mail import -m new.twin --key-file key site-a.sketches.zst",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_import,
+};
