@@ -53,6 +53,11 @@ void exp_forest_order(struct lab *lab);
 void exp_reuters_duplicates(struct lab *lab);
 void exp_forest_vs_by(struct lab *lab);
 void exp_threads(struct lab *lab);
+void exp_mail_enron(struct lab *lab);
+void exp_mail_threshold(struct lab *lab);
+void exp_mail_trec(struct lab *lab);
+void exp_mail_forest(struct lab *lab);
+void exp_mail_robust(struct lab *lab);
 
 /* ---- notebook.c: text on standard output and in the report */
 

@@ -33,6 +33,12 @@ static const struct experiment experiments[] = {
     { "forest-order", "does an LSH forest return strings in order of distance?", exp_forest_order },
     { "reuters-duplicates", "texts of Reuters-21578 that agree in whole hash vectors", exp_reuters_duplicates },
     { "forest-vs-by", "forest and Bar-Yossef features against exact pairs of Reuters-21578", exp_forest_vs_by },
+    { "mail-enron", "a published mail filter and ours: one half of Enron-Spam learnt, the other judged",
+      exp_mail_enron },
+    { "mail-threshold", "what thresholds of two mail filters catch and lose", exp_mail_threshold },
+    { "mail-trec", "mail in order, judged and learnt: ROC curves of all methods", exp_mail_trec },
+    { "mail-forest", "spam found by the deepest level of an LSH forest", exp_mail_forest },
+    { "mail-robust", "a mail filter whose labels are wrong, late or missing", exp_mail_robust },
     { "threads", "all executors give the same result; their times", exp_threads },
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
@@ -47,7 +53,9 @@ struct request {
 
 static const struct option_row options[] = {
     { "data", 0, OPTIONS_INPUT, "DIR",
-      "folder of the data sets ml-100k/, ml-1m/, reuters21578/ (default: $TWINSIFT_DATA)", &option_text, AT(data) },
+      "folder of the data sets ml-100k/, ml-1m/, reuters21578/, enron-spam/, trec07p-25k/, spamassassin/ (default: "
+      "$TWINSIFT_DATA)",
+      &option_text, AT(data) },
     { "quick", 0, OPTIONS_SEARCH, NULL, "fewer repetitions: all experiments in about a minute", &option_flag,
       AT(quick) },
     { "out", 0, OPTIONS_OUTPUT, "DIR", "folder for tables and plots", &option_text, AT(out) },

@@ -3,6 +3,7 @@
 # program; with $TWIN_SANITIZE only some experiments run, to save time.
 set -u
 : "${TWINSIFT_LAB:?the program to test}"
+samples=$(cd "$(dirname "$0")/../samples/mail" && pwd) || exit 1
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
 failures=0
@@ -51,14 +52,16 @@ else
 fi
 unset TWINSIFT_DATA
 lab 0 "${chosen[@]}" --quick --report --out all
-grep -qxE '[0-9]+ passed, 0 failed, 3 skipped' out || fail "$asked: $(tail -1 out)"
-for name in movielens reuters-duplicates forest-vs-by; do
+need_data=(movielens reuters-duplicates forest-vs-by)
+[ ${#chosen[@]} -gt 1 ] || need_data+=(mail-enron mail-threshold mail-trec mail-forest mail-robust)
+grep -qxE "[0-9]+ passed, 0 failed, ${#need_data[@]} skipped" out || fail "$asked: $(tail -1 out)"
+for name in "${need_data[@]}"; do
     grep -qx "skipped  $name" out || fail "$asked: $name without data is not skipped"
 done
-[ "$(grep -c 'TWINSIFT_DATA' out)" = 3 ] || fail "$asked: does not say what is missing"
+[ "$(grep -c 'TWINSIFT_DATA\|reads no mail' out)" = ${#need_data[@]} ] || fail "$asked: does not say what is missing"
 [ ${#chosen[@]} -gt 1 ] || chosen=("${names[@]}")
 for name in "${chosen[@]}"; do
-    case $name in movielens | reuters-duplicates | forest-vs-by) continue ;; esac
+    case " ${need_data[*]} " in *" $name "*) continue ;; esac
     [ -s "all/$name.tsv" ] || fail "$name left no table"
     awk -F'\t' 'NR == 1 { n = NF } NF != n { exit 1 }' "all/$name.tsv" || fail "$name.tsv is ragged"
     [ "$name" = bloom-small ] || ! command -v gnuplot >/dev/null || grep -q '</svg>' "all/$name.svg" || fail "$name left no plot"
@@ -103,5 +106,26 @@ grep -q 'n = 250: of 44 texts 231 pairs have a ratio of at least 0.85, 231 of 0.
 rm tiny/reuters21578/reut2-007.sgm
 lab 0 reuters-duplicates --data tiny --out failed
 grep -q 'skip    Reuters-21578: tiny/reuters21578/reut2-007.sgm does not exist' out || fail "$asked: $(cat out)"
+
+# Mail of a few messages: the experiments run, and say that it is not the mail of the reference.
+lab 0 mail-enron --quick --data /nowhere --out failed
+if ! grep -q 'this build reads no mail' out; then
+    mkdir -p tiny/trec07p-25k/full tiny/spamassassin
+    for part in 1 2; do
+        mkdir -p tiny/enron-spam/enron$part
+        cp -r "$samples/ham" "$samples/spam" tiny/enron-spam/enron$part
+    done
+    for i in 1 2 3; do
+        for file in "$samples"/ham/*.eml "$samples"/spam/*.eml; do
+            case $file in */ham/*) echo "ham $file" ;; *) echo "spam $file" ;; esac
+        done
+    done >tiny/trec07p-25k/full/index
+    lab 1 mail-enron mail-threshold mail-trec mail-forest mail-robust --quick --data tiny --out failed
+    grep -q 'FAILED  20 spam and\|FAILED  1[0-9] spam and' out || fail "$asked: $(cat out)"
+    for name in mail-threshold mail-trec mail-forest mail-robust; do
+        [ -s "failed/$name.tsv" ] || fail "$name left no table"
+        ! command -v gnuplot >/dev/null || grep -q '</svg>' "failed/$name.svg" || fail "$name left no plot"
+    done
+fi
 
 exit $((failures > 0))

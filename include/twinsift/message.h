@@ -130,8 +130,8 @@ TWIN_API void twin_message_reader_free(twin_message_reader *reader);
 /* Reads a message. Any bytes are a message; only TWIN_ENOMEM and TWIN_EINVAL are possible failures. */
 TWIN_API twin_status twin_message_read(const twin_message **out, twin_message_reader *reader, twin_text raw);
 
-/* When the message was received, in seconds since 1970, by the topmost Received header, which is the one that a sender
- * cannot write; else by its Date. INT64_MIN: neither is there, or can be understood. */
+/* When the message was received, in seconds since 1970, by the topmost Received header, which a sender cannot write.
+ * INT64_MIN: there is none, or it cannot be understood. */
 TWIN_API int64_t twin_message_received(const twin_message *message);
 
 /* Whether filters write headers of this name: X-Spam-Status, X-Virus-Scanned, X-Bogosity and the like. */

@@ -340,10 +340,9 @@ int64_t twin_message_received(const twin_message *message)
             continue;
         /* As the copy that was read, values end with a zero byte. */
         const char *date = memrchr(message->headers[i].value.bytes, ';', message->headers[i].value.length);
-        int64_t received = date ? twin__mime_date(date + 1) : INT64_MIN;
-        return received != INT64_MIN ? received : message->date;
+        return date ? twin__mime_date(date + 1) : INT64_MIN;
     }
-    return message ? message->date : INT64_MIN;
+    return INT64_MIN;
 }
 
 twin_text twin_message_registered_domain(twin_text host)

@@ -9,7 +9,7 @@ fail()
     echo "mail_kill.sh: line ${BASH_LINENO[0]}: $*" >&2
     exit 1
 }
-"$twinsift" mail learn -q -m model.twin --as ham "$samples/inbox" 2>err || { grep -q 'not supported' err && echo 'skipped: this build has no mail' && exit 77; }
+"$twinsift" mail learn -q -m model.twin --as ham "$samples/ham" 2>err || { grep -q 'not supported' err && echo 'skipped: this build has no mail' && exit 77; }
 
 # message N: what is learnt in turn N.
 message()
