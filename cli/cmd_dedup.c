@@ -4,6 +4,7 @@
  * (dedup_output.c). A summary on standard error follows, or statistics as JSON. */
 #include "commands.h"
 #include "dedup_output.h"
+#include "dedup_update.h"
 #include "read_documents.h"
 #include "support/inputs.h"
 #include "support/messages.h"
@@ -101,7 +102,11 @@ struct run {
     struct known known; /* documents that indexes know */
     struct dedup_run how;
     twin_dedup_audit audit;
-    double since; /* when the present stage began, in seconds */
+    double since;                               /* when the present stage began, in seconds */
+    const char *indexes[OPTION_MOST_TEXTS + 1]; /* those that are queried */
+    size_t index_count;
+    struct update_run update;
+    bool is_done_before;
 };
 
 static void run_clear(struct run *run)
@@ -127,26 +132,33 @@ static const char *contradiction(const struct request *request)
     return NULL;
 }
 
-/* What indexes know, before anything is read. */
-static bool query_indexes(struct run *run, twin_progress progress)
+/* Opens the indexes that are to be queried while the input is read. */
+static bool begin_indexes(struct run *run)
 {
     const struct request *request = run->request;
-    bool given = option_given(&request->shared.base, "threshold");
-    double threshold = given ? request->shared.scheme.threshold : 0;
-    bool good =
-        !request->update || known_find(&run->known, request->update, run->input, threshold, run->exec, progress);
-    for (size_t i = 0; i < request->against.count && good; i++)
+    if (request->update)
+        run->indexes[run->index_count++] = request->update;
+    for (size_t i = 0; i < request->against.count; i++)
         if (is_index(request->against.items[i]))
-            good = known_find(&run->known, request->against.items[i], run->input, threshold, run->exec, progress);
-    return good;
+            run->indexes[run->index_count++] = request->against.items[i];
+    bool given = option_given(&request->shared.base, "threshold");
+    struct known_request wanted = { .paths = run->indexes,
+                                    .count = run->index_count,
+                                    .threshold = given ? request->shared.scheme.threshold : 0,
+                                    .exec = run->exec };
+    return wanted.count == 0 || known_begin(&run->known, wanted);
 }
 
-static twin_collection *read_side(const struct run *run, const twin_input *input, twin_progress progress)
+static twin_collection *read_side(struct run *run, const twin_input *input, twin_progress progress)
 {
     const struct shared_options *shared = &run->request->shared;
     twin_collection_options wanted = {
         .scheme = run->scheme, .repeated_ids = true, .exec = run->exec, .strict = shared->strict, .progress = progress
     };
+    if (run->known.indexes && input == run->input) {
+        wanted.examine = known_examine;
+        wanted.context = &run->known;
+    }
     return read_documents(input, wanted, shared->quiet);
 }
 
@@ -168,15 +180,19 @@ static bool join_others(struct run *run, twin_progress progress)
 static bool read_collection(struct run *run, twin_progress progress)
 {
     const struct request *request = run->request;
-    run->input = open_inputs(&request->shared, 0, progress);
-    if (!run->input || !query_indexes(run, progress))
+    if (!begin_indexes(run))
         return false;
     run->collection = read_side(run, run->input, progress);
-    if (!run->collection || !join_others(run, progress))
+    if (!run->collection)
         return false;
     end_dedup_stage(&run->how, &run->since, "reading", twin_collection_count(run->collection).bytes);
-    bool has_known = request->update || request->against.count;
-    return !has_known || known_finish(&run->known, twin_collection_count(run->collection).documents);
+    if (!request->update && request->against.count == 0)
+        return true;
+    bool good =
+        known_collect(&run->known, run->collection) && join_others(run, progress) && known_finish(&run->known);
+    if (run->other)
+        end_dedup_stage(&run->how, &run->since, "against", 0);
+    return good;
 }
 
 static twin_dedup_options dedup_options(const struct run *run, twin_progress progress)
@@ -225,9 +241,8 @@ static struct dedup_result result_of(const struct run *run)
                                   .run = &run->how };
 }
 
-/* The groups come first: if they cannot be written, an output of an earlier run is still there. The index comes last:
- * a run that was interrupted can be repeated. */
-static bool write_results(struct run *run)
+/* The groups come first: if they cannot be written, an output of an earlier run is still there. */
+static bool write_outputs(struct run *run)
 {
     const struct request *request = run->request;
     struct dedup_result result = result_of(run);
@@ -236,10 +251,31 @@ static bool write_results(struct run *run)
     if (!request->dry_run || request->groups)
         end_dedup_stage(&run->how, &run->since, "writing",
                         request->dry_run ? 0 : twin_dedup_count(run->dedup).kept_bytes);
-    if (done && request->update) {
-        done = add_kept(request->update, run->collection, run->dedup, run->exec);
-        end_dedup_stage(&run->how, &run->since, "updating", 0);
+    return done;
+}
+
+/* What is to be added to the index is written before the outputs, and added after them. */
+static bool write_and_update(struct run *run)
+{
+    struct output_file file;
+    struct dedup_result result = result_of(run);
+    if (!update_write(&file, &run->update, &result))
+        return false;
+    end_dedup_stage(&run->how, &run->since, "staging", 0);
+    if (!write_outputs(run)) {
+        output_file_abandon(&file);
+        return false;
     }
+    bool done = update_finish(&file, &run->update);
+    end_dedup_stage(&run->how, &run->since, "updating", 0);
+    return done;
+}
+
+static bool write_results(struct run *run)
+{
+    const struct request *request = run->request;
+    bool done = request->update ? write_and_update(run) : write_outputs(run);
+    struct dedup_result result = result_of(run);
     return done && (!request->report || write_report(&result, request->report));
 }
 
@@ -298,13 +334,37 @@ static void print_stats(const struct run *run)
     record_end(&record);
 }
 
+/* Opens the input. If an index is updated, what earlier runs left undone is done. */
+static bool open_input(struct run *run, twin_progress progress)
+{
+    const struct request *request = run->request;
+    run->input = open_inputs(&request->shared, 0, progress);
+    if (!run->input || !request->update)
+        return run->input;
+    run->update = (struct update_run){ .index = request->update,
+                                       .output = request->output,
+                                       .input = run->input,
+                                       .exec = run->exec,
+                                       .progress = progress };
+    bool good = update_recover(&run->is_done_before, &run->update);
+    if (good && run->is_done_before && !request->shared.quiet)
+        warn("%s: this run was interrupted when its outputs were complete; the rest has been added to the index now",
+             request->update);
+    return good;
+}
+
 static bool dedup_and_write(struct run *run)
 {
     twin_progress progress = progress_begin(run->request->shared.quiet);
     run->since = seconds();
     run->how.progress = progress;
-    bool done = read_collection(run, progress) && find_duplicates(run, progress) &&
-                (!run->request->audit || audit(run, progress)) && write_results(run);
+    bool done = open_input(run, progress);
+    if (!done || run->is_done_before) {
+        progress_end();
+        return done;
+    }
+    done = read_collection(run, progress) && find_duplicates(run, progress) &&
+           (!run->request->audit || audit(run, progress)) && write_results(run);
     progress_end();
     return done;
 }
@@ -326,9 +386,10 @@ static int run_dedup(void *context)
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
                 load_stop_words(&request->shared, &stop_words) &&
                 complete_scheme(&run.scheme, &request->shared, request->measure) && dedup_and_write(&run);
-    if (done && request->stats)
+    bool show = done && !run.is_done_before;
+    if (show && request->stats)
         print_stats(&run);
-    else if (done && !request->shared.quiet)
+    else if (show && !request->shared.quiet)
         print_result(&run);
     uint64_t skipped = twin_collection_count(run.collection).problems;
     run_clear(&run);

@@ -1,16 +1,60 @@
-/* dedup_known.c — documents that an index or another collection has, and adding to an index what it has not.
+/* dedup_known.c — documents that an index or another collection has.
  *
- * An index is queried before the collection is read; both see the documents of the input in the same order, so a match
- * is found by the number of its document. Another collection is joined with the one that was read. */
+ * Indexes are queried by the workers that read the collection, while they have the text of a document at hand: the input is
+ * read once. What is found is kept per worker, with the position of the document, and sorted out when the collection has been
+ * read. Another collection is joined with the one that was read. */
 #include "dedup_known.h"
 
 #include "support/messages.h"
 #include "support/progress.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* What a worker has found. */
+struct known_found {
+    uint32_t source;
+    uint64_t offset; /* of the document */
+    struct known_match match;
+};
+
+struct known_worker {
+    twin_index_view **views; /* one per index */
+    twin_index_answer answer;
+    struct known_found *found;
+    size_t count, capacity;
+    twin_buffer ids;
+};
+
+struct known_indexes {
+    struct known_request request;
+    twin_index **indexes;
+    struct known_worker *workers;
+};
+
+static void close_indexes(struct known_indexes *indexes)
+{
+    if (!indexes)
+        return;
+    for (int i = 0; indexes->workers && i < indexes->request.exec.workers; i++) {
+        struct known_worker *worker = &indexes->workers[i];
+        for (size_t k = 0; worker->views && k < indexes->request.count; k++)
+            twin_index_view_free(worker->views[k]);
+        free(worker->views);
+        twin_index_answer_clear(&worker->answer);
+        free(worker->found);
+        twin_buffer_clear(&worker->ids);
+    }
+    for (size_t k = 0; indexes->indexes && k < indexes->request.count; k++)
+        twin_index_close(indexes->indexes[k]);
+    free(indexes->workers);
+    free(indexes->indexes);
+    free(indexes);
+}
 
 void known_clear(struct known *known)
 {
+    close_indexes(known->indexes);
     free(known->matches);
     free(known->excluded);
     twin_buffer_clear(&known->ids);
@@ -22,93 +66,144 @@ twin_text known_id(const struct known *known, const struct known_match *match)
     return (twin_text){ known->ids.bytes + match->id, match->id_length };
 }
 
-/* ---- querying ---- */
-
-struct query {
-    struct known *known;
-    const char *path;
-    size_t next; /* the document whose answer comes next */
-    bool no_memory;
-};
-
-static struct known_match *match_at(struct known *known, size_t number)
+static bool no_memory(void)
 {
-    if (number >= known->capacity) {
-        size_t capacity = number < 512 ? 1024 : 2 * (number + 1);
-        struct known_match *longer = realloc(known->matches, capacity * sizeof *longer);
-        if (!longer)
-            return NULL;
-        known->matches = longer;
-        known->capacity = capacity;
-    }
-    for (; known->count <= number; known->count++)
-        known->matches[known->count] = (struct known_match){ 0 };
-    return &known->matches[number];
+    fail_status("the input", TWIN_ENOMEM, NULL);
+    return false;
 }
 
-static bool keep_id(struct known *known, struct known_match *match, twin_text id)
+static bool append_id(twin_buffer *ids, struct known_match *match, twin_text id)
 {
-    match->id = known->ids.length;
+    match->id = ids->length;
     match->id_length = id.length;
-    return twin_buffer_append(&known->ids, id.bytes, id.length) == TWIN_OK;
+    return twin_buffer_append(ids, id.bytes, id.length) == TWIN_OK;
 }
 
-static bool take_answer(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer)
-{
-    (void)id, (void)id_is_number;
-    struct query *query = context;
-    struct known_match *match = match_at(query->known, query->next++);
-    if (!match)
-        return !(query->no_memory = true);
-    if (match->file || answer->count == 0)
-        return true;
-    const twin_index_entry *nearest = &answer->entries[0];
-    *match = (struct known_match){ .file = query->path,
-                                   .id_is_number = nearest->id_is_number,
-                                   .similarity = nearest->similarity };
-    query->no_memory = !keep_id(query->known, match, nearest->id);
-    return !query->no_memory;
-}
+/* ---- querying indexes ---- */
 
-static bool query_index(struct query *query, twin_index *index, const twin_input *input,
-                        twin_index_query_input_options options)
+/* Opens an index, with a view for each worker. */
+static bool open_index(struct known_indexes *indexes, size_t number)
 {
     twin_error error = { 0 };
-    options.query.top = 1;
-    options.answer = take_answer;
-    options.context = query;
-    twin_status status = twin_index_query_input(NULL, index, input, options, &error);
-    progress_clear();
-    if (query->no_memory)
-        status = TWIN_ENOMEM;
+    const char *path = indexes->request.paths[number];
+    twin_status status = twin_index_open(&indexes->indexes[number], path, TWIN_INDEX_READ, &error);
+    for (int i = 0; i < indexes->request.exec.workers && status == TWIN_OK; i++)
+        status = twin_index_view_create(&indexes->workers[i].views[number], indexes->indexes[number], &error);
     if (status != TWIN_OK)
-        fail_status(query->path, status, query->no_memory ? NULL : &error);
+        fail_status(path, status, &error);
     return status == TWIN_OK;
 }
 
-static twin_index *open_index(const char *path, twin_index_access access)
+static bool make_workers(struct known_indexes *indexes)
 {
-    twin_index *index;
-    twin_error error = { 0 };
-    twin_status status = twin_index_open(&index, path, access, &error);
-    if (status == TWIN_OK)
-        return index;
-    fail_status(path, status, &error);
-    return NULL;
+    indexes->indexes = calloc(indexes->request.count, sizeof(twin_index *));
+    indexes->workers = calloc((size_t)indexes->request.exec.workers, sizeof *indexes->workers);
+    for (int i = 0; indexes->workers && i < indexes->request.exec.workers; i++) {
+        indexes->workers[i].views = calloc(indexes->request.count, sizeof(twin_index_view *));
+        if (!indexes->workers[i].views)
+            return false;
+    }
+    return indexes->indexes && indexes->workers;
 }
 
-bool known_find(struct known *known, const char *path, const twin_input *input, double threshold, twin_exec exec,
-                twin_progress progress)
+bool known_begin(struct known *known, struct known_request request)
 {
-    struct query query = { .known = known, .path = path };
-    twin_index *index = open_index(path, TWIN_INDEX_READ);
-    if (!index)
-        return false;
-    twin_index_query_input_options options = { .query = { .threshold = threshold },
-                                               .exec = exec,
-                                               .progress = progress };
-    bool good = query_index(&query, index, input, options);
-    twin_index_close(index);
+    struct known_indexes *indexes = calloc(1, sizeof *indexes);
+    known->indexes = indexes;
+    if (!indexes)
+        return no_memory();
+    indexes->request = request;
+    if (!make_workers(indexes))
+        return no_memory();
+    for (size_t i = 0; i < request.count; i++)
+        if (!open_index(indexes, i))
+            return false;
+    return true;
+}
+
+static twin_status keep_answer(struct known_worker *worker, const twin_document *document, const char *path)
+{
+    const twin_index_entry *nearest = &worker->answer.entries[0];
+    if (worker->count == worker->capacity) {
+        size_t capacity = worker->capacity ? 2 * worker->capacity : 256;
+        struct known_found *longer = realloc(worker->found, capacity * sizeof *longer);
+        if (!longer)
+            return TWIN_ENOMEM;
+        worker->found = longer;
+        worker->capacity = capacity;
+    }
+    struct known_found *found = &worker->found[worker->count];
+    *found = (struct known_found){
+        document->position.source,
+        document->position.offset,
+        { .file = path, .id_is_number = nearest->id_is_number, .similarity = nearest->similarity }
+    };
+    if (!append_id(&worker->ids, &found->match, nearest->id))
+        return TWIN_ENOMEM;
+    worker->count++;
+    return TWIN_OK;
+}
+
+twin_status known_examine(void *context, const twin_document *document, int number, twin_error *error)
+{
+    const struct known_indexes *indexes = ((struct known *)context)->indexes;
+    struct known_worker *worker = &indexes->workers[number];
+    twin_index_query_options options = { .threshold = indexes->request.threshold, .top = 1 };
+    for (size_t i = 0; i < indexes->request.count; i++) {
+        twin_status status = twin_index_query(&worker->answer, worker->views[i], options, document->text, error);
+        if (status != TWIN_OK)
+            return status;
+        if (worker->answer.count)
+            return keep_answer(worker, document, indexes->request.paths[i]);
+    }
+    return TWIN_OK;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct known_found *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Makes a match, without a file, for each document. */
+static bool make_matches(struct known *known, const twin_collection *collection)
+{
+    known->count = twin_collection_count(collection).documents;
+    if (!known->matches)
+        known->matches = calloc(known->count + 1, sizeof *known->matches);
+    return known->matches || no_memory();
+}
+
+/* Both what a worker found and documents are taken in the order of the input. */
+static bool take_found(struct known *known, struct known_worker *worker, const twin_collection *collection)
+{
+    size_t ids = known->ids.length, at = 0;
+    if (twin_buffer_append(&known->ids, worker->ids.bytes, worker->ids.length) != TWIN_OK)
+        return no_memory();
+    if (worker->count)
+        qsort(worker->found, worker->count, sizeof *worker->found, by_position);
+    for (uint32_t d = 0; d < known->count && at < worker->count; d++) {
+        twin_position position = twin_collection_position(collection, d);
+        struct known_found here = { .source = position.source, .offset = position.offset };
+        while (at < worker->count && by_position(&worker->found[at], &here) < 0)
+            at++; /* a document that was left out after all */
+        if (at == worker->count || by_position(&worker->found[at], &here) != 0)
+            continue;
+        known->matches[d] = worker->found[at++].match;
+        known->matches[d].id += ids;
+    }
+    return true;
+}
+
+bool known_collect(struct known *known, const twin_collection *collection)
+{
+    bool good = make_matches(known, collection);
+    for (int i = 0; known->indexes && i < known->indexes->request.exec.workers && good; i++)
+        good = take_found(known, &known->indexes->workers[i], collection);
+    close_indexes(known->indexes);
+    known->indexes = NULL;
     return good;
 }
 
@@ -131,7 +226,7 @@ static bool take_match(void *context, twin_match found)
     twin_text id = twin_collection_id(&match->id_is_number, between->other, found.b);
     match->file = twin_input_name(twin_collection_input(between->other), position.source);
     match->similarity = found.similarity;
-    between->no_memory = !keep_id(between->known, match, id);
+    between->no_memory = !append_id(&between->known->ids, match, id);
     return !between->no_memory;
 }
 
@@ -139,15 +234,14 @@ bool known_between(struct known *known, const twin_collection *collection, const
                    twin_exec exec, twin_progress progress)
 {
     struct between between = { .known = known, .other = other };
-    size_t documents = twin_collection_count(collection).documents;
     twin_similar *similar = NULL;
     twin_error error = { 0 };
-    if (documents == 0)
+    if (!make_matches(known, collection))
+        return false;
+    if (known->count == 0)
         return true;
-    twin_status status = match_at(known, documents - 1) ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK)
-        status = twin_similar_between(&similar, collection, other,
-                                      (twin_similar_options){ .exec = exec, .progress = progress }, &error);
+    twin_status status = twin_similar_between(&similar, collection, other,
+                                              (twin_similar_options){ .exec = exec, .progress = progress }, &error);
     if (status == TWIN_OK)
         status = twin_similar_each(similar, TWIN_COPIES_FIRST, take_match, &between);
     progress_clear();
@@ -159,94 +253,12 @@ bool known_between(struct known *known, const twin_collection *collection, const
     return status == TWIN_OK;
 }
 
-bool known_finish(struct known *known, size_t documents)
+bool known_finish(struct known *known)
 {
-    if (known->count == 0 && documents == 0)
-        return true;
-    if (known->count != documents) {
-        fail("the input has changed while it was read");
-        return false;
-    }
-    known->excluded = calloc(documents, sizeof *known->excluded);
-    if (!known->excluded) {
-        fail_status("the input", TWIN_ENOMEM, NULL);
-        return false;
-    }
-    for (size_t i = 0; i < documents; i++)
+    known->excluded = calloc(known->count + 1, sizeof *known->excluded);
+    if (!known->excluded)
+        return no_memory();
+    for (size_t i = 0; i < known->count; i++)
         known->excluded[i] = known->matches[i].file != NULL;
     return true;
-}
-
-/* ---- adding ---- */
-
-/* Documents of one transaction. Their texts are copies, as each is read into the same buffers. */
-struct batch {
-    twin_index_document *documents;
-    size_t *texts; /* where each text begins */
-    size_t count;
-    twin_buffer bytes;
-};
-
-enum { BATCH_DOCUMENTS = 20000, BATCH_BYTES = 128 << 20 };
-
-static twin_status add_batch(struct batch *batch, twin_index *index, twin_exec exec, twin_error *error)
-{
-    for (size_t i = 0; i < batch->count; i++)
-        batch->documents[i].text.bytes = batch->bytes.bytes + batch->texts[i];
-    twin_status status = twin_index_add(NULL, index, batch->documents, batch->count, exec, error);
-    batch->count = batch->bytes.length = 0;
-    return status;
-}
-
-static twin_status take_document(struct batch *batch, const twin_collection *collection, twin_scratch *scratch,
-                                 uint32_t number, twin_error *error)
-{
-    twin_document document;
-    twin_status status = twin_collection_document(&document, collection, scratch, number, error);
-    if (status != TWIN_OK)
-        return status;
-    twin_index_document *added = &batch->documents[batch->count];
-    *added = (twin_index_document){ .text = { NULL, document.text.length } };
-    added->id = twin_collection_id(&added->id_is_number, collection, number);
-    batch->texts[batch->count++] = batch->bytes.length;
-    return twin_buffer_append(&batch->bytes, document.text.bytes, document.text.length);
-}
-
-static twin_status add_documents(struct batch *batch, twin_index *index, const twin_collection *collection,
-                                 const twin_dedup *dedup, twin_exec exec, twin_error *error)
-{
-    const uint32_t *keepers = twin_dedup_keepers(dedup);
-    uint64_t documents = twin_collection_count(collection).documents;
-    twin_scratch scratch = { 0 };
-    twin_status status = TWIN_OK;
-    for (uint32_t i = 0; i < documents && status == TWIN_OK; i++) {
-        if (keepers[i] != i)
-            continue;
-        status = take_document(batch, collection, &scratch, i, error);
-        if (status == TWIN_OK && (batch->count == BATCH_DOCUMENTS || batch->bytes.length >= BATCH_BYTES))
-            status = add_batch(batch, index, exec, error);
-    }
-    if (status == TWIN_OK && batch->count)
-        status = add_batch(batch, index, exec, error);
-    twin_scratch_clear(&scratch);
-    return status;
-}
-
-bool add_kept(const char *path, const twin_collection *collection, const twin_dedup *dedup, twin_exec exec)
-{
-    twin_error error = { 0 };
-    struct batch batch = { .documents = calloc(BATCH_DOCUMENTS, sizeof *batch.documents),
-                           .texts = calloc(BATCH_DOCUMENTS, sizeof *batch.texts) };
-    twin_index *index = open_index(path, TWIN_INDEX_WRITE);
-    twin_status status = batch.documents && batch.texts ? TWIN_OK : TWIN_ENOMEM;
-    if (index && status == TWIN_OK)
-        status = add_documents(&batch, index, collection, dedup, exec, &error);
-    if (status != TWIN_OK)
-        fail_status(path, status, &error);
-    bool good = index && status == TWIN_OK;
-    twin_index_close(index);
-    free(batch.documents);
-    free(batch.texts);
-    twin_buffer_clear(&batch.bytes);
-    return good;
 }

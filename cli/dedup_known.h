@@ -1,4 +1,4 @@
-/* dedup_known.h — documents that an index or another collection has, and adding to an index what it has not. */
+/* dedup_known.h — documents that an index or another collection has. */
 #ifndef TWIN_DEDUP_KNOWN_H
 #define TWIN_DEDUP_KNOWN_H
 
@@ -15,28 +15,38 @@ struct known_match {
 /* One match per document of the input; begin with {0}, end with known_clear(). */
 struct known {
     struct known_match *matches;
-    size_t count, capacity;
+    size_t count;
     twin_buffer ids;
-    bool *excluded; /* the same as flags; NULL before known_finish() */
+    bool *excluded;                /* the same as flags; NULL before known_finish() */
+    struct known_indexes *indexes; /* while the input is read; NULL: there are none */
 };
 void known_clear(struct known *known);
 
-/* Queries an index for each document of the input; what an earlier index knows stays known by that one. `threshold` 0: that
- * of the index. On false the error has been reported. */
-bool known_find(struct known *known, const char *path, const twin_input *input, double threshold, twin_exec exec,
-                twin_progress progress);
+/* Indexes that are queried with each document while the input is read; what one has stays known by the first that has it. */
+struct known_request {
+    const char **paths;
+    size_t count;
+    double threshold; /* 0: that of each index */
+    twin_exec exec;
+};
+
+/* Opens them. On false the error has been reported. */
+bool known_begin(struct known *known, struct known_request request);
+
+/* What a collection calls with each document (twin_collection_options.examine); the context is a struct known,
+ * `number` that of the worker. */
+twin_status known_examine(void *context, const twin_document *document, int number, twin_error *error);
+
+/* Closes the indexes; from now on there is a match for each document of the collection, which has been read. */
+bool known_collect(struct known *known, const twin_collection *collection);
 
 /* The same for another collection that was read by the same scheme; its input must outlive `known`. */
 bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
                    twin_exec exec, twin_progress progress);
 
-/* Makes the flags; `documents` is the number of documents of the collection read from the same input. */
-bool known_finish(struct known *known, size_t documents);
+/* Makes the flags. */
+bool known_finish(struct known *known);
 
-/* The id of the match. */
 twin_text known_id(const struct known *known, const struct known_match *match);
-
-/* Adds the documents that stay to an index, in batches. On false the error has been reported. */
-bool add_kept(const char *path, const twin_collection *collection, const twin_dedup *dedup, twin_exec exec);
 
 #endif

@@ -27,6 +27,11 @@ typedef struct twin_collection_options {
     bool repeated_ids;      /* documents may share an id; otherwise one with an earlier document's id is a problem */
     bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
     twin_progress progress; /* reports stage "reading" */
+    /* Unless NULL, called with each document that is added, by all workers at once, while its text is at hand: so that
+     * something else need not read the input once more. Of the position, source and offset are known. A status other
+     * than TWIN_OK ends the reading. Not for sets. */
+    twin_status (*examine)(void *context, const twin_document *document, int worker, twin_error *error);
+    void *context;
 } twin_collection_options;
 
 typedef struct twin_collection twin_collection;

@@ -192,6 +192,7 @@ struct reading {
     twin_collection *collection;
     struct twin__chunk_kind kind;
     struct twin__chunk_result *results; /* one per worker */
+    const twin_collection_options *options;
 };
 
 static void begin_chunk(void *context, int worker)
@@ -204,13 +205,14 @@ static void begin_chunk(void *context, int worker)
 static twin_status read_document(void *context, int worker, const twin_document *document, uint64_t *ill_formed,
                                  twin_error *error)
 {
-    (void)error; /* the reader has a sentence for each status */
     struct reading *reading = context;
     struct twin__chunk_result *result = &reading->results[worker];
     uint64_t before = result->replaced;
     twin_status status = reading->kind.add(result, document);
     *ill_formed += result->replaced - before;
-    return status;
+    if (status != TWIN_OK || !reading->options->examine)
+        return status; /* the reader has a sentence for each status */
+    return reading->options->examine(reading->options->context, document, worker, error);
 }
 
 static twin_status collect_chunk(void *context, int worker, struct twin__reader *reader, twin_error *error)
@@ -250,7 +252,7 @@ static void free_results(struct twin__chunk_result *results, int workers)
 twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_kind kind,
                               const twin_collection_options *options, twin_error *error)
 {
-    struct reading reading = { .collection = collection, .kind = kind };
+    struct reading reading = { .collection = collection, .kind = kind, .options = options };
     reading.results = calloc((size_t)options->exec.workers, sizeof *reading.results);
     if (!reading.results)
         return twin__fail_memory(error);

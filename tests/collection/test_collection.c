@@ -111,6 +111,58 @@ static void documents_are_signed_whoever_reads_them(void **state)
 
 /* ---- copies ---- */
 
+/* ---- examining ---- */
+
+struct examined {
+    twin_exec exec;
+    _Atomic uint64_t count, offsets, lengths; /* sums */
+    twin_status answer;
+};
+
+static twin_status examine(void *context, const twin_document *document, int worker, twin_error *error)
+{
+    struct examined *examined = context;
+    (void)error;
+    assert_true(worker >= 0 && worker < (examined->exec.workers ? examined->exec.workers : 1));
+    examined->count++;
+    examined->offsets += document->position.offset;
+    examined->lengths += document->text.length;
+    return examined->answer;
+}
+
+/* Each document that is added is shown once, at the position that it has in the collection. */
+static void documents_can_be_examined_while_they_are_read(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    static struct texts texts;
+    draw_texts(&texts, 12);
+    corpus_begin(&corpus);
+    write_lines(&corpus, &texts);
+    twin_input *input = open_input(corpus.path, (twin_input_options){ .chunk_bytes = 500 });
+    for (int number = 0; number < EXECS; number++) {
+        struct examined examined = { .answer = TWIN_OK };
+        twin_collection_options options = plain_options("char:9");
+        if (!exec_number(&examined.exec, number))
+            continue;
+        options.exec = examined.exec;
+        options.examine = examine;
+        options.context = &examined;
+        twin_collection *collection = read_collection(input, options);
+        uint64_t offsets = 0, count = twin_collection_count(collection).documents;
+        for (uint32_t d = 0; d < count; d++)
+            offsets += twin_collection_position(collection, d).offset;
+        assert_int_equal(examined.count, count);
+        assert_int_equal(examined.offsets, offsets);
+        assert_int_equal(examined.lengths, twin_collection_count(collection).bytes);
+        twin_collection_free(collection);
+        examined.answer = TWIN_ESTOPPED;
+        assert_int_equal(twin_collection_read(&collection, input, options, NULL), TWIN_ESTOPPED);
+    }
+    twin_input_free(input);
+    corpus_end(&corpus);
+}
+
 static void equal_sets_are_copies(void **state)
 {
     (void)state;
@@ -567,6 +619,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_are_signed_whoever_reads_them),
+        cmocka_unit_test(documents_can_be_examined_while_they_are_read),
         cmocka_unit_test(equal_sets_are_copies),
         cmocka_unit_test(trouble_is_named_and_left_out),
         cmocka_unit_test(only_the_first_problems_are_kept),

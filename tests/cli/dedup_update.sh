@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# twinsift dedup --update: the input is read once, and a run that is killed can be repeated: outputs and index are then those of
+# a run that was not. And a disk that is full leaves both as they were.
+set -u
+: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}"
+failures=0
+fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+
+documents=3000 tries=8
+[ -z "${TWINSIFT_QUICK-}" ] || documents=800 tries=4
+"$TWINSIFT_GENERATE" --docs $documents --bytes 600 --seed 6 --copies 0.3 --edits | awk 'length > 60' >corpus.jsonl
+head -n $((documents / 4)) corpus.jsonl >first.jsonl
+"$TWINSIFT" index create empty.twin || fail "cannot create an index"
+
+# contents INDEX: its documents, in order.
+contents() { "$TWINSIFT" index export "$1" | sort; }
+
+# same_groups NAME: the groups of this run are those of the whole one, but for the name of the index.
+same_groups() { sed "s/$1[.]twin/whole.twin/" "$1.groups" | cmp -s - whole.groups; }
+
+cp empty.twin start.twin
+"$TWINSIFT" dedup -q --update start.twin first.jsonl -o first.out || fail "the first day"
+cp start.twin whole.twin
+"$TWINSIFT" dedup -q --update whole.twin corpus.jsonl --groups whole.groups -o whole.out || fail "the second day"
+contents whole.twin >whole.contents
+[ "$(wc -l <whole.contents)" = $(($(wc -l <first.out) + $(wc -l <whole.out))) ] || fail "the index has not what was kept"
+ls | grep -q -- '-update-' && fail "a file of an update that is complete is still there"
+
+# ---- a pipe can be read once only
+
+cp start.twin piped.twin
+"$TWINSIFT" dedup -q --update piped.twin --groups piped.groups - -o piped.out <corpus.jsonl || fail "from a pipe"
+cmp -s whole.out piped.out && same_groups piped || fail "from a pipe: another result"
+
+# ---- killed at any time, and repeated
+
+interrupted=0
+for ((try = 0; try < tries; try++)); do
+    cp start.twin killed.twin
+    rm -f killed.out killed.groups killed.twin-update-*
+    "$TWINSIFT" dedup -q --update killed.twin corpus.jsonl --groups killed.groups -o killed.out 2>/dev/null &
+    process=$!
+    if ((try % 2)); then # as soon as only the index is left to do
+        while kill -0 $process 2>/dev/null && ! ls killed.twin-update-*.jsonl >/dev/null 2>&1; do :; done
+    else
+        sleep 0.0$((RANDOM % 10))
+    fi
+    kill -9 $process 2>/dev/null
+    wait $process 2>/dev/null
+    ! ls killed.twin-update-*.jsonl >/dev/null 2>&1 || interrupted=$((interrupted + 1))
+    if [ -e killed.out ] && ! ls killed.twin-update-*.jsonl >/dev/null 2>&1; then
+        # Complete, or killed after the outputs and before the file of the update: both are as if it had not been killed.
+        cmp -s killed.out whole.out || fail "an output that is not whole"
+        contents killed.twin >killed.contents
+        cmp -s killed.contents whole.contents && continue
+    fi
+    "$TWINSIFT" dedup -q --update killed.twin corpus.jsonl --groups killed.groups -o killed.out || fail "repeated: status $?"
+    cmp -s killed.out whole.out || fail "repeated: another output"
+    same_groups killed || fail "repeated: other groups"
+    contents killed.twin >killed.contents
+    cmp -s killed.contents whole.contents || fail "repeated: another index"
+    ! ls killed.twin-update-*.jsonl >/dev/null 2>&1 || fail "repeated: a file is left"
+done
+echo "killed $tries times, $interrupted of them while the index was updated"
+
+# ---- another run completes what was left
+
+cp start.twin killed.twin
+"$TWINSIFT" dedup -q --update killed.twin corpus.jsonl -o killed.out 2>/dev/null &
+process=$!
+while kill -0 $process 2>/dev/null && ! ls killed.twin-update-*.jsonl >/dev/null 2>&1; do :; done
+kill -9 $process 2>/dev/null
+wait $process 2>/dev/null
+"$TWINSIFT" dedup -q --update killed.twin first.jsonl -o other.out || fail "another run after a kill"
+[ ! -s other.out ] || fail "another run: documents that are known were kept"
+contents killed.twin >killed.contents
+cmp -s killed.contents whole.contents || fail "another run: has not completed the index"
+
+# ---- a full disk: a small file system, if this user may have one
+
+if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
+    printf 'old\n' >small/out.jsonl
+    cp start.twin full.twin
+    contents full.twin >full.before
+    "$TWINSIFT" dedup -q --update full.twin corpus.jsonl -o small/out.jsonl 2>err
+    [ $? = 2 ] || fail "a full disk: not status 2"
+    grep -q 'No space left' err || fail "a full disk: $(cat err)"
+    [ "$(cat small/out.jsonl)" = old ] || fail "a full disk: an earlier output has changed"
+    [ "$(ls small)" = out.jsonl ] || fail "a full disk: left $(ls small)"
+    contents full.twin >full.after
+    cmp -s full.before full.after || fail "a full disk: the index has changed"
+    ! ls full.twin-update-* >/dev/null 2>&1 || fail "a full disk: a file is left"
+    umount small
+else
+    echo "skipped: a full disk (needs root and mount)"
+fi
+exit $((failures > 0))
