@@ -145,7 +145,8 @@ static bool begin_indexes(struct run *run)
     struct known_request wanted = { .paths = run->indexes,
                                     .count = run->index_count,
                                     .threshold = given ? request->shared.scheme.threshold : 0,
-                                    .exec = run->exec };
+                                    .exec = run->exec,
+                                    .quiet = request->shared.quiet };
     return wanted.count == 0 || known_begin(&run->known, wanted);
 }
 

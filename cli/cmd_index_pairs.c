@@ -44,8 +44,8 @@ static int run(void *context)
         twin_index_close(index);
         return EXIT_ERROR;
     }
-    warn_estimates(shared, index);
-    warn_missed(shared, index);
+    if (!shared->quiet)
+        remark_answers(index_path(shared), index, threshold_of(shared));
     twin_progress progress = progress_begin(shared->quiet);
     twin_index_pairs_options wanted = {
         .threshold = threshold_of(shared), .copies = copies, .exec = exec, .progress = progress

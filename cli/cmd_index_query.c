@@ -156,8 +156,8 @@ static int query(void *context, const struct index_run *run)
         return EXIT_ERROR;
     if (request->show && twin_index_options_of(run->index).keep != TWIN_KEEP_TEXT)
         return fail("%s: keeps no texts, so --show has nothing to show", index_path(shared));
-    warn_estimates(shared, run->index);
-    warn_missed(shared, run->index);
+    if (!shared->quiet)
+        remark_answers(index_path(shared), run->index, threshold_of(shared));
     return query_input(&querying, run->index, run->input, run->exec, run->progress);
 }
 

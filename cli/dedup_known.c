@@ -5,6 +5,7 @@
  * read. Another collection is joined with the one that was read. */
 #include "dedup_known.h"
 
+#include "index_file.h"
 #include "support/messages.h"
 #include "support/progress.h"
 
@@ -91,6 +92,8 @@ static bool open_index(struct known_indexes *indexes, size_t number)
         status = twin_index_view_create(&indexes->workers[i].views[number], indexes->indexes[number], &error);
     if (status != TWIN_OK)
         fail_status(path, status, &error);
+    else if (!indexes->request.quiet)
+        remark_answers(path, indexes->indexes[number], indexes->request.threshold);
     return status == TWIN_OK;
 }
 

@@ -28,6 +28,7 @@ struct known_request {
     size_t count;
     double threshold; /* 0: that of each index */
     twin_exec exec;
+    bool quiet; /* no remarks about their answers */
 };
 
 /* Opens them. On false the error has been reported. */

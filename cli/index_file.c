@@ -99,23 +99,15 @@ twin_input *index_inputs(struct shared_options *shared, const twin_index *index,
     return open_inputs(shared, 1, progress);
 }
 
-void warn_estimates(const struct shared_options *shared, const twin_index *index)
+void remark_answers(const char *path, const twin_index *index, double threshold)
 {
     twin_index_options stored = twin_index_options_of(index);
     size_t slots = stored.scheme.minhash.slots;
-    if (stored.keep == TWIN_KEEP_NONE && !shared->quiet)
-        warn("%s: keeps no sets, so similarities are estimates from %zu hash%s", index_path(shared), slots,
-             slots == 1 ? "" : "es");
-}
-
-void warn_missed(const struct shared_options *shared, const twin_index *index)
-{
-    twin_scheme scheme = twin_index_options_of(index).scheme;
-    double wanted = threshold_of(shared);
-    if (wanted == 0 || wanted >= scheme.threshold || shared->quiet)
-        return;
-    warn("%s: the index was planned for %g; a pair at %g is found with probability %.3g", index_path(shared),
-         scheme.threshold, wanted, twin_plan_probability(scheme.plan, wanted));
+    if (stored.keep == TWIN_KEEP_NONE)
+        warn("%s: keeps no sets, so similarities are estimates from %zu hash%s", path, slots, slots == 1 ? "" : "es");
+    if (threshold > 0 && threshold < stored.scheme.threshold)
+        warn("%s: the index was planned for %g; a pair at %g is found with probability %.3g", path,
+             stored.scheme.threshold, threshold, twin_plan_probability(stored.scheme.plan, threshold));
 }
 
 static void print_change_json(const twin_index_change *change)

@@ -29,11 +29,9 @@ twin_input *index_inputs(struct shared_options *shared, const twin_index *index,
 /* Prints what a change did. */
 void print_change(const struct shared_options *shared, const twin_index_change *change);
 
-/* Warns that similarities are estimates, if they are. */
-void warn_estimates(const struct shared_options *shared, const twin_index *index);
-
-/* Warns that matches may be missed if --threshold is below that for which the index was planned, and how many are. */
-void warn_missed(const struct shared_options *shared, const twin_index *index);
+/* Warns that similarities are estimates, if they are; and that matches may be missed if the threshold, unless 0, is below
+ * that for which the index was planned, and how many are. */
+void remark_answers(const char *path, const twin_index *index, double threshold);
 
 /* --threshold, or 0, the index's own. */
 double threshold_of(const struct shared_options *shared);

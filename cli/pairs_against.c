@@ -92,8 +92,8 @@ static int run(struct shared_options *shared)
     twin_index *index = index_open(shared, TWIN_INDEX_READ);
     if (index && results_open(shared->output)) {
         twin_progress progress = progress_begin(shared->quiet);
-        warn_estimates(shared, index);
-        warn_missed(shared, index);
+        if (!shared->quiet)
+            remark_answers(index_path(shared), index, threshold_of(shared));
         input = index_inputs(shared, index, progress);
         if (input)
             status = print_matches(shared, index, input, exec, progress);

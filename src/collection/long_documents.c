@@ -18,7 +18,9 @@ static twin_status fetch(struct twin__long_text *out, const twin_collection *col
 {
     twin_document found;
     const struct twin__entry *entry = &collection->entries[document];
+    scratch->reading.in_place = true; /* a text at a time in memory, not a text and its record */
     twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
+    scratch->reading.in_place = false;
     if (status == TWIN_OK)
         *out = twin__long_text_of(collection, found.text);
     return status;
@@ -68,7 +70,9 @@ static twin_status fetch_part(struct comparing *comparing, int side, twin_error 
     twin_status status = fetch(&text, comparing->collection, comparing->scratch, document, error);
     if (status != TWIN_OK)
         return status;
-    size_t room = twin__long_text_room(text.text.length);
+    size_t room = twin__long_text_room(text.text.length, TWIN__ROOM_OF_TWO);
+    if (comparing->room == 0)
+        comparing->range = twin__hash_range_first(text.text.length, room);
     if (room > comparing->room)
         comparing->room = room;
     status = twin__long_text_range(&comparing->parts[side], &comparing->range, &text, comparing->collection->signer,
@@ -110,8 +114,7 @@ twin_status twin__long_document_similarity(double *out, const twin_collection *c
 {
     struct comparing comparing = { .collection = collection,
                                    .scratch = scratch,
-                                   .documents = { documents[0], documents[1] },
-                                   .range = { 0, UINT64_MAX } };
+                                   .documents = { documents[0], documents[1] } };
     twin_status status = compare_ranges(&comparing, error);
     size_t a = comparing.sizes[0], b = comparing.sizes[1], common = comparing.common, smaller = a < b ? a : b;
     *out = smaller ? (double)common / (double)(measure == TWIN_JACCARD ? a + b - common : smaller) : 0;

@@ -5,12 +5,15 @@
 #include "index/draft.h"
 #include "sketch/long_text.h"
 
+/* The record itself takes up to one and a half times the bytes of the text. */
+static const double ROOM = 0.5;
+
 static twin_status encode_set(struct twin__index_draft_entry *entry, struct twin__index_draft *draft,
                               struct twin__long_text *text, const twin_index *index, twin_sign_scratch *scratch)
 {
-    struct twin__hash_range range = { 0, UINT64_MAX };
     struct twin__index_encoding encoding;
-    size_t room = twin__long_text_room(text->text.length);
+    size_t room = twin__long_text_room(text->text.length, ROOM);
+    struct twin__hash_range range = twin__hash_range_first(text->text.length, room);
     twin_items part = { 0 };
     twin_status status =
         twin__index_items_begin(&encoding, &draft->bytes, entry->set_size, twin__index_item_bits(&index->options));

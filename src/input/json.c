@@ -117,9 +117,34 @@ static bool scan_escape(struct scan *s, uint32_t *out)
     return true;
 }
 
+/* The same over the string itself: it becomes no longer, and nobody looks back. */
+static bool unescape_in_place(struct scan *s, twin_text *out, const char *run)
+{
+    char *begin = s->room->block.bytes + (run - s->room->block.bytes), *to = begin;
+    for (;;) {
+        size_t length = (size_t)(s->p - run);
+        if (to != run)
+            memmove(to, run, length);
+        to += length;
+        if (*s->p == '"')
+            break;
+        uint32_t code = 0;
+        if (!scan_escape(s, &code))
+            return false;
+        to += twin__put_character(to, code);
+        run = s->p;
+        skip_to_string_end(s);
+    }
+    s->p++;
+    *out = (twin_text){ begin, (size_t)(to - begin) };
+    return true;
+}
+
 /* The rest of a string from its first escape on: runs without escapes are copied whole. */
 static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const char *run)
 {
+    if (s->room->in_place && room == &s->room->text)
+        return unescape_in_place(s, out, run);
     room->length = 0;
     for (;;) {
         size_t length = (size_t)(s->p - run);

@@ -35,7 +35,8 @@ struct json_line {
 
 /* Scans the line that starts at `line`; a newline stands right before `end`. Strings without
  * escapes stay where they are, others are unescaped into `room`, where they live until it is
- * used again. A line that is wrong is still TWIN_OK; TWIN_ENOMEM is the only failure. */
+ * used again; if room->in_place, the text of one field is where it was, and the line must be in
+ * room->block. A line that is wrong is still TWIN_OK; TWIN_ENOMEM is the only failure. */
 twin_status twin__json_scan(struct json_line *out, twin_read_buffers *room, const struct twin__fields *fields,
                             const char *line, const char *end);
 

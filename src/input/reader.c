@@ -236,6 +236,7 @@ twin_status twin__read_input(struct twin__read_counts *counts, const struct twin
     for (int i = 0; i < workers; i++) {
         reader.workers[i].reader = &reader;
         reader.workers[i].number = i;
+        reader.workers[i].buffers.in_place = true; /* nobody asks for records here */
     }
     size_t chunks = twin_input_chunks(options->input);
     for (size_t chunk = 0; chunk < chunks; chunk++)

@@ -244,22 +244,36 @@ static void sort_rests(uint64_t *items, uint64_t *spare, size_t n, unsigned equa
         items[i] = items[i] >> equal | leading;
 }
 
-/* The items agree in all bits above the digit at `shift`. */
-static void sort_below(uint64_t *items, size_t n, uint64_t *spare, size_t room, unsigned shift)
+/* The items agree in all bits above the lowest `bits`. */
+static void sort_below(uint64_t *items, size_t n, uint64_t *spare, size_t room, unsigned bits)
 {
     if (n <= room) {
-        sort_rests(items, spare, n, 56 - shift);
+        sort_rests(items, spare, n, 64 - bits);
         return;
     }
     size_t ends[256];
+    unsigned shift = bits > 8 ? bits - 8 : 0;
     deal_in_place(ends, items, n, shift);
     for (size_t digit = 0, begin = 0; digit < 256 && shift > 0; begin = ends[digit++])
-        sort_below(items + begin, ends[digit] - begin, spare, room, shift - 8);
+        sort_below(items + begin, ends[digit] - begin, spare, room, shift);
 }
 
+/* Items of a narrow range agree in more bits once its start is subtracted, and are then dealt to 128 buckets at least. */
 void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room)
 {
-    sort_below(items, n, spare, room, 56);
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = items[i] < least ? items[i] : least;
+        most = items[i] > most ? items[i] : most;
+    }
+    if (n < 2 || least == most)
+        return;
+    unsigned bits = 64 - (unsigned)__builtin_clzll(most - least);
+    for (size_t i = 0; i < n && bits < 64; i++)
+        items[i] -= least;
+    sort_below(items, n, spare, room, bits);
+    for (size_t i = 0; i < n && bits < 64; i++)
+        items[i] += least;
 }
 
 /* Up to two million mixed items, two digits leave few out of place. */

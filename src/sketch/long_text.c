@@ -2,12 +2,13 @@
  *
  * A stream is one pass over a text: twin__normalise_piece() appends to scratch->text, twin__shingle_piece() takes what
  * it can, and what is left, at most a window or a word, stays in front of the next piece. A signature takes one pass
- * as a rule (minhash.h). A range of the set takes one pass that collects the hashes within it: whenever there are more
- * than fit, they are sorted and repeats dropped, and if they still fill most of the room, the upper half is left to a
- * later range. So a text that repeats itself takes few passes, and one that does not about as many as its hashes are
- * larger than the room. */
+ * as a rule (minhash.h). A range of the set takes one pass that deals the hashes within it to buckets: a bucket that is
+ * full is sorted and repeats dropped, and if it is still nearly full, the upper half of all is left to a later range. So
+ * a text that repeats itself takes few passes, and one that does not about as many as its hashes are larger than the
+ * room. */
 #include "sketch/long_text.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -151,63 +152,138 @@ enum {
     SORT_SPARE = 1 << 16,     /* hashes that are sorted with as many beside them */
 };
 
-size_t twin__long_text_room(size_t length)
+size_t twin__long_text_room(size_t length, double share)
 {
-    size_t room = length / 2 / sizeof(uint64_t);
+    size_t room = (size_t)((double)length * share) / sizeof(uint64_t);
     return room > FEWEST_IN_ROOM ? room : FEWEST_IN_ROOM;
 }
 
+/* Of the room what chance may not make overflow. */
+static const double FILLED = 0.9;
+
+struct twin__hash_range twin__hash_range_first(size_t length, size_t room)
+{
+    double part = FILLED * (double)room / ((double)length + 1);
+    return (struct twin__hash_range){ 0, part < 1 ? (uint64_t)(part * 0x1p64) : UINT64_MAX };
+}
+
+enum { MOST_BUCKETS = 256, FEWEST_IN_BUCKET = 64 };
+
+/* The hashes of a range, dealt to buckets as they come: by their leading bits within the range, so that no bucket is
+ * larger than the others but by chance, or by repeats. */
 struct collecting {
-    twin_items *out;
+    uint64_t *items; /* room for `room` hashes, and SORT_SPARE to sort with */
     struct twin__hash_range range;
     size_t room;
+    unsigned shift;       /* of a hash, less the first of the range, to its bucket */
+    size_t buckets, each; /* and the room of one */
+    size_t counts[MOST_BUCKETS];
 };
 
-static twin_status sort_and_drop(twin_items *items)
+static void plan_buckets(struct collecting *collecting)
 {
-    size_t count = items->count;
-    twin_status status = twin_items_reserve(items, SORT_SPARE);
-    if (status != TWIN_OK)
-        return status;
-    twin__sort_in_place(items->items, count, items->items + count, SORT_SPARE);
-    items->count = twin__kernels()->drop_repeats(items->items, count);
-    return TWIN_OK;
+    uint64_t length = collecting->range.last - collecting->range.first;
+    unsigned bits = 64 - (unsigned)__builtin_clzll(length | 1);
+    unsigned digit = 8; /* bits; in tests there is little room */
+    while (digit > 0 && collecting->room >> digit < FEWEST_IN_BUCKET)
+        digit--;
+    collecting->shift = bits > digit ? bits - digit : 0;
+    if (collecting->shift == 64) /* which no number can be shifted by */
+        collecting->shift = 63;
+    collecting->buckets = (size_t)(length >> collecting->shift) + 1;
+    assert(collecting->buckets > 0 && collecting->buckets <= MOST_BUCKETS);
+    collecting->each = collecting->room / collecting->buckets;
+    memset(collecting->counts, 0, sizeof collecting->counts);
+}
+
+static size_t bucket_of(const struct collecting *collecting, uint64_t item)
+{
+    return (size_t)((item - collecting->range.first) >> collecting->shift);
+}
+
+static void sort_bucket(struct collecting *collecting, size_t bucket)
+{
+    uint64_t *items = collecting->items + bucket * collecting->each;
+    twin__sort_in_place(items, collecting->counts[bucket], collecting->items + collecting->room, SORT_SPARE);
+    collecting->counts[bucket] = twin__kernels()->drop_repeats(items, collecting->counts[bucket]);
+}
+
+/* Makes one sorted array of the buckets, without repeats. */
+static size_t gather(struct collecting *collecting)
+{
+    size_t count = 0;
+    for (size_t bucket = 0; bucket < collecting->buckets; bucket++) {
+        sort_bucket(collecting, bucket);
+        memmove(collecting->items + count, collecting->items + bucket * collecting->each,
+                collecting->counts[bucket] * sizeof *collecting->items);
+        count += collecting->counts[bucket];
+    }
+    return count;
+}
+
+/* The reverse, for a range that ends with the last of them. False: a bucket would be more than half full. */
+static bool deal(struct collecting *collecting, size_t count)
+{
+    plan_buckets(collecting);
+    for (size_t i = 0; i < count; i++)
+        collecting->counts[bucket_of(collecting, collecting->items[i])]++;
+    for (size_t bucket = 0; bucket < collecting->buckets; bucket++)
+        if (collecting->counts[bucket] > collecting->each / 2)
+            return false;
+    for (size_t bucket = collecting->buckets, end = count; bucket-- > 0;) { /* none moves to the front */
+        end -= collecting->counts[bucket];
+        memmove(collecting->items + bucket * collecting->each, collecting->items + end,
+                collecting->counts[bucket] * sizeof *collecting->items);
+    }
+    return true;
+}
+
+/* A bucket is full. If it is full of repeats they are dropped; else the upper half of all is left to a later range. */
+static void make_room(struct collecting *collecting, size_t bucket)
+{
+    sort_bucket(collecting, bucket);
+    if (collecting->counts[bucket] <= collecting->each / 4 * 3)
+        return;
+    size_t count = gather(collecting);
+    do {
+        count /= 2;
+        collecting->range.last = collecting->items[count - 1];
+    } while (!deal(collecting, count));
 }
 
 static twin_status take_for_range(void *context, uint64_t *items, size_t count)
 {
     struct collecting *collecting = context;
-    twin_items *out = collecting->out;
-    twin_status status = twin_items_reserve(out, count);
-    if (status != TWIN_OK)
-        return status;
-    uint64_t first = collecting->range.first, length = collecting->range.last - first, *end = out->items + out->count;
-    for (size_t i = 0; i < count; i++) {
+    uint64_t first = collecting->range.first, length = collecting->range.last - first, *end = items;
+    for (size_t i = 0; i < count; i++) { /* without a branch, for most of them are not wanted */
         *end = items[i];
         end += items[i] - first <= length;
     }
-    out->count = (size_t)(end - out->items);
-    if (out->count <= collecting->room)
-        return TWIN_OK;
-    status = sort_and_drop(out);
-    if (status == TWIN_OK && out->count > collecting->room / 4 * 3) {
-        out->count = collecting->room / 2;
-        collecting->range.last = out->items[out->count - 1];
+    for (const uint64_t *p = items; p < end; p++) {
+        if (*p > collecting->range.last)
+            continue; /* it became shorter meanwhile */
+        size_t bucket = bucket_of(collecting, *p);
+        collecting->items[bucket * collecting->each + collecting->counts[bucket]++] = *p;
+        if (collecting->counts[bucket] == collecting->each)
+            make_room(collecting, bucket);
     }
-    return status;
+    return TWIN_OK;
 }
 
 twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *range, struct twin__long_text *text,
                                   const twin_signer *signer, twin_sign_scratch *scratch, size_t room)
 {
-    struct collecting collecting = { out, *range, room };
+    struct collecting collecting = { .range = *range, .room = room };
     out->count = 0;
     /* All at once: an array that grows is in memory twice while it is copied. */
-    twin_status status = twin_items_reserve(out, room + TWIN__PIECE + SORT_SPARE);
+    twin_status status = twin_items_reserve(out, room + SORT_SPARE);
+    if (status != TWIN_OK)
+        return status;
+    collecting.items = out->items;
+    plan_buckets(&collecting);
+    status = pass_over(text, signer, scratch, take_for_range, &collecting);
     if (status == TWIN_OK)
-        status = pass_over(text, signer, scratch, take_for_range, &collecting);
-    if (status == TWIN_OK)
-        status = sort_and_drop(out);
+        out->count = gather(&collecting);
     *range = collecting.range;
     return status;
 }
@@ -216,8 +292,7 @@ bool twin__hash_range_next(struct twin__hash_range *range, size_t count, size_t 
 {
     if (range->last == UINT64_MAX)
         return false;
-    /* Nine tenths of the room, so that chance does not make it overflow. */
-    double length = (double)(range->last - range->first) / (double)(count + 1) * (double)room * 0.9;
+    double length = (double)(range->last - range->first) / (double)(count + 1) * (double)room * FILLED;
     range->first = range->last + 1;
     range->last = length < (double)(UINT64_MAX - range->first) ? range->first + (uint64_t)length : UINT64_MAX;
     return true;
@@ -227,8 +302,8 @@ twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct tw
                                     const twin_signer *signer, twin_sign_scratch *scratch)
 {
     struct twin__digester *digester;
-    struct twin__hash_range range = { 0, UINT64_MAX };
-    size_t room = 2 * twin__long_text_room(text->text.length); /* of one text, so twice as many take no more */
+    size_t room = twin__long_text_room(text->text.length, TWIN__ROOM_OF_ONE);
+    struct twin__hash_range range = twin__hash_range_first(text->text.length, room);
     twin_items part = { 0 };
     *size = 0;
     twin_status status = twin__digester_create(&digester, (twin_hash){ .family = TWIN_HASH_XXH3 });

@@ -31,8 +31,16 @@ struct twin__hash_range {
     uint64_t first, last;
 };
 
-/* How many hashes fit into half the bytes of the text. */
-size_t twin__long_text_room(size_t length);
+/* Of the bytes of a text, what its hashes may take: with the text itself less than three times as many, when one text is in
+ * memory and the hashes of one or of two are. */
+#define TWIN__ROOM_OF_ONE 1.7
+#define TWIN__ROOM_OF_TWO 0.85
+
+/* How many hashes fit into `share` times the bytes of the text, at least some hundred thousand. */
+size_t twin__long_text_room(size_t length, double share);
+
+/* The first range of a set: such that the room is filled if all shingles of a text of `length` bytes differ. */
+struct twin__hash_range twin__hash_range_first(size_t length, size_t room);
 
 /* Replaces `out` by the part of the set that is in the range, without the mask. If it has more than `room` hashes, the
  * range is shortened. `out` must not be part of the scratch. */

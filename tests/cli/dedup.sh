@@ -170,6 +170,11 @@ grep -q '"in":"one.jsonl"' groups.jsonl || fail "$asked: no match is named"
 run 0 --quiet --against one.jsonl --against seen.twin corpus.jsonl
 [ ! -s out ] || fail "$asked: all of it is known"
 wrong 'missing.twin' --against missing.twin corpus.jsonl
+"$TWINSIFT" index create none.twin --keep none && "$TWINSIFT" index add -q none.twin one.jsonl
+run 0 --threshold 0.5 --against none.twin one.jsonl
+grep -qF 'none.twin: keeps no sets, so similarities are estimates' err || fail "$asked: estimates without a remark"
+grep -qF 'none.twin: the index was planned for 0.8; a pair at 0.5 is found with probability' err ||
+    fail "$asked: no remark about what is missed"
 wrong 'use --against' --dry-run --update seen.twin corpus.jsonl
 
 run 0 --dry-run corpus.jsonl

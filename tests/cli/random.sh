@@ -327,7 +327,7 @@ try_folder()
 try_show()
 {
     local a=d$((RANDOM % count)) b=d$((RANDOM % count)) similarity
-    pick "" "--side-by-side" "--context 0" "--context 1" "--context 4294967295" "--width 1" "--width 20" "-y --width 3" \
+    pick "" "--side-by-side" "--context 0" "--context 1" "--context 4294967295" "--width 20" "--width 10000" "-y --width 21" \
         "-y --context 2 --width 200" "--color always"
     read -ra extra <<< "$picked"
     run 0 show --shingle "$rule:$width" ${extra[@]+"${extra[@]}"} $a $b corpus.jsonl

@@ -105,6 +105,28 @@ static void well_formed_lines_give_their_fields(void **unused)
     twin_read_buffers_clear(&room);
 }
 
+/* The line is in the block, which is used up. */
+static void texts_are_unescaped_in_place(void **unused)
+{
+    (void)unused;
+    twin_read_buffers room = { .in_place = true };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        const struct good *g = &good[i];
+        struct json_line json;
+        room.block.length = 0;
+        assert_int_equal(twin_buffer_append(&room.block, g->line, g->line_length), TWIN_OK);
+        assert_int_equal(twin_buffer_append(&room.block, "\n", 1), TWIN_OK);
+        const char *line = room.block.bytes, *end = line + room.block.length;
+        assert_int_equal(twin__json_scan(&json, &room, &fields, line, end), TWIN_OK);
+        assert_null(json.wrong);
+        check_text(json.id.text, g->id, g->id_length);
+        check_text(json.text.text, g->text, g->text_length);
+        assert_true(!json.text.text.length || (json.text.text.bytes > line && json.text.text.bytes < end));
+    }
+    assert_null(room.text.bytes); /* no copy was made */
+    twin_read_buffers_clear(&room);
+}
+
 struct bad {
     const char *line;
     size_t length;
@@ -561,6 +583,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(well_formed_lines_give_their_fields),
+        cmocka_unit_test(texts_are_unescaped_in_place),
         cmocka_unit_test(broken_lines_say_what_and_where),
         cmocka_unit_test(a_line_ends_at_its_newline_broken_or_not),
         cmocka_unit_test(nesting_has_a_limit_and_reaches_it),
