@@ -145,7 +145,8 @@ typedef struct twin_visitor {
  * twin_read_buffers_clear(). */
 typedef struct twin_read_buffers {
     twin_buffer block, id, text, key;
-    bool in_place; /* a text of a JSON line is unescaped where it stands, without a copy: `record` is then not as it was */
+    bool
+        in_place; /* a text of a JSON line is unescaped where it stands, without a copy: `record` is then not as it was */
 } twin_read_buffers;
 TWIN_API void twin_read_buffers_clear(twin_read_buffers *buffers);
 
