@@ -4,6 +4,7 @@
  * (dedup_output.c). A summary on standard error follows, or statistics as JSON. */
 #include "commands.h"
 #include "dedup_output.h"
+#include "dedup_paths.h"
 #include "dedup_update.h"
 #include "read_documents.h"
 #include "support/inputs.h"
@@ -335,13 +336,28 @@ static void print_stats(const struct run *run)
     record_end(&record);
 }
 
+static bool paths_are_good(const struct run *run)
+{
+    const struct request *request = run->request;
+    const char *standard = request->dry_run ? NULL : "-";
+    struct dedup_paths paths = { .output = request->output ? request->output : standard,
+                                 .groups = request->groups,
+                                 .report = request->report,
+                                 .update = request->update,
+                                 .against = &request->against,
+                                 .base = &request->shared.base };
+    return dedup_paths_are_good(&paths, run->input);
+}
+
 /* Opens the input. If an index is updated, what earlier runs left undone is done. */
 static bool open_input(struct run *run, twin_progress progress)
 {
     const struct request *request = run->request;
     run->input = open_inputs(&request->shared, 0, progress);
-    if (!run->input || !request->update)
-        return run->input;
+    if (!run->input || !paths_are_good(run))
+        return false;
+    if (!request->update)
+        return true;
     run->update = (struct update_run){ .index = request->update,
                                        .output = request->output,
                                        .input = run->input,
@@ -384,6 +400,8 @@ static int run_dedup(void *context)
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
+    if (request->output && strcmp(request->output, "-") == 0)
+        request->output = NULL;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
                 load_stop_words(&request->shared, &stop_words) &&
                 complete_scheme(&run.scheme, &request->shared, request->measure) && dedup_and_write(&run);

@@ -43,7 +43,7 @@ static twin_status export(struct shared_options *shared, const twin_index *index
 static int run(void *context)
 {
     const struct shared_options *shared = context;
-    return results_open(shared->output) ? with_view(context, export) : EXIT_ERROR;
+    return results_open(shared) ? with_view(context, export) : EXIT_ERROR;
 }
 
 static const struct shared_options defaults = SHARED_DEFAULTS(0);

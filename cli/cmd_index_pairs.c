@@ -40,7 +40,7 @@ static int run(void *context)
     if (!make_exec(&exec, shared))
         return EXIT_ERROR;
     twin_index *index = index_open(shared, TWIN_INDEX_READ);
-    if (!index || !results_open(shared->output)) {
+    if (!index || !results_open(shared)) {
         twin_index_close(index);
         return EXIT_ERROR;
     }

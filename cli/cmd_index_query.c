@@ -152,7 +152,7 @@ static int query(void *context, const struct index_run *run)
     struct request *request = context;
     struct shared_options *shared = &request->shared;
     struct querying querying = { .request = request, .problems = { .input = run->input, .quiet = shared->quiet } };
-    if (!results_open(shared->output))
+    if (!results_open(shared))
         return EXIT_ERROR;
     if (request->show && twin_index_options_of(run->index).keep != TWIN_KEEP_TEXT)
         return fail("%s: keeps no texts, so --show has nothing to show", index_path(shared));

@@ -1,6 +1,7 @@
 /* cmd_mail_share.c — twinsift mail export and import: what sites with the same key tell each other. */
 #include "commands.h"
 #include "mail_model.h"
+#include "support/overwrite.h"
 #include "support/record.h"
 #include "support/results.h"
 
@@ -30,9 +31,11 @@ static int run_export(void *context)
     twin_error error = { 0 };
     twin_mail_export_options options = { .weights = request->weights };
     twin_status status = twin_mail_export(&out, mail, options, &error);
-    bool good = status == TWIN_OK && results_open(shared->output);
+    const char *model = mail_path(&request->mail);
+    bool good =
+        status == TWIN_OK && !(shared->output && overwrites_input(shared->output, &model, 1)) && results_open(shared);
     if (status != TWIN_OK)
-        fail_status(mail_path(&request->mail), status, &error);
+        fail_status(model, status, &error);
     if (good) {
         fwrite(out.bytes, 1, out.length, results());
         good = output_is_good();

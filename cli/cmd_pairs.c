@@ -7,6 +7,7 @@
 #include "read_documents.h"
 #include "support/inputs.h"
 #include "support/messages.h"
+#include "support/overwrite.h"
 #include "support/progress.h"
 #include "support/record.h"
 #include "support/results.h"
@@ -363,6 +364,12 @@ static bool find_and_print(struct pairs_run *run)
     return done;
 }
 
+static bool overwrites_other(const struct pairs_request *request)
+{
+    const char *output = request->shared.output;
+    return output && overwrites_input(output, request->against.items, request->against.count);
+}
+
 static int run_pairs(void *context)
 {
     struct pairs_request *request = context;
@@ -376,8 +383,8 @@ static int run_pairs(void *context)
     if (request->method == TWIN_METHOD_FOREST && request->measure != MEASURE_EDIT && request->top == 0)
         request->top = DEFAULT_TOP;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
-                load_stop_words(&request->shared, &stop_words) && choose_scheme(&run) &&
-                results_open(request->shared.output) && find_and_print(&run);
+                load_stop_words(&request->shared, &stop_words) && choose_scheme(&run) && !overwrites_other(request) &&
+                results_open(&request->shared) && find_and_print(&run);
     if (done)
         print_reports(&run);
     uint64_t skipped = twin_collection_count(run.collection).problems;

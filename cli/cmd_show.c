@@ -311,7 +311,7 @@ static int run_show(void *context)
     if (shared->input.format == TWIN_INPUT_SETS)
         return fail("--sets: sets have no texts that could be shown");
     bool done = search_options_finish(shared) && load_stop_words(shared, &stop_words) && load(&shown, shared) &&
-                results_open(shared->output) && print(request, &shown) && output_is_good();
+                results_open(shared) && print(request, &shown) && output_is_good();
     for (int which = 0; which < 2; which++) {
         twin_buffer_clear(&shown.ids[which]);
         twin_buffer_clear(&shown.texts[which]);

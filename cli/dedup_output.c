@@ -4,6 +4,7 @@
  * increase. They are read in blocks, without parsing, and those that stay are passed on. Every output is staged next to its
  * final name, and all of them get their names at the end: a run that fails changes nothing. */
 #include "dedup_output.h"
+#include "dedup_paths.h"
 
 #include "support/messages.h"
 #include "support/output_file.h"
@@ -160,8 +161,9 @@ static bool write_heading(FILE *out, struct heading *heading, const struct dedup
     } else if (header.length != heading->header.length ||
                (header.length && memcmp(header.bytes, heading->header.bytes, header.length) != 0)) {
         good = false;
-        fail("%s: has other columns than the inputs before it; write each to a file of its own, with -o FOLDER/",
-             twin_input_name(result->input, source));
+        fail("%s: %s the inputs before it; write each to a file of its own, with -o FOLDER/",
+             twin_input_name(result->input, source),
+             header.length && heading->header.length ? "has other columns than" : "is of another format than");
     }
     twin_buffer_clear(&header);
     return good;
@@ -202,35 +204,6 @@ static bool write_one(const struct dedup_result *result, const char *path)
 
 /* ---- one output per input ---- */
 
-/* The name of an input's output: that of the input in the folder. The caller frees it. */
-static char *name_in(const char *folder, const char *input)
-{
-    size_t length = strlen(input);
-    while (length > 1 && input[length - 1] == '/')
-        length--;
-    size_t begin = length;
-    while (begin > 0 && input[begin - 1] != '/')
-        begin--;
-    size_t room = strlen(folder) + length - begin + 1;
-    char *name = malloc(room);
-    if (name)
-        snprintf(name, room, "%s%.*s", folder, (int)(length - begin), input + begin);
-    return name;
-}
-
-/* Two inputs of the same name would overwrite each other. */
-static bool names_differ(char *const *names, const twin_input *input, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (names[i] && names[j] && strcmp(names[i], names[j]) == 0) {
-                fail("%s and %s would both become %s; give outputs of their own", twin_input_name(input, (uint32_t)j),
-                     twin_input_name(input, (uint32_t)i), names[i]);
-                return false;
-            }
-    return true;
-}
-
 /* Writes each output; their names come when all are written. */
 static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
 {
@@ -240,8 +213,8 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
     for (size_t i = 0; good && i < count; i++) {
         struct heading heading = { 0 };
         range = range_of(result, (uint32_t)i, range.end);
-        good = names[i] && output_file_open(&outputs[i], names[i]) &&
-               write_range(outputs[i].file, &heading, result, range) && output_file_close(&outputs[i]);
+        good = output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, &heading, result, range) &&
+               output_file_close(&outputs[i]);
         twin_buffer_clear(&heading.header);
     }
     for (size_t i = 0; outputs && i < count; i++)
@@ -255,19 +228,14 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
 
 static bool write_each(const struct dedup_result *result, const char *folder)
 {
-    size_t count = twin_input_sources(result->input);
-    char **names = calloc(count + 1, sizeof *names);
+    char **names = names_in_folder(folder, result->input);
     if (!names)
         return fail_status("the output", TWIN_ENOMEM, NULL), false;
-    for (size_t i = 0; i < count; i++)
-        names[i] = name_in(folder, twin_input_name(result->input, (uint32_t)i));
     bool good = mkdir(folder, 0777) == 0 || errno == EEXIST;
     if (!good)
         fail("%s: cannot be created: %s", folder, strerror(errno));
-    good = good && names_differ(names, result->input, count) && write_named(result, names, count);
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
+    good = good && write_named(result, names, twin_input_sources(result->input));
+    free_names(names, result->input);
     return good;
 }
 

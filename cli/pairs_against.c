@@ -90,7 +90,7 @@ static int run(struct shared_options *shared)
     if (!make_exec(&exec, shared))
         return EXIT_ERROR;
     twin_index *index = index_open(shared, TWIN_INDEX_READ);
-    if (index && results_open(shared->output)) {
+    if (index && results_open(shared)) {
         twin_progress progress = progress_begin(shared->quiet);
         if (!shared->quiet)
             remark_answers(index_path(shared), index, threshold_of(shared));

@@ -109,11 +109,27 @@ static FILE *open_temporary(struct output_file *output, mode_t mode)
     return file;
 }
 
+static bool open_standard(struct output_file *out)
+{
+    int fd = dup(STDOUT_FILENO);
+    out->path = strdup("standard output");
+    out->file = fd >= 0 && out->path ? fdopen(fd, "w") : NULL;
+    if (out->file)
+        return true;
+    fail("standard output cannot be written: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    clear(out);
+    return false;
+}
+
 bool output_file_open(struct output_file *out, const char *path)
 {
     struct stat known;
     bool exists = stat(path, &known) == 0;
     *out = (struct output_file){ 0 };
+    if (strcmp(path, "-") == 0)
+        return open_standard(out);
     out->path = exists ? realpath(path, NULL) : strdup(path); /* writes through a link */
     if (out->path && exists && !S_ISREG(known.st_mode))
         out->file = fopen(path, "w");

@@ -13,7 +13,7 @@ struct output_file {
     FILE *file;
 };
 
-/* Opens; on false the error has been reported. */
+/* Opens; "-" is standard output. On false the error has been reported. */
 bool output_file_open(struct output_file *out, const char *path);
 
 /* Closes the file, which still has to be finished: so several appear together, or none. On false the error has been

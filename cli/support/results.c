@@ -3,6 +3,7 @@
 
 #include "messages.h"
 #include "output_file.h"
+#include "overwrite.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,9 +11,11 @@
 static struct output_file output; /* no file: standard output */
 static int output_error;
 
-bool results_open(const char *path)
+bool results_open(const struct shared_options *shared)
 {
-    return !path || output_file_open(&output, path);
+    const char *path = shared->output;
+    return !path ||
+           (!overwrites_input(path, shared->base.arguments, shared->base.count) && output_file_open(&output, path));
 }
 
 FILE *results(void)

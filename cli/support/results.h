@@ -2,12 +2,15 @@
 #ifndef TWIN_SUPPORT_RESULTS_H
 #define TWIN_SUPPORT_RESULTS_H
 
+#include "shared_options.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Results go to this file from now on, which appears when the program ends, unless that is with an error; compressed if
- * its name ends in .gz or .zst. NULL: to standard output. On false the error has been reported. */
-bool results_open(const char *path);
+/* Results go to the file of --output from now on, which appears when the program ends, unless that is with an error;
+ * compressed if its name ends in .gz or .zst. Without it: to standard output. On false the error has been reported, for
+ * instance that the file is one of the arguments. */
+bool results_open(const struct shared_options *shared);
 
 FILE *results(void);
 

@@ -177,6 +177,37 @@ grep -qF 'none.twin: the index was planned for 0.8; a pair at 0.5 is found with 
     fail "$asked: no remark about what is missed"
 wrong 'use --against' --dry-run --update seen.twin corpus.jsonl
 
+# ---- nothing that is read is overwritten, and no output by another
+
+mkdir -p safe/in && cp one.jsonl safe/in/a.jsonl && cp folder/z safe/in/z.txt && ln -s in/a.jsonl safe/link.jsonl
+cp seen.twin safe/
+before=$(cat safe/in/* safe/seen.twin | cksum)
+for output in safe/in/a.jsonl ./safe/../safe/in/a.jsonl safe/link.jsonl safe/in/; do
+    wrong 'is read' safe/in/a.jsonl -o $output
+done
+wrong 'is read' safe/in/a.jsonl -o x.jsonl --groups safe/in/a.jsonl
+wrong 'is read' --dry-run safe/in/a.jsonl --report safe/in/a.jsonl
+wrong 'is in safe/in' safe/in -o safe/in/z.txt
+wrong 'is read' corpus.jsonl --against safe/in/a.jsonl -o safe/in/a.jsonl
+wrong 'is read' corpus.jsonl --against safe/seen.twin -o safe/seen.twin
+wrong 'is read' corpus.jsonl --update safe/seen.twin -o safe/seen.twin
+wrong 'is read' corpus.jsonl --update safe/seen.twin --groups safe/seen.twin -o x.jsonl
+[ "$(cat safe/in/* safe/seen.twin | cksum)" = "$before" ] || fail "what is read was overwritten: $(ls -l safe safe/in)"
+wrong 'two options' one.jsonl -o x.jsonl --groups ./x.jsonl
+wrong 'two options' one.jsonl -o x.jsonl --groups y --report y
+wrong 'two options' one.jsonl --groups -
+wrong 'two options' one.jsonl -o parts/ --groups ./parts/../parts/one.jsonl
+[ ! -e x.jsonl ] || fail "an output was written"
+wrong 'only once' --against - - <one.jsonl
+wrong 'has no name' - -o parts/ <one.jsonl
+run 0 --quiet one.jsonl -o - --groups /dev/null --report /dev/null
+cmp -s out day1.jsonl || fail "$asked: not the records on standard output"
+run 0 --quiet one.jsonl -o x.jsonl --groups -
+[ "$(head -c 8 out)" = '{"kept":' ] || fail "$asked: not the groups on standard output: $(head -1 out)"
+printf 'id,text\n1,a text of a table\n' >table.csv
+wrong 'is of another format' --quiet table.csv one.jsonl -o x.jsonl
+rm -rf safe x.jsonl table.csv
+
 run 0 --dry-run corpus.jsonl
 [ ! -s out ] || fail "$asked: printed"
 grep -q "^  kept *$(wc -l <reference) " err || fail "$asked: $(cat err)"

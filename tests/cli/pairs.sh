@@ -130,6 +130,12 @@ gzip -dc pairs.tsv.gz | cmp -s - expected || fail "$asked: not what was printed"
 run 2 pairs --strict $options groups.jsonl missing.jsonl -o pairs.tsv
 cmp -s pairs.tsv expected || fail "$asked: an earlier file changed"
 wrong 'cannot be written' pairs $options groups.jsonl -o no/such/folder.tsv
+cp groups.jsonl same.jsonl
+wrong 'is read' pairs $options same.jsonl -o ./same.jsonl
+wrong 'is read' pairs $options groups.jsonl --against same.jsonl -o same.jsonl
+cmp -s groups.jsonl same.jsonl || fail "an input was overwritten"
+run 0 pairs $options groups.jsonl -o -
+cmp -s out pairs.tsv || fail "$asked: not the pairs on standard output"
 [ ! -e /dev/full ] || wrong 'No space left' pairs --quiet $options groups.jsonl -o /dev/full
 run 0 index create x.twin --shingle word:3 --threshold 0.9
 run 0 index add x.twin groups.jsonl

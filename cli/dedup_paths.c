@@ -1,0 +1,143 @@
+/* dedup_paths.c — where twinsift dedup writes, and that this is nothing it reads. */
+#include "dedup_paths.h"
+
+#include "support/messages.h"
+#include "support/overwrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one output per input ---- */
+
+/* The name of an input's output: that of the input in the folder. The caller frees it. */
+static char *name_in(const char *folder, const char *input)
+{
+    size_t length = strlen(input);
+    while (length > 1 && input[length - 1] == '/')
+        length--;
+    size_t begin = length;
+    while (begin > 0 && input[begin - 1] != '/')
+        begin--;
+    size_t room = strlen(folder) + length - begin + 1;
+    char *name = malloc(room);
+    if (name)
+        snprintf(name, room, "%s%.*s", folder, (int)(length - begin), input + begin);
+    return name;
+}
+
+char **names_in_folder(const char *folder, const twin_input *input)
+{
+    size_t count = twin_input_sources(input);
+    char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++)
+        if (!(names[i] = name_in(folder, twin_input_name(input, (uint32_t)i)))) {
+            free_names(names, input);
+            return NULL;
+        }
+    return names;
+}
+
+void free_names(char **names, const twin_input *input)
+{
+    for (size_t i = 0; names && i < twin_input_sources(input); i++)
+        free(names[i]);
+    free(names);
+}
+
+struct named {
+    const char *name;
+    uint32_t source;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->source > y->source) - (x->source < y->source);
+}
+
+/* Two inputs of the same name would overwrite each other. */
+static bool names_differ(char *const *names, const twin_input *input)
+{
+    size_t count = twin_input_sources(input);
+    struct named *sorted = calloc(count + 1, sizeof *sorted);
+    bool differ = sorted != NULL;
+    for (size_t i = 0; sorted && i < count; i++)
+        sorted[i] = (struct named){ names[i], (uint32_t)i };
+    if (sorted)
+        qsort(sorted, count, sizeof *sorted, by_name);
+    else
+        fail_status("the output", TWIN_ENOMEM, NULL);
+    for (size_t i = 1; differ && i < count; i++)
+        if (strcmp(sorted[i - 1].name, sorted[i].name) == 0) {
+            differ = false;
+            fail("%s and %s would both become %s; give outputs of their own",
+                 twin_input_name(input, sorted[i - 1].source), twin_input_name(input, sorted[i].source),
+                 sorted[i].name);
+        }
+    free(sorted);
+    return differ;
+}
+
+/* ---- all outputs ---- */
+
+static bool overwrites_read(const struct dedup_paths *paths, const char *output)
+{
+    return overwrites_input(output, paths->base->arguments, paths->base->count) ||
+           overwrites_input(output, paths->against->items, paths->against->count) ||
+           (paths->update && overwrites_input(output, &paths->update, 1));
+}
+
+/* Whether the other two outputs, or what is read, are not what this one is. */
+static bool is_free(const struct dedup_paths *paths, const char *output)
+{
+    const char *others[] = { paths->groups, paths->report };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i] && others[i] != output && is_same_output(output, others[i])) {
+            fail("%s: is the output of two options; give each a file of its own", output);
+            return false;
+        }
+    return !overwrites_read(paths, output);
+}
+
+static bool folder_is_free(const struct dedup_paths *paths, const twin_input *input)
+{
+    for (size_t i = 0; i < paths->base->count; i++)
+        if (strcmp(paths->base->arguments[i], "-") == 0) {
+            fail("standard input has no name for a file in %s; use -o FILE", paths->output);
+            return false;
+        }
+    char **names = names_in_folder(paths->output, input);
+    bool good = names != NULL;
+    if (!good)
+        fail_status("the output", TWIN_ENOMEM, NULL);
+    good = good && names_differ(names, input);
+    for (size_t i = 0; good && i < twin_input_sources(input); i++)
+        good = is_free(paths, names[i]);
+    free_names(names, input);
+    return good;
+}
+
+static bool standard_input_is_read_once(const struct dedup_paths *paths)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < paths->base->count; i++)
+        times += strcmp(paths->base->arguments[i], "-") == 0;
+    for (size_t i = 0; i < paths->against->count; i++)
+        times += strcmp(paths->against->items[i], "-") == 0;
+    if (times > 1)
+        fail("standard input can be read only once");
+    return times <= 1;
+}
+
+bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input)
+{
+    const char *output = paths->output;
+    if (!standard_input_is_read_once(paths) || (paths->groups && !is_free(paths, paths->groups)) ||
+        (paths->report && !is_free(paths, paths->report)))
+        return false;
+    if (!output)
+        return true;
+    return output[strlen(output) - 1] == '/' ? folder_is_free(paths, input) : is_free(paths, output);
+}

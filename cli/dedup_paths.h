@@ -1,0 +1,25 @@
+/* dedup_paths.h — where twinsift dedup writes, and that this is nothing it reads. */
+#ifndef TWIN_DEDUP_PATHS_H
+#define TWIN_DEDUP_PATHS_H
+
+#include "support/command.h"
+
+#include <twinsift/twinsift.h>
+
+/* What a run writes, and what it reads besides its inputs. */
+struct dedup_paths {
+    const char *output, *groups, *report; /* NULL: none; "-": standard output */
+    const char *update;
+    const struct option_texts *against;
+    const struct request_base *base; /* the inputs as they were given */
+};
+
+/* Whether nothing that is read would be overwritten and no two outputs are one file; on false the error has been reported.
+ * To be called before anything is read: it may take hours to reach the output. */
+bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input);
+
+/* The output of each input in a folder, which ends in a slash. Free it with free_names(). NULL: out of memory. */
+char **names_in_folder(const char *folder, const twin_input *input);
+void free_names(char **names, const twin_input *input);
+
+#endif

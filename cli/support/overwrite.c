@@ -1,0 +1,78 @@
+/* overwrite.c — outputs that would destroy what is read, or each other. */
+#include "overwrite.h"
+
+#include "messages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_regular(const char *path)
+{
+    struct stat known;
+    return stat(path, &known) == 0 && S_ISREG(known.st_mode);
+}
+
+/* Whether the file, which exists, is somewhere below the folder. */
+static bool is_below(const char *path, const char *folder)
+{
+    char *file = realpath(path, NULL), *above = realpath(folder, NULL);
+    size_t length = above ? strlen(above) : 0;
+    bool below = file && above && strncmp(file, above, length) == 0 && (file[length] == '/' || length == 1);
+    free(file);
+    free(above);
+    return below;
+}
+
+bool overwrites_input(const char *output, const char *const *inputs, size_t count)
+{
+    struct stat written, read;
+    if (!is_regular(output) || stat(output, &written) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (stat(inputs[i], &read) != 0)
+            continue;
+        if (read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
+            fail("%s: is read, so it cannot be the output too; write to another file", output);
+            return true;
+        }
+        if (S_ISDIR(read.st_mode) && is_below(output, inputs[i])) {
+            fail("%s: is in %s, which is read, and would be overwritten; write to a file elsewhere, or remove it",
+                 output, inputs[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name without links and dots: that of the file, or of its folder and its own. The caller frees it; NULL: none. */
+static char *canonical(const char *path)
+{
+    char *found = realpath(path, NULL);
+    if (found)
+        return found;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *above = folder ? realpath(folder, NULL) : NULL;
+    size_t room = above ? strlen(above) + strlen(name) + 2 : 0;
+    if (above && (found = malloc(room)))
+        snprintf(found, room, "%s/%s", above, name);
+    free(folder);
+    free(above);
+    return found;
+}
+
+bool is_same_output(const char *a, const char *b)
+{
+    struct stat known;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return strcmp(a, b) == 0;
+    if (stat(a, &known) == 0 && !S_ISREG(known.st_mode))
+        return false;
+    char *first = canonical(a), *second = canonical(b);
+    bool same = first && second && strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
+}
