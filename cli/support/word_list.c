@@ -91,7 +91,8 @@ bool word_list_read_lines(struct word_list *out, const char *name)
         fail_status(name, status, &error);
         return false;
     }
-    out->count = split_lines(out->words, bytes.bytes, bytes.length);
+    if (bytes.length)
+        out->count = split_lines(out->words, bytes.bytes, bytes.length);
     return true;
 }
 

@@ -187,6 +187,15 @@ says 'is not a twinsift filter'
 head -c 1000 a.bloom >cut.bloom
 expect 2 bloom has cut.bloom numbers
 says 'is truncated'
+# Cut short while it is read: the reader has taken the first items, or the pipe would be full.
+"$twinsift" bloom create shrinks.bloom --items 2M
+mkfifo pipe
+(got=0; "$twinsift" bloom has shrinks.bloom pipe >out 2>err || got=$?; echo $got >status) &
+{ seq 100000; truncate -s 1M shrinks.bloom; seq 100000 200000; } >pipe 2>shell.err || true # it ends early
+wait
+[ "$(cat status)" = 2 ] || fail "a filter that is cut short while it is read: status $(cat status)"
+says 'shrinks.bloom became shorter, or its disk failed, while it was read'
+
 cp a.bloom damaged.bloom
 printf X | dd of=damaged.bloom bs=1 seek=5000 conv=notrunc status=none
 expect 2 bloom has damaged.bloom numbers

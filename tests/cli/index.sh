@@ -155,6 +155,18 @@ if [ -z "${TWINSIFT_SANITIZED-}" ]; then
         fail "a file of $(stat -c %s large.twin) bytes in 100 MB: $(cat err)"
 fi
 
+# ---- cut short while it is open: the pipe is read once the index is open, and the query comes after
+
+index 0 create shrinks.twin --keep text
+index 0 add shrinks.twin corpus.jsonl
+mkfifo pipe
+("$TWINSIFT" index query shrinks.twin - <pipe >out 2>err; echo $? >status) &
+{ cat corpus.jsonl; truncate -s 8K shrinks.twin; cat shard1.jsonl; } >pipe
+wait
+asked='index query of a file cut short'
+[ "$(cat status)" = 2 ] || fail "$asked: status $(cat status): $(cat err)"
+says 'shrinks.twin'
+
 # ---- words where there are no blanks
 
 index 0 create words.twin --shingle word:3
