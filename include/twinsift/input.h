@@ -239,12 +239,14 @@ TWIN_API twin_folder_info twin_input_folder_info(const twin_input *input, uint32
 TWIN_API twin_status twin_input_describe(twin_buffer *out, const twin_input *input, twin_position position,
                                          uint64_t column);
 
+/* Gets the next bytes of a file; returns false to stop. */
+typedef bool twin_block_visit(void *context, const char *bytes, size_t length);
+
 /* Reads a file, or standard input if the path is "-", once and as it comes, for lists of other things than documents:
- * `take` gets one block after the other, unpacked and without a byte order mark; it returns false to stop, which is
- * TWIN_ESTOPPED. Nothing is stored, so a pipe may be endless. UTF-16 and other packings are refused with advice.
- * `progress` reports the bytes read of the file. */
-TWIN_API twin_status twin_input_stream(const char *path,
-                                       bool (*take)(void *context, const char *bytes, size_t length), void *context,
+ * calls `visit` for one block after the other, unpacked and without a byte order mark. If that stops, it is TWIN_ESTOPPED.
+ * Nothing is stored, so a pipe may be endless. UTF-16 and other packings are refused with advice. `progress` reports the
+ * bytes read of the file. */
+TWIN_API twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *context,
                                        twin_progress progress, twin_error *error);
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@
 
 struct stream {
     const char *name;
-    bool (*take)(void *context, const char *bytes, size_t length);
+    twin_block_visit *visit;
     void *context;
     char first[TWIN__FOREIGN_BYTES];
     size_t held;
@@ -23,7 +23,7 @@ struct stream {
 
 static twin_status pass_on(const struct stream *stream, const char *bytes, size_t length)
 {
-    if (length == 0 || stream->take(stream->context, bytes, length))
+    if (length == 0 || stream->visit(stream->context, bytes, length))
         return TWIN_OK;
     return twin__fail(stream->error, TWIN_ESTOPPED, "reading was stopped");
 }
@@ -58,14 +58,14 @@ static twin_status put(void *context, const char *bytes, size_t length)
     return pass_on(stream, bytes, length);
 }
 
-twin_status twin_input_stream(const char *path, bool (*take)(void *context, const char *bytes, size_t length),
-                              void *context, twin_progress progress, twin_error *error)
+twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *context, twin_progress progress,
+                              twin_error *error)
 {
-    if (!path || !take)
-        return twin__fail_null(error, path ? "take" : "path");
+    if (!path || !visit)
+        return twin__fail_null(error, path ? "visit" : "path");
     bool is_standard = strcmp(path, "-") == 0;
     struct stream stream = {
-        .name = is_standard ? "standard input" : path, .take = take, .context = context, .error = error
+        .name = is_standard ? "standard input" : path, .visit = visit, .context = context, .error = error
     };
     int fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
