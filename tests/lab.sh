@@ -1,38 +1,18 @@
 #!/usr/bin/env bash
 # Tests of twinsift-lab: options, files written, and exit status; all experiments pass in a quick run. $TWINSIFT_LAB is the
 # program; with $TWIN_SANITIZE only some experiments run, to save time.
-set -u
-: "${TWINSIFT_LAB:?the program to test}"
-samples=$(cd "$(dirname "$0")/../samples/mail" && pwd) || exit 1
-here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# lab STATUS ARGUMENT...: runs it, leaves out and err, checks the exit status.
-lab() {
-    local expected=$1 status
-    shift
-    asked="twinsift-lab $*"
-    "$TWINSIFT_LAB" "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(tail -50 out err)"
-}
-wrong() {
-    local words=$1
-    shift
-    lab 2 "$@"
-    [ ! -s out ] || fail "$asked: error, but printed $(cat out)"
-    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
-}
+program=("${TWINSIFT_LAB:?the program to test}") named=twinsift-lab
+samples=$(cd "${BASH_SOURCE%/*}/../samples/mail" && pwd) || exit 1
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/cli/frame.bash"
 
 # ---- options and errors
 
-lab 0 --help
+run 0 --help
 grep -q '^Usage: twinsift-lab' out && grep -q '^Examples:' out || fail "$asked: $(cat out)"
-lab 0 --version
+run 0 --version
 grep -qxE 'twinsift-lab [0-9]+\.[0-9]+\.[0-9]+' out || fail "$asked: $(cat out)"
-lab 0 list
+run 0 list
 mapfile -t names < <(sed 's/ .*//' out)
 [ ${#names[@]} -ge 15 ] || fail "$asked: only ${#names[@]} experiments"
 wrong 'no experiment given'
@@ -51,7 +31,7 @@ else
     chosen=(all)
 fi
 unset TWINSIFT_DATA
-lab 0 "${chosen[@]}" --quick --report --out all
+run 0 "${chosen[@]}" --quick --report --out all
 need_data=(movielens reuters-duplicates forest-vs-by)
 [ ${#chosen[@]} -gt 1 ] || need_data+=(mail-enron mail-threshold mail-trec mail-forest mail-robust)
 grep -qxE "[0-9]+ passed, 0 failed, ${#need_data[@]} skipped" out || fail "$asked: $(tail -1 out)"
@@ -74,22 +54,22 @@ done
 
 # ---- the same seed gives the same bytes with any number of threads; another seed gives others
 
-lab 0 lsh-plan --quick --threads 1 --out one && cp out first
-lab 0 lsh-plan --quick --threads 3 --out three
+run 0 lsh-plan --quick --threads 1 --out one && cp out first
+run 0 lsh-plan --quick --threads 3 --out three
 cmp -s out first && cmp -s one/lsh-plan-observed.tsv three/lsh-plan-observed.tsv || fail 'threads change the result'
-lab 0 lsh-plan --quick --seed 2 --out other
+run 0 lsh-plan --quick --seed 2 --out other
 ! cmp -s one/lsh-plan-observed.tsv other/lsh-plan-observed.tsv || fail '--seed changes nothing'
 
 # ---- data that contradict the reference fail, with a message
 
 mkdir -p data/ml-100k
 for user in 1 2 3; do printf "$user\t%s\t5\t0\n" 1 2 3 4 $user; done >data/ml-100k/u.data
-lab 1 movielens --data data --out failed
+run 1 movielens --data data --out failed
 grep -q '^  FAILED ' out && grep -qx 'failed  movielens' out || fail "$asked: $(cat out)"
 grep -qx '0 passed, 1 failed, 0 skipped' out || fail "$asked: $(tail -1 out)"
 mkdir -p many/ml-1m
 for user in 1 2 3; do printf "$user::%s::5::0\n" 1 2 3 4 $user; done >many/ml-1m/ratings.dat
-lab 1 movielens --data many --out failed
+run 1 movielens --data many --out failed
 grep -q 'MovieLens 100K: many/ml-100k/u.data does not exist' out || fail "$asked: $(cat out)"
 grep -q 'among 3 users' out || fail "$asked: $(cat out)"
 
@@ -99,16 +79,16 @@ for file in $(seq -w 0 21); do
     printf '<REUTERS><TEXT>&#2;<TITLE>Tea &amp; cocoa %s</TITLE><BODY>Prices rose in &lt;London> for %s of the brokers.</BODY></TEXT></REUTERS>
 <REUTERS><TEXT></TEXT></REUTERS><REUTERS><TEXT' $((10#$file % 2)) $((10#$file % 2)) >tiny/reuters21578/reut2-0$file.sgm
 done
-lab 1 reuters-duplicates forest-vs-by --data tiny --out failed
+run 1 reuters-duplicates forest-vs-by --data tiny --out failed
 grep -q 'FAILED  44 texts in the collection' out || fail "$asked: $(cat out)"
 grep -q 'n = 100: K = 200, L = 1 finds 341 pairs, of which 341 are identical' out || fail "$asked: $(cat out)" # with the empty ones
 grep -q 'n = 250: of 44 texts 231 pairs have a ratio of at least 0.85, 231 of 0.95, 110 of 0.99' out || fail "$asked: $(cat out)"
 rm tiny/reuters21578/reut2-007.sgm
-lab 0 reuters-duplicates --data tiny --out failed
+run 0 reuters-duplicates --data tiny --out failed
 grep -q 'skip    Reuters-21578: tiny/reuters21578/reut2-007.sgm does not exist' out || fail "$asked: $(cat out)"
 
 # Mail of a few messages: the experiments run, and say that it is not the mail of the reference.
-lab 0 mail-enron --quick --data /nowhere --out failed
+run 0 mail-enron --quick --data /nowhere --out failed
 if ! grep -q 'this build reads no mail' out; then
     mkdir -p tiny/trec07p-25k/full tiny/spamassassin
     for part in 1 2; do
@@ -120,12 +100,10 @@ if ! grep -q 'this build reads no mail' out; then
             case $file in */ham/*) echo "ham $file" ;; *) echo "spam $file" ;; esac
         done
     done >tiny/trec07p-25k/full/index
-    lab 1 mail-enron mail-threshold mail-trec mail-forest mail-robust --quick --data tiny --out failed
+    run 1 mail-enron mail-threshold mail-trec mail-forest mail-robust --quick --data tiny --out failed
     grep -q 'FAILED  20 spam and\|FAILED  1[0-9] spam and' out || fail "$asked: $(cat out)"
     for name in mail-threshold mail-trec mail-forest mail-robust; do
         [ -s "failed/$name.tsv" ] || fail "$name left no table"
         ! command -v gnuplot >/dev/null || grep -q '</svg>' "failed/$name.svg" || fail "$name left no plot"
     done
 fi
-
-exit $((failures > 0))

@@ -1,29 +1,10 @@
 #!/usr/bin/env bash
 # twinsift dedup: what is kept is what an exhaustive comparison and the rule say, records are written byte for byte,
 # and an output is whole or as it was before.
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}" "${TWINSIFT_EXACT_PAIRS:?}"
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# run STATUS ARGUMENT...: runs twinsift dedup, leaves out and err, checks the exit status.
-run() {
-    local expected=$1 status
-    shift
-    asked="twinsift dedup $*"
-    "$TWINSIFT" dedup "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
-}
-# wrong WORDS ARGUMENT...: an error, nothing on standard output, one line with these words on standard error.
-wrong() {
-    local words=$1
-    shift
-    run 2 "$@"
-    [ ! -s out ] || fail "$asked: an error, but printed $(cat out)"
-    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
-    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
-}
+: "${TWINSIFT_GENERATE:?}" "${TWINSIFT_EXACT_PAIRS:?}"
+program=("${TWINSIFT:?the program to test}" dedup) named='twinsift dedup'
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 
 # ---- the rule, against an exhaustive comparison
 
@@ -242,6 +223,3 @@ fi
 : >empty.jsonl
 run 0 empty.jsonl -o none.jsonl
 [ -e none.jsonl ] && [ ! -s none.jsonl ] || fail "$asked: no empty output"
-
-[ $failures = 0 ] && echo 'dedup: good'
-exit $((failures > 0))

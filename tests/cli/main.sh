@@ -1,30 +1,8 @@
 #!/usr/bin/env bash
 # The program as a whole: help, version, unknown commands, output that cannot be written. $TWINSIFT is the program.
-set -u
-: "${TWINSIFT:?the program to test}"
-here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# run STATUS ARGUMENT...: runs the program, leaves out and err, checks the exit status.
-run() {
-    local expected=$1 status
-    shift
-    asked="twinsift $*"
-    "$TWINSIFT" "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
-}
-# wrong WORDS ARGUMENT...: trouble, nothing on standard output, one line with these words on standard error.
-wrong() {
-    local words=$1
-    shift
-    run 2 "$@"
-    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
-    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
-    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
-}
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 
 run 0 --version
 grep -qxE 'twinsift [0-9]+\.[0-9]+\.[0-9]+' out || fail "$asked: $(cat out)"
@@ -176,5 +154,3 @@ printf '%s\t%s\t1.0000\n' 'a\x1B]0;x\x07\xC2\x9B\xE2\x80\xAE\x5C\x0Ab' 'c\x1B]0;
     cmp -s - out || fail "a hostile id as a field: $(cat -v out)"
 [ "$(cut -f 1 out | sed 's/\\x/\\\\x/g' | xargs printf '%b' | od -An -tx1 | tr -d ' \n')" = 611b5d303b7807c29be280ae5c0a62 ] ||
     fail "the field cannot be restored: $(cut -f 1 out)"
-
-[ $failures = 0 ] || { echo "$failures failed"; exit 1; }

@@ -1,34 +1,8 @@
 #!/usr/bin/env bash
 # What twinsift pairs answers: containment, groups, two collections, files. $TWINSIFT is the program.
-set -u
-: "${TWINSIFT:?the program to test}"
-here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# run STATUS ARGUMENT...: runs the program, leaves out and err, checks the exit status.
-run() {
-    local expected=$1 status
-    shift
-    asked="twinsift $*"
-    "$TWINSIFT" "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
-}
-# prints TEXT: the last run printed exactly that.
-prints() { [ "$(cat out)" = "$1" ] || fail "$asked: printed $(head -n 20 out)"; }
-# says WORDS: the last run had this on standard error.
-says() { grep -qF -- "$1" err || fail "$asked: \"$1\" is not in: $(cat err)"; }
-# wrong WORDS ARGUMENT...: trouble, nothing on standard output, one line with these words on standard error.
-wrong() {
-    local words=$1
-    shift
-    run 2 "$@"
-    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
-    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
-    says "$words"
-}
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 # words FIRST LAST: so many different words in a line.
 words() { seq -s ' ' -f 'w%g' "$1" "$2"; }
 
@@ -146,6 +120,4 @@ for verb in pairs export 'query groups.jsonl'; do
     run 0 index "$1" x.twin "${@:2}" -o x.out
     [ ! -s out ] && cmp -s x.out expected || fail "$asked: wrote $(cat x.out)"
 done
-ls | grep -E '\.(tsv|gz|out)\.[A-Za-z0-9]{6}$' && fail 'a temporary file is left'
-
-[ $failures = 0 ]
+[ -z "$(ls | grep -E '\.(tsv|gz|out)\.[A-Za-z0-9]{6}$')" ] || fail 'a temporary file is left'

@@ -1,63 +1,38 @@
 #!/usr/bin/env bash
 # twinsift plan: output, errors and exit status. $TWINSIFT is the program.
-set -u
-: "${TWINSIFT:?the program to test}"
-here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# plan STATUS ARGUMENT...: runs it, leaves out and err, checks the exit status.
-plan() {
-    local expected=$1 status
-    shift
-    asked="plan $*"
-    "$TWINSIFT" plan "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
-}
-prints() { [ "$(cat out)" = "$1" ] || fail "$asked: printed $(cat out)"; }
+program=("${TWINSIFT:?the program to test}" plan) named='twinsift plan'
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 has_line() { grep -qxF -- "$1" out || fail "$asked: no line \"$1\" in: $(cat out)"; }
 silent() { [ ! -s err ] || fail "$asked: said $(cat err)"; }
 
-# wrong WORDS ARGUMENT...: trouble, nothing on standard output, one line with these words on standard error.
-wrong() {
-    local words=$1
-    shift
-    plan 2 "$@"
-    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
-    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
-    grep -q '^twinsift plan: ' err || fail "$asked: does not say who speaks: $(cat err)"
-    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
-}
-
 # ---- the four ways to ask
 
-plan 0 --reject 0.6:0.01 --accept 0.9:0.99
+run 0 --reject 0.6:0.01 --accept 0.9:0.99
 prints 'rows 15 bands 20 hashes 300
 reject: P(0.6) = 0.009362, at most 0.01 was asked
 accept: P(0.9) = 0.990055, at least 0.99 was asked
 half-way: P(0.7983) = 0.5'
 silent
 
-plan 0 --threshold 0.8 --hashes 128
+run 0 --threshold 0.8 --hashes 128
 prints 'rows 5 bands 25 hashes 128
 accept: P(0.8) = 0.999951, at least 0.999 was asked
 half-way: P(0.4868) = 0.5'
 cp out slots
-plan 0 --threshold .8 && cmp -s out slots || fail '128 hashes are not the default'
-plan 0 --threshold=0.8 --hashes=128 --recall=0.999 && cmp -s out slots || fail '0.999 is not the default'
-plan 0 --threshold 0.8 --error 0.05
+run 0 --threshold .8 && cmp -s out slots || fail '128 hashes are not the default'
+run 0 --threshold=0.8 --hashes=128 --recall=0.999 && cmp -s out slots || fail '0.999 is not the default'
+run 0 --threshold 0.8 --error 0.05
 has_line 'rows 8 bands 50 hashes 400'
 # 19 rows: 0.8^19 = 0.01441, 1 - 0.98559^52 = 0.530; 20 rows: 0.8^20 = 0.01153, 1 - 0.98847^50 = 0.440.
-plan 0 --threshold 0.8 --hashes 1K --recall 0.5
+run 0 --threshold 0.8 --hashes 1K --recall 0.5
 has_line 'rows 19 bands 52 hashes 1000'
 
-plan 1 --threshold 0.01 --hashes 16
+run 1 --threshold 0.01 --hashes 16
 has_line 'rows 1 bands 16 hashes 16'
 grep -q 'cannot reach 0.999' err || fail "$asked: did not say that it cannot: $(cat err)"
 
-plan 0 --bands 20 --rows 5
+run 0 --bands 20 --rows 5
 has_line 'rows 5 bands 20 hashes 100'
 for point in '0.00 0.000000' '0.20 0.006381' '0.30 0.047494' '0.40 0.186050' '0.50 0.470051' '0.60 0.801902' \
     '0.70 0.974781' '0.80 0.999644' '1.00 1.000000'; do
@@ -65,25 +40,25 @@ for point in '0.00 0.000000' '0.20 0.006381' '0.30 0.047494' '0.40 0.186050' '0.
 done
 [ "$(grep -c "$(printf '\t')" out)" = 21 ] || fail "$asked: not 21 points"
 
-plan 0 --threshold 0.8 --curve
+run 0 --threshold 0.8 --curve
 [ "$(grep -c "$(printf '\t')" out)" = 21 ] || fail "$asked: not 21 points"
 
-plan 0 --bloom 1M:0.01
+run 0 --bloom 1M:0.01
 prints 'cells 9585059 functions 7 bytes 1198133
 size: 1.14 MiB, 9.59 cells an item
 false positives: 0.01004 after 1000000 items, 0.01 was asked
 bloom create: blocks, cells 10099712 functions 8, 1.20 MiB, false positives 0.009998'
-plan 0 --bloom 1000000000:0.01
+run 0 --bloom 1000000000:0.01
 has_line 'cells 9585058378 functions 7 bytes 1198132298'
-plan 0 --bloom 97661:0.0001
+run 0 --bloom 97661:0.0001
 has_line 'cells 1872173 functions 13 bytes 234022'
 has_line 'bloom create: classic, cells 1872896 functions 13, 228.62 KiB, false positives 9.978e-05'
-plan 0 --bloom 1000G:0.000000000001
+run 0 --bloom 1000G:0.000000000001
 has_line 'bloom create: makes no such filter'
 
 # ---- JSON
 
-plan 0 --json --reject 0.6:0.01 --accept 0.9:0.99 --curve
+run 0 --json --reject 0.6:0.01 --accept 0.9:0.99 --curve
 [ "$(wc -l <out)" = 1 ] || fail "$asked: not one line"
 grep -q '^{"rows":15,"bands":20,"hashes":300,"half_way":0.798' out || fail "$asked: $(cat out)"
 if command -v python3 >/dev/null; then
@@ -96,7 +71,7 @@ assert len(plan["curve"]) == 21 and plan["curve"][-1] == [1, 1], plan
 for j, p in plan["curve"]:
     assert abs(p - (1 - (1 - j ** 15) ** 20)) < 1e-9, (j, p)' || fail "$asked: not the JSON it should be"
 fi
-plan 0 --json --bloom 1G:0.01
+run 0 --json --bloom 1G:0.01
 prints '{"items":1000000000,"asked":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766,"file":{"layout":"blocks","cells":10099308032,"functions":8,"bytes":1262413504,"probability":0.009999998611}}'
 
 # ---- wrong uses
@@ -153,13 +128,13 @@ wrong 'nowhere/curve.svg: cannot be written' --threshold 0.8 --plot nowhere/curv
 
 # ---- help and plots
 
-plan 0 --help
+run 0 --help
 grep -q '^Usage: twinsift plan' out && grep -q '^Examples:' out || fail "$asked: no usage or no examples"
 silent
 while read -r _ _ arguments; do
     case $arguments in *--plot*) continue ;; esac
     # shellcheck disable=SC2086 # the examples have no quotes
-    plan 0 $arguments
+    run 0 $arguments
 done < <("$TWINSIFT" plan --help | sed -n '/^Examples:/,$p' | grep '^  twinsift')
 
 echo old >kept.svg
@@ -167,23 +142,21 @@ PATH=/nonexistent "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
 [ $? = 2 ] && [ ! -s out ] && grep -q 'gnuplot is not installed' err || fail "a missing gnuplot: $(cat out err)"
 [ "$(cat kept.svg)" = old ] || fail 'a plot that failed took the old file with it'
 mkdir fake && printf '#!/bin/sh\necho "line 0: no such terminal" >&2\nexit 3\n' >fake/gnuplot && chmod +x fake/gnuplot
-PATH=$here/fake "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
+PATH=$PWD/fake "$TWINSIFT" plan --threshold 0.8 --plot kept.svg >out 2>err
 [ $? = 2 ] && [ ! -s out ] && grep -q 'gnuplot failed: line 0: no such terminal' err || fail "a failing gnuplot: $(cat err)"
 [ "$(cat kept.svg)" = old ] || fail 'a plot that failed took the old file with it'
 
 if command -v gnuplot >/dev/null; then
-    plan 0 --reject 0.6:0.01 --accept 0.9:0.99 --plot curve.svg
+    run 0 --reject 0.6:0.01 --accept 0.9:0.99 --plot curve.svg
     has_line 'rows 15 bands 20 hashes 300'
     for words in 'Jaccard similarity J' 'probability of becoming a candidate' 'half-way at 0.798' 'at most 0.01 at 0.6' \
         'at least 0.99 at 0.9' '20 bands of 15 rows' '</svg>'; do
         grep -qF "$words" curve.svg || fail "$asked: \"$words\" is not in the plot"
     done
     ln -s curve.svg link.svg
-    plan 0 --bands 20 --rows 5 --plot link.svg
+    run 0 --bands 20 --rows 5 --plot link.svg
     [ -L link.svg ] && grep -q '20 bands of 5 rows' curve.svg || fail "$asked: a link was not followed"
 else
     echo 'skipped: plots, for gnuplot is not installed'
 fi
 [ -z "$(find . -name '*.svg.*')" ] || fail "files were left behind: $(find . -name '*.svg.*')"
-
-[ $failures = 0 ] || { echo "$failures failed"; exit 1; }
