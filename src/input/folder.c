@@ -11,19 +11,59 @@
 #include "base/error.h"
 #include "input/document_file.h"
 #include "input/folder_list.h"
-
-enum { BYTES_PER_FILE = 16 << 10 }; /* a guess that makes chunks of folders about as long as those of lines */
+#include "input/numbered.h"
 
 struct folder_source {
-    struct twin__source source;
+    struct twin__numbered base;
     int fd;
     struct folder files;
-    size_t files_per_chunk;
 };
 
 static const struct folder_source *folder_of(const struct twin__source *source)
 {
     return (const struct folder_source *)source;
+}
+
+static twin_status append_path(twin_buffer *out, const struct folder_source *folder, uint64_t number)
+{
+    return twin__append_path(out, folder->base.source.name, folder->files.entries[number].path);
+}
+
+/* ---- reading ---- */
+
+static twin_status look_at_document(struct twin__record *out, const struct folder_source *folder,
+                                    twin_read_buffers *buffers, uint64_t number, twin_error *error)
+{
+    const struct folder_entry *entry = &folder->files.entries[number];
+    errno = entry->error;
+    int fd = errno ? -1 : twin__folder_open(folder->fd, entry->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return twin__numbered_refuse(out, &folder->base.source, error);
+    twin_status status = twin__document_from_file(out, &folder->base.source, buffers, fd, error);
+    close(fd);
+    twin_text id = { entry->path, strlen(entry->path) };
+    if (status == TWIN_OK && folder->base.source.settings->full_names) { /* two folders may hold files of one name */
+        buffers->id.length = 0;
+        if (append_path(&buffers->id, folder, number) != TWIN_OK)
+            return twin__fail_memory(error);
+        id = (twin_text){ buffers->id.bytes, buffers->id.length };
+    }
+    out->document.id = id;
+    out->document.position = (twin_position){ .offset = number, .source = folder->base.source.number };
+    return status;
+}
+
+static twin_status look_at_file(struct twin__record *out, const struct twin__source *source,
+                                twin_read_buffers *buffers, uint64_t number, twin_error *error)
+{
+    const struct folder_source *folder = folder_of(source);
+    const struct folder_entry *entry = &folder->files.entries[number];
+    if (!entry->is_source)
+        return look_at_document(out, folder, buffers, number, error);
+    out->what = TWIN__RECORD_BLANK;
+    if (entry->refusal)
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "%s", entry->refusal);
+    return TWIN_OK;
 }
 
 /* ---- opening ---- */
@@ -43,7 +83,7 @@ static twin_status open_folder(struct twin__source **out, struct twin__opening *
     struct folder_source *folder = calloc(1, sizeof *folder);
     if (!folder)
         return twin__fail_memory(error);
-    *out = &folder->source;
+    *out = &folder->base.source;
     folder->fd = opening->fd;
     opening->fd = -1;
     twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, options->hidden, error);
@@ -52,9 +92,8 @@ static twin_status open_folder(struct twin__source **out, struct twin__opening *
         entry->is_source =
             !entry->error && twin__content_of_name(entry->path, opening->settings) != TWIN__CONTENT_DOCUMENT;
     }
-    size_t each = options->chunk_bytes < 2 * BYTES_PER_FILE ? 1 : options->chunk_bytes / BYTES_PER_FILE;
-    folder->files_per_chunk = each;
-    folder->source.chunks = folder->files.count / each + (folder->files.count % each != 0);
+    folder->base.look_at = look_at_file;
+    twin__numbered_divide(&folder->base, folder->files.count, options->chunk_bytes / TWIN__BYTES_PER_FILE);
     return status;
 }
 
@@ -64,16 +103,6 @@ static void close_folder(struct twin__source *source)
     close(folder->fd);
     twin__folder_clear(&folder->files);
     free(folder);
-}
-
-/* The path of a file, after the folder's name as it was given. */
-static twin_status append_path(twin_buffer *out, const struct folder_source *folder, uint64_t number)
-{
-    const char *path = folder->files.entries[number].path;
-    twin_status status = twin_buffer_append(out, folder->source.name, strlen(folder->source.name));
-    if (status == TWIN_OK && out->length && out->bytes[out->length - 1] != '/')
-        status = twin_buffer_append(out, "/", 1);
-    return status == TWIN_OK ? twin_buffer_append(out, path, strlen(path)) : status;
 }
 
 /* ---- files that are sources ---- */
@@ -105,7 +134,7 @@ static int open_entry(struct stat *about, const struct folder_source *folder, co
 static twin_status open_named(struct twin__source **out, const struct folder_source *folder,
                               struct folder_entry *entry, const char *name, twin_error *error)
 {
-    struct twin__opening opening = { .path = entry->path, .name = name, .settings = folder->source.settings };
+    struct twin__opening opening = { .path = entry->path, .name = name, .settings = folder->base.source.settings };
     twin_error why = { 0 };
     opening.fd = open_entry(&opening.about, folder, entry);
     if (opening.fd < 0) {
@@ -120,7 +149,8 @@ static twin_status open_named(struct twin__source **out, const struct folder_sou
     if (status != TWIN_OK)
         return twin__fail(error, status, "%s", why.message);
     /* With one folder its name is no part of ids, be they of files or of lines in them. */
-    (*out)->id_name = (*out)->name + (folder->source.settings->full_names ? 0 : strlen(name) - strlen(entry->path));
+    (*out)->id_name =
+        (*out)->name + (folder->base.source.settings->full_names ? 0 : strlen(name) - strlen(entry->path));
     return TWIN_OK;
 }
 
@@ -139,89 +169,7 @@ static twin_status open_part(struct twin__source **out, struct twin__source *sou
     return status;
 }
 
-/* ---- reading ---- */
-
-static void bounds(size_t *begin, size_t *end, const struct folder_source *folder, size_t chunk)
-{
-    size_t each = folder->files_per_chunk, count = folder->files.count;
-    *begin = chunk * each;
-    *end = count - *begin < each ? count : *begin + each;
-}
-
-static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
-{
-    size_t begin, end;
-    bounds(&begin, &end, folder_of(source), chunk);
-    return end - begin;
-}
-
-static twin_status look_at_document(struct twin__record *out, const struct folder_source *folder,
-                                    twin_read_buffers *buffers, uint64_t number, twin_error *error)
-{
-    const struct folder_entry *entry = &folder->files.entries[number];
-    errno = entry->error;
-    int fd = errno ? -1 : twin__folder_open(folder->fd, entry->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && twin__is_our_failure(errno))
-        return errno == ENOMEM ? twin__fail_memory(error)
-                               : twin__fail(error, TWIN_EIO, "%s cannot be read: %m", folder->source.name);
-    if (fd < 0) {
-        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be opened: %m");
-        return TWIN_OK;
-    }
-    twin_status status = twin__document_from_file(out, &folder->source, buffers, fd, error);
-    close(fd);
-    twin_text id = { entry->path, strlen(entry->path) };
-    if (status == TWIN_OK && folder->source.settings->full_names) { /* two folders may hold files of one name */
-        buffers->id.length = 0;
-        if (append_path(&buffers->id, folder, number) != TWIN_OK)
-            return twin__fail_memory(error);
-        id = (twin_text){ buffers->id.bytes, buffers->id.length };
-    }
-    out->document.id = id;
-    out->document.position = (twin_position){ .offset = number, .source = folder->source.number };
-    return status;
-}
-
-static twin_status look_at_file(struct twin__record *out, const struct folder_source *folder,
-                                twin_read_buffers *buffers, uint64_t number, twin_error *error)
-{
-    const struct folder_entry *entry = &folder->files.entries[number];
-    if (!entry->is_source)
-        return look_at_document(out, folder, buffers, number, error);
-    out->what = TWIN__RECORD_BLANK;
-    if (entry->refusal)
-        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "%s", entry->refusal);
-    return TWIN_OK;
-}
-
-static twin_status read_files(const struct twin__source *source, struct twin__chunk *chunk)
-{
-    const struct folder_source *folder = folder_of(source);
-    struct twin__record record;
-    size_t begin, end;
-    bounds(&begin, &end, folder, chunk->number);
-    for (size_t i = begin; i < end; i++) {
-        twin_status status = look_at_file(&record, folder, chunk->buffers, i, chunk->error);
-        if (status == TWIN_OK)
-            status = twin__deliver(chunk, &record, (twin_position){ .offset = i, .source = source->number });
-        if (status != TWIN_OK)
-            return status;
-    }
-    return TWIN_OK;
-}
-
 /* ---- positions ---- */
-
-static bool contains(const struct twin__source *source, twin_position position)
-{
-    return position.offset < folder_of(source)->files.count;
-}
-
-static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
-                         twin_position position, twin_error *error)
-{
-    return look_at_file(out, folder_of(source), buffers, position.offset, error);
-}
 
 static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
 {
@@ -237,10 +185,10 @@ static twin_folder_info folder_info(const struct twin__source *source)
 const struct twin__source_kind twin__folder = {
     .accepts = accepts,
     .open = open_folder,
-    .chunk_size = chunk_size,
-    .read = read_files,
-    .contains = contains,
-    .fetch = fetch,
+    .chunk_size = twin__numbered_chunk_size,
+    .read = twin__numbered_read,
+    .contains = twin__numbered_contains,
+    .fetch = twin__numbered_fetch,
     .describe = describe,
     .folder_info = folder_info,
     .parts = parts,

@@ -19,13 +19,10 @@
 #include "input/folder_list.h"
 #include "input/mail_files.h"
 #include "input/mbox.h"
-#include "input/source.h"
+#include "input/numbered.h"
 #include "input/unpack.h"
 
-enum {
-    BYTES_PER_MESSAGE = 16 << 10, /* a guess that makes chunks about as long as those of lines */
-    LONGEST = 16 << 20,           /* bytes of a message that are read, unless the options say less */
-};
+enum { LONGEST = 16 << 20 }; /* bytes of a message that are read, unless the options say less */
 
 /* A file, and which of the messages are its. */
 struct box {
@@ -34,7 +31,7 @@ struct box {
 };
 
 struct mail {
-    struct twin__source source;
+    struct twin__numbered base;
     int fd;     /* of the folder, or of a temporary file; -1: `path` is the file */
     char *path; /* NULL: `fd` */
     bool is_folder;
@@ -43,7 +40,7 @@ struct mail {
     struct box *boxes;      /* one per file of the folder, or one */
     uint32_t *box_of;       /* for each message */
     struct twin__mbox mbox; /* the messages of all boxes */
-    size_t messages_per_chunk, box_count, box_of_capacity;
+    size_t box_count, box_of_capacity;
 };
 
 static const struct mail *mail_of(const struct twin__source *source)
@@ -57,6 +54,69 @@ static int open_box(const struct mail *mail, size_t box)
     if (mail->is_folder)
         return twin__folder_open(mail->fd, mail->files.entries[box].path, flags);
     return mail->path ? open(mail->path, flags | O_CLOEXEC) : fcntl(mail->fd, F_DUPFD_CLOEXEC, 3);
+}
+
+/* ---- names ---- */
+
+/* The path of the file, and the number of the message if it holds several. */
+static twin_status append_name(twin_buffer *out, const struct mail *mail, uint64_t message)
+{
+    size_t number = mail->box_of[message];
+    const struct box *box = &mail->boxes[number];
+    const char *name = mail->base.source.name;
+    twin_status status = mail->is_folder ? twin__append_path(out, name, mail->files.entries[number].path)
+                                         : twin_buffer_append(out, name, strlen(name));
+    if (status == TWIN_OK && box->count > 1) {
+        char text[24];
+        int length = snprintf(text, sizeof text, ":%" PRIu64, message - box->first + 1);
+        status = twin_buffer_append(out, text, (size_t)length);
+    }
+    return status;
+}
+
+/* ---- reading ---- */
+
+static twin_status read_open_box(struct twin__record *out, const struct mail *mail, twin_read_buffers *buffers,
+                                 int fd, size_t number)
+{
+    const twin_input_options *options = &mail->base.source.settings->options;
+    const struct twin__mbox_message *where = &mail->mbox.messages[number];
+    uint64_t most = options->max_bytes < LONGEST ? options->max_bytes : LONGEST;
+    size_t length = where->length < most ? (size_t)where->length : (size_t)most;
+    buffers->block.length = 0;
+    if (twin_buffer_reserve(&buffers->block, length + 1) != TWIN_OK)
+        return TWIN_ENOMEM;
+    ssize_t got = twin__read_at(fd, buffers->block.bytes, length, where->offset);
+    if (got < 0) {
+        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
+        return TWIN_OK;
+    }
+    twin_text stored = { buffers->block.bytes, (size_t)got }, text;
+    twin_status status = twin__mbox_unquote(&text, &buffers->text, stored, options->mbox);
+    out->what = TWIN__RECORD_DOCUMENT;
+    out->document = (twin_document){ .text = text, .record = text };
+    return status;
+}
+
+static twin_status look_at(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                           uint64_t number, twin_error *error)
+{
+    const struct mail *mail = mail_of(source);
+    size_t box = mail->box_of[number];
+    errno = mail->boxes[box].error;
+    int fd = errno ? -1 : open_box(mail, box);
+    if (fd < 0)
+        return twin__numbered_refuse(out, source, error);
+    twin_status status = read_open_box(out, mail, buffers, fd, number);
+    close(fd);
+    buffers->id.length = 0;
+    if (status == TWIN_OK)
+        status = append_name(&buffers->id, mail, number);
+    if (status != TWIN_OK)
+        return twin__fail_memory(error);
+    out->document.id = (twin_text){ buffers->id.bytes, buffers->id.length };
+    out->document.position = (twin_position){ .offset = number, .source = mail->base.source.number };
+    return TWIN_OK;
 }
 
 /* ---- opening ---- */
@@ -169,7 +229,7 @@ static twin_status open_mail(struct twin__source **out, struct twin__opening *op
     struct mail *mail = calloc(1, sizeof *mail);
     if (!mail)
         return twin__fail_memory(error);
-    *out = &mail->source;
+    *out = &mail->base.source;
     mail->fd = -1;
     twin_status status =
         S_ISDIR(opening->about.st_mode) ? list_folder(mail, opening, error) : hold_file(mail, opening, error);
@@ -181,9 +241,8 @@ static twin_status open_mail(struct twin__source **out, struct twin__opening *op
         return twin__fail_memory(error);
     for (size_t i = 0; i < mail->box_count && status == TWIN_OK; i++)
         status = add_box(mail, i, opening, error);
-    size_t count = mail->mbox.count, each = options->chunk_bytes / BYTES_PER_MESSAGE;
-    mail->messages_per_chunk = each ? each : 1;
-    mail->source.chunks = count / mail->messages_per_chunk + (count % mail->messages_per_chunk != 0);
+    mail->base.look_at = look_at;
+    twin__numbered_divide(&mail->base, mail->mbox.count, options->chunk_bytes / TWIN__BYTES_PER_FILE);
     return status;
 }
 
@@ -200,119 +259,7 @@ static void close_mail(struct twin__source *source)
     free(mail);
 }
 
-/* ---- names ---- */
-
-/* The path of the file, and the number of the message if it holds several. */
-static twin_status append_name(twin_buffer *out, const struct mail *mail, uint64_t message)
-{
-    size_t number = mail->box_of[message];
-    const struct box *box = &mail->boxes[number];
-    twin_status status = twin_buffer_append(out, mail->source.name, strlen(mail->source.name));
-    if (status == TWIN_OK && mail->is_folder) {
-        const char *path = mail->files.entries[number].path;
-        if (out->length > 0 && out->bytes[out->length - 1] != '/')
-            status = twin_buffer_append(out, "/", 1);
-        if (status == TWIN_OK)
-            status = twin_buffer_append(out, path, strlen(path));
-    }
-    if (status == TWIN_OK && box->count > 1) {
-        char text[24];
-        int length = snprintf(text, sizeof text, ":%" PRIu64, message - box->first + 1);
-        status = twin_buffer_append(out, text, (size_t)length);
-    }
-    return status;
-}
-
-/* ---- reading ---- */
-
-static void bounds(size_t *begin, size_t *end, const struct mail *mail, size_t chunk)
-{
-    size_t each = mail->messages_per_chunk, count = mail->mbox.count;
-    *begin = chunk * each;
-    *end = count - *begin < each ? count : *begin + each;
-}
-
-static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
-{
-    size_t begin, end;
-    bounds(&begin, &end, mail_of(source), chunk);
-    return end - begin;
-}
-
-static twin_status read_open_box(struct twin__record *out, const struct mail *mail, twin_read_buffers *buffers,
-                                 int fd, size_t number)
-{
-    const twin_input_options *options = &mail->source.settings->options;
-    const struct twin__mbox_message *where = &mail->mbox.messages[number];
-    uint64_t most = options->max_bytes < LONGEST ? options->max_bytes : LONGEST;
-    size_t length = where->length < most ? (size_t)where->length : (size_t)most;
-    buffers->block.length = 0;
-    if (twin_buffer_reserve(&buffers->block, length + 1) != TWIN_OK)
-        return TWIN_ENOMEM;
-    ssize_t got = twin__read_at(fd, buffers->block.bytes, length, where->offset);
-    if (got < 0) {
-        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be read: %m");
-        return TWIN_OK;
-    }
-    twin_text stored = { buffers->block.bytes, (size_t)got }, text;
-    twin_status status = twin__mbox_unquote(&text, &buffers->text, stored, options->mbox);
-    out->what = TWIN__RECORD_DOCUMENT;
-    out->document = (twin_document){ .text = text, .record = text };
-    return status;
-}
-
-static twin_status look_at(struct twin__record *out, const struct mail *mail, twin_read_buffers *buffers,
-                           uint64_t number, twin_error *error)
-{
-    size_t box = mail->box_of[number];
-    errno = mail->boxes[box].error;
-    int fd = errno ? -1 : open_box(mail, box);
-    if (fd < 0 && twin__is_our_failure(errno))
-        return errno == ENOMEM ? twin__fail_memory(error)
-                               : twin__fail(error, TWIN_EIO, "%s cannot be read: %m", mail->source.name);
-    if (fd < 0) {
-        twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be opened: %m");
-        return TWIN_OK;
-    }
-    twin_status status = read_open_box(out, mail, buffers, fd, number);
-    close(fd);
-    buffers->id.length = 0;
-    if (status == TWIN_OK)
-        status = append_name(&buffers->id, mail, number);
-    if (status != TWIN_OK)
-        return twin__fail_memory(error);
-    out->document.id = (twin_text){ buffers->id.bytes, buffers->id.length };
-    out->document.position = (twin_position){ .offset = number, .source = mail->source.number };
-    return TWIN_OK;
-}
-
-static twin_status read_messages(const struct twin__source *source, struct twin__chunk *chunk)
-{
-    struct twin__record record;
-    size_t begin, end;
-    bounds(&begin, &end, mail_of(source), chunk->number);
-    for (size_t i = begin; i < end; i++) {
-        twin_status status = look_at(&record, mail_of(source), chunk->buffers, i, chunk->error);
-        if (status == TWIN_OK)
-            status = twin__deliver(chunk, &record, (twin_position){ .offset = i, .source = source->number });
-        if (status != TWIN_OK)
-            return status;
-    }
-    return TWIN_OK;
-}
-
 /* ---- positions ---- */
-
-static bool contains(const struct twin__source *source, twin_position position)
-{
-    return position.offset < mail_of(source)->mbox.count;
-}
-
-static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
-                         twin_position position, twin_error *error)
-{
-    return look_at(out, mail_of(source), buffers, position.offset, error);
-}
 
 static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
 {
@@ -328,10 +275,10 @@ static twin_folder_info folder_info(const struct twin__source *source)
 const struct twin__source_kind twin__mailbox = {
     .accepts = accepts,
     .open = open_mail,
-    .chunk_size = chunk_size,
-    .read = read_messages,
-    .contains = contains,
-    .fetch = fetch,
+    .chunk_size = twin__numbered_chunk_size,
+    .read = twin__numbered_read,
+    .contains = twin__numbered_contains,
+    .fetch = twin__numbered_fetch,
     .describe = describe,
     .folder_info = folder_info,
     .close = close_mail,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "input/source.h"
+#include "input/numbered.h"
 
 enum {
     BYTES_PER_DOCUMENT = 4 << 10, /* a guess that makes chunks about as long as those of lines */
@@ -13,57 +13,14 @@ enum {
 };
 
 struct memory {
-    struct twin__source source;
+    struct twin__numbered base;
     const twin_memory_document *documents; /* NULL: `by_call` has them */
     twin_memory_source by_call;
-    uint64_t documents_per_chunk;
 };
 
 static const struct memory *memory_of(const struct twin__source *source)
 {
     return (const struct memory *)source;
-}
-
-twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,
-                              twin_memory_source source, const struct twin__input_settings *settings,
-                              twin_error *error)
-{
-    struct memory *memory = calloc(1, sizeof *memory);
-    char *name = strdup("memory");
-    if (!memory || !name) {
-        free(memory);
-        free(name);
-        return twin__fail_memory(error);
-    }
-    uint64_t each = settings->options.chunk_bytes / BYTES_PER_DOCUMENT, fair = source.count / LEAST_CHUNKS;
-    each = each < fair ? each : fair;
-    memory->documents_per_chunk = each ? each : 1;
-    memory->documents = documents;
-    memory->by_call = source;
-    memory->source = (struct twin__source){ .kind = &twin__memory, .settings = settings, .name = name };
-    memory->source.chunks =
-        source.count / memory->documents_per_chunk + (source.count % memory->documents_per_chunk != 0);
-    *out = &memory->source;
-    return TWIN_OK;
-}
-
-static void close_memory(struct twin__source *source)
-{
-    free(source);
-}
-
-static void bounds(uint64_t *begin, uint64_t *end, const struct memory *memory, size_t chunk)
-{
-    uint64_t each = memory->documents_per_chunk, count = memory->by_call.count;
-    *begin = chunk * each;
-    *end = count - *begin < each ? count : *begin + each;
-}
-
-static uint64_t chunk_size(const struct twin__source *source, size_t chunk)
-{
-    uint64_t begin, end;
-    bounds(&begin, &end, memory_of(source), chunk);
-    return end - begin;
 }
 
 /* ---- one document ---- */
@@ -103,9 +60,10 @@ static void check_document(struct twin__record *record, const struct twin__sourc
         twin__record_problem(record, TWIN_PROBLEM_BROKEN, 0, "an empty element");
 }
 
-static twin_status look_at(struct twin__record *out, const struct twin__source *source, uint64_t number,
-                           twin_error *error)
+static twin_status look_at(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
+                           uint64_t number, twin_error *error)
 {
+    (void)buffers; /* nothing is copied */
     twin_memory_document given;
     twin_status status = get(&given, memory_of(source), number, error);
     if (status != TWIN_OK)
@@ -119,34 +77,36 @@ static twin_status look_at(struct twin__record *out, const struct twin__source *
     return TWIN_OK;
 }
 
-/* ---- reading ---- */
+/* ---- opening ---- */
 
-static twin_status read_documents(const struct twin__source *source, struct twin__chunk *chunk)
+twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,
+                              twin_memory_source source, const struct twin__input_settings *settings,
+                              twin_error *error)
 {
-    struct twin__record record;
-    uint64_t begin, end;
-    bounds(&begin, &end, memory_of(source), chunk->number);
-    for (uint64_t number = begin; number < end; number++) {
-        twin_status status = look_at(&record, source, number, chunk->error);
-        if (status != TWIN_OK)
-            return status;
-        status = twin__deliver(chunk, &record, (twin_position){ number, ++chunk->lines, source->number, 0 });
-        if (status != TWIN_OK)
-            return status;
+    struct memory *memory = calloc(1, sizeof *memory);
+    char *name = strdup("memory");
+    if (!memory || !name) {
+        free(memory);
+        free(name);
+        return twin__fail_memory(error);
     }
+    uint64_t each = settings->options.chunk_bytes / BYTES_PER_DOCUMENT, fair = source.count / LEAST_CHUNKS;
+    each = each < fair ? each : fair;
+    memory->documents = documents;
+    memory->by_call = source;
+    memory->base = (struct twin__numbered){
+        .source = { .kind = &twin__memory, .settings = settings, .name = name },
+        .counts_lines = true,
+        .look_at = look_at,
+    };
+    twin__numbered_divide(&memory->base, source.count, each);
+    *out = &memory->base.source;
     return TWIN_OK;
 }
 
-static bool contains(const struct twin__source *source, twin_position position)
+static void close_memory(struct twin__source *source)
 {
-    return position.offset < memory_of(source)->by_call.count;
-}
-
-static twin_status fetch(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
-                         twin_position position, twin_error *error)
-{
-    (void)buffers; /* nothing is copied */
-    return look_at(out, source, position.offset, error);
+    free(source);
 }
 
 static twin_status describe(twin_buffer *out, const struct twin__source *source, twin_position position)
@@ -158,10 +118,10 @@ static twin_status describe(twin_buffer *out, const struct twin__source *source,
 }
 
 const struct twin__source_kind twin__memory = {
-    .chunk_size = chunk_size,
-    .read = read_documents,
-    .contains = contains,
-    .fetch = fetch,
+    .chunk_size = twin__numbered_chunk_size,
+    .read = twin__numbered_read,
+    .contains = twin__numbered_contains,
+    .fetch = twin__numbered_fetch,
     .describe = describe,
     .close = close_memory,
 };
