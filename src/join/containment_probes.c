@@ -54,13 +54,7 @@ static void divide_set(uint32_t begins[TWIN__MARK_PARTS + 1], const uint64_t *it
 {
     size_t at = 0;
     for (uint64_t part = 0; part < TWIN__MARK_PARTS; part++) {
-        size_t more = count - at;
-        while (more > 0) {
-            size_t half = more / 2;
-            bool before = items[at + half] >> (64 - TWIN__MARK_PART_BITS) < part;
-            at += before ? half + 1 : 0;
-            more = before ? more - half - 1 : half;
-        }
+        at += twin__lower_bound(items + at, count - at, part << (64 - TWIN__MARK_PART_BITS));
         begins[part] = (uint32_t)at;
     }
     begins[TWIN__MARK_PARTS] = (uint32_t)count;

@@ -6,20 +6,14 @@
 
 #include <stdlib.h>
 
+#include "kernels/sort.h"
+
 /* The first entry not less than `key`. */
 static size_t find_entry(const struct twin__crowd_block *block, uint64_t key)
 {
     size_t slot = key >> (64 - block->start_bits);
     size_t low = block->starts[slot], count = block->starts[slot + 1] - low;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (block->entries.items[low + half] < key) {
-            low += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    return low;
+    return low + twin__lower_bound(block->entries.items + low, count, key);
 }
 
 /* A document on its way through the index. */

@@ -6,6 +6,7 @@
 #define TWIN_JOIN_PROBE_INDEX_H
 
 #include "join/candidates.h"
+#include "kernels/sort.h"
 
 /* An entry: the hash of a shingle in 44 bits, and a document of the block in 20. */
 enum { TWIN__PROBE_BITS = 20, TWIN__PROBE_DOCUMENTS = (1 << TWIN__PROBE_BITS) - 1 };
@@ -46,15 +47,7 @@ static inline size_t twin__probe_find(const struct twin__probe_index *index, uin
 {
     size_t slot = hash >> (64 - index->start_bits);
     size_t low = index->starts[slot], count = index->starts[slot + 1] - low;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (index->entries.items[low + half] < hash) {
-            low += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    return low;
+    return low + twin__lower_bound(index->entries.items + low, count, hash);
 }
 
 #endif

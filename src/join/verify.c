@@ -216,15 +216,7 @@ static size_t columns_of(uint32_t *out, const void *context, uint32_t row, uint3
     const struct listed *listed = context;
     uint64_t from = (uint64_t)(listed->first_rank + row) << 32 | (listed->first_rank + begin);
     uint64_t to = (uint64_t)(listed->first_rank + row) << 32 | (listed->first_rank + end);
-    size_t low = 0, left = listed->count, count = 0;
-    while (left > 0) {
-        size_t half = left / 2;
-        if (listed->pairs[low + half] < from) {
-            low += half + 1;
-            left -= half + 1;
-        } else
-            left = half;
-    }
+    size_t low = twin__lower_bound(listed->pairs, listed->count, from), count = 0;
     for (; low < listed->count && listed->pairs[low] < to; low++)
         out[count++] = (uint32_t)listed->pairs[low] - listed->first_rank;
     return count;

@@ -2,6 +2,7 @@
 #ifndef TWIN_KERNELS_SORT_H
 #define TWIN_KERNELS_SORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,5 +14,18 @@ void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room
 
 /* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. */
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n);
+
+/* The first of `count` items, in increasing order, that is not less than `least`; `count` if none is. */
+static inline size_t twin__lower_bound(const uint64_t *items, size_t count, uint64_t least)
+{
+    size_t low = 0;
+    while (count > 0) {
+        size_t half = count / 2;
+        bool before = items[low + half] < least;
+        low += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return low;
+}
 
 #endif

@@ -249,21 +249,6 @@ void twin_bands_free(twin_bands *bands)
     free(bands);
 }
 
-/* The first key whose high half is at least `bucket`. */
-static size_t lower_bound(const uint64_t *keys, size_t count, uint32_t bucket)
-{
-    size_t low = 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (keys[low + half] >> 32 < bucket) {
-            low += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    return low;
-}
-
 void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_candidate_visit *visit, void *context)
 {
     if (!bands || !signature || !visit)
@@ -272,7 +257,8 @@ void twin_bands_query(const twin_bands *bands, const uint32_t *signature, twin_c
     for (size_t band = 0; band < bands->options.plan.bands; band++) {
         const uint64_t *keys = bands->keys + band * count;
         uint32_t bucket = bucket_of(signature, bands->options, band);
-        for (size_t i = lower_bound(keys, count, bucket); i < count && keys[i] >> 32 == bucket; i++) {
+        for (size_t i = twin__lower_bound(keys, count, (uint64_t)bucket << 32); i < count && keys[i] >> 32 == bucket;
+             i++) {
             uint32_t document = (uint32_t)keys[i];
             if (share_first(signature, signature_of(bands->signatures, document), bands->options, band) &&
                 !visit(context, document))
