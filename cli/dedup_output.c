@@ -37,7 +37,7 @@ static bool stays(const struct dedup_result *result, size_t document)
 
 /* ---- records ---- */
 
-enum { BLOCK_BYTES = 4 << 20, LINE_END_BYTES = 2 };
+enum { BLOCK_BYTES = 1 << 20, LINE_END_BYTES = 2 };
 
 static uint64_t record_end_offset(const struct dedup_result *result, size_t document)
 {

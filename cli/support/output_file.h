@@ -11,6 +11,7 @@ struct output_file {
     char *path;      /* the final name */
     char *temporary; /* the present name; NULL: written directly */
     FILE *file;
+    char *buffer; /* of the file */
 };
 
 /* Opens; "-" is standard output. On false the error has been reported. */

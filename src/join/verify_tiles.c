@@ -45,9 +45,10 @@ struct cached {
     bool filled;
 };
 
-/* The two sides of the current tile. */
+/* The two sides of the current tile; and a document that is in one pair only, which need not take the place of one that
+ * will be used again, nor the cache of the processor. */
 struct worker {
-    struct cached rows[TILE], columns[TILE];
+    struct cached rows[TILE], columns[TILE], alone;
 };
 
 struct tiles {
@@ -55,6 +56,7 @@ struct tiles {
     const uint64_t *pairs; /* of ranks, in the order to take them */
     size_t count;
     double *similarities; /* one per pair; -1: not similar */
+    uint8_t *uses;        /* of each rank: pairs, 2 for more */
     struct worker *workers;
     struct twin__first_failure failure;
 };
@@ -133,21 +135,34 @@ static bool compare_long(twin_status *status, const struct tiles *tiles, int num
     return true;
 }
 
+/* The content of the second document of a pair. If it is in no other pair, it is used where it was fetched. */
+static twin_status load_second(struct twin__content *out, struct cached *column, const struct cached *other,
+                               const struct tiles *tiles, int number, uint32_t rank, twin_error *error)
+{
+    const struct twin__provider *provider = tiles->verification->provider;
+    if (tiles->uses[rank] == 1)
+        return provider->fetch(out, provider, tiles->verification->documents[rank], number, error);
+    twin_status status = load(column, other, tiles, number, rank, error);
+    *out = content_of(column);
+    return status;
+}
+
 static twin_status compare_pair(struct tiles *tiles, int number, size_t i, twin_error *error)
 {
     struct worker *worker = &tiles->workers[number];
     const struct twin__comparison *comparison = &tiles->verification->options.comparison;
     uint32_t a = tiled_a(tiles->pairs[i]), b = tiled_b(tiles->pairs[i]);
-    struct cached *row = &worker->rows[a % TILE], *column = &worker->columns[b % TILE];
+    struct cached *row = tiles->uses[a] == 1 ? &worker->alone : &worker->rows[a % TILE];
+    struct cached *column = &worker->columns[b % TILE];
+    struct twin__content second;
     twin_status status;
     if (compare_long(&status, tiles, number, i, error))
         return status;
     status = load(row, &worker->columns[a % TILE], tiles, number, a, error);
     if (status == TWIN_OK)
-        status = load(column, &worker->rows[b % TILE], tiles, number, b, error);
+        status = load_second(&second, column, &worker->rows[b % TILE], tiles, number, b, error);
     if (status == TWIN_OK) {
-        status = comparison->compare(&tiles->similarities[i], comparison->context, content_of(row),
-                                     content_of(column), number);
+        status = comparison->compare(&tiles->similarities[i], comparison->context, content_of(row), second, number);
         if (status != TWIN_OK)
             twin__fail_status(error, status);
     }
@@ -188,6 +203,8 @@ static void free_workers(struct worker *workers, int count)
             drop(&workers[i].rows[entry]);
             drop(&workers[i].columns[entry]);
         }
+    for (int i = 0; workers && i < count; i++)
+        drop(&workers[i].alone);
     free(workers);
 }
 
@@ -203,14 +220,18 @@ static twin_status add_similar(twin_matches *out, const struct tiles *tiles)
     return status;
 }
 
-/* Puts pairs into the order of tiles. */
-static twin_status order_pairs(struct twin__pairs *pairs)
+/* Puts pairs into the order of tiles, and counts how often each rank is used. */
+static twin_status order_pairs(uint8_t *uses, struct twin__pairs *pairs)
 {
     uint64_t *spare = malloc((pairs->count + 1) * sizeof *spare);
     if (!spare)
         return TWIN_ENOMEM;
-    for (size_t i = 0; i < pairs->count; i++)
-        pairs->items[i] = tiled_pair(twin__pair_low(pairs->items[i]), twin__pair_high(pairs->items[i]));
+    for (size_t i = 0; i < pairs->count; i++) {
+        uint32_t a = twin__pair_low(pairs->items[i]), b = twin__pair_high(pairs->items[i]);
+        uses[a] = uses[a] ? 2 : 1;
+        uses[b] = uses[b] ? 2 : 1;
+        pairs->items[i] = tiled_pair(a, b);
+    }
     twin__sort(pairs->items, spare, pairs->count);
     free(spare);
     return TWIN_OK;
@@ -225,7 +246,9 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
         return TWIN_OK;
     tiles.similarities = malloc(pairs->count * sizeof *tiles.similarities);
     tiles.workers = calloc((size_t)exec.workers, sizeof *tiles.workers);
-    twin_status status = tiles.similarities && tiles.workers ? order_pairs(pairs) : TWIN_ENOMEM, failed = TWIN_OK;
+    tiles.uses = calloc(verification->provider->count, sizeof *tiles.uses);
+    bool there = tiles.similarities && tiles.workers && tiles.uses;
+    twin_status status = there ? order_pairs(tiles.uses, pairs) : TWIN_ENOMEM, failed = TWIN_OK;
     if (status == TWIN_OK) {
         twin_exec_for(exec, tiles.count, pairs_at_a_time(tiles.count, exec.workers), compare_pairs, &tiles);
         failed = twin__first_failure(error, &tiles.failure);
@@ -233,5 +256,6 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
     }
     free_workers(tiles.workers, exec.workers);
     free(tiles.similarities);
+    free(tiles.uses);
     return status == TWIN_OK || failed != TWIN_OK ? status : twin__fail_memory(error);
 }

@@ -19,3 +19,12 @@ void twin__blanks_avx2(uint64_t *out, const char *p, size_t n)
         *out++ = blanks_of(p + i) | blanks_of(p + i + 32) << 32;
     twin__blanks_scalar(out, p + i, n - i);
 }
+
+bool twin__is_ascii_avx2(const char *p, size_t n)
+{
+    __m256i any = _mm256_setzero_si256();
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32)
+        any = _mm256_or_si256(any, _mm256_loadu_si256((const __m256i *)(p + i)));
+    return _mm256_movemask_epi8(any) == 0 && twin__is_ascii_scalar(p + i, n - i);
+}

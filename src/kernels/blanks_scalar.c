@@ -1,5 +1,7 @@
-/* blanks_scalar.c — marks white space: the specification. */
+/* blanks_scalar.c — marks white space, and knows ASCII: the specification. */
 #include "kernels/kernels.h"
+
+#include <string.h>
 
 void twin__blanks_scalar(uint64_t *out, const char *p, size_t n)
 {
@@ -12,4 +14,17 @@ void twin__blanks_scalar(uint64_t *out, const char *p, size_t n)
         }
         *out++ = mask;
     }
+}
+
+bool twin__is_ascii_scalar(const char *p, size_t n)
+{
+    uint64_t any = 0, word;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        memcpy(&word, p + i, 8);
+        any |= word;
+    }
+    for (; i < n; i++)
+        any |= (uint64_t)(unsigned char)p[i];
+    return (any & 0x8080808080808080u) == 0;
 }

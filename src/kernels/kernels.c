@@ -49,7 +49,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .edit_tile = twin__edit_tile_avx2,
         .sum_at = twin__sum_at_avx2,
         .near_heads = twin__near_heads_avx2,
-        .is_ascii = twin__is_ascii_scalar,
+        .is_ascii = twin__is_ascii_avx2,
     },
     [TWIN_CPU_AVX512] = {
         .find_string_end = twin__find_string_end_avx512,
@@ -71,7 +71,7 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
         .edit_tile = twin__edit_tile_avx512,
         .sum_at = twin__sum_at_avx512,
         .near_heads = twin__near_heads_avx512,
-        .is_ascii = twin__is_ascii_scalar,
+        .is_ascii = twin__is_ascii_avx512,
     },
 #endif
 };

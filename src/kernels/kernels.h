@@ -157,7 +157,7 @@ static inline const struct kernels *twin__kernels(void)
 
 twin__find_string_end_fn twin__find_string_end_scalar, twin__find_string_end_avx2, twin__find_string_end_avx512;
 twin__fold_ascii_fn twin__fold_ascii_scalar, twin__fold_ascii_avx2, twin__fold_ascii_avx512;
-twin__is_ascii_fn twin__is_ascii_scalar;
+twin__is_ascii_fn twin__is_ascii_scalar, twin__is_ascii_avx2, twin__is_ascii_avx512;
 twin__blanks_fn twin__blanks_scalar, twin__blanks_avx2, twin__blanks_avx512;
 twin__xxh3_windows_fn twin__xxh3_windows_scalar, twin__xxh3_windows_avx2, twin__xxh3_windows_avx512;
 twin__xxh3_words_fn twin__xxh3_words_scalar, twin__xxh3_words_avx2, twin__xxh3_words_avx512;

@@ -2,9 +2,6 @@
 #include "kernels/kernels.h"
 #include "kernels/sketch_mix.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 void twin__fast_round_scalar(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
                              uint32_t round)
 {
@@ -34,17 +31,4 @@ size_t twin__agree_scalar(const uint32_t *a, const uint32_t *b, size_t n)
     for (size_t i = 0; i < n; i++)
         equal += a[i] == b[i];
     return equal;
-}
-
-bool twin__is_ascii_scalar(const char *p, size_t n)
-{
-    uint64_t any = 0, word;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        memcpy(&word, p + i, 8);
-        any |= word;
-    }
-    for (; i < n; i++)
-        any |= (uint64_t)(unsigned char)p[i];
-    return (any & 0x8080808080808080u) == 0;
 }
