@@ -207,10 +207,13 @@ static size_t character_start(twin_text text, size_t at)
     return at;
 }
 
-/* A stretch that is equal: if it is long, its beginning, unless it is the first, and its end, unless it is the last. */
+/* A stretch that is equal: if it is long, its beginning, unless it is the first, and its end, unless it is the last. If it is
+ * both, all is equal. */
 static size_t write_equal(FILE *out, twin_text text, bool first, bool last)
 {
     size_t before = first ? 0 : AROUND_BYTES, after = last ? 0 : AROUND_BYTES;
+    if (first && last)
+        before = SHOWN_BYTES; /* nothing differs */
     if (text.length <= before + after + AROUND_BYTES) {
         escape_html(out, text.bytes, text.length);
         return text.length;
@@ -237,7 +240,7 @@ static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, 
             return;
         }
         if (span->kind == TWIN_EDIT_EQUAL)
-            shown += write_equal(out, part, i == 0 && spans->count > 1, i + 1 == spans->count && spans->count > 1);
+            shown += write_equal(out, part, i == 0, i + 1 == spans->count);
         else
             shown += (span->kind == TWIN_EDIT_INSERTED ? span->b_length : span->a_length);
         if (!marked)

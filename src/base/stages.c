@@ -3,6 +3,7 @@
 
 const twin_stage twin__stage_adding = { "adding", "B" };
 const twin_stage twin__stage_auditing = { "auditing", "documents" };
+const twin_stage twin__stage_banding = { "pairing", "bands" };
 const twin_stage twin__stage_checking = { "checking", "records" };
 const twin_stage twin__stage_deciding = { "deciding", "documents" };
 const twin_stage twin__stage_joining = { "joining", "documents" };

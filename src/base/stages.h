@@ -4,8 +4,8 @@
 
 #include <twinsift/status.h>
 
-extern const twin_stage twin__stage_adding, twin__stage_auditing, twin__stage_checking, twin__stage_deciding,
-    twin__stage_joining, twin__stage_ordering, twin__stage_pairing, twin__stage_querying, twin__stage_reading,
-    twin__stage_unpacking, twin__stage_verifying;
+extern const twin_stage twin__stage_adding, twin__stage_auditing, twin__stage_banding, twin__stage_checking,
+    twin__stage_deciding, twin__stage_joining, twin__stage_ordering, twin__stage_pairing, twin__stage_querying,
+    twin__stage_reading, twin__stage_unpacking, twin__stage_verifying;
 
 #endif

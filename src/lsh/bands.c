@@ -168,7 +168,7 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
         }
         size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
         if (pairing->progress.report)
-            pairing->progress.report(pairing->progress.context, &twin__stage_pairing, done,
+            pairing->progress.report(pairing->progress.context, &twin__stage_banding, done,
                                      pairing->options.plan.bands);
     }
 }
