@@ -22,7 +22,17 @@ endfunction()
 
 # ---- fuzz targets: for libFuzzer, or over their corpus as part of the suite
 
+# What starts no threads shows nothing to the thread sanitizer: a test that does not mention them, a fuzz target, and
+# scripts about help, options and the manual.
+set(THREADS_ONLY OFF)
+if(TWIN_SANITIZE MATCHES thread)
+  set(THREADS_ONLY ON)
+endif()
+
 file(GLOB FUZZERS CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+if(THREADS_ONLY AND NOT TWIN_FUZZ)
+  set(FUZZERS)
+endif()
 if(NOT TWIN_MAIL)
   list(FILTER FUZZERS EXCLUDE REGEX "/fuzz_(message|mbox|mail_.*)\\.c$")
 endif()
@@ -61,6 +71,10 @@ if(NOT TWIN_MAIL)
   list(FILTER TESTS EXCLUDE REGEX "/tests/mail/")
 endif()
 foreach(file ${TESTS})
+  file(STRINGS ${file} threads REGEX "exec|thread|worker")
+  if(THREADS_ONLY AND NOT threads)
+    continue()
+  endif()
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${file})
   target_include_directories(${name} PRIVATE src tests)
@@ -110,6 +124,9 @@ if(TARGET program)
     set(LAB_PROGRAM TWINSIFT_LAB=$<TARGET_FILE:lab>)
   endif()
   file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/cli/*.sh)
+  if(THREADS_ONLY)
+    list(FILTER SCRIPTS EXCLUDE REGEX "/(completion|main|manual|plan)\\.sh$")
+  endif()
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)
     checked(cli_${name} ${IN_SCRATCH} ${SCRATCH}/cli_${name} env

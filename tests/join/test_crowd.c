@@ -13,6 +13,7 @@
 #include "join/crowd_join.h"
 #include "join/engine.h"
 #include "join/signature_provider.h"
+#include "scale.h"
 
 enum { MOST_DOCUMENTS = 700, MOST_ITEMS = 400, SLOTS = 128 };
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -208,7 +209,7 @@ static void no_pair_of_a_crowd_is_missed(void **state)
     (void)state;
     static struct world world;
     for (size_t r = 0; r < COUNT(recipes); r++)
-        for (uint64_t seed = 1; seed <= 3; seed++) {
+        for (uint64_t seed = 1; seed <= (QUICK ? 1 : 3); seed++) {
             draw(&world, &recipes[r], seed);
             compare_all(&world);
             for (size_t t = 0; t < COUNT(thresholds); t++)
@@ -439,13 +440,13 @@ static void families_are_compared_as_their_sets(void **state)
 {
     (void)state;
     static struct world world;
-    for (size_t templates = 1; templates <= 9; templates += 4) {
+    for (size_t templates = 1; templates <= 9; templates += QUICK ? 8 : 4) {
         struct recipe recipe = { 500, templates, 100, 0, 40, 20, 5, 20 };
         draw(&world, &recipe, templates);
         compare_all(&world);
         sign(&world);
         struct twin__provider provider = provider_of(&world);
-        for (uint32_t every = 1; every <= 301; every += 100) {
+        for (uint32_t every = 1; every <= 301; every += QUICK ? 300 : 100) {
             struct twin__pairs pairs = { 0 };
             for (uint32_t a = 0, n = 0; a < world.count; a++)
                 for (uint32_t b = a + 1; b < world.count; b++)

@@ -129,13 +129,13 @@ static void every_pattern_sorts_as_qsort_does(void **state)
 {
     (void)state;
     /* Around the steps where the road changes, the number of digits or their width, or the stride of the bins. */
-    static const size_t sizes[] = { 100,  127,  128,  129,  255,    256,           257,     300,          1000, 2000,
-                                    2047, 2048, 2049, 2080, 4095,   4096,          4097,    4128,         5000, 6000,
-                                    8191, 8192, 8193, 9999, 100000, (1 << 17) - 1, 1 << 17, (1 << 17) + 1 };
+    static const size_t sizes[] = { 100,  127,  128,  129,  255,    256,     257,           300,          1000, 2000,
+                                    2047, 2048, 2049, 2080, 4095,   4096,    4097,          4128,         5000, 6000,
+                                    8191, 8192, 8193, 9999, 100000, 1 << 17, (1 << 17) - 1, (1 << 17) + 1 };
     for (size_t p = 0; p < COUNT(patterns); p++) {
         for (size_t n = 0; n < 70; n++)
             check_sort(patterns[p], n);
-        for (size_t s = 0; s < COUNT(sizes); s++)
+        for (size_t s = 0; s < COUNT(sizes) - (QUICK ? 2 : 0); s++)
             check_sort(patterns[p], sizes[s]);
     }
 }
@@ -163,7 +163,7 @@ static double seconds_to_sort(uint64_t *items, uint64_t *spare, pattern *make, s
 static void no_pattern_takes_quadratic_time(void **state)
 {
     (void)state;
-    enum { MANY = 1000000, PAGE = 8192, PAGES = QUICK ? 300 : 2000 };
+    enum { MANY = SANITIZED ? 200000 : 1000000, PAGE = 8192, PAGES = SANITIZED ? 30 : QUICK ? 300 : 2000 };
     uint64_t *items = malloc(MANY * sizeof *items), *spare = malloc(MANY * sizeof *spare);
     assert_true(items && spare);
     for (size_t p = 0; p < COUNT(patterns); p++) {
@@ -172,8 +172,10 @@ static void no_pattern_takes_quadratic_time(void **state)
             pages += seconds_to_sort(items, spare, patterns[p], PAGE);
         assert_true(pages < (QUICK ? 20 : 5));
         assert_true(seconds_to_sort(items, spare, patterns[p], MANY) < (QUICK ? 20 : 5));
+        size_t wrong = 0;
         for (size_t i = 1; i < MANY; i++)
-            assert_true(items[i - 1] <= items[i]);
+            wrong += items[i - 1] > items[i];
+        assert_int_equal(wrong, 0);
     }
     free(items);
     free(spare);
