@@ -1,5 +1,6 @@
 /* cmd_mail_check.c — twinsift mail check: is this spam? */
 #include "commands.h"
+#include "mail_bulk.h"
 #include "mail_explain.h"
 #include "mail_model.h"
 #include "support/messages.h"
@@ -9,7 +10,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* As other filters have them. Of several messages the first of these that occurs. */
 enum { IS_SPAM = 0, IS_NOT = 1, IS_UNSURE = 2, MAIL_ERROR = 3 };
@@ -24,7 +24,7 @@ struct request {
 #define AT(field) OPTION_AT(struct request, field)
 
 struct work {
-    const struct request *request;
+    struct request *request;
     twin_mail *mail;
     twin_bloom *trusted;
     uint64_t seen[3]; /* by exit status */
@@ -37,16 +37,37 @@ static int status_of(const twin_mail_verdict *verdict)
     return strcmp(verdict->label, TWIN_MAIL_SPAM) == 0 ? IS_SPAM : IS_NOT;
 }
 
+static twin_mail_check_options options_of(const struct work *work)
+{
+    return (twin_mail_check_options){ .method = work->request->method, .trusted = work->trusted };
+}
+
 static bool judge(twin_mail_verdict *out, struct work *work, const twin_message *message)
 {
     twin_error error = { 0 };
-    twin_mail_check_options options = { .method = work->request->method, .trusted = work->trusted };
-    twin_status status = twin_mail_check(out, work->mail, message, options, &error);
+    twin_status status = twin_mail_check(out, work->mail, message, options_of(work), &error);
     if (status != TWIN_OK)
         fail_status(mail_path(&work->request->mail), status, &error);
     else
         work->seen[status_of(out)]++;
     return status == TWIN_OK;
+}
+
+/* A line of the results. `mail` knows what the verdict refers to; the message is only needed to explain. */
+static void print_verdict(const struct request *request, twin_mail *mail, const twin_mail_verdict *verdict,
+                          const twin_message *message, twin_text path)
+{
+    struct record record = record_begin(stdout, request->mail.shared.json);
+    record_string(&record, "verdict", verdict->label ? verdict->label : "unsure");
+    record_fixed(&record, "score", verdict->score, 6);
+    record_string(&record, "reason", twin_mail_reason_name(verdict->reason));
+    record_text(&record, "path", path);
+    if (request->mail.shared.json) {
+        record_fixed(&record, "log_odds", verdict->log_odds, 6);
+        record_fixed(&record, "threshold", verdict->threshold, 6);
+        record_evidence(&record, mail, message, verdict);
+    }
+    record_end(&record);
 }
 
 static bool check(void *context, const twin_message *message, twin_text path)
@@ -56,20 +77,28 @@ static bool check(void *context, const twin_message *message, twin_text path)
     twin_mail_verdict verdict;
     if (!judge(&verdict, work, message))
         return false;
-    struct record record = record_begin(stdout, request->mail.shared.json);
-    record_string(&record, "verdict", verdict.label ? verdict.label : "unsure");
-    record_fixed(&record, "score", verdict.score, 6);
-    record_string(&record, "reason", twin_mail_reason_name(verdict.reason));
-    record_text(&record, "path", path);
-    if (request->mail.shared.json) {
-        record_fixed(&record, "log_odds", verdict.log_odds, 6);
-        record_fixed(&record, "threshold", verdict.threshold, 6);
-        record_evidence(&record, work->mail, request->explain ? message : NULL, &verdict);
-    }
-    record_end(&record);
+    print_verdict(request, work->mail, &verdict, request->explain ? message : NULL, path);
     if (request->explain && !request->mail.shared.json)
-        explain_verdict(work->mail, message, &verdict, terminal_color(STDOUT_FILENO, request->mail.shared.color));
+        explain_verdict(work->mail, message, &verdict);
     return output_is_good();
+}
+
+static bool print_bulk(void *context, twin_mail *mail, const twin_mail_verdict *verdict, twin_text path)
+{
+    struct work *work = context;
+    work->seen[status_of(verdict)]++;
+    print_verdict(work->request, mail, verdict, NULL, path);
+    return output_is_good();
+}
+
+static bool check_all(struct work *work)
+{
+    struct request *request = work->request;
+    twin_exec exec;
+    if (!request->bulk || request->explain)
+        return mail_each(&request->mail, 0, check, work) >= 0;
+    return make_exec(&exec, &request->mail.shared) &&
+           mail_check_bulk(&request->mail, work->mail, options_of(work), exec, print_bulk, work);
 }
 
 /* ---- --pass */
@@ -166,7 +195,7 @@ static int run(void *context)
     work.mail = mail_open(&request->mail, TWIN_MAIL_READ, NULL);
     bool good = work.mail && open_trusted(&work);
     if (good)
-        good = request->pass ? pass_message(&work) : mail_each(&request->mail, 0, check, &work) >= 0;
+        good = request->pass ? pass_message(&work) : check_all(&work);
     int status = good ? conclude(&work) : MAIL_ERROR;
     twin_bloom_free(work.trusted);
     twin_mail_close(work.mail);
@@ -179,13 +208,12 @@ static const struct option_row options[] = {
       "a filter of addresses and domains, made by 'twinsift bloom', whose mail is good", &option_text, AT(trust) },
     { "method", 0, OPTIONS_MATCHING, "NAME", "the evidence that decides: all, content, sender or lookalike",
       &option_choice, AT(method), .choices = "all content sender lookalike" },
-    { "explain", 0, OPTIONS_OUTPUT, NULL,
-      "print what the verdict rests on, and the nearest known message side by side with this one", &option_flag,
-      AT(explain) },
+    { "explain", 0, OPTIONS_OUTPUT, NULL, "print what the verdict rests on", &option_flag, AT(explain) },
     { "pass", 'p', OPTIONS_OUTPUT, NULL,
       "write the message from standard input through, with headers X-Spam-Flag, X-Spam-Score and X-Twinsift",
       &option_flag, AT(pass) },
-    { "bulk", 0, OPTIONS_OUTPUT, NULL, "for many messages: exit with 0 whatever they are", &option_flag, AT(bulk) },
+    { "bulk", 0, OPTIONS_OUTPUT, NULL, "for many messages, on all processors: exit with 0 whatever they are",
+      &option_flag, AT(bulk) },
     { 0 },
 };
 
@@ -199,7 +227,7 @@ const struct command command_mail_check = {
         "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "
         "standard input, which is also read if no path is given. Prints for each message the verdict, a label or "
         "unsure; the probability of spam; the evidence that counted most; and the path. Checking changes nothing.",
-    .shared = MAIL_TAKES,
+    .shared = MAIL_TAKES " " TAKES_EXEC,
     .options = options,
     .most = SIZE_MAX,
     .status = "0  spam; of several messages: at least one is\n"

@@ -81,9 +81,8 @@ twin_mail *mail_open(const struct mail_request *request, twin_mail_access access
         if (!request->model && !make_folders(path))
             return NULL;
         status = twin_mail_create(path, *create, false, &error);
-    } else if (create && (create->keep_messages || create->keep_days || create->without_texts || create->key)) {
-        fail("%s exists: --keep, --keep-messages, --keep-days and --key-file are chosen when a model is created",
-             path);
+    } else if (create && (create->keep_messages || create->keep_days || create->key)) {
+        fail("%s exists: --keep-messages, --keep-days and --key-file are chosen when a model is created", path);
         return NULL;
     }
     if (status == TWIN_OK)
@@ -96,8 +95,7 @@ twin_mail *mail_open(const struct mail_request *request, twin_mail_access access
 /* ---- messages */
 
 struct walk {
-    twin_message_reader *reader;
-    mail_visit *visit;
+    mail_visit_raw *visit;
     void *context;
     struct problems problems;
     int64_t count;
@@ -107,12 +105,7 @@ struct walk {
 static bool visit_document(void *context, const twin_document *document)
 {
     struct walk *walk = context;
-    const twin_message *message;
-    twin_status status = twin_message_read(&message, walk->reader, document->text);
-    if (status != TWIN_OK)
-        fail_status("a message", status, NULL);
-    if (status != TWIN_OK || !walk->visit(walk->context, message, document->id))
-        walk->stopped = true;
+    walk->stopped = !walk->visit(walk->context, document->text, document->id);
     walk->count++;
     return !walk->stopped;
 }
@@ -142,7 +135,7 @@ static bool read_all(struct walk *walk, const twin_input *input)
     return status == TWIN_OK && !walk->stopped;
 }
 
-int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit, void *context)
+int64_t mail_each_raw(struct mail_request *request, size_t first, mail_visit_raw *visit, void *context)
 {
     static const char *const standard_input[] = { "-" };
     struct shared_options shared = request->shared;
@@ -156,16 +149,42 @@ int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit,
     struct walk walk = {
         .visit = visit, .context = context, .problems = { .input = input }, .strict = shared.strict
     };
-    twin_status status = input ? twin_message_reader_create(&walk.reader, (twin_message_options){ 0 }) : TWIN_EIO;
-    if (input && status != TWIN_OK)
-        fail_status("mail", status, NULL);
-    bool good = status == TWIN_OK && read_all(&walk, input);
+    bool good = input && read_all(&walk, input);
     progress_end();
     if (good) {
         problems_end(walk.problems.count);
         good = !(walk.problems.count && walk.count == 0) || (fail_unreadable(input), false);
     }
-    twin_message_reader_free(walk.reader);
     twin_input_free(input);
     return good ? walk.count : -1;
+}
+
+/* Messages that are read one after the other. */
+struct reading {
+    twin_message_reader *reader;
+    mail_visit *visit;
+    void *context;
+};
+
+static bool read_message(void *context, twin_text raw, twin_text path)
+{
+    struct reading *reading = context;
+    const twin_message *message;
+    twin_status status = twin_message_read(&message, reading->reader, raw);
+    if (status != TWIN_OK)
+        fail_status("a message", status, NULL);
+    return status == TWIN_OK && reading->visit(reading->context, message, path);
+}
+
+int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit, void *context)
+{
+    struct reading reading = { .visit = visit, .context = context };
+    twin_status status = twin_message_reader_create(&reading.reader, (twin_message_options){ 0 });
+    if (status != TWIN_OK) {
+        fail_status("mail", status, NULL);
+        return -1;
+    }
+    int64_t count = mail_each_raw(request, first, read_message, &reading);
+    twin_message_reader_free(reading.reader);
+    return count;
 }

@@ -53,6 +53,10 @@ typedef bool mail_visit(void *context, const twin_message *message, twin_text pa
  * read; on a negative number the error has been reported. */
 int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit, void *context);
 
+/* The same with the bytes of each message, which live until the visit ends. */
+typedef bool mail_visit_raw(void *context, twin_text raw, twin_text path);
+int64_t mail_each_raw(struct mail_request *request, size_t first, mail_visit_raw *visit, void *context);
+
 /* Seconds since 1970. */
 int64_t mail_now(void);
 

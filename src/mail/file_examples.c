@@ -61,7 +61,7 @@ static twin_status load_example(struct twin__margin *out, uint32_t *places, stru
     head.turn = twin__get8(at + 8);
     memcpy(&head.alpha, at + 16, 4);
     head.positive = twin__get4(at + 20) & 1;
-    head.calm = twin__get4(at + 20) >> 1 & 3;
+    head.calm = twin__get4(at + 20) >> 1 & 7;
     at += EXAMPLE_HEAD;
     if (!twin__mail_get_features(&features, places, &at, end) || at != end ||
         !(head.alpha > 0 && (double)head.alpha <= TWIN__MARGIN_COST))

@@ -13,10 +13,11 @@
 #include "base/array.h"
 #include "kernels/kernels.h"
 
-/* A change of α below this is not worth a visit of all its weights. */
-static const double LEAST_CHANGE = 0.001;
+/* A change of α below this is not worth a visit of all its weights. Measured on trec07p, SpamAssassin and Enron-Spam: 0.001
+ * gives the same figures in a sixth more time, 0.04 worse ones. */
+static const double LEAST_CHANGE = 0.004;
 
-enum { MOST_CALM = 3 };
+enum { MOST_CALM = 5 };
 
 void twin__margin_clear(struct twin__margin *margin)
 {
@@ -146,7 +147,7 @@ static bool is_remembered(const struct twin__margin *margin, uint64_t number)
     return false;
 }
 
-/* What did not move in the last passes is looked at in every second, fourth, eighth. */
+/* What did not move in the last passes is looked at in every second, fourth, eighth, and so on. */
 static bool is_due(const struct twin__margin_example *example, uint64_t turn)
 {
     return (example->number + turn) % ((uint64_t)1 << example->calm) == 0;

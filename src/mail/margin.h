@@ -19,7 +19,7 @@ struct twin__margin_example {
     uint64_t number; /* of the message */
     uint64_t turn;   /* how many of its side had been taught before it */
     float alpha;     /* how much it counts: 0 .. TWIN__MARGIN_COST */
-    uint8_t calm;    /* passes in a row in which it did not move: 0 .. 3 */
+    uint8_t calm;    /* passes in a row in which it did not move: 0 .. 5 */
     bool positive;
     bool stored; /* as it is: for the caller */
     uint32_t counts[TWIN__FEATURE_BLOCKS];

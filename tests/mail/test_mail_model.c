@@ -199,6 +199,26 @@ static void a_header_more_is_the_same_message(void **unused)
     twin_mail_close(mail);
 }
 
+/* The same message with other headers has a score of its own, whichever was checked before. */
+static void a_verdict_does_not_depend_on_the_one_before(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 20; i++)
+        learn(mail, i, i % 2);
+    char text[ROOM + 64];
+    size_t header = (size_t)sprintf(text, "X-Offer: pills casino\n");
+    size_t length = header + write_message(text + header, 100, true);
+    const twin_mail_check_options all = { 0 };
+    twin_mail_verdict first, with, without;
+    assert_int_equal(twin_mail_check(&first, mail, read_text(text, length), all, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_check(&without, mail, message_of(100, true), all, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_check(&with, mail, read_text(text, length), all, NULL), TWIN_OK);
+    assert_true(first.log_odds == with.log_odds);
+    assert_true(first.log_odds != without.log_odds);
+    twin_mail_close(mail);
+}
+
 static void a_correction_turns_the_message_and_its_copies(void **unused)
 {
     (void)unused;
@@ -607,6 +627,7 @@ int main(void)
         cmocka_unit_test(it_learns_from_ten_messages_of_each_kind),
         cmocka_unit_test(learning_twice_changes_nothing),
         cmocka_unit_test(a_header_more_is_the_same_message),
+        cmocka_unit_test(a_verdict_does_not_depend_on_the_one_before),
         cmocka_unit_test(a_correction_turns_the_message_and_its_copies),
         cmocka_unit_test(what_is_forgotten_is_nobodys_lookalike),
         cmocka_unit_test(old_messages_expire_by_number_and_age),
