@@ -5,9 +5,12 @@
 #include "commands.h"
 #include "dedup_output.h"
 #include "dedup_paths.h"
+#include "dedup_resume.h"
+#include "dedup_rule.h"
 #include "dedup_update.h"
 #include "read_documents.h"
 #include "support/inputs.h"
+#include "support/memory.h"
 #include "support/messages.h"
 #include "support/progress.h"
 #include "support/record.h"
@@ -17,63 +20,31 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FIELD_ROOM = 256 };
-
 struct request {
     struct shared_options shared;
     twin_measure measure;
-    struct keep {
-        twin_preference rule;
-        char field[FIELD_ROOM];
-    } keep;
-    bool chain, dry_run, stats;
+    struct keep keep;
+    bool chain, dry_run, stats, resume;
     uint64_t audit;
     const char *output, *groups, *report, *update;
     struct option_texts against;
 };
-
-/* first, longest, shortest, FIELD:max or FIELD:min. */
-static bool read_keep(void *value, const struct option_row *row, const char *text)
-{
-    struct keep *keep = value;
-    int number = word_number("first longest shortest", text);
-    const char *colon = strrchr(text, ':');
-    bool most = colon && strcmp(colon, ":max") == 0, least = colon && strcmp(colon, ":min") == 0;
-    *keep = (struct keep){ number >= 0 ? (twin_preference)number : most ? TWIN_PREFER_MOST : TWIN_PREFER_LEAST, "" };
-    if (number >= 0)
-        return true;
-    if ((most || least) && colon > text && (size_t)(colon - text) < FIELD_ROOM) {
-        memcpy(keep->field, text, (size_t)(colon - text));
-        return true;
-    }
-    fail("--%s: \"%s\" is not first, longest, shortest, FIELD:max or FIELD:min", row->name, text);
-    return false;
-}
-
-static void show_keep(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
-{
-    (void)row;
-    word_at(out, "first longest shortest", ((const struct keep *)value)->rule);
-}
-
-static const struct option_kind keep_rule = { read_keep, show_keep };
 
 #define AT(field) OPTION_AT(struct request, field)
 
 static const struct option_row options[] = {
     { "measure", 0, OPTIONS_MATCHING, "M", "jaccard; or containment, of the smaller set in the larger",
       &option_choice, AT(measure), .choices = "jaccard containment" },
-    { "keep", 0, OPTIONS_MATCHING, "WHICH",
-      "of similar documents keep the first, longest or shortest, or that with the largest or smallest value of a "
-      "field: FIELD:max, FIELD:min",
-      &keep_rule, AT(keep) },
-    { "chain", 0, OPTIONS_MATCHING, NULL,
-      "also drop what is connected to the one kept by a chain of similar documents", &option_flag, AT(chain) },
+    KEEP_ROW(struct request),
+    CHAIN_ROW(struct request),
     { "against", 0, OPTIONS_MATCHING, "FILE",
       "also drop what is similar to a document of this index, or of this collection; may be given more than once",
       &option_list, AT(against) },
     { "update", 0, OPTIONS_MATCHING, "INDEX",
       "drop what is similar to a document of this index, and add what is kept to it", &option_text, AT(update) },
+    { "resume", 0, OPTIONS_SEARCH, NULL,
+      "keep finished stages in --temp until the run has ended, and continue a run that was killed", &option_flag,
+      AT(resume) },
     { "output", 'o', OPTIONS_OUTPUT, "FILE",
       "write what is kept to FILE, compressed if it ends in .gz or .zst; to one file per input if it ends in / "
       "(default: standard output)",
@@ -100,7 +71,8 @@ struct run {
     twin_input *other_input; /* what --against names beside indexes */
     twin_collection *other;
     twin_dedup *dedup;
-    struct known known; /* documents that indexes know */
+    struct resume resume; /* the stages that are kept, if they are */
+    struct known known;   /* documents that indexes know */
     struct dedup_run how;
     twin_dedup_audit audit;
     double since;                               /* when the present stage began, in seconds */
@@ -113,11 +85,26 @@ struct run {
 static void run_clear(struct run *run)
 {
     known_clear(&run->known);
+    resume_clear(&run->resume);
     twin_dedup_free(run->dedup);
     twin_collection_free(run->other);
     twin_input_free(run->other_input);
     twin_collection_free(run->collection);
     twin_input_free(run->input);
+}
+
+/* What can be continued can be read again, and depends on nothing but the inputs. */
+static const char *cannot_resume(const struct request *request)
+{
+    const struct request_base *base = &request->shared.base;
+    if (request->shared.input.format == TWIN_INPUT_SETS || request->measure != TWIN_JACCARD)
+        return "--resume is for documents and Jaccard similarity";
+    if (request->update || request->against.count)
+        return "--resume does not go with --against and --update, which can be run again from the start";
+    for (size_t i = 0; i < base->count; i++)
+        if (strcmp(base->arguments[i], "-") == 0)
+            return "--resume: standard input cannot be read again; give a file";
+    return NULL;
 }
 
 static const char *contradiction(const struct request *request)
@@ -130,7 +117,7 @@ static const char *contradiction(const struct request *request)
         return "--sets: --against and --update need texts";
     if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST)
         return "--sets: sets have no text, so --keep must be first";
-    return NULL;
+    return request->resume ? cannot_resume(request) : NULL;
 }
 
 /* Opens the indexes that are to be queried while the input is read. */
@@ -151,17 +138,53 @@ static bool begin_indexes(struct run *run)
     return wanted.count == 0 || known_begin(&run->known, wanted);
 }
 
-static twin_collection *read_side(struct run *run, const twin_input *input, twin_progress progress)
+static twin_collection_options reading_options(const struct run *run, twin_progress progress)
 {
     const struct shared_options *shared = &run->request->shared;
-    twin_collection_options wanted = {
-        .scheme = run->scheme, .repeated_ids = true, .exec = run->exec, .strict = shared->strict, .progress = progress
-    };
+    return (twin_collection_options){ .scheme = run->scheme,
+                                      .repeated_ids = true,
+                                      .memory_bytes = collection_memory(shared),
+                                      .temp_folder = temp_folder(shared),
+                                      .exec = run->exec,
+                                      .strict = shared->strict,
+                                      .progress = progress };
+}
+
+static twin_collection *read_side(struct run *run, const twin_input *input, twin_progress progress)
+{
+    twin_collection_options wanted = reading_options(run, progress);
     if (run->known.indexes && input == run->input) {
         wanted.examine = known_examine;
         wanted.context = &run->known;
     }
-    return read_documents(input, wanted, shared->quiet);
+    return read_documents(input, wanted, run->request->shared.quiet);
+}
+
+/* The same, unless an earlier run has done it. */
+static twin_collection *read_or_resume(struct run *run, twin_progress progress)
+{
+    twin_collection *collection = NULL;
+    bool found;
+    if (!run->resume.folder)
+        return read_side(run, run->input, progress);
+    if (!resume_collection(&collection, &found, &run->resume, run->input, reading_options(run, progress)) || found)
+        return collection;
+    collection = read_side(run, run->input, progress);
+    if (collection && !resume_keep(&run->resume, collection)) {
+        twin_collection_free(collection);
+        collection = NULL;
+    }
+    return collection;
+}
+
+static twin_dedup_options rule_of(const struct run *run, twin_progress progress)
+{
+    const struct keep *keep = &run->request->keep;
+    return (twin_dedup_options){ .search = { .exec = run->exec, .progress = progress },
+                                 .preference = keep->rule,
+                                 .field = *keep->field ? keep->field : NULL,
+                                 .excluded = run->known.excluded,
+                                 .chain = run->request->chain };
 }
 
 /* What other collections have. */
@@ -184,7 +207,10 @@ static bool read_collection(struct run *run, twin_progress progress)
     const struct request *request = run->request;
     if (!begin_indexes(run))
         return false;
-    run->collection = read_side(run, run->input, progress);
+    twin_dedup_options rule = rule_of(run, progress);
+    if (request->resume && !resume_begin(&run->resume, &request->shared, &run->scheme, &rule))
+        return false;
+    run->collection = read_or_resume(run, progress);
     if (!run->collection)
         return false;
     end_dedup_stage(&run->how, &run->since, "reading", twin_collection_count(run->collection).bytes);
@@ -197,24 +223,21 @@ static bool read_collection(struct run *run, twin_progress progress)
     return good;
 }
 
-static twin_dedup_options dedup_options(const struct run *run, twin_progress progress)
-{
-    return (twin_dedup_options){ .search = { .exec = run->exec, .progress = progress },
-                                 .preference = run->request->keep.rule,
-                                 .field = *run->request->keep.field ? run->request->keep.field : NULL,
-                                 .excluded = run->known.excluded,
-                                 .chain = run->request->chain };
-}
-
 static bool find_duplicates(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
-    twin_status status = twin_dedup_find(&run->dedup, run->collection, dedup_options(run, progress), &error);
+    twin_dedup_options wanted = rule_of(run, progress);
+    twin_status status = TWIN_OK;
+    bool good = true;
+    if (run->resume.folder)
+        good = resume_find(&run->dedup, &run->resume, run->collection, &wanted);
+    else
+        status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
     end_dedup_stage(&run->how, &run->since, "deciding", 0);
     progress_clear();
     if (status != TWIN_OK)
         fail_status("the search", status, &error);
-    return status == TWIN_OK;
+    return good && status == TWIN_OK;
 }
 
 static bool audit(struct run *run, twin_progress progress)
@@ -225,7 +248,7 @@ static bool audit(struct run *run, twin_progress progress)
                                   .exec = run->exec,
                                   .progress = progress };
     twin_status status =
-        twin_dedup_audit_run(&run->audit, run->dedup, run->collection, dedup_options(run, progress), wanted, &error);
+        twin_dedup_audit_run(&run->audit, run->dedup, run->collection, rule_of(run, progress), wanted, &error);
     end_dedup_stage(&run->how, &run->since, "auditing", 0);
     progress_clear();
     if (status != TWIN_OK)
@@ -278,7 +301,10 @@ static bool write_results(struct run *run)
     const struct request *request = run->request;
     bool done = request->update ? write_and_update(run) : write_outputs(run);
     struct dedup_result result = result_of(run);
-    return done && (!request->report || write_report(&result, request->report));
+    done = done && (!request->report || write_report(&result, request->report));
+    if (done && run->resume.folder)
+        resume_end(&run->resume);
+    return done;
 }
 
 /* Seconds of each stage, bytes per second where they say something, and the audit. */
@@ -430,7 +456,7 @@ const struct command command_dedup = {
         "Documents are considered in the order of --keep; one that is similar to a document already kept is "
         "dropped for the first such document, and any other is kept. With any but first the result does "
         "not depend on the order of the input.",
-    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " quiet",
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " quiet",
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n"

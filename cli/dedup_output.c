@@ -213,12 +213,16 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
     for (size_t i = 0; good && i < count; i++) {
         struct heading heading = { 0 };
         range = range_of(result, (uint32_t)i, range.end);
+        if (result->part.of && i % result->part.of != result->part.number)
+            continue;
         good = output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, &heading, result, range) &&
                output_file_close(&outputs[i]);
         twin_buffer_clear(&heading.header);
     }
     for (size_t i = 0; outputs && i < count; i++)
-        if (good)
+        if (!outputs[i].path)
+            continue;
+        else if (good)
             good = output_file_finish(&outputs[i]);
         else
             output_file_abandon(&outputs[i]);

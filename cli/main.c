@@ -18,6 +18,10 @@
 static const struct command *const commands[] = {
     &command_pairs,
     &command_dedup,
+    &command_sign,
+    &command_band,
+    &command_join,
+    &command_filter,
     &command_show,
     &command_plan,
     &command_index_create,

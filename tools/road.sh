@@ -11,7 +11,7 @@ rooms=(base kernels text input sketch lsh edit collection join dedup bloom store
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/bytes.h base/background.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/stages.h # tools of every room
+    base/array.h base/bytes.h base/background.h base/checked_stream.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/spill.h base/stages.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     kernels/sip.h     # SipHash step by step, for bytes that come piece by piece
@@ -22,6 +22,7 @@ shared=(
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join
     collection/provider.h   # documents that can be joined: an index is one of them
     join/query.h      # the candidates of one query, of an index or a collection, are verified
+    join/step_file.h  # which part of the work a file is, also for the matches of dedup
     join/engine.h     # from a provider to its similar pairs
     store/store.h     # tables and transactions; LMDB is seen by the store alone
 )

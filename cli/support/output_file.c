@@ -5,10 +5,13 @@
 #include "packed_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Files that a signal has to remove. The handler only reads this; a list that is full is replaced by a longer one and
@@ -67,6 +70,8 @@ static void clear(struct output_file *output)
 {
     if (output->temporary)
         forget(output->temporary);
+    if (output->unnamed)
+        close(output->unnamed);
     free(output->temporary);
     free(output->path);
     *output = (struct output_file){ 0 };
@@ -103,6 +108,15 @@ static int close_stream(struct output_file *output)
     return status;
 }
 
+/* A file in the folder of `path` without a name; -1 where that cannot be. */
+static int open_unnamed(const char *path)
+{
+    char *copy = strdup(path);
+    int fd = copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    free(copy);
+    return fd;
+}
+
 static FILE *open_temporary(struct output_file *output, mode_t mode)
 {
     size_t size = strlen(output->path) + sizeof ".XXXXXX";
@@ -110,18 +124,27 @@ static FILE *open_temporary(struct output_file *output, mode_t mode)
     if (!output->temporary)
         return NULL;
     snprintf(output->temporary, size, "%s.XXXXXX", output->path);
-    int fd = mkstemp(output->temporary);
+    int fd = open_unnamed(output->path), own = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    bool named = own < 0;
+    if (named && fd >= 0)
+        close(fd);
+    if (named)
+        fd = mkstemp(output->temporary);
     if (fd < 0) {
         free(output->temporary);
         output->temporary = NULL;
         return NULL;
     }
-    watch_signals();
-    FILE *file = remember(output->temporary) && fchmod(fd, mode) == 0 ? open_stream(output, fd) : NULL;
+    output->unnamed = named ? 0 : own;
+    if (named)
+        watch_signals();
+    bool good = (!named || remember(output->temporary)) && fchmod(fd, mode) == 0;
+    FILE *file = good ? open_stream(output, fd) : NULL;
     if (!file) {
         int reason = errno;
         close(fd);
-        unlink(output->temporary);
+        if (named)
+            unlink(output->temporary);
         errno = reason;
     }
     return file;
@@ -138,6 +161,25 @@ static bool open_standard(struct output_file *out)
     if (fd >= 0)
         close(fd);
     clear(out);
+    return false;
+}
+
+/* Gives a file without a name its temporary one, from which it can be renamed: a link cannot replace a file. */
+static bool name_unnamed(struct output_file *output)
+{
+    enum { TRIES = 100 };
+    char self[32], *end = output->temporary + strlen(output->path) + 1;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", output->unnamed);
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        snprintf(end, sizeof "XXXXXX", "%06lx",
+                 ((unsigned long)now.tv_nsec ^ (unsigned long)getpid() << 8) & 0xFFFFFF);
+        if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
     return false;
 }
 
@@ -180,8 +222,13 @@ bool output_file_finish(struct output_file *output)
 {
     if (output->file && !output_file_close(output))
         return false;
-    if (output->temporary && rename(output->temporary, output->path) != 0)
+    if (output->unnamed && !name_unnamed(output))
         return give_up(output);
+    if (output->temporary && rename(output->temporary, output->path) != 0) {
+        if (output->unnamed)
+            unlink(output->temporary);
+        return give_up(output);
+    }
     clear(output);
     return true;
 }
@@ -190,7 +237,7 @@ void output_file_abandon(struct output_file *output)
 {
     if (output->file)
         close_stream(output);
-    if (output->temporary)
+    if (output->temporary && !output->unnamed)
         unlink(output->temporary);
     clear(output);
 }

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A file being written next to `path`; a signal that ends the program removes it. What is not a regular file, such
- * as /dev/stdout, is written directly. */
+/* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do that, so
+ * that nothing is left behind however the program ends; else it has another name, and a signal that ends the program
+ * removes it. What is not a regular file, such as /dev/stdout, is written directly. */
 struct output_file {
     char *path;      /* the final name */
-    char *temporary; /* the present name; NULL: written directly */
+    char *temporary; /* the present name, or the one it has for a moment; NULL: written directly */
+    int unnamed;     /* the file, if it has no name; 0: it has one */
     FILE *file;
     char *buffer; /* of the file */
 };

@@ -50,6 +50,8 @@ struct shared_options {
     uint64_t hashes;        /* 0: not given */
     double error;           /* 0: not given */
 
+    uint64_t memory; /* bytes; 0: not given. See memory.h */
+
     /* files */
     bool force;
     double wait;          /* seconds, for a lock */

@@ -10,6 +10,7 @@
 #ifndef TWINSIFT_COLLECTION_H
 #define TWINSIFT_COLLECTION_H
 
+#include <stdio.h>
 #include <twinsift/exec.h>
 #include <twinsift/input.h>
 #include <twinsift/signer.h>
@@ -23,10 +24,14 @@ typedef struct twin_collection_options {
     bool texts; /* documents are compared as texts, not as sets: no shingles are cut and nothing is signed, copies
                            are equal texts, and none is too short; not for sets */
     twin_exec exec;
-    bool sizes;             /* also keep the size of every set, which takes a sort of each; for containment always */
-    bool repeated_ids;      /* documents may share an id; otherwise one with an earlier document's id is a problem */
-    bool strict;            /* the first problem ends the reading with TWIN_EFORMAT */
-    twin_progress progress; /* reports stage "reading" */
+    bool sizes;          /* also keep the size of every set, which takes a sort of each; for containment always */
+    bool repeated_ids;   /* documents may share an id; otherwise one with an earlier document's id is a problem */
+    size_t memory_bytes; /* of memory for what is kept of documents; the rest is in files and read from there, but for
+                            a few bytes per document. 0: all is in memory. Not for sets, texts, or ids that must not
+                            repeat */
+    const char *temp_folder; /* for these files; NULL: "/tmp" */
+    bool strict;             /* the first problem ends the reading with TWIN_EFORMAT */
+    twin_progress progress;  /* reports stage "reading" */
     /* Unless NULL, called with each document that is added, by all workers at once, while its text is at hand: so that
      * something else need not read the input once more. Of the position, source and offset are known. A status other
      * than TWIN_OK ends the reading. Not for sets. */
@@ -60,6 +65,27 @@ TWIN_API twin_status twin_collection_read(twin_collection **out, const twin_inpu
                                           twin_collection_options options, twin_error *error);
 TWIN_API void twin_collection_free(twin_collection *collection);
 
+/* Writes a collection of signed documents to a file (docs/format.md), with a note of the caller's. TWIN_EIO when that
+ * fails. If the scheme has a secret key, the file has it too. */
+TWIN_API twin_status twin_collection_write(const twin_collection *collection, twin_text note, FILE *file,
+                                           twin_error *error);
+
+/* The note of such a file, which is then at its beginning again. */
+TWIN_API twin_status twin_collection_read_note(twin_buffer *note, FILE *file, twin_error *error);
+
+/* Files that were written. */
+typedef struct twin_saved_files {
+    FILE *const *files;
+    size_t count;
+    size_t *failed; /* unless NULL, becomes the number of the file that failed, or `count` */
+} twin_saved_files;
+
+/* Reads them as one collection, as if their inputs had been read one after the other; `input` has these inputs, in that
+ * order, and must outlive the collection. Of the options the scheme is ignored: it is that of the files. Problems are counted, but not
+ * listed. */
+TWIN_API twin_status twin_collection_load(twin_collection **out, const twin_input *input, twin_saved_files saved,
+                                          twin_collection_options options, twin_error *error);
+
 TWIN_API twin_collection_counts twin_collection_count(const twin_collection *collection);
 
 /* The first TWIN_PROBLEMS_KEPT problems in the order of the input; the counts have the number of all. They live as long
@@ -68,6 +94,9 @@ TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_co
 
 /* The same of documents with ill-formed UTF-8, which are part of the collection. With `strict` they are problems. */
 TWIN_API size_t twin_collection_ill_formed(const twin_problem **out, const twin_collection *collection);
+
+/* A number that tells collections apart: equal ones have the same scheme and the same texts in the same order. */
+TWIN_API twin_status twin_collection_fingerprint(uint64_t *out, const twin_collection *collection);
 
 /* The input from which it was read. */
 TWIN_API const twin_input *twin_collection_input(const twin_collection *collection);

@@ -10,6 +10,7 @@
 #define TWINSIFT_DEDUP_H
 
 #include <twinsift/audit.h>
+#include <twinsift/candidates.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,6 +89,33 @@ typedef struct twin_dedup_audit {
 TWIN_API twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedup *dedup,
                                           const twin_collection *collection, twin_dedup_options options,
                                           twin_audit_options audit, twin_error *error);
+
+/* ---- step by step, on several machines
+ *
+ * Documents are read and signed shard by shard (twin_collection_write), candidates are found for some of the bands at a
+ * time (twin_candidates_find), matches for some of the candidates at a time, and from all matches follows which documents stay.
+ * The outcome of each step is a file, and the result is that of twin_dedup_find(). Every step needs the whole
+ * collection, that is, the signatures of all shards. By Jaccard similarity only, and without `excluded`. */
+
+/* Matches that, with those of the other parts, decide which documents stay. Uses up the candidates, which must be those of
+ * all bands: they can only be freed afterwards. `options.search` is zero but for executor and progress. */
+TWIN_API twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection,
+                                      twin_candidates *candidates, const twin_dedup_options *options, twin_part part,
+                                      twin_error *error);
+
+/* To a file, together with the rule which documents stay; and from the files of all parts. The rule becomes that of the files; its field
+ * is stored in `field`, which must outlive it. */
+TWIN_API twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_collection *collection,
+                                              const twin_dedup_options *rule, twin_part part, FILE *file,
+                                              twin_error *error);
+TWIN_API twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
+                                             const twin_collection *collection, twin_saved_files saved,
+                                             twin_error *error);
+
+/* Decides from all matches, which are sorted by a, then b. */
+TWIN_API twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection,
+                                       const twin_matches *matches, const twin_dedup_options *options,
+                                       twin_error *error);
 
 #ifdef __cplusplus
 }

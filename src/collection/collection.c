@@ -150,40 +150,31 @@ static twin_status add_document(struct twin__chunk_result *result, const twin_do
 
 /* ---- the results of a chunk, in order ---- */
 
-/* Appends the entries of a chunk: their lines and ids are now those of the whole collection. */
-static twin_status append_entries(twin_collection *collection, const struct twin__chunk_result *result,
-                                  struct twin__reader *reader)
+/* Lines are now counted from the start of the input, and documents without an id are named by them. */
+static twin_status finish_entries(struct twin__chunk_result *result, struct twin__reader *reader)
 {
-    size_t ids = collection->ids.length;
-    twin_status status = twin_buffer_append(&collection->ids, result->ids.bytes, result->ids.length);
+    twin_status status = TWIN_OK;
     for (size_t i = 0; i < result->entry_count && status == TWIN_OK; i++) {
-        struct twin__entry *entry = &collection->entries[collection->count + i];
-        *entry = result->entries[i];
-        entry->id += ids;
+        struct twin__entry *entry = &result->entries[i];
         twin_text id = { entry->has_id ? "" : NULL, 0 };
         status = twin__reader_finish(&entry->position, &id, reader);
         if (status != TWIN_OK || entry->has_id)
             continue;
-        entry->id = collection->ids.length;
+        entry->id = result->ids.length;
         entry->id_length = (uint32_t)id.length;
-        status = twin_buffer_append(&collection->ids, id.bytes, id.length);
+        status = twin_buffer_append(&result->ids, id.bytes, id.length);
     }
-    collection->count += result->entry_count;
     return status;
 }
 
-static twin_status append_documents(twin_collection *collection, const struct twin__chunk_result *result,
-                                    struct twin__reader *reader)
+static twin_status append_documents(twin_collection *collection, struct twin__chunk_result *result,
+                                    struct twin__reader *reader, twin_error *error)
 {
-    size_t count = collection->count, more = result->entry_count, slots = collection->slots;
-    if (more > UINT32_MAX - count)
-        return TWIN_ELIMIT;
-    if (!TWIN__ARRAY_GROW(&collection->entries, &collection->entry_capacity, count, more) ||
-        !TWIN__ARRAY_GROW(&collection->signatures, &collection->signature_capacity, count * slots, more * slots))
-        return TWIN_ENOMEM;
-    if (more && slots)
-        memcpy(collection->signatures + count * slots, result->signatures, more * slots * sizeof(uint32_t));
-    return append_entries(collection, result, reader);
+    twin_status status = finish_entries(result, reader);
+    struct twin__more_documents more = {
+        result->entries, result->signatures, result->entry_count, { result->ids.bytes, result->ids.length }
+    };
+    return status == TWIN_OK ? twin__collection_append(collection, &more, error) : status;
 }
 
 /* ---- reading ---- */
@@ -217,15 +208,14 @@ static twin_status read_document(void *context, int worker, const twin_document 
 
 static twin_status collect_chunk(void *context, int worker, struct twin__reader *reader, twin_error *error)
 {
-    (void)error;
     struct reading *reading = context;
-    const struct twin__chunk_result *result = &reading->results[worker];
+    struct twin__chunk_result *result = &reading->results[worker];
     twin_collection_counts *counts = &reading->collection->counts;
     counts->replaced += result->replaced;
     counts->bytes += result->bytes;
     counts->too_short += result->too_short;
     counts->unspaced += result->unspaced;
-    return reading->kind.append(reading->collection, result, reader);
+    return reading->kind.append(reading->collection, result, reader, error);
 }
 
 static void keep_problem(void *context, const twin_problem *problem)
@@ -276,19 +266,51 @@ twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_ki
     return status;
 }
 
-static twin_status prepare(twin_collection *collection, twin_collection_options options, twin_error *error)
+twin_status twin__collection_create(twin_collection **out, const twin_input *input,
+                                    const twin_collection_options *options, twin_error *error)
 {
-    collection->sizes = options.sizes || options.scheme.measure == TWIN_CONTAINMENT;
-    collection->texts = options.texts;
-    bool rows = twin_input_format_of(collection->input) == TWIN_INPUT_SETS; /* sets already */
-    if (options.texts && rows)
+    bool rows = twin_input_format_of(input) == TWIN_INPUT_SETS; /* sets already */
+    if (options->texts && rows)
         return twin__fail(error, TWIN_EINVAL, "sets have no text to compare");
-    twin_status status = twin_signer_create(&collection->signer, &options.scheme, error);
-    if (status == TWIN_OK && !options.texts) {
-        const twin_scheme *scheme = twin_signer_scheme(collection->signer);
-        collection->slots = scheme->minhash.slots;
-        collection->by_words = scheme->shingle.kind == TWIN_SHINGLE_WORD || scheme->shingle.kind == TWIN_SHINGLE_STOP;
+    if (options->memory_bytes && (rows || options->texts || !options->repeated_ids))
+        return twin__fail(error, TWIN_EINVAL,
+                          "only signed documents, with ids that may repeat, can be kept out of memory");
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return twin__fail_memory(error);
+    (*out)->input = input;
+    (*out)->sizes = options->sizes || options->scheme.measure == TWIN_CONTAINMENT;
+    (*out)->texts = options->texts;
+    (*out)->memory_bytes = options->memory_bytes;
+    (*out)->temp_folder = options->temp_folder ? options->temp_folder : "/tmp";
+    return TWIN_OK;
+}
+
+twin_status twin__collection_sign_by(twin_collection *collection, const twin_scheme *scheme, twin_error *error)
+{
+    twin_status status = twin_signer_create(&collection->signer, scheme, error);
+    if (status == TWIN_OK && !collection->texts) {
+        twin_shingle_kind kind = twin_signer_scheme(collection->signer)->shingle.kind;
+        collection->slots = twin_signer_scheme(collection->signer)->minhash.slots;
+        collection->by_words = kind == TWIN_SHINGLE_WORD || kind == TWIN_SHINGLE_STOP;
     }
+    return status;
+}
+
+static twin_status read_all(twin_collection *collection, const twin_collection_options *options, twin_error *error)
+{
+    const struct twin__chunk_kind documents = { add_document, append_documents };
+    twin_status status = twin__collection_sign_by(collection, &options->scheme, error);
+    if (status == TWIN_OK)
+        status = twin_input_format_of(collection->input) == TWIN_INPUT_SETS
+                     ? twin__read_set_rows(collection, options, error)
+                     : twin__read_chunks(collection, documents, options, error);
+    if (status == TWIN_OK)
+        status = twin__collection_append_end(collection, error);
+    if (status == TWIN_OK && !options->repeated_ids)
+        status = twin__drop_repeated_ids(collection, options, error);
+    if (status == TWIN_OK)
+        status = twin__find_exact_copies(collection, options->exec, error);
     return status;
 }
 
@@ -298,25 +320,15 @@ twin_status twin_collection_read(twin_collection **out, const twin_input *input,
     if (!out || !input)
         return twin__fail_null(error, out ? "input" : "out");
     *out = NULL;
+    twin_collection *collection = NULL;
     twin_status status = twin__exec_complete(&options.exec, error);
+    if (status == TWIN_OK)
+        status = twin__collection_create(&collection, input, &options, error);
     if (status != TWIN_OK)
         return status;
-    twin_collection *collection = calloc(1, sizeof *collection);
-    if (!collection)
-        return twin__fail_memory(error);
-    collection->input = input;
     if (error)
         *error = (twin_error){ 0 };
-    status = prepare(collection, options, error);
-    const struct twin__chunk_kind documents = { add_document, append_documents };
-    if (status == TWIN_OK)
-        status = twin_input_format_of(input) == TWIN_INPUT_SETS
-                     ? twin__read_set_rows(collection, &options, error)
-                     : twin__read_chunks(collection, documents, &options, error);
-    if (status == TWIN_OK && !options.repeated_ids)
-        status = twin__drop_repeated_ids(collection, &options, error);
-    if (status == TWIN_OK)
-        status = twin__find_exact_copies(collection, options.exec, error);
+    status = read_all(collection, &options, error);
     if (status != TWIN_OK) {
         twin_collection_free(collection);
         return fail_if_silent(error, status);
@@ -330,9 +342,7 @@ void twin_collection_free(twin_collection *collection)
     if (!collection)
         return;
     twin_signer_free(collection->signer);
-    free(collection->entries);
-    twin_buffer_clear(&collection->ids);
-    free(collection->signatures);
+    twin__collection_free_arrays(collection);
     free(collection->firsts);
     free(collection->distinct);
     twin__set_rows_free(collection->rows);
@@ -401,7 +411,7 @@ size_t twin_collection_slots(const twin_collection *collection)
 
 uint32_t twin_collection_size(const twin_collection *collection, uint32_t document)
 {
-    return has(collection, document) ? collection->entries[document].size : 0;
+    return has(collection, document) ? twin__entry_of(collection, document)->size : 0;
 }
 
 const uint32_t *twin_collection_firsts(const twin_collection *collection)
@@ -436,7 +446,7 @@ static twin_status read_again(const twin_collection *collection, twin_scratch *s
                               twin_error *error)
 {
     twin_document found;
-    const struct twin__entry *entry = &collection->entries[document];
+    const struct twin__entry *entry = twin__entry_of(collection, document);
     twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
     if (status != TWIN_OK)
         return status;
@@ -487,12 +497,13 @@ twin_status twin_collection_document(twin_document *out, const twin_collection *
         return status;
     if (collection->rows)
         return twin__fail(error, TWIN_EINVAL, "a set has many rows, none of which is the document");
-    return twin_input_fetch(out, collection->input, &scratch->reading, collection->entries[document].position, error);
+    return twin_input_fetch(out, collection->input, &scratch->reading, twin__entry_of(collection, document)->position,
+                            error);
 }
 
 twin_position twin_collection_position(const twin_collection *collection, uint32_t document)
 {
-    return has(collection, document) ? collection->entries[document].position : (twin_position){ 0 };
+    return has(collection, document) ? twin__entry_of(collection, document)->position : (twin_position){ 0 };
 }
 
 twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document)
@@ -501,8 +512,10 @@ twin_text twin_collection_id(bool *is_number, const twin_collection *collection,
         *is_number = false;
     if (!has(collection, document))
         return (twin_text){ "", 0 };
-    const struct twin__entry *entry = &collection->entries[document];
+    const struct twin__entry *entry = twin__entry_of(collection, document);
     if (is_number)
         *is_number = entry->is_number;
+    if (collection->spilled)
+        twin__spill_touch(&collection->spilled->ids, TWIN__SPILL_AROUND);
     return (twin_text){ collection->ids.bytes + entry->id, entry->id_length };
 }

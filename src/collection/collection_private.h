@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <twinsift/collection.h>
 
+#include "base/spill.h"
 #include "input/reader.h"
 
 /* What is kept of a document beside its signature. */
@@ -43,7 +44,32 @@ struct twin_collection {
     size_t distinct_count;
     struct twin__set_rows *rows; /* NULL unless the input is rows */
     twin_collection_counts counts;
+
+    size_t memory_bytes; /* that the arrays above may take; 0: any number */
+    const char *temp_folder;
+    struct twin__spilled *spilled; /* NULL: all of it is in memory */
 };
+
+/* The arrays of a collection that has become too large for memory: they grow in files, and are mapped in the end. */
+struct twin__spilled {
+    struct twin__spill entries, signatures, ids;
+};
+
+/* An entry about to be read. */
+static inline const struct twin__entry *twin__entry_of(const twin_collection *collection, uint32_t document)
+{
+    if (collection->spilled)
+        twin__spill_touch(&collection->spilled->entries, TWIN__SPILL_AROUND);
+    return &collection->entries[document];
+}
+
+/* A signature about to be read, after the one before it. */
+static inline const uint32_t *twin__signature_of(const twin_collection *collection, size_t document)
+{
+    if (collection->spilled)
+        twin__spill_touch(&collection->spilled->signatures, collection->slots * sizeof(uint32_t));
+    return collection->signatures + document * collection->slots;
+}
 
 /* A row of a chunk; its name is among the result's ids. */
 struct twin__set_row {
@@ -69,9 +95,14 @@ struct twin__chunk_result {
  * to the collection, in the order of the input. */
 struct twin__chunk_kind {
     twin_status (*add)(struct twin__chunk_result *result, const twin_document *document);
-    twin_status (*append)(twin_collection *collection, const struct twin__chunk_result *result,
-                          struct twin__reader *reader);
+    twin_status (*append)(twin_collection *collection, struct twin__chunk_result *result, struct twin__reader *reader,
+                          twin_error *error);
 };
+
+/* collection.c: a collection without documents; and how they are to be signed. */
+twin_status twin__collection_create(twin_collection **out, const twin_input *input,
+                                    const twin_collection_options *options, twin_error *error);
+twin_status twin__collection_sign_by(twin_collection *collection, const twin_scheme *scheme, twin_error *error);
 
 /* collection.c: reads the whole input. */
 twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_kind kind,
@@ -92,6 +123,21 @@ uint64_t twin__id_hash(twin_text id);
 /* collection.c: a document is not what it was when it was read first. */
 twin_status twin__collection_fail_changed(twin_error *error, const twin_collection *collection,
                                           twin_position position);
+
+/* Documents that follow those of a collection. Ids begin at offsets of `ids`. */
+struct twin__more_documents {
+    const struct twin__entry *entries;
+    const uint32_t *signatures;
+    size_t count;
+    twin_text ids;
+};
+
+/* append.c: adds documents to a collection, in memory or, if they would be more than the options allow, in files; and
+ * makes those in files readable when all have been added. */
+twin_status twin__collection_append(twin_collection *collection, const struct twin__more_documents *more,
+                                    twin_error *error);
+twin_status twin__collection_append_end(twin_collection *collection, twin_error *error);
+void twin__collection_free_arrays(twin_collection *collection);
 
 /* long_documents.c: documents whose sets are not held as a whole. */
 struct twin__long_text twin__long_text_of(const twin_collection *collection, twin_text text);

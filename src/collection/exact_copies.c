@@ -279,7 +279,7 @@ static void fold_texts(twin_collection *collection, struct order *order, struct 
 {
     list->count = 0;
     for (size_t i = 0; i < collection->count; i++)
-        if (!collection->entries[i].is_empty) {
+        if (!twin__entry_of(collection, (uint32_t)i)->is_empty) {
             list->documents[list->count] = (uint32_t)i;
             list->digests[list->count++] = collection->entries[i].digest;
         }
@@ -292,8 +292,8 @@ static void find_suspects(struct digests *out, struct order *order, const twin_c
     size_t bytes = collection->slots * sizeof(uint32_t);
     order->count = out->count = 0;
     for (size_t i = 0; i < collection->count; i++)
-        if (!collection->entries[i].is_empty && collection->firsts[i] == i)
-            order_add(order, twin_hash_bytes(plain, collection->signatures + i * collection->slots, bytes), i);
+        if (!twin__entry_of(collection, (uint32_t)i)->is_empty && collection->firsts[i] == i)
+            order_add(order, twin_hash_bytes(plain, twin__signature_of(collection, i), bytes), i);
     twin__sort_by_high_half(order->keys, order->spare, order->count);
     for (size_t begin = 0, end; begin < order->count; begin = end) {
         end = run_end(order, begin);
@@ -314,7 +314,7 @@ static twin_status digest_set(const struct digesting *digesting, size_t i, twin_
     const twin_collection *collection = digesting->collection;
     uint32_t document = digesting->list->documents[i];
     twin_digest *digest = &digesting->list->digests[i];
-    if (collection->entries[document].is_long)
+    if (twin__entry_of(collection, document)->is_long)
         return twin__long_document_digest(digest, collection, scratch, document, error);
     twin_set set;
     twin_status status = twin_collection_set(&set, collection, scratch, document, error);
@@ -362,7 +362,7 @@ static void finish_firsts(twin_collection *collection)
         uint32_t first = collection->firsts[i];
         collection->firsts[i] = collection->firsts[first];
         collection->counts.copies += first != i;
-        if (first == i && !collection->entries[i].is_empty)
+        if (first == i && !twin__entry_of(collection, (uint32_t)i)->is_empty)
             collection->distinct[collection->distinct_count++] = (uint32_t)i;
     }
 }

@@ -17,7 +17,7 @@ static twin_status fetch(struct twin__long_text *out, const twin_collection *col
                          uint32_t document, twin_error *error)
 {
     twin_document found;
-    const struct twin__entry *entry = &collection->entries[document];
+    const struct twin__entry *entry = twin__entry_of(collection, document);
     scratch->reading.in_place = true; /* a text at a time in memory, not a text and its record */
     twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
     scratch->reading.in_place = false;
@@ -30,7 +30,7 @@ static twin_status fetch(struct twin__long_text *out, const twin_collection *col
 static twin_status check_unchanged(const struct twin__long_text *text, const twin_collection *collection,
                                    uint32_t document, twin_error *error)
 {
-    const struct twin__entry *entry = &collection->entries[document];
+    const struct twin__entry *entry = twin__entry_of(collection, document);
     if (text->digest.low == entry->digest.low && text->digest.high == entry->digest.high)
         return TWIN_OK;
     return twin__collection_fail_changed(error, collection, entry->position);

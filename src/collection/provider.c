@@ -42,7 +42,7 @@ static twin_status fetch_text(struct twin__content *out, const struct twin__prov
 static bool is_long(const struct twin__provider *provider, uint32_t document)
 {
     const struct source *source = provider->context;
-    return source->collection->entries[document].is_long;
+    return twin__entry_of(source->collection, document)->is_long;
 }
 
 static twin_status compare_long(double *out, const struct twin__provider *provider, const uint32_t documents[2],
@@ -64,6 +64,7 @@ twin_status twin__collection_provider(struct twin__provider *out, const twin_col
     out->count = twin_collection_count(collection).documents;
     out->signatures = (twin_signatures){ .rows = twin_collection_signatures(collection),
                                          .slots = twin_collection_slots(collection) };
+    out->spill = collection->spilled ? &collection->spilled->signatures : NULL;
     out->signatures.count = twin_collection_distinct(&out->signatures.documents, collection);
     out->size = size_of;
     out->fetch = collection->texts ? fetch_text : fetch_set;

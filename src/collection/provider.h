@@ -10,6 +10,8 @@
 #include <twinsift/bands.h>
 #include <twinsift/collection.h>
 
+#include "base/spill.h"
+
 /* What a document is compared by: the items of its set, or its normalised text. */
 struct twin__content {
     const void *bytes;
@@ -34,7 +36,8 @@ struct twin__provider {
     twin_status (*compare_long)(double *out, const struct twin__provider *provider, const uint32_t documents[2],
                                 twin_measure measure, int worker, twin_error *error);
 
-    void *context; /* the implementation's own */
+    struct twin__spill *spill; /* the file in which the signatures are; NULL: in memory */
+    void *context;             /* the implementation's own */
 
     uint32_t split; /* unless 0, only pairs of a document below this and one from it on are wanted */
 };

@@ -120,9 +120,10 @@ static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_
     return TWIN_OK;
 }
 
-static twin_status append_rows(twin_collection *collection, const struct twin__chunk_result *result,
-                               struct twin__reader *reader)
+static twin_status append_rows(twin_collection *collection, struct twin__chunk_result *result,
+                               struct twin__reader *reader, twin_error *error)
 {
+    (void)error;
     (void)reader; /* neither positions nor ids made from them are kept */
     struct twin__set_rows *rows = collection->rows;
     if (!TWIN__ARRAY_GROW(&rows->row_set, &rows->set_capacity, rows->row_count, result->row_count) ||

@@ -40,6 +40,7 @@ struct decision {
     double *node_similarity;
     bool is_ordered;
     bool *is_excluded; /* of each node; NULL: none is */
+    struct twin__engine_part part;
 };
 
 /* ---- the order ---- */
@@ -157,10 +158,10 @@ static twin_status find_matches(struct decision *decision, const struct twin__pr
                                 twin_similar_counts *counts, twin_error *error)
 {
     const twin_similar_options *options = &decision->options->search;
-    struct twin__deciding_options deciding = { .search = options, .order = order_documents, .context = decision };
-    return decision->options->chain
-               ? twin__engine_find(&decision->matches, counts, provider, options, error)
-               : twin__engine_find_deciding(&decision->matches, counts, provider, &deciding, error);
+    struct twin__deciding_options deciding = {
+        .search = options, .all = decision->options->chain, .order = order_documents, .context = decision
+    };
+    return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
 }
 
 static twin_status search(struct decision *decision, twin_similar_counts *counts, twin_error *error)
@@ -331,34 +332,45 @@ static twin_status check(const twin_dedup_options *options, twin_error *error)
     return TWIN_OK;
 }
 
-static twin_status find(twin_dedup **out, struct decision *decision, twin_error *error)
+/* Checks and completes the options; end with decision_clear(), also if it fails. */
+static twin_status decision_init(struct decision *out, const twin_collection *collection, twin_dedup_options *options,
+                                 twin_error *error)
 {
-    size_t documents = decision->documents;
-    decision->best = malloc((documents + 1) * sizeof *decision->best);
-    decision->order = malloc((documents + 1) * sizeof *decision->order);
-    decision->node_kept = malloc((documents + 1) * sizeof *decision->node_kept);
-    decision->node_similarity = malloc((documents + 1) * sizeof *decision->node_similarity);
-    twin_status status = TWIN_OK;
-    if (!decision->best || !decision->order || !decision->node_kept || !decision->node_similarity)
-        status = twin__fail_memory(error);
-    twin_similar_counts counts = { 0 };
+    *out = (struct decision){ .collection = collection,
+                              .options = options,
+                              .documents = twin_collection_count(collection).documents,
+                              .firsts = twin_collection_firsts(collection) };
+    twin_status status = check(options, error);
+    if (status == TWIN_OK && twin_collection_slots(collection) == 0)
+        status = twin__fail(error, TWIN_EINVAL, "a collection of texts has no sets to compare");
     if (status == TWIN_OK)
-        status = mark_excluded(decision, error);
-    if (status == TWIN_OK)
-        status = search(decision, &counts, error);
-    if (status == TWIN_OK)
-        status = decide(decision, error);
-    if (status == TWIN_OK)
-        status = dedup_create(out, decision, error);
-    if (status == TWIN_OK)
-        (*out)->counts.search = counts;
-    twin_matches_clear(&decision->matches);
+        status = twin__similar_complete(&options->search, twin_collection_scheme(collection), error);
+    if (status != TWIN_OK)
+        return status;
+    out->best = malloc((out->documents + 1) * sizeof *out->best);
+    out->order = malloc((out->documents + 1) * sizeof *out->order);
+    return out->best && out->order ? mark_excluded(out, error) : twin__fail_memory(error);
+}
+
+static void decision_clear(struct decision *decision)
+{
     free(decision->best);
     free(decision->order);
     free(decision->node_kept);
     free(decision->node_similarity);
     free(decision->is_excluded);
-    return status;
+}
+
+/* From matches to the result. */
+static twin_status conclude(twin_dedup **out, struct decision *decision, twin_error *error)
+{
+    size_t documents = decision->documents;
+    decision->node_kept = malloc((documents + 1) * sizeof *decision->node_kept);
+    decision->node_similarity = malloc((documents + 1) * sizeof *decision->node_similarity);
+    if (!decision->node_kept || !decision->node_similarity)
+        return twin__fail_memory(error);
+    twin_status status = decide(decision, error);
+    return status == TWIN_OK ? dedup_create(out, decision, error) : status;
 }
 
 twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
@@ -367,18 +379,74 @@ twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection,
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
     *out = NULL;
-    twin_status status = check(&options, error);
-    if (status == TWIN_OK && twin_collection_slots(collection) == 0)
-        status = twin__fail(error, TWIN_EINVAL, "a collection of texts has no sets to compare");
+    struct decision decision;
+    twin_similar_counts counts = { 0 };
+    twin_status status = decision_init(&decision, collection, &options, error);
     if (status == TWIN_OK)
-        status = twin__similar_complete(&options.search, twin_collection_scheme(collection), error);
-    if (status != TWIN_OK)
+        status = search(&decision, &counts, error);
+    if (status == TWIN_OK)
+        status = conclude(out, &decision, error);
+    if (status == TWIN_OK)
+        (*out)->counts.search = counts;
+    twin_matches_clear(&decision.matches);
+    decision_clear(&decision);
+    return status;
+}
+
+/* ---- step by step ---- */
+
+/* The steps go by the scheme of the collection. */
+static twin_status check_steps(const twin_collection *collection, const twin_similar_options *search,
+                               const bool *excluded, twin_error *error)
+{
+    if (excluded || search->threshold != 0)
+        return twin__fail(error, TWIN_EINVAL, "steps go by the scheme of the collection, and exclude no documents");
+    if (twin_collection_slots(collection) == 0 || twin_collection_scheme(collection)->measure != TWIN_JACCARD)
+        return twin__fail(error, TWIN_EINVAL, "only Jaccard similarities can be searched step by step");
+    return TWIN_OK;
+}
+
+twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
+                             const twin_dedup_options *options, twin_part part, twin_error *error)
+{
+    if (!out || !collection || !candidates || !options)
+        return twin__fail_null(error, !out          ? "out"
+                                      : !collection ? "collection"
+                                      : !candidates ? "candidates"
+                                                    : "options");
+    twin_dedup_options complete = *options;
+    twin_similar_counts counts = { 0 };
+    struct decision decision;
+    twin_status status = check_steps(collection, &options->search, options->excluded, error);
+    if (status == TWIN_OK)
+        status = decision_init(&decision, collection, &complete, error);
+    else
         return status;
-    struct decision decision = { .collection = collection,
-                                 .options = &options,
-                                 .documents = twin_collection_count(collection).documents,
-                                 .firsts = twin_collection_firsts(collection) };
-    return find(out, &decision, error);
+    decision.part = (struct twin__engine_part){ candidates, part };
+    if (status == TWIN_OK)
+        status = search(&decision, &counts, error);
+    if (status == TWIN_OK)
+        *out = decision.matches;
+    else
+        twin_matches_clear(&decision.matches);
+    decision_clear(&decision);
+    return status;
+}
+
+twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
+                              const twin_dedup_options *options, twin_error *error)
+{
+    if (!out || !collection || !matches || !options)
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : !matches ? "matches" : "options");
+    *out = NULL;
+    twin_dedup_options complete = *options;
+    struct decision decision;
+    twin_status status = decision_init(&decision, collection, &complete, error);
+    decision.matches = *matches;
+    if (status == TWIN_OK)
+        status = conclude(out, &decision, error);
+    decision_clear(&decision);
+    return status;
 }
 
 void twin_dedup_free(twin_dedup *dedup)

@@ -63,6 +63,7 @@ struct band_search {
     const struct twin__gate *gate;
     const uint32_t *within; /* unless NULL, both documents must be of one crowd of these */
     struct twin__crowd_finder *finder;
+    struct twin__band_range range;
     struct band_worker *workers;
     int worker_count;
 };
@@ -84,18 +85,18 @@ static void unite_bucket(void *context, const uint64_t *keys, size_t count, int 
     twin__crowd_finder_add(search->finder, keys, count, worker);
 }
 
-static twin_status gather(struct twin__band_candidates *out, const struct band_search *search)
+static twin_status gather(struct twin__pairs *out, uint64_t *seen, const struct band_search *search)
 {
     for (int i = 0; i < search->worker_count; i++) {
         const struct band_worker *worker = &search->workers[i];
-        if (worker->no_memory || !twin__pairs_append(&out->pairs, &worker->pairs))
+        if (worker->no_memory || !twin__pairs_append(out, &worker->pairs))
             return TWIN_ENOMEM;
-        out->seen += worker->seen;
+        *seen += worker->seen;
     }
     return TWIN_OK;
 }
 
-static twin_status search_bands(struct twin__band_candidates *out, struct band_search *search,
+static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct band_search *search,
                                 twin_signatures signatures, const twin_similar_options *options)
 {
     search->worker_count = options->exec.workers;
@@ -106,10 +107,13 @@ static twin_status search_bands(struct twin__band_candidates *out, struct band_s
                                         .bucket = search->finder ? unite_bucket : NULL,
                                         .least = TWIN__LARGE_BUCKET,
                                         .split = search->provider->split,
+                                        .first_band = search->range.first,
+                                        .end_band = search->range.end,
+                                        .spill = search->provider->spill,
                                         .context = search };
     twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
     if (status == TWIN_OK)
-        status = gather(out, search);
+        status = gather(out, seen, search);
     for (int i = 0; i < search->worker_count; i++)
         free(search->workers[i].pairs.items);
     free(search->workers);
@@ -129,26 +133,61 @@ static void drop_within(struct twin__band_candidates *candidates)
     candidates->pairs.count = kept;
 }
 
-twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
-                                        const struct twin__gate *gate, const twin_similar_options *options,
-                                        bool crowds)
+twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__provider *provider,
+                             const struct twin__gate *gate, const twin_similar_options *options, bool crowds,
+                             struct twin__band_range range)
 {
-    struct band_search search = { .provider = provider, .gate = gate };
+    struct band_search search = { .provider = provider, .gate = gate, .range = range };
     if (!crowds)
-        return search_bands(out, &search, provider->signatures, options);
+        return search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
     struct twin__crowd_finder finder;
     twin_status status = twin__crowd_finder_init(&finder, provider, gate);
     search.finder = &finder;
     if (status == TWIN_OK)
-        status = search_bands(out, &search, provider->signatures, options);
-    if (status == TWIN_OK)
-        status = twin__crowds_list(&out->crowds, &finder);
+        status = search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
+    out->group = finder.group;
+    out->buckets = finder.buckets;
+    out->bucket_count = finder.count;
+    out->bucket_capacity = finder.capacity;
+    return status == TWIN_OK && finder.no_memory ? TWIN_ENOMEM : status;
+}
+
+void twin__bands_found_clear(struct twin__bands_found *found)
+{
+    free(found->pairs.items);
+    free(found->group);
+    free(found->buckets);
+    *found = (struct twin__bands_found){ 0 };
+}
+
+twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
+                                        const struct twin__provider *provider)
+{
+    struct twin__crowd_finder finder = {
+        .provider = provider, .group = found->group, .buckets = found->buckets, .count = found->bucket_count
+    };
+    twin_status status = found->group ? twin__crowds_list(&out->crowds, &finder) : TWIN_OK;
+    out->pairs = found->pairs;
+    out->seen = found->seen;
+    found->pairs = (struct twin__pairs){ 0 };
     if (status == TWIN_OK && out->crowds.count) {
-        out->group = finder.group;
-        finder.group = NULL;
+        out->group = found->group;
+        found->group = NULL;
         drop_within(out);
     }
-    twin__crowd_finder_clear(&finder);
+    twin__bands_found_clear(found);
+    return status;
+}
+
+twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
+                                        const struct twin__gate *gate, const twin_similar_options *options,
+                                        bool crowds)
+{
+    struct twin__bands_found found = { 0 };
+    twin_status status = twin__bands_find(&found, provider, gate, options, crowds, (struct twin__band_range){ 0 });
+    if (status == TWIN_OK)
+        return twin__candidates_from_found(out, &found, provider);
+    twin__bands_found_clear(&found);
     return status;
 }
 
@@ -177,7 +216,7 @@ twin_status twin__candidates_within_crowds(struct twin__band_candidates *candida
         return TWIN_ENOMEM;
     signatures.count = list_chosen(documents, candidates, chosen, provider->signatures);
     signatures.documents = documents;
-    twin_status status = search_bands(candidates, &search, signatures, options);
+    twin_status status = search_bands(&candidates->pairs, &candidates->seen, &search, signatures, options);
     free(documents);
     return status;
 }

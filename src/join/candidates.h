@@ -2,6 +2,8 @@
 #ifndef TWIN_JOIN_CANDIDATES_H
 #define TWIN_JOIN_CANDIDATES_H
 
+#include <twinsift/candidates.h>
+
 #include "join/crowds.h"
 #include "join/gate.h"
 
@@ -43,7 +45,40 @@ struct twin__band_candidates {
 };
 void twin__band_candidates_clear(struct twin__band_candidates *candidates);
 
-/* Lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are listed as
+/* What some of the bands give: pairs that pass the gate, and large buckets whose pairs are not listed. That of several
+ * parts of the bands can be put together. Begin with {0}, end with twin__bands_found_clear(). */
+struct twin__bands_found {
+    struct twin__pairs pairs; /* each in the first band that it shares */
+    uint64_t seen;
+    uint32_t *group; /* a union-find of the documents of large buckets; NULL: buckets of any size were listed */
+    struct twin__large_bucket *buckets;
+    size_t bucket_count, bucket_capacity;
+};
+void twin__bands_found_clear(struct twin__bands_found *found);
+
+/* The candidates of some or all bands of a collection. */
+struct twin_candidates {
+    twin_part part;
+    uint64_t fingerprint; /* of the collection */
+    size_t documents;     /* of it */
+    struct twin__bands_found found;
+};
+
+/* Bands from `first` up to but without `end`; both 0: all. */
+struct twin__band_range {
+    size_t first, end;
+};
+
+/* With `crowds`, large buckets are not listed. */
+twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__provider *provider,
+                             const struct twin__gate *gate, const twin_similar_options *options, bool crowds,
+                             struct twin__band_range range);
+
+/* From what all bands gave, which is used up, to crowds and the pairs that are in none. */
+twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
+                                        const struct twin__provider *provider);
+
+/* Both: lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are listed as
  * crowds, and pairs within a crowd are left out. */
 twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
                                         const struct twin__gate *gate, const twin_similar_options *options,

@@ -27,14 +27,6 @@ twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct
     return TWIN_OK;
 }
 
-void twin__crowd_finder_clear(struct twin__crowd_finder *finder)
-{
-    free(finder->group);
-    free(finder->buckets);
-    finder->group = NULL;
-    finder->buckets = NULL;
-}
-
 /* The processor time that all pairs of a bucket would take: to find that they meet here first and to count
  * their equal slots, and for the share that passes the gate to compare them. */
 static double expected_seconds(const struct twin__crowd_finder *finder, const uint64_t *keys, size_t count)

@@ -24,10 +24,9 @@ struct twin__crowd_finder {
     bool no_memory;
 };
 
-/* Borrows provider and gate; end with twin__crowd_finder_clear(). */
+/* Borrows provider and gate; whoever takes the groups and buckets frees them. */
 twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct twin__provider *provider,
                                     const struct twin__gate *gate);
-void twin__crowd_finder_clear(struct twin__crowd_finder *finder);
 
 /* A twin__bucket_visit; the context is the finder. */
 void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "join/containment_join.h"
 #include "join/crowd_join.h"
 #include "join/gate.h"
@@ -20,6 +21,7 @@
 #include "join/match_runs.h"
 #include "join/seconds.h"
 #include "join/similar_private.h"
+#include "join/union_find.h"
 #include "join/verify.h"
 
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error)
@@ -50,6 +52,7 @@ struct run {
     twin_matches *out;
     twin_similar_counts *counts;
     const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
+    struct twin__engine_part part;                 /* candidates that were found before, if any */
     bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
 };
 
@@ -98,8 +101,60 @@ static bool may_join_crowds(const struct run *run)
            (options->verify == TWIN_VERIFY_EXACT || estimates);
 }
 
+/* ---- candidates of a part ---- */
+
+/* Unites documents that are candidates or in one crowd. */
+static void unite(uint32_t *group, const struct twin__band_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->pairs.count; i++)
+        twin__union_join(group, twin__pair_low(candidates->pairs.items[i]),
+                         twin__pair_high(candidates->pairs.items[i]));
+    for (size_t i = 0; i < candidates->crowds.count; i++) {
+        const uint32_t *documents = candidates->crowds.documents + candidates->crowds.items[i].begin;
+        for (size_t k = 1; k < candidates->crowds.items[i].count; k++)
+            twin__union_join(group, documents[0], documents[k]);
+    }
+}
+
+/* Which part a document is in depends on the first of those it is united with. */
+static bool is_of_part(uint32_t *group, twin_part part, uint32_t document)
+{
+    uint64_t seed = twin__union_root(group, document);
+    return part.of == 0 || twin__random_below(&seed, part.of) == part.number;
+}
+
+static void keep_part(struct twin__band_candidates *candidates, uint32_t *group, twin_part part)
+{
+    struct twin__crowds *crowds = &candidates->crowds;
+    size_t kept = 0, kept_crowds = 0;
+    for (size_t i = 0; i < candidates->pairs.count; i++)
+        if (is_of_part(group, part, twin__pair_low(candidates->pairs.items[i])))
+            candidates->pairs.items[kept++] = candidates->pairs.items[i];
+    for (size_t i = 0; i < crowds->count; i++)
+        if (is_of_part(group, part, crowds->documents[crowds->items[i].begin]))
+            crowds->items[kept_crowds++] = crowds->items[i];
+    candidates->pairs.count = kept;
+    crowds->count = kept_crowds;
+}
+
+static twin_status candidates_of_part(struct run *run)
+{
+    twin_status status = twin__candidates_from_found(&run->candidates, &run->part.candidates->found, run->provider);
+    uint32_t *group = malloc((run->provider->count + 1) * sizeof *group);
+    if (status == TWIN_OK && group) {
+        for (size_t i = 0; i < run->provider->count; i++)
+            group[i] = (uint32_t)i;
+        unite(group, &run->candidates);
+        keep_part(&run->candidates, group, run->part.part);
+    }
+    free(group);
+    return status == TWIN_OK && !group ? TWIN_ENOMEM : status;
+}
+
 static twin_status find_candidates(struct run *run)
 {
+    if (run->part.candidates)
+        return candidates_of_part(run);
     return run->options->method == TWIN_METHOD_FOREST
                ? candidates_from_forest(&run->candidates, run->provider, &run->gate, run->options)
                : twin__candidates_from_bands(&run->candidates, run->provider, &run->gate, run->options,
@@ -332,12 +387,26 @@ twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, co
     return find(&run, error);
 }
 
-twin_status twin__engine_find_deciding(twin_matches *out, twin_similar_counts *counts,
-                                       const struct twin__provider *provider,
-                                       const struct twin__deciding_options *options, twin_error *error)
+twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
+                                    const twin_similar_options *options, struct twin__band_range range)
 {
-    struct run run = {
-        .provider = provider, .options = options->search, .out = out, .counts = counts, .deciding = options
-    };
+    struct run run = { .provider = provider, .options = options };
+    run.gate = twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
+    return twin__bands_find(out, provider, &run.gate, options, may_join_crowds(&run), range);
+}
+
+twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *counts,
+                                   const struct twin__provider *provider,
+                                   const struct twin__deciding_options *options, struct twin__engine_part part,
+                                   twin_error *error)
+{
+    if (part.candidates && (part.candidates->part.of > 1 || part.candidates->documents != provider->count))
+        return twin__fail(error, TWIN_EINVAL, "the candidates are not all those of this collection");
+    struct run run = { .provider = provider,
+                       .options = options->search,
+                       .out = out,
+                       .counts = counts,
+                       .deciding = options->all ? NULL : options,
+                       .part = part };
     return find(&run, error);
 }

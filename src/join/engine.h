@@ -2,7 +2,7 @@
 #ifndef TWIN_JOIN_ENGINE_H
 #define TWIN_JOIN_ENGINE_H
 
-#include <twinsift/similar.h>
+#include <twinsift/candidates.h>
 
 #include "join/provided.h"
 
@@ -18,6 +18,8 @@ twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, co
 struct twin__deciding_options {
     const twin_similar_options *search; /* by Jaccard similarity or containment, verified exactly */
 
+    bool all; /* all similar pairs are wanted after all, and no order */
+
     /* *out becomes all documents of the provider, of those listed the more preferred first; called once at most. */
     twin_status (*order)(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
                          twin_error *error);
@@ -26,9 +28,16 @@ struct twin__deciding_options {
     size_t most_room; /* for the sets of crowds, about, in units of eight bytes; 0: a default */
 };
 
-/* The same for fewer pairs: of crowds only as many as decide which documents stay. */
-twin_status twin__engine_find_deciding(twin_matches *out, twin_similar_counts *counts,
-                                       const struct twin__provider *provider,
-                                       const struct twin__deciding_options *options, twin_error *error);
+/* The same for fewer pairs: of crowds only as many as decide which documents stay. From candidates that were found before,
+ * which are used up: then only those of one part. Documents connected by candidates are in the same part, so that each
+ * part can be joined by itself. NULL: they are found here, and it is the whole. */
+struct twin__engine_part {
+    twin_candidates *candidates;
+    twin_part part;
+};
+twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *counts,
+                                   const struct twin__provider *provider,
+                                   const struct twin__deciding_options *options, struct twin__engine_part part,
+                                   twin_error *error);
 
 #endif

@@ -2,6 +2,7 @@
  *
  *   engine.c          from a provider to its similar pairs
  *   candidates.c      pair lists; candidates from bands
+ *   candidate_parts.c candidates of some of the bands, and files of them
  *   minhash_forest.c  candidates from a forest
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
@@ -31,6 +32,10 @@ struct twin_similar {
 
 /* TWIN_EINVAL and a sentence when the options, complete, do not go together. */
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error);
+
+/* Finds what some of the bands give; the measure is Jaccard similarity. */
+twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
+                                    const twin_similar_options *options, struct twin__band_range range);
 
 /* ---- between.c */
 

@@ -7,6 +7,7 @@
  * band at a time; twin_bands keeps the sorted bands, to look up the buckets of one more signature. */
 #include <twinsift/bands.h>
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/spill.h"
 #include "base/stages.h"
 #include "kernels/sort.h"
 #include "lsh/large_buckets.h"
@@ -70,12 +72,26 @@ static const uint32_t *signature_of(twin_signatures signatures, uint32_t documen
 }
 
 /* Flat, so that the hash of a few rows is computed in line: as a call it takes a third longer. */
-__attribute__((flatten)) static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signatures,
-                                               twin_band_options options, size_t band)
+__attribute__((flatten)) static void make_keys(uint64_t *keys, twin_signatures signatures, twin_band_options options,
+                                               size_t band)
 {
     for (size_t i = 0; i < signatures.count; i++) {
         uint32_t document = signatures.documents[i];
         keys[i] = (uint64_t)bucket_of(signature_of(signatures, document), options, band) << 32 | document;
+    }
+}
+
+/* The rows may be those of a file, `spill`. */
+static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signatures, struct twin__spill *spill,
+                      twin_band_options options, size_t band)
+{
+    enum { AT_ONCE = 1024 };
+    twin_signatures some = signatures;
+    for (size_t i = 0; i < signatures.count; i += some.count) {
+        some.documents = signatures.documents + i;
+        some.count = signatures.count - i < AT_ONCE ? signatures.count - i : AT_ONCE;
+        twin__spill_touch(spill, some.count * some.slots * sizeof *some.rows);
+        make_keys(keys + i, some, options, band);
     }
     twin__sort_by_high_half(keys, spare, signatures.count);
 }
@@ -145,6 +161,8 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
         pairing->visits.bucket(pairing->visits.context, keys, n, worker);
         return;
     }
+    if (n > 1)
+        twin__spill_touch(pairing->visits.spill, n * TWIN__SPILL_AROUND);
     for (size_t j = pairing->visits.split ? split : 1; j < n; j++)
         for (size_t i = 0; i < j && i < split; i++) {
             uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
@@ -159,8 +177,8 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
     struct pairing *pairing = context;
     size_t count = pairing->signatures.count;
     uint64_t *keys = pairing->keys + 2 * count * (size_t)worker;
-    for (size_t band = begin; band < end; band++) {
-        sort_band(keys, keys + count, pairing->signatures, pairing->options, band);
+    for (size_t band = pairing->visits.first_band + begin; band < pairing->visits.first_band + end; band++) {
+        sort_band(keys, keys + count, pairing->signatures, pairing->visits.spill, pairing->options, band);
         for (size_t first = 0, last; first < count; first = last) {
             for (last = first + 1; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
                 ;
@@ -169,7 +187,7 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
         size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
         if (pairing->progress.report)
             pairing->progress.report(pairing->progress.context, &twin__stage_banding, done,
-                                     pairing->options.plan.bands);
+                                     pairing->visits.end_band - pairing->visits.first_band);
     }
 }
 
@@ -188,12 +206,16 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
     twin_status status = complete(signatures, &options, &exec);
     if (status != TWIN_OK || signatures.count < 2)
         return status;
-    size_t workers = (size_t)exec.workers < options.plan.bands ? (size_t)exec.workers : options.plan.bands;
+    assert(visits.first_band <= visits.end_band && visits.end_band <= options.plan.bands);
+    if (visits.end_band == 0)
+        visits.end_band = options.plan.bands;
+    size_t bands = visits.end_band - visits.first_band;
+    size_t workers = (size_t)exec.workers < bands ? (size_t)exec.workers : bands;
     struct pairing pairing = { signatures, options, visits, NULL, progress, 0 };
     pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
     if (!pairing.keys)
         return TWIN_ENOMEM;
-    twin_exec_for(exec, options.plan.bands, 1, pair_bands, &pairing);
+    twin_exec_for(exec, bands, 1, pair_bands, &pairing);
     free(pairing.keys);
     return TWIN_OK;
 }
@@ -215,7 +237,7 @@ static void build_bands(void *context, size_t begin, size_t end, int worker)
     twin_bands *bands = building->bands;
     size_t count = bands->signatures.count;
     for (size_t band = begin; band < end; band++)
-        sort_band(bands->keys + band * count, building->spare + (size_t)worker * count, bands->signatures,
+        sort_band(bands->keys + band * count, building->spare + (size_t)worker * count, bands->signatures, NULL,
                   bands->options, band);
 }
 

@@ -4,6 +4,8 @@
 
 #include <twinsift/bands.h>
 
+#include "base/spill.h"
+
 /* Called with a bucket: the low half of each key is a document, in increasing order. */
 typedef void twin__bucket_visit(void *context, const uint64_t *keys, size_t count, int worker);
 
@@ -12,6 +14,8 @@ struct twin__band_visits {
     twin__bucket_visit *bucket; /* of `least` documents and more, instead of their pairs; NULL: of none */
     size_t least;
     uint32_t split; /* unless 0, only pairs of a document below this and one from it on, and buckets with both */
+    size_t first_band, end_band; /* only these bands, from the first up to but without the end; both 0: all */
+    struct twin__spill *spill;   /* the file in which the signatures are; NULL: in memory */
     void *context;
 };
 

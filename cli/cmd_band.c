@@ -1,0 +1,79 @@
+/* cmd_band.c — twinsift band: candidates from the signatures of all shards. */
+#include "commands.h"
+#include "dedup_rule.h"
+#include "steps.h"
+#include "support/messages.h"
+#include "support/progress.h"
+
+struct request {
+    struct shared_options shared;
+    twin_part part;
+    const char *output;
+};
+
+static const struct option_row options[] = {
+    PART_ROW(struct request, "only the Kth of N parts of the bands, such as 1/4 (default: all)"),
+    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the candidates to FILE; must be given", &option_text,
+      OPTION_AT(struct request, output) },
+    { 0 },
+};
+
+static twin_status write_candidates(const void *what, FILE *file, twin_error *error)
+{
+    return twin_candidates_write(what, file, error);
+}
+
+static bool find_candidates(const struct request *request, const twin_collection *collection, twin_exec exec,
+                            twin_progress progress)
+{
+    twin_candidates *candidates;
+    twin_error error = { 0 };
+    twin_similar_options wanted = { .exec = exec, .progress = progress };
+    twin_status status = twin_candidates_find(&candidates, collection, wanted, request->part, &error);
+    progress_clear();
+    if (status != TWIN_OK)
+        fail_status("the search", status, &error);
+    bool good = status == TWIN_OK && steps_write(request->output, write_candidates, candidates);
+    twin_candidates_free(candidates);
+    return good;
+}
+
+static int run_band(void *context)
+{
+    const struct request *request = context;
+    struct steps steps = { 0 };
+    twin_exec exec;
+    if (!request->output)
+        return fail("give the file to be written: -o FILE");
+    if (!make_exec(&exec, &request->shared))
+        return EXIT_ERROR;
+    twin_progress progress = progress_begin(request->shared.quiet);
+    bool good = steps_open(&steps, &request->shared, 0, exec, progress) &&
+                find_candidates(request, steps.collection, exec, progress);
+    progress_end();
+    steps_clear(&steps);
+    return good ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
+
+const struct command command_band = {
+    .name = "twinsift band",
+    .summary = "the second step of dedup on several machines: find candidates",
+    .usage = "[OPTION]... SIGNATURES... -o FILE",
+    .about =
+        "Reads the signatures of all shards, which sign has written, and writes which documents are candidates "
+        "because they agree in a band. Their order is that of the documents, and must be the same in all steps. With "
+        "--part, the bands are divided among several runs.",
+    .shared = "memory temp " TAKES_EXEC " quiet",
+    .options = options,
+    .least = 1,
+    .most = SIZE_MAX,
+    .status = "0  done\n"
+              "2  error",
+    .examples = "twinsift band part-*.sig -o all.cand\n"
+                "twinsift band part-*.sig --part 1/2 -o 1.cand",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_band,
+};

@@ -1,0 +1,98 @@
+/* cmd_filter.c — twinsift filter: what is kept of the shards. */
+#include "commands.h"
+#include "dedup_output.h"
+#include "dedup_rule.h"
+#include "steps.h"
+#include "support/messages.h"
+#include "support/progress.h"
+
+#include <string.h>
+
+struct request {
+    struct shared_options shared;
+    twin_part part;
+    const char *output, *groups;
+};
+
+static const struct option_row options[] = {
+    PART_ROW(struct request,
+             "write only the Kth of N parts of the inputs, such as 1/4; with -o FOLDER/ (default: all)"),
+    { "output", 'o', OPTIONS_OUTPUT, "FILE",
+      "write what is kept to FILE, compressed if it ends in .gz or .zst; to one file per input if it ends in / "
+      "(default: standard output)",
+      &option_text, OPTION_AT(struct request, output) },
+    { "groups", 0, OPTIONS_OUTPUT, "FILE", "write which documents were dropped for which, a JSON line per group",
+      &option_text, OPTION_AT(struct request, groups) },
+    { 0 },
+};
+
+static bool decide(twin_dedup **out, const struct steps *steps, twin_exec exec)
+{
+    size_t failed;
+    twin_error error = { 0 };
+    twin_matches matches = { 0 };
+    twin_dedup_options rule;
+    twin_buffer field = { 0 };
+    twin_status status = twin_dedup_read_matches(&matches, &rule, &field, steps->collection,
+                                                 steps_saved(steps, STEP_PAIRS, &failed), &error);
+    if (status != TWIN_OK) {
+        steps_fail(steps, STEP_PAIRS, failed, status, &error);
+    } else {
+        rule.search.exec = exec;
+        status = twin_dedup_decide(out, steps->collection, &matches, &rule, &error);
+        if (status != TWIN_OK)
+            fail_status("the decision", status, &error);
+    }
+    twin_matches_clear(&matches);
+    twin_buffer_clear(&field);
+    return status == TWIN_OK;
+}
+
+static int run_filter(void *context)
+{
+    const struct request *request = context;
+    struct steps steps = { 0 };
+    struct known known = { 0 };
+    twin_dedup *dedup = NULL;
+    twin_exec exec;
+    size_t length = request->output ? strlen(request->output) : 0;
+    if (request->part.of && (length == 0 || request->output[length - 1] != '/'))
+        return fail("--part: a part of the inputs is written to a folder: -o FOLDER/");
+    if (!make_exec(&exec, &request->shared))
+        return EXIT_ERROR;
+    twin_progress progress = progress_begin(request->shared.quiet);
+    bool good = steps_open(&steps, &request->shared, 1 << STEP_PAIRS, exec, progress) && decide(&dedup, &steps, exec);
+    struct dedup_result result = {
+        .input = steps.input, .collection = steps.collection, .dedup = dedup, .known = &known, .part = request->part
+    };
+    good =
+        good && (!request->groups || write_groups(&result, request->groups)) && write_kept(&result, request->output);
+    progress_end();
+    if (good && !request->shared.quiet)
+        print_summary(&result);
+    twin_dedup_free(dedup);
+    steps_clear(&steps);
+    return good ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
+
+const struct command command_filter = {
+    .name = "twinsift filter",
+    .summary = "the last step of dedup on several machines: write what is kept",
+    .usage = "[OPTION]... SIGNATURES... PAIRS...",
+    .about = "Reads the signatures of all shards and the pairs that join found, all parts of them, decides which "
+             "documents are kept, by the rule that join was given, and writes them as dedup does. With --part, the "
+             "inputs are divided among several runs.",
+    .shared = "memory temp " TAKES_EXEC " quiet",
+    .options = options,
+    .least = 1,
+    .most = SIZE_MAX,
+    .status = "0  done\n"
+              "2  error",
+    .examples = "twinsift filter part-*.sig all.pairs --groups groups.jsonl -o clean/\n"
+                "twinsift filter part-*.sig *.pairs --part 1/2 -o clean/",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_filter,
+};

@@ -1,0 +1,102 @@
+/* cmd_join.c — twinsift join: verified pairs from candidates. */
+#include "commands.h"
+#include "dedup_rule.h"
+#include "steps.h"
+#include "support/messages.h"
+#include "support/progress.h"
+
+struct request {
+    struct shared_options shared;
+    struct keep keep;
+    bool chain;
+    twin_part part;
+    const char *output;
+};
+
+static const struct option_row options[] = {
+    KEEP_ROW(struct request),
+    CHAIN_ROW(struct request),
+    PART_ROW(struct request, "only the Kth of N parts of the candidates, such as 1/4 (default: all)"),
+    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the pairs to FILE; must be given", &option_text,
+      OPTION_AT(struct request, output) },
+    { 0 },
+};
+
+/* What is written. */
+struct joined {
+    const twin_collection *collection;
+    twin_dedup_options rule;
+    twin_part part;
+    twin_matches matches;
+};
+
+static twin_status write_matches(const void *what, FILE *file, twin_error *error)
+{
+    const struct joined *joined = what;
+    return twin_dedup_write_matches(&joined->matches, joined->collection, &joined->rule, joined->part, file, error);
+}
+
+static bool join(struct joined *joined, const struct steps *steps)
+{
+    size_t failed;
+    twin_error error = { 0 };
+    twin_candidates *candidates = NULL;
+    twin_status status =
+        twin_candidates_read(&candidates, steps->collection, steps_saved(steps, STEP_CANDIDATES, &failed), &error);
+    if (status != TWIN_OK) {
+        steps_fail(steps, STEP_CANDIDATES, failed, status, &error);
+        return false;
+    }
+    status = twin_dedup_match(&joined->matches, steps->collection, candidates, &joined->rule, joined->part, &error);
+    progress_clear();
+    if (status != TWIN_OK)
+        fail_status("the search", status, &error);
+    twin_candidates_free(candidates);
+    return status == TWIN_OK;
+}
+
+static int run_join(void *context)
+{
+    const struct request *request = context;
+    struct steps steps = { 0 };
+    struct joined joined = { .rule = { .preference = request->keep.rule,
+                                       .field = *request->keep.field ? request->keep.field : NULL,
+                                       .chain = request->chain },
+                             .part = request->part };
+    twin_exec exec;
+    if (!request->output)
+        return fail("give the file to be written: -o FILE");
+    if (!make_exec(&exec, &request->shared))
+        return EXIT_ERROR;
+    twin_progress progress = progress_begin(request->shared.quiet);
+    joined.rule.search = (twin_similar_options){ .exec = exec, .progress = progress };
+    bool good = steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress);
+    joined.collection = steps.collection;
+    good = good && join(&joined, &steps) && steps_write(request->output, write_matches, &joined);
+    progress_end();
+    twin_matches_clear(&joined.matches);
+    steps_clear(&steps);
+    return good ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
+
+const struct command command_join = {
+    .name = "twinsift join",
+    .summary = "the third step of dedup on several machines: verify candidates",
+    .usage = "[OPTION]... SIGNATURES... CANDIDATES... -o FILE",
+    .about = "Reads the signatures of all shards and the candidates that band found, all parts of them, compares the "
+             "documents exactly, and writes the similar pairs that decide which documents are kept. Documents are "
+             "read again from the inputs. With --part, the candidates are divided among several runs.",
+    .shared = "memory temp " TAKES_EXEC " quiet",
+    .options = options,
+    .least = 1,
+    .most = SIZE_MAX,
+    .status = "0  done\n"
+              "2  error",
+    .examples = "twinsift join part-*.sig all.cand -o all.pairs\n"
+                "twinsift join part-*.sig *.cand --keep longest --part 1/2 -o 1.pairs",
+    .defaults = &defaults,
+    .size = sizeof defaults,
+    .run = run_join,
+};

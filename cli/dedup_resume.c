@@ -1,0 +1,264 @@
+/* dedup_resume.c — the finished stages of a dedup in files. */
+#include "dedup_resume.h"
+
+#include "steps.h"
+#include "support/inputs.h"
+#include "support/messages.h"
+#include "support/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const SIGNATURES = "signatures", *const CANDIDATES = "candidates", *const PAIRS = "pairs";
+
+/* ---- the folder ---- */
+
+/* Size and time of the last change: an input that has changed has another line. */
+static bool describe_input(twin_buffer *out, const char *name)
+{
+    struct stat known = { 0 };
+    char line[128];
+    if (stat(name, &known) != 0) {
+        fail("%s: cannot be opened: %s", name, strerror(errno));
+        return false;
+    }
+    snprintf(line, sizeof line, "%jd %jd.%09ld\n", (intmax_t)known.st_size, (intmax_t)known.st_mtim.tv_sec,
+             known.st_mtim.tv_nsec);
+    return twin_buffer_append(out, line, strlen(line)) == TWIN_OK;
+}
+
+static bool describe(twin_buffer *out, const struct shared_options *shared, const twin_scheme *scheme,
+                     const twin_dedup_options *rule)
+{
+    const struct request_base *base = &shared->base;
+    char line[64];
+    snprintf(line, sizeof line, "\nkeep %d chain %d field ", (int)rule->preference, rule->chain);
+    bool good =
+        steps_note(out, &shared->input, base->arguments, base->count) && twin_scheme_write(out, scheme) == TWIN_OK &&
+        twin_buffer_append(out, line, strlen(line)) == TWIN_OK &&
+        twin_buffer_append(out, rule->field ? rule->field : "", rule->field ? strlen(rule->field) : 0) == TWIN_OK;
+    for (size_t i = 0; i < base->count && good; i++)
+        good = describe_input(out, base->arguments[i]);
+    return good;
+}
+
+static bool make_folder(struct resume *resume)
+{
+    if (mkdir(resume->folder, 0700) == 0 || errno == EEXIST)
+        resume->lock = open(resume->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (resume->lock < 0)
+        fail("%s: cannot be created: %s", resume->folder, strerror(errno));
+    else if (flock(resume->lock, LOCK_EX | LOCK_NB) != 0)
+        fail("%s: another run is at work there", resume->folder);
+    else
+        return true;
+    return false;
+}
+
+bool resume_begin(struct resume *out, const struct shared_options *shared, const twin_scheme *scheme,
+                  const twin_dedup_options *rule)
+{
+    *out = (struct resume){ .lock = -1 };
+    twin_buffer text = { 0 };
+    const char *temp = temp_folder(shared) ? temp_folder(shared) : "/tmp";
+    bool good = describe(&text, shared, scheme, rule) &&
+                steps_note(&out->note, &shared->input, shared->base.arguments, shared->base.count);
+    twin_digest digest = twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, text.bytes, text.length);
+    if (good &&
+        asprintf(&out->folder, "%s/twinsift-dedup-%016" PRIx64 "%016" PRIx64, temp, digest.high, digest.low) < 0)
+        out->folder = NULL;
+    twin_buffer_clear(&text);
+    if (!good || !out->folder)
+        return false;
+    return make_folder(out);
+}
+
+void resume_clear(struct resume *resume)
+{
+    if (resume->folder && resume->lock >= 0)
+        close(resume->lock);
+    free(resume->folder);
+    twin_buffer_clear(&resume->note);
+    *resume = (struct resume){ 0 };
+}
+
+/* The path of a stage's file; the caller frees it. NULL: the error has been reported. */
+static char *path_of(const struct resume *resume, const char *stage)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", resume->folder, stage) >= 0)
+        return path;
+    fail_status("the stages", TWIN_ENOMEM, NULL);
+    return NULL;
+}
+
+/* The file of a finished stage; NULL: it is not finished. */
+static FILE *open_stage(const struct resume *resume, const char *stage)
+{
+    char *path = path_of(resume, stage);
+    FILE *file = path ? fopen(path, "rbe") : NULL;
+    free(path);
+    return file;
+}
+
+/* A file that does not fit is of no use: the stage is done again. */
+static void refuse(const struct resume *resume, const char *stage, const twin_error *error)
+{
+    warn("%s/%s: %s; the stage is done again", resume->folder, stage, error->message);
+}
+
+void resume_end(struct resume *resume)
+{
+    const char *const stages[] = { SIGNATURES, CANDIDATES, PAIRS };
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        char *path = path_of(resume, stages[i]);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(resume->folder);
+}
+
+/* ---- signatures ---- */
+
+bool resume_collection(twin_collection **out, bool *found, const struct resume *resume, const twin_input *input,
+                       twin_collection_options options)
+{
+    twin_error error = { 0 };
+    FILE *file = open_stage(resume, SIGNATURES);
+    *found = false;
+    if (!file)
+        return true;
+    twin_status status = twin_collection_load(out, input, (twin_saved_files){ &file, 1, NULL }, options, &error);
+    fclose(file);
+    *found = status == TWIN_OK;
+    if (status == TWIN_EFORMAT || status == TWIN_EINVAL)
+        refuse(resume, SIGNATURES, &error);
+    else if (status != TWIN_OK)
+        fail_status("the signatures", status, &error);
+    return *found || status == TWIN_EFORMAT || status == TWIN_EINVAL;
+}
+
+struct collection_and_note {
+    const twin_collection *collection;
+    twin_text note;
+};
+
+static twin_status write_collection(const void *what, FILE *file, twin_error *error)
+{
+    const struct collection_and_note *both = what;
+    return twin_collection_write(both->collection, both->note, file, error);
+}
+
+static bool keep(const struct resume *resume, const char *stage,
+                 twin_status (*write)(const void *what, FILE *file, twin_error *error), const void *what)
+{
+    char *path = path_of(resume, stage);
+    bool good = path && steps_write(path, write, what);
+    free(path);
+    return good;
+}
+
+bool resume_keep(const struct resume *resume, const twin_collection *collection)
+{
+    struct collection_and_note both = { collection, { resume->note.bytes, resume->note.length } };
+    return keep(resume, SIGNATURES, write_collection, &both);
+}
+
+/* ---- candidates and pairs ---- */
+
+static twin_status write_candidates(const void *what, FILE *file, twin_error *error)
+{
+    return twin_candidates_write(what, file, error);
+}
+
+static twin_candidates *find_candidates(const struct resume *resume, const twin_collection *collection,
+                                        const twin_dedup_options *options)
+{
+    twin_candidates *candidates = NULL;
+    twin_error error = { 0 };
+    FILE *file = open_stage(resume, CANDIDATES);
+    if (file) {
+        if (twin_candidates_read(&candidates, collection, (twin_saved_files){ &file, 1, NULL }, &error) != TWIN_OK)
+            refuse(resume, CANDIDATES, &error);
+        fclose(file);
+    }
+    if (candidates)
+        return candidates;
+    twin_status status = twin_candidates_find(&candidates, collection, options->search, (twin_part){ 0 }, &error);
+    progress_clear();
+    if (status == TWIN_OK && keep(resume, CANDIDATES, write_candidates, candidates))
+        return candidates;
+    if (status != TWIN_OK)
+        fail_status("the search", status, &error);
+    twin_candidates_free(candidates);
+    return NULL;
+}
+
+struct matches_and_rule {
+    const twin_matches *matches;
+    const twin_collection *collection;
+    const twin_dedup_options *rule;
+};
+
+static twin_status write_matches(const void *what, FILE *file, twin_error *error)
+{
+    const struct matches_and_rule *all = what;
+    return twin_dedup_write_matches(all->matches, all->collection, all->rule, (twin_part){ 0 }, file, error);
+}
+
+static bool read_matches(twin_matches *out, const struct resume *resume, const twin_collection *collection)
+{
+    twin_dedup_options rule; /* the folder is that of the same */
+    twin_buffer field = { 0 };
+    twin_error error = { 0 };
+    FILE *file = open_stage(resume, PAIRS);
+    if (!file)
+        return false;
+    twin_status status =
+        twin_dedup_read_matches(out, &rule, &field, collection, (twin_saved_files){ &file, 1, NULL }, &error);
+    fclose(file);
+    twin_buffer_clear(&field);
+    if (status != TWIN_OK) {
+        refuse(resume, PAIRS, &error);
+        twin_matches_clear(out);
+    }
+    return status == TWIN_OK;
+}
+
+static bool find_matches(twin_matches *out, const struct resume *resume, const twin_collection *collection,
+                         const twin_dedup_options *options)
+{
+    twin_error error = { 0 };
+    twin_candidates *candidates = find_candidates(resume, collection, options);
+    if (!candidates)
+        return false;
+    twin_status status = twin_dedup_match(out, collection, candidates, options, (twin_part){ 0 }, &error);
+    progress_clear();
+    twin_candidates_free(candidates);
+    if (status != TWIN_OK) {
+        fail_status("the search", status, &error);
+        return false;
+    }
+    struct matches_and_rule all = { out, collection, options };
+    return keep(resume, PAIRS, write_matches, &all);
+}
+
+bool resume_find(twin_dedup **out, const struct resume *resume, const twin_collection *collection,
+                 const twin_dedup_options *options)
+{
+    twin_error error = { 0 };
+    twin_matches matches = { 0 };
+    bool good = read_matches(&matches, resume, collection) || find_matches(&matches, resume, collection, options);
+    twin_status status = good ? twin_dedup_decide(out, collection, &matches, options, &error) : TWIN_OK;
+    if (status != TWIN_OK)
+        fail_status("the decision", status, &error);
+    twin_matches_clear(&matches);
+    return good && status == TWIN_OK;
+}

@@ -1,0 +1,39 @@
+/* dedup_rule.h — options of all commands that decide which documents stay. */
+#ifndef TWIN_DEDUP_RULE_H
+#define TWIN_DEDUP_RULE_H
+
+#include "support/options.h"
+
+#include <twinsift/twinsift.h>
+
+enum { KEEP_FIELD_ROOM = 256 };
+
+/* --keep. */
+struct keep {
+    twin_preference rule;
+    char field[KEEP_FIELD_ROOM]; /* empty: none */
+};
+
+/* The kinds of --keep, a struct keep, and --part K/N, a twin_part. */
+extern const struct option_kind option_keep, option_part;
+
+/* The rows of both; `request` has the members `keep`, `chain` and `part`. */
+#define KEEP_ROW(request)                                                                                            \
+    {                                                                                                                \
+        "keep", 0, OPTIONS_MATCHING, "WHICH",                                                                        \
+            "of similar documents keep the first, longest or shortest, or that with the largest or smallest value "  \
+            "of a field: FIELD:max, FIELD:min",                                                                      \
+            &option_keep, OPTION_AT(request, keep)                                                                   \
+    }
+#define CHAIN_ROW(request)                                                                                           \
+    {                                                                                                                \
+        "chain", 0, OPTIONS_MATCHING, NULL,                                                                          \
+            "also drop what is connected to the one kept by a chain of similar documents", &option_flag,             \
+            OPTION_AT(request, chain)                                                                                \
+    }
+#define PART_ROW(request, what)                                                                                      \
+    {                                                                                                                \
+        "part", 0, OPTIONS_SEARCH, "K/N", what, &option_part, OPTION_AT(request, part)                               \
+    }
+
+#endif

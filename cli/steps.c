@@ -1,0 +1,274 @@
+/* steps.c — the files of sign, band, join and filter. */
+#include "steps.h"
+
+#include "support/inputs.h"
+#include "support/memory.h"
+#include "support/messages.h"
+#include "support/output_file.h"
+#include "support/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAGIC_BYTES = 8 };
+
+static const struct {
+    char magic[MAGIC_BYTES + 1];
+    const char *made_by, *what;
+} kinds_of[STEP_KINDS] = {
+    [STEP_SIGNATURES] = { "TWINSIG1", "sign", "signatures" },
+    [STEP_CANDIDATES] = { "TWINCND1", "band", "candidates" },
+    [STEP_PAIRS] = { "TWINPRS1", "join", "pairs" },
+};
+
+/* Reports what is wrong with a file. */
+static void fail_in(const char *name, twin_status status, const twin_error *error)
+{
+    fail("%s: %s", name, error->status == status ? error->message : twin_status_text(status));
+}
+
+/* ---- the note of a file of signatures: KEY=VALUE, each ended by a zero ---- */
+
+static bool add_item(twin_buffer *out, const char *key, const char *value)
+{
+    return twin_buffer_append(out, key, strlen(key)) == TWIN_OK && twin_buffer_append(out, "=", 1) == TWIN_OK &&
+           twin_buffer_append(out, value, strlen(value) + 1) == TWIN_OK;
+}
+
+static bool add_number(twin_buffer *out, const char *key, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return add_item(out, key, text);
+}
+
+bool steps_note(twin_buffer *out, const twin_input_options *options, const char *const *names, size_t count)
+{
+    bool good = add_number(out, "as", options->as) && add_number(out, "ids", options->ids) &&
+                add_number(out, "hidden", options->hidden) && add_number(out, "max-bytes", options->max_bytes) &&
+                add_item(out, "id-field", options->id_field ? options->id_field : "") &&
+                add_item(out, "text-field", options->text_field ? options->text_field : "");
+    for (size_t i = 0; i < count && good; i++)
+        good = add_item(out, "input", names[i]);
+    return good;
+}
+
+/* The inputs of all files. */
+struct inputs_noted {
+    twin_input_options options;
+    const char **names;
+    size_t count, capacity;
+    twin_text settings; /* of the first note: all that is not an input */
+};
+
+static const char *value_of(const char *item, const char *key)
+{
+    size_t length = strlen(key);
+    return strncmp(item, key, length) == 0 && item[length] == '=' ? item + length + 1 : NULL;
+}
+
+static void read_setting(twin_input_options *options, const char *item)
+{
+    const char *value;
+    if ((value = value_of(item, "as")))
+        options->as = (twin_input_as)strtoul(value, NULL, 10);
+    else if ((value = value_of(item, "ids")))
+        options->ids = (twin_input_ids)strtoul(value, NULL, 10);
+    else if ((value = value_of(item, "hidden")))
+        options->hidden = *value == '1';
+    else if ((value = value_of(item, "max-bytes")))
+        options->max_bytes = (uint32_t)strtoul(value, NULL, 10);
+    else if ((value = value_of(item, "id-field")))
+        options->id_field = *value ? value : NULL;
+    else if ((value = value_of(item, "text-field")))
+        options->text_field = *value ? value : NULL;
+}
+
+static bool add_name(struct inputs_noted *inputs, const char *name)
+{
+    if (inputs->count == inputs->capacity) {
+        inputs->capacity = 2 * inputs->capacity + 16;
+        const char **grown = realloc(inputs->names, inputs->capacity * sizeof *grown);
+        if (!grown)
+            return fail_status("the inputs", TWIN_ENOMEM, NULL), false;
+        inputs->names = grown;
+    }
+    inputs->names[inputs->count++] = name;
+    return true;
+}
+
+/* Settings come before inputs, and are the same in all notes. */
+static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, const char *file)
+{
+    const char *item = note->bytes, *end = note->bytes + note->length, *name = NULL;
+    bool good = note->length > 0 && end[-1] == 0;
+    size_t settings = 0;
+    for (; good && item < end; item += strlen(item) + 1) {
+        name = value_of(item, "input");
+        if (name)
+            good = add_name(inputs, name);
+        else
+            settings = (size_t)(item - note->bytes) + strlen(item) + 1;
+    }
+    if (!good || !name) {
+        fail("%s: was not written by twinsift sign", file);
+        return false;
+    }
+    if (!inputs->settings.bytes) {
+        inputs->settings = (twin_text){ note->bytes, settings };
+        for (item = note->bytes; item < note->bytes + settings; item += strlen(item) + 1)
+            read_setting(&inputs->options, item);
+    } else if (settings != inputs->settings.length || memcmp(note->bytes, inputs->settings.bytes, settings) != 0) {
+        fail("%s: was signed with other options than the files before it", file);
+        return false;
+    }
+    return true;
+}
+
+/* ---- opening ---- */
+
+/* Puts a file among those of its kind. */
+static bool add_file(struct steps *steps, const char *name, FILE *file, unsigned kinds)
+{
+    char magic[MAGIC_BYTES + 1] = "";
+    size_t length = fread(magic, 1, MAGIC_BYTES, file), kind = 0;
+    rewind(file);
+    while (kind < STEP_KINDS && (length < MAGIC_BYTES || strcmp(magic, kinds_of[kind].magic) != 0))
+        kind++;
+    if (kind == STEP_KINDS || !(kinds & 1U << kind)) {
+        fail("%s: a file %s%s; wanted are files made by %s", name,
+             kind == STEP_KINDS ? "not made by sign, band or join" : "of ",
+             kind == STEP_KINDS ? "" : kinds_of[kind].what,
+             kinds & 1 << STEP_CANDIDATES ? "sign and band"
+             : kinds & 1 << STEP_PAIRS    ? "sign and join"
+                                          : "sign");
+        fclose(file);
+        return false;
+    }
+    struct step_files *files = &steps->of[kind];
+    files->names[files->count] = name;
+    files->files[files->count++] = file;
+    return true;
+}
+
+static bool open_files(struct steps *steps, const struct request_base *base, unsigned kinds)
+{
+    bool good = true;
+    for (int kind = 0; kind < STEP_KINDS && good; kind++) {
+        steps->of[kind].names = calloc(base->count + 1, sizeof *steps->of[kind].names);
+        steps->of[kind].files = calloc(base->count + 1, sizeof(FILE *));
+        good = steps->of[kind].names && steps->of[kind].files;
+    }
+    steps->notes = calloc(base->count + 1, sizeof *steps->notes);
+    if (!good || !steps->notes)
+        return fail_status("the files", TWIN_ENOMEM, NULL), false;
+    for (size_t i = 0; i < base->count && good; i++) {
+        FILE *file = fopen(base->arguments[i], "rbe");
+        if (!file)
+            fail("%s: cannot be opened: %s", base->arguments[i], strerror(errno));
+        good = file && add_file(steps, base->arguments[i], file, kinds);
+    }
+    for (unsigned kind = 0; kind < STEP_KINDS && good; kind++)
+        if (kinds & 1U << kind && steps->of[kind].count == 0) {
+            fail("no %s; give the files that twinsift %s made", kinds_of[kind].what, kinds_of[kind].made_by);
+            good = false;
+        }
+    return good;
+}
+
+static bool open_noted_inputs(struct steps *steps, const struct shared_options *shared, twin_progress progress)
+{
+    struct inputs_noted inputs = { 0 };
+    const struct step_files *signatures = &steps->of[STEP_SIGNATURES];
+    twin_error error = { 0 };
+    bool good = true;
+    for (size_t i = 0; i < signatures->count && good; i++) {
+        twin_status status = twin_collection_read_note(&steps->notes[i], signatures->files[i], &error);
+        good = status == TWIN_OK;
+        if (!good)
+            fail_in(signatures->names[i], status, &error);
+        good = good && read_note(&inputs, &steps->notes[i], signatures->names[i]);
+    }
+    if (good) {
+        struct shared_options noted = *shared;
+        noted.max_document_bytes = inputs.options.max_bytes;
+        noted.input = inputs.options;
+        noted.input.temp_folder = shared->input.temp_folder;
+        noted.quiet = true; /* what there is to say of the inputs was said when they were signed */
+        steps->input = open_named_inputs(&noted, inputs.names, inputs.count, progress);
+        good = steps->input != NULL;
+    }
+    free(inputs.names);
+    return good;
+}
+
+static bool load_collection(struct steps *steps, const struct shared_options *shared, twin_exec exec)
+{
+    size_t failed;
+    twin_error error = { 0 };
+    twin_collection_options options = { .repeated_ids = true,
+                                        .memory_bytes = collection_memory(shared),
+                                        .temp_folder = temp_folder(shared),
+                                        .exec = exec };
+    twin_status status = twin_collection_load(&steps->collection, steps->input,
+                                              steps_saved(steps, STEP_SIGNATURES, &failed), options, &error);
+    if (status != TWIN_OK)
+        steps_fail(steps, STEP_SIGNATURES, failed, status, &error);
+    return status == TWIN_OK;
+}
+
+bool steps_open(struct steps *out, const struct shared_options *shared, unsigned kinds, twin_exec exec,
+                twin_progress progress)
+{
+    *out = (struct steps){ 0 };
+    return open_files(out, &shared->base, kinds | 1 << STEP_SIGNATURES) && open_noted_inputs(out, shared, progress) &&
+           load_collection(out, shared, exec);
+}
+
+void steps_clear(struct steps *steps)
+{
+    twin_collection_free(steps->collection);
+    twin_input_free(steps->input);
+    for (size_t i = 0; steps->notes && i < steps->of[STEP_SIGNATURES].count; i++)
+        twin_buffer_clear(&steps->notes[i]);
+    free(steps->notes);
+    for (int kind = 0; kind < STEP_KINDS; kind++) {
+        for (size_t i = 0; i < steps->of[kind].count; i++)
+            fclose(steps->of[kind].files[i]);
+        free(steps->of[kind].names);
+        free(steps->of[kind].files);
+    }
+}
+
+twin_saved_files steps_saved(const struct steps *steps, enum step_kind kind, size_t *failed)
+{
+    *failed = steps->of[kind].count;
+    return (twin_saved_files){ steps->of[kind].files, steps->of[kind].count, failed };
+}
+
+void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, twin_status status,
+                const twin_error *error)
+{
+    const struct step_files *files = &steps->of[kind];
+    if (failed < files->count)
+        fail_in(files->names[failed], status, error);
+    else
+        fail_in(kinds_of[kind].what, status, error);
+}
+
+bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),
+                 const void *what)
+{
+    struct output_file output;
+    twin_error error = { 0 };
+    if (!output_file_open(&output, path))
+        return false;
+    twin_status status = write(what, output.file, &error);
+    if (status == TWIN_OK)
+        return output_file_finish(&output);
+    fail_in(path, status, &error);
+    output_file_abandon(&output);
+    return false;
+}

@@ -1,0 +1,47 @@
+/* steps.h — the files of sign, band, join and filter, as arguments of these commands.
+ *
+ * Each file begins with letters that tell its kind, so arguments may come in any order; only that of the files of
+ * signatures counts, for it is the order of the documents. Such a file has a note with the names and options of its
+ * inputs, which are opened again when documents must be read. */
+#ifndef TWIN_STEPS_H
+#define TWIN_STEPS_H
+
+#include "support/shared_options.h"
+
+#include <stdio.h>
+
+enum step_kind { STEP_SIGNATURES, STEP_CANDIDATES, STEP_PAIRS, STEP_KINDS };
+
+/* Files of one kind, with their names. */
+struct step_files {
+    const char **names;
+    FILE **files;
+    size_t count;
+};
+
+struct steps {
+    struct step_files of[STEP_KINDS];
+    twin_buffer *notes; /* of the files of signatures */
+    twin_input *input;
+    twin_collection *collection;
+};
+
+/* Opens the arguments, and reads the signatures as a collection. `kinds` are those that are wanted beside signatures, as
+ * 1 << kind. On false the error has been reported; call steps_clear() in any case. */
+bool steps_open(struct steps *out, const struct shared_options *shared, unsigned kinds, twin_exec exec,
+                twin_progress progress);
+void steps_clear(struct steps *steps);
+
+/* The files of a kind as the library wants them; and the report of what failed in them. */
+twin_saved_files steps_saved(const struct steps *steps, enum step_kind kind, size_t *failed);
+void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, twin_status status,
+                const twin_error *error);
+
+/* Appends the note of inputs by these names and options. */
+bool steps_note(twin_buffer *out, const twin_input_options *options, const char *const *names, size_t count);
+
+/* Writes an output with `write`, whole or not at all; on false the error has been reported. */
+bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),
+                 const void *what);
+
+#endif

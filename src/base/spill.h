@@ -1,0 +1,54 @@
+/* spill.h — an array that grows in a temporary file and is then read as if it were in memory.
+ *
+ * Bytes are only appended; in the end the file is mapped. Pages of a mapped file count as memory of the process
+ * once they are touched, although the system may take them back at any time. So readers tell roughly how much they
+ * touch, and after a certain amount all pages are given back. They stay in the system's cache while there is room for them, and
+ * to touch them again is cheap then. */
+#ifndef TWIN_BASE_SPILL_H
+#define TWIN_BASE_SPILL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <twinsift/status.h>
+
+struct twin__spill {
+    char *bytes; /* while it grows: what has not been written yet; then all of it */
+    size_t length, capacity;
+    int fd;           /* -1: there is none */
+    uint64_t in_file; /* bytes */
+    bool is_mapped;
+    size_t most_touched; /* bytes that may be touched before pages are given back */
+    atomic_size_t touched;
+};
+#define TWIN__NO_SPILL                                                                                               \
+    {                                                                                                                \
+        .fd = -1                                                                                                     \
+    }
+
+/* Makes an unnamed file in the folder. TWIN_EIO and errno when that fails, as in the next two. */
+twin_status twin__spill_open(struct twin__spill *spill, const char *folder, size_t most_touched);
+void twin__spill_clear(struct twin__spill *spill);
+
+/* Adds to the end. */
+twin_status twin__spill_append(struct twin__spill *spill, const void *bytes, size_t length);
+
+/* Nothing will be appended any more: `bytes` becomes the whole array. */
+twin_status twin__spill_map(struct twin__spill *spill);
+
+/* Gives all pages back. */
+void twin__spill_release(struct twin__spill *spill);
+
+/* With one page the system maps those around it. */
+enum { TWIN__SPILL_AROUND = 1 << 16 };
+
+/* So many bytes in a row are touched, or TWIN__SPILL_AROUND at a place by itself. By any thread; `spill` may be NULL. */
+static inline void twin__spill_touch(struct twin__spill *spill, size_t bytes)
+{
+    if (spill && spill->is_mapped &&
+        atomic_fetch_add_explicit(&spill->touched, bytes, memory_order_relaxed) + bytes > spill->most_touched)
+        twin__spill_release(spill);
+}
+
+#endif

@@ -1,0 +1,242 @@
+/* candidate_parts.c — the candidates of some of the bands, files of them, and those of all parts put together. */
+#include "join/candidates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "join/engine.h"
+#include "join/similar_private.h"
+#include "join/step_file.h"
+#include "join/union_find.h"
+
+static const char MAGIC[] = "TWINCND1";
+
+static twin_status create(twin_candidates **out, const twin_collection *collection, twin_part part, twin_error *error)
+{
+    twin_candidates *candidates = calloc(1, sizeof *candidates);
+    if (!candidates)
+        return twin__fail_memory(error);
+    candidates->part = part;
+    candidates->documents = twin_collection_count(collection).documents;
+    twin_status status = twin_collection_fingerprint(&candidates->fingerprint, collection);
+    if (status != TWIN_OK) {
+        free(candidates);
+        return twin__fail_status(error, status);
+    }
+    *out = candidates;
+    return TWIN_OK;
+}
+
+void twin_candidates_free(twin_candidates *candidates)
+{
+    if (!candidates)
+        return;
+    twin__bands_found_clear(&candidates->found);
+    free(candidates);
+}
+
+/* ---- finding ---- */
+
+/* The bands of a part: as many as of any other, or one less. */
+static struct twin__band_range bands_of(twin_part part, size_t bands)
+{
+    if (part.of == 0)
+        return (struct twin__band_range){ 0, bands };
+    return (struct twin__band_range){ bands * part.number / part.of, bands * (part.number + 1) / part.of };
+}
+
+static twin_status check(const twin_collection *collection, const twin_similar_options *options, twin_part part,
+                         twin_error *error)
+{
+    if (options->threshold != 0 || twin_collection_scheme(collection)->measure != TWIN_JACCARD ||
+        twin_collection_slots(collection) == 0)
+        return twin__fail(error, TWIN_EINVAL,
+                          "candidates are found in parts by the scheme of the collection, and by Jaccard similarity");
+    if (part.of > 0 && part.number >= part.of)
+        return twin__fail(error, TWIN_EINVAL, "there is no part %" PRIu32 " of %" PRIu32, part.number, part.of);
+    return TWIN_OK;
+}
+
+static twin_status find(twin_candidates *candidates, const twin_collection *collection,
+                        const twin_similar_options *options)
+{
+    struct twin__provider provider = { 0 };
+    struct twin__band_range range = bands_of(candidates->part, options->bands.plan.bands);
+    twin_status status = twin__collection_provider(&provider, collection, options->exec.workers);
+    if (status == TWIN_OK && range.first < range.end) /* there may be more parts than bands */
+        status = twin__engine_find_bands(&candidates->found, &provider, options, range);
+    twin__collection_provider_clear(&provider);
+    return status;
+}
+
+twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
+                                 twin_similar_options options, twin_part part, twin_error *error)
+{
+    if (!out || !collection)
+        return twin__fail_null(error, out ? "collection" : "out");
+    *out = NULL;
+    twin_candidates *candidates = NULL;
+    twin_status status = check(collection, &options, part, error);
+    if (status == TWIN_OK)
+        status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
+    if (status == TWIN_OK)
+        status = create(&candidates, collection, part, error);
+    if (status != TWIN_OK)
+        return status;
+    status = find(candidates, collection, &options);
+    if (status != TWIN_OK) {
+        twin_candidates_free(candidates);
+        return twin__fail_status(error, status);
+    }
+    *out = candidates;
+    return TWIN_OK;
+}
+
+/* ---- writing ---- */
+
+/* Documents that are united, each with the one above it. */
+static void put_unions(struct twin__checked_stream *stream, const uint32_t *group, size_t documents)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; group && i < documents; i++)
+        count += group[i] != i;
+    twin__checked_put_number(stream, group != NULL);
+    twin__checked_put_number(stream, count);
+    for (size_t i = 0; group && i < documents; i++)
+        if (group[i] != i)
+            twin__checked_put_number(stream, (uint64_t)i << 32 | group[i]);
+}
+
+twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file, twin_error *error)
+{
+    if (!candidates || !file)
+        return twin__fail_null(error, file ? "candidates" : "file");
+    const struct twin__bands_found *found = &candidates->found;
+    struct twin__checked_stream stream;
+    twin__checked_begin(&stream, file, MAGIC);
+    twin__step_put_head(&stream, candidates->fingerprint, candidates->part);
+    twin__checked_put_number(&stream, found->seen);
+    twin__checked_put_number(&stream, found->pairs.count);
+    for (size_t i = 0; i < found->pairs.count; i++)
+        twin__checked_put_number(&stream, found->pairs.items[i]);
+    put_unions(&stream, found->group, candidates->documents);
+    twin__checked_put_number(&stream, found->bucket_count);
+    for (size_t i = 0; i < found->bucket_count; i++) {
+        twin__checked_put_number(&stream, found->buckets[i].document);
+        twin__checked_put_real(&stream, found->buckets[i].seconds);
+    }
+    return twin__checked_put_end(&stream, error);
+}
+
+/* ---- reading ---- */
+
+static twin_status get_pairs(struct twin__checked_stream *stream, twin_candidates *candidates, twin_error *error)
+{
+    uint64_t seen, left = 0;
+    twin_status status = twin__checked_get_number(stream, &seen, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_number(stream, &left, error);
+    candidates->found.seen += seen;
+    for (; left > 0 && status == TWIN_OK; left--) {
+        uint64_t pair;
+        status = twin__checked_get_number(stream, &pair, error);
+        if (status == TWIN_OK &&
+            (twin__pair_high(pair) >= candidates->documents || twin__pair_low(pair) >= twin__pair_high(pair)))
+            return twin__checked_fail(stream, "a pair of documents that do not exist", error);
+        if (status == TWIN_OK && !twin__pairs_add(&candidates->found.pairs, pair))
+            return twin__fail_memory(error);
+    }
+    return status;
+}
+
+static twin_status get_unions(struct twin__checked_stream *stream, twin_candidates *candidates, twin_error *error)
+{
+    struct twin__bands_found *found = &candidates->found;
+    uint64_t exist, left = 0;
+    twin_status status = twin__checked_get_number(stream, &exist, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_number(stream, &left, error);
+    if (status == TWIN_OK && exist && !found->group) {
+        found->group = malloc((candidates->documents + 1) * sizeof *found->group);
+        if (!found->group)
+            return twin__fail_memory(error);
+        for (size_t i = 0; i < candidates->documents; i++)
+            found->group[i] = (uint32_t)i;
+    }
+    for (; left > 0 && status == TWIN_OK; left--) {
+        uint64_t both;
+        status = twin__checked_get_number(stream, &both, error);
+        uint32_t document = (uint32_t)(both >> 32), above = (uint32_t)both;
+        if (status == TWIN_OK && (!found->group || document >= candidates->documents || above >= document))
+            return twin__checked_fail(stream, "documents are united that do not exist", error);
+        if (status == TWIN_OK)
+            twin__union_join(found->group, document, above);
+    }
+    return status;
+}
+
+static twin_status get_buckets(struct twin__checked_stream *stream, twin_candidates *candidates, twin_error *error)
+{
+    struct twin__bands_found *found = &candidates->found;
+    uint64_t left;
+    twin_status status = twin__checked_get_number(stream, &left, error);
+    for (; left > 0 && status == TWIN_OK; left--) {
+        uint64_t document;
+        double seconds = 0;
+        status = twin__checked_get_number(stream, &document, error);
+        if (status == TWIN_OK)
+            status = twin__checked_get_real(stream, &seconds, error);
+        if (status == TWIN_OK && (!found->group || document >= candidates->documents || !(seconds >= 0)))
+            return twin__checked_fail(stream, "a bucket that does not exist", error);
+        if (status == TWIN_OK && !TWIN__ARRAY_GROW(&found->buckets, &found->bucket_capacity, found->bucket_count, 1))
+            return twin__fail_memory(error);
+        if (status == TWIN_OK)
+            found->buckets[found->bucket_count++] = (struct twin__large_bucket){ (uint32_t)document, seconds };
+    }
+    return status;
+}
+
+static twin_status read_file(twin_candidates *candidates, struct twin__parts_read *parts, FILE *file,
+                             twin_error *error)
+{
+    struct twin__checked_stream stream;
+    twin_status status = twin__checked_open(&stream, file, MAGIC, error);
+    if (status == TWIN_OK)
+        status = twin__step_get_head(&stream, parts, candidates->fingerprint, error);
+    if (status == TWIN_OK)
+        status = get_pairs(&stream, candidates, error);
+    if (status == TWIN_OK)
+        status = get_unions(&stream, candidates, error);
+    if (status == TWIN_OK)
+        status = get_buckets(&stream, candidates, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_end(&stream, error);
+    twin__checked_clear(&stream);
+    return status;
+}
+
+twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection, twin_saved_files saved,
+                                 twin_error *error)
+{
+    if (!out || !collection || !saved.files)
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "saved.files");
+    *out = NULL;
+    twin_candidates *candidates = NULL;
+    struct twin__parts_read parts = { 0 };
+    size_t at = 0;
+    twin_status status = create(&candidates, collection, (twin_part){ 0 }, error);
+    if (status != TWIN_OK)
+        return status;
+    for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK)
+        status = read_file(candidates, &parts, saved.files[at], error);
+    if (saved.failed)
+        *saved.failed = at;
+    status = twin__step_end(&parts, status, error);
+    if (status == TWIN_OK)
+        *out = candidates;
+    else
+        twin_candidates_free(candidates);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* test_checked_stream.c — streams with a magic and a checksum. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked_stream.h"
+
+static const char MAGIC[] = "TESTING1";
+
+/* A stream of a number, a real number and a text. */
+static size_t write_example(char **bytes)
+{
+    size_t length;
+    struct twin__checked_stream stream;
+    FILE *file = open_memstream(bytes, &length);
+    assert_non_null(file);
+    twin__checked_begin(&stream, file, MAGIC);
+    twin__checked_put_number(&stream, 0x0102030405060708);
+    twin__checked_put_real(&stream, -0.125);
+    twin__checked_put_text(&stream, "twins", 5);
+    assert_int_equal(twin__checked_put_end(&stream, NULL), TWIN_OK);
+    fclose(file);
+    return length;
+}
+
+static twin_status read_example(const char *bytes, size_t length, twin_error *error)
+{
+    FILE *file = fmemopen((void *)(uintptr_t)bytes, length, "rb");
+    struct twin__checked_stream stream;
+    twin_buffer text = { 0 };
+    uint64_t number = 0;
+    double real = 0;
+    assert_non_null(file);
+    twin_status status = twin__checked_open(&stream, file, MAGIC, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_number(&stream, &number, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_real(&stream, &real, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_text(&stream, &text, 100, error);
+    if (status == TWIN_OK)
+        status = twin__checked_get_end(&stream, error);
+    if (status == TWIN_OK) {
+        assert_int_equal(number, 0x0102030405060708);
+        assert_true(real == -0.125);
+        assert_int_equal(text.length, 5);
+        assert_memory_equal(text.bytes, "twins", 5);
+    }
+    twin_buffer_clear(&text);
+    twin__checked_clear(&stream);
+    fclose(file);
+    return status;
+}
+
+static void what_was_written_is_read(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t length = write_example(&bytes);
+    assert_int_equal(length, 8 + 8 + 8 + 8 + 5 + 8);
+    assert_int_equal((unsigned char)bytes[8], 8); /* the low byte first */
+    assert_int_equal(read_example(bytes, length, NULL), TWIN_OK);
+    free(bytes);
+}
+
+static void every_flipped_bit_is_noticed(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t length = write_example(&bytes);
+    for (size_t bit = 0; bit < 8 * length; bit++) {
+        bytes[bit / 8] = (char)(bytes[bit / 8] ^ 1 << bit % 8);
+        assert_int_equal(read_example(bytes, length, NULL), TWIN_EFORMAT);
+        bytes[bit / 8] = (char)(bytes[bit / 8] ^ 1 << bit % 8);
+    }
+    free(bytes);
+}
+
+static void every_other_length_is_noticed(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t length = write_example(&bytes);
+    twin_error error;
+    for (size_t shorter = 1; shorter < length; shorter++)
+        assert_int_equal(read_example(bytes, shorter, NULL), TWIN_EFORMAT);
+    bytes = realloc(bytes, length + 1);
+    bytes[length] = 0;
+    assert_int_equal(read_example(bytes, length + 1, &error), TWIN_EFORMAT);
+    assert_non_null(strstr(error.message, "follows the end"));
+    free(bytes);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    (void)state;
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        skip();
+    twin_error error;
+    struct twin__checked_stream stream;
+    twin__checked_begin(&stream, full, MAGIC);
+    twin__checked_put_text(&stream, "twins", 5);
+    assert_int_equal(twin__checked_put_end(&stream, &error), TWIN_EIO);
+    assert_non_null(strstr(error.message, "No space left"));
+    fclose(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(every_flipped_bit_is_noticed),
+        cmocka_unit_test(every_other_length_is_noticed),
+        cmocka_unit_test(a_full_disk_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

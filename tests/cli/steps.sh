@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# twinsift sign, band, join and filter, and dedup --memory and --resume: the bytes that dedup writes, whatever the parts,
+# also after kills; files that do not belong together are refused.
+set -u
+: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}"
+failures=0
+fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+
+# run STATUS ARGUMENT...: runs twinsift, leaves out and err, checks the exit status.
+run() {
+    local expected=$1 status
+    shift
+    asked="twinsift $*"
+    "$TWINSIFT" "$@" >out 2>err
+    status=$?
+    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
+}
+# wrong WORDS ARGUMENT...: an error with these words in its one sentence.
+wrong() {
+    local words=$1
+    shift
+    run 2 "$@"
+    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
+    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
+}
+same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+
+documents=3000
+[ -z "${TWINSIFT_QUICK-}" ] || documents=800
+"$TWINSIFT_GENERATE" --docs $documents --bytes 800 --seed 6 --copies 0.4 --edits --families 2:150 >corpus.jsonl
+awk 'NR % 9 == 0 { sub(/"id": ?"[^"]*", ?/, "") } { print }' corpus.jsonl >some-without-ids.jsonl
+split -n l/3 -a 1 --additional-suffix=.jsonl some-without-ids.jsonl part-
+gzip -c part-b.jsonl >part-b.jsonl.gz
+shards=(part-a.jsonl part-b.jsonl.gz part-c.jsonl)
+
+# ---- steps and parts
+
+run 0 dedup -q "${shards[@]}" -o whole.jsonl --groups whole.groups
+[ "$(wc -l <whole.jsonl)" -lt $((documents * 9 / 10)) ] || fail "the corpus has too few duplicates to show anything"
+for shard in "${shards[@]}"; do
+    run 0 sign "$shard" -o "${shard%%.*}.sig"
+done
+for part in 1 2; do
+    run 0 band part-?.sig --part $part/2 -o $part.cand
+done
+for part in 1 2 3; do
+    run 0 join part-?.sig ?.cand --part $part/3 -o $part.pairs
+done
+run 0 filter part-?.sig ?.pairs -o steps.jsonl --groups steps.groups
+grep -q "^documents *$documents " err || fail "$asked: no summary: $(cat err)"
+same whole.jsonl steps.jsonl "$asked"
+same whole.groups steps.groups "$asked"
+run 0 dedup -q "${shards[@]}" -o whole/
+run 0 filter -q part-?.sig ?.pairs --part 1/2 -o filtered/
+[ "$(ls filtered)" = "part-a.jsonl
+part-c.jsonl" ] || fail "$asked: wrote $(ls filtered)"
+run 0 filter -q part-?.sig ?.pairs --part 2/2 -o filtered/
+for shard in "${shards[@]}"; do
+    same "whole/$shard" "filtered/$shard" "$asked"
+done
+
+run 0 dedup -q --keep longest --threshold 0.7 --shingle word:2 "${shards[@]}" -o longest.jsonl
+for shard in "${shards[@]}"; do
+    run 0 sign -q --threshold 0.7 --shingle word:2 --threads 1 "$shard" -o "${shard%%.*}.other"
+done
+run 0 band -q part-?.other -o other.cand
+run 0 join -q part-?.other other.cand --keep longest -o other.pairs
+run 0 filter -q part-?.other other.pairs -o steps.jsonl
+same longest.jsonl steps.jsonl "$asked"
+
+# ---- what does not belong together
+
+wrong 'other signatures' join part-a.sig part-c.sig part-b.sig 1.cand 2.cand -o x
+wrong 'part 2 of 2 is missing' join part-?.sig 1.cand -o x
+wrong 'part 1 of 3 is missing' filter part-?.sig 2.pairs 3.pairs -o x
+wrong 'is there twice' filter part-?.sig 1.pairs 1.pairs -o x
+wrong 'another scheme' band part-a.sig part-b.other -o x
+wrong 'not made by sign, band or join' band part-a.jsonl -o x
+wrong 'of candidates; wanted are files made by sign' band part-a.sig 1.cand -o x
+wrong 'no candidates' join part-a.sig -o x
+wrong '-o FILE' band part-a.sig
+wrong 'standard input' sign - -o x
+wrong '5/4' band part-a.sig --part 5/4 -o x
+wrong 'FOLDER/' filter part-?.sig ?.pairs --part 1/2 -o x
+head -c 5000 part-a.sig >short.sig
+wrong 'short.sig: damaged at byte' band short.sig -o x
+mv part-a.jsonl moved.jsonl
+wrong 'part-a.jsonl' join part-?.sig ?.cand -o x
+mv moved.jsonl part-a.jsonl
+[ ! -e x ] || fail "an error left an output"
+
+# ---- less memory than there are signatures, and runs that are killed
+
+mkdir temp
+run 0 dedup -q --memory 68M --temp temp "${shards[@]}" -o small.jsonl --groups small.groups
+same whole.jsonl small.jsonl "$asked"
+same whole.groups small.groups "$asked"
+wrong '--memory' dedup --memory 1M "${shards[@]}" -o x
+
+resume=("$TWINSIFT" dedup -q --resume --temp temp "${shards[@]}" -o resumed.jsonl --groups resumed.groups)
+began=$(date +%s%N)
+"${resume[@]}" || fail "dedup --resume"
+took=$((($(date +%s%N) - began) / 1000000))
+[ -z "$(ls temp)" ] || fail "dedup --resume left $(ls temp)"
+kills=0
+for round in 1 2 3 4 5 6; do
+    rm -f resumed.jsonl resumed.groups
+    "${resume[@]}" 2>err &
+    run=$!
+    sleep "$(awk -v "share=$round" -v "all=$took" 'BEGIN { print share * all / 7000 }')"
+    kill -9 $run 2>/dev/null && kills=$((kills + 1))
+    wait $run 2>/dev/null
+    "${resume[@]}" 2>err || fail "dedup --resume after a kill: $(cat err)"
+    same whole.jsonl resumed.jsonl "dedup --resume, kill $round"
+    same whole.groups resumed.groups "dedup --resume, kill $round"
+done
+[ $kills -gt 0 ] || fail "no run was killed"
+[ "$(ls temp resumed.jsonl* | wc -l)" = 3 ] || fail "left behind: $(ls temp resumed.jsonl*)"
+
+# A finished stage is used: without its input's text nothing could be signed again. One that is damaged is not.
+"$TWINSIFT" dedup -q --resume --temp temp corpus.jsonl -o /dev/full 2>err && fail "a full disk was not noticed"
+[ -s temp/*/pairs ] || fail "an interrupted run keeps its stages: $(ls temp/*)"
+printf 'x' | dd of="$(echo temp/*/pairs)" bs=1 seek=40 conv=notrunc status=none
+run 0 dedup -q corpus.jsonl -o reference.jsonl
+exec 9<"$(echo temp/*)"
+flock 9
+wrong 'another run' dedup --resume --temp temp corpus.jsonl -o again.jsonl
+exec 9<&-
+run 0 dedup -q --resume --temp temp corpus.jsonl -o again.jsonl
+grep -q 'done again' err || fail "$asked: a damaged stage was not noticed: $(cat err)"
+same reference.jsonl again.jsonl "$asked"
+wrong 'standard input' dedup --resume - -o x
+wrong '--against' dedup --resume --against part-a.jsonl part-c.jsonl -o x
+
+[ $failures = 0 ] && echo 'steps: good'
+exit $((failures > 0))
