@@ -11,6 +11,7 @@
 #include <twinsift/bands.h>
 #include <twinsift/bloom.h>
 #include <twinsift/buffer.h>
+#include <twinsift/candidates.h>
 #include <twinsift/cluster.h>
 #include <twinsift/collection.h>
 #include <twinsift/cpu.h>

@@ -20,9 +20,9 @@ static twin_status append_in_memory(twin_collection *collection, const struct tw
         !TWIN__ARRAY_GROW(&collection->signatures, &collection->signature_capacity, count * slots,
                           more->count * slots))
         return TWIN_ENOMEM;
-    if (more->count && slots)
+    if (slots && collection->signatures)
         memcpy(collection->signatures + count * slots, more->signatures, more->count * slots * sizeof(uint32_t));
-    for (size_t i = 0; i < more->count; i++) {
+    for (size_t i = 0; collection->entries && i < more->count; i++) {
         collection->entries[count + i] = more->entries[i];
         collection->entries[count + i].id += ids;
     }

@@ -324,7 +324,7 @@ twin_status twin_collection_read(twin_collection **out, const twin_input *input,
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status == TWIN_OK)
         status = twin__collection_create(&collection, input, &options, error);
-    if (status != TWIN_OK)
+    if (!collection)
         return status;
     if (error)
         *error = (twin_error){ 0 };

@@ -83,7 +83,7 @@ twin_status twin_candidates_find(twin_candidates **out, const twin_collection *c
         status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
     if (status == TWIN_OK)
         status = create(&candidates, collection, part, error);
-    if (status != TWIN_OK)
+    if (!candidates)
         return status;
     status = find(candidates, collection, &options);
     if (status != TWIN_OK) {
@@ -227,7 +227,7 @@ twin_status twin_candidates_read(twin_candidates **out, const twin_collection *c
     struct twin__parts_read parts = { 0 };
     size_t at = 0;
     twin_status status = create(&candidates, collection, (twin_part){ 0 }, error);
-    if (status != TWIN_OK)
+    if (!candidates)
         return status;
     for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK)
         status = read_file(candidates, &parts, saved.files[at], error);

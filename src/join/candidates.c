@@ -170,7 +170,7 @@ twin_status twin__candidates_from_found(struct twin__band_candidates *out, struc
     out->pairs = found->pairs;
     out->seen = found->seen;
     found->pairs = (struct twin__pairs){ 0 };
-    if (status == TWIN_OK && out->crowds.count) {
+    if (status == TWIN_OK && found->group && out->crowds.count) {
         out->group = found->group;
         found->group = NULL;
         drop_within(out);

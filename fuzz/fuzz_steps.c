@@ -1,0 +1,127 @@
+/* fuzz_steps.c — any bytes as a file of signatures, candidates or pairs, with a checksum that is right: an error or something
+ * that can be used without going astray. The first byte selects the kind; the fingerprint, too, is made right. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/dedup.h>
+#include <twinsift/hash.h>
+
+enum { DOCUMENTS = 80, TEXT = 200, MAGIC = 8, NUMBER = 8 };
+
+static struct {
+    char texts[DOCUMENTS][TEXT];
+    twin_memory_document documents[DOCUMENTS];
+    twin_input *input;
+    twin_collection *collection;
+    uint64_t fingerprint;
+} world;
+
+static void demand(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static twin_collection_options collection_options(void)
+{
+    return (twin_collection_options){ .scheme = { .minhash = { .slots = 16 } }, .repeated_ids = true };
+}
+
+/* Texts of one template, so that there are pairs and a crowd. */
+static void make_world(void)
+{
+    for (int i = 0; i < DOCUMENTS; i++) {
+        int length =
+            snprintf(world.texts[i], TEXT, "%080d the same words again in every text of this kind %d", i % 9, i);
+        world.documents[i].text = (twin_text){ world.texts[i], (size_t)length };
+    }
+    demand(twin_input_from_texts(&world.input, world.documents, DOCUMENTS, (twin_input_options){ 0 }, NULL) ==
+           TWIN_OK);
+    demand(twin_collection_read(&world.collection, world.input, collection_options(), NULL) == TWIN_OK);
+    demand(twin_collection_fingerprint(&world.fingerprint, world.collection) == TWIN_OK);
+}
+
+static void put_number(uint8_t *at, uint64_t number)
+{
+    for (int i = 0; i < NUMBER; i++)
+        at[i] = (uint8_t)(number >> (8 * i));
+}
+
+static void use_collection(twin_saved_files saved)
+{
+    twin_collection *collection;
+    twin_error error = { 0 };
+    if (twin_collection_load(&collection, world.input, saved, collection_options(), &error) != TWIN_OK) {
+        demand(error.message[0]);
+        return;
+    }
+    twin_scratch scratch = { 0 };
+    for (uint32_t i = 0; i < twin_collection_count(collection).documents; i++) {
+        twin_set set;
+        (void)twin_collection_id(NULL, collection, i);
+        (void)twin_collection_set(&set, collection, &scratch, i, &error);
+    }
+    twin_scratch_clear(&scratch);
+    twin_collection_free(collection);
+}
+
+static void use_candidates(twin_saved_files saved)
+{
+    twin_candidates *candidates;
+    twin_matches matches = { 0 };
+    twin_dedup_options rule = { 0 };
+    twin_error error = { 0 };
+    if (twin_candidates_read(&candidates, world.collection, saved, &error) != TWIN_OK) {
+        demand(error.message[0]);
+        return;
+    }
+    demand(twin_dedup_match(&matches, world.collection, candidates, &rule, (twin_part){ 0 }, &error) == TWIN_OK);
+    twin_matches_clear(&matches);
+    twin_candidates_free(candidates);
+}
+
+static void use_matches(twin_saved_files saved)
+{
+    twin_matches matches = { 0 };
+    twin_dedup_options rule;
+    twin_buffer field = { 0 };
+    twin_dedup *dedup = NULL;
+    twin_error error = { 0 };
+    if (twin_dedup_read_matches(&matches, &rule, &field, world.collection, saved, &error) == TWIN_OK)
+        (void)twin_dedup_decide(&dedup, world.collection, &matches, &rule, &error);
+    demand(dedup || error.message[0]);
+    twin_dedup_free(dedup);
+    twin_matches_clear(&matches);
+    twin_buffer_clear(&field);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const magics[] = { "TWINSIG1", "TWINCND1", "TWINPRS1" };
+    if (!world.collection)
+        make_world();
+    if (size < 1 + NUMBER)
+        return 0;
+    int kind = data[0] % 3;
+    size_t length = MAGIC + size - 1;
+    uint8_t *bytes = malloc(length + NUMBER);
+    if (!bytes)
+        return 0;
+    memcpy(bytes, magics[kind], MAGIC);
+    memcpy(bytes + MAGIC, data + 1, size - 1);
+    if (kind > 0)
+        put_number(bytes + MAGIC, world.fingerprint);
+    put_number(bytes + length, twin_hash_bytes((twin_hash){ .family = TWIN_HASH_XXH3 }, bytes, length));
+    FILE *file = fmemopen(bytes, length + NUMBER, "rb");
+    twin_saved_files saved = { &file, 1, NULL };
+    if (file && kind == 0)
+        use_collection(saved);
+    else if (file && kind == 1)
+        use_candidates(saved);
+    else if (file)
+        use_matches(saved);
+    if (file)
+        fclose(file);
+    free(bytes);
+    return 0;
+}
