@@ -288,7 +288,7 @@ check_inputs()
     sed 's/title/other/; s/g1/h1/; s/g2/h2/' table.csv >other.csv
     expect "tables with other columns" 2 "" "other.csv: has other columns than the inputs before it" \
         bash -c '"$0" dedup --quiet table.csv other.csv -o both.csv' "$TWINSIFT"
-    expect "a table and JSON lines" 2 "" "good.jsonl: has other columns than the inputs before it" \
+    expect "a table and JSON lines" 2 "" "good.jsonl: is of another format than the inputs before it" \
         bash -c '"$0" dedup --quiet --threshold 1 other.csv good.jsonl -o both.csv' "$TWINSIFT"
     expect "two columns" 0 $'g1\tg2\t0.8571' "" "$TWINSIFT" pairs --text-field title,text table.csv
     printf '%s\n' '{"doc":{"id":"g1","title":"x"},"body":"the body of a text"}' \
