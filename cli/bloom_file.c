@@ -6,25 +6,33 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *bloom_path(const struct shared_options *shared)
 {
     return shared->base.arguments[0];
 }
 
-twin_bloom *open_filter(const struct shared_options *shared, const char *path, twin_bloom_access access)
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+twin_bloom *open_filter(const struct shared_options *shared, const char *path, twin_bloom_access how)
 {
     twin_bloom *bloom = NULL;
     twin_error error = { 0 };
     twin_hash hash = { .family = TWIN_HASH_SIP };
     if (shared->key_file && !read_key(hash.key, shared->key_file))
         return NULL;
-    twin_bloom_open_options options = { .access = access, .hash = shared->key_file ? &hash : NULL };
+    twin_bloom_open_options options = { .access = how, .hash = shared->key_file ? &hash : NULL };
     twin_status status = twin_bloom_open(&bloom, path, options, &error);
     if (status == TWIN_EINVAL && !shared->key_file)
         fail("%s; --key-file gives it", error.message);
     else if (status == TWIN_EINVAL)
         fail("%s", error.message);
+    else if (status == TWIN_EIO && how != TWIN_BLOOM_READ && is_missing(path))
+        fail("%s; 'twinsift bloom create' creates a filter", error.message);
     else if (status != TWIN_OK)
         fail_status(path, status, &error);
     return bloom;

@@ -41,12 +41,13 @@ static void print_info(const char *path, const twin_bloom_info *info)
         printf("  hash             sip, keyed\n");
     else
         printf("  hash             %s, seed %" PRIu64 "\n", twin_hash_family_name(info->family), info->seed);
-    printf("  planned          %" PRIu64 " items, false positives %.3g %%\n", info->planned_items,
-           info->planned_rate * 100);
+    printf("  planned          %" PRIu64 " item%s, false positives %.3g %%\n", info->planned_items,
+           plural(info->planned_items), info->planned_rate * 100);
     printf("  added            %" PRIu64 ", of which %" PRIu64 " were new\n", info->added, info->fresh);
     if (counting)
         printf("  removed          %" PRIu64 "\n  full counters    %" PRIu64 "\n", info->removed, info->saturated);
-    printf("  holds            about %.0f items%s\n", info->items, info->past_plan ? ", more than planned" : "");
+    printf("  holds            about %.0f item%s%s\n", info->items, plural((uint64_t)(info->items + 0.5)),
+           info->past_plan ? ", more than planned" : "");
     printf("  fill             %.1f %%\n", info->fill * 100);
     printf("  false positives  %.3g %% now\n", info->rate * 100);
 }

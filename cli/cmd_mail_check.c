@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* As other filters have them. Of several messages the first of these that occurs. */
 enum { IS_SPAM = 0, IS_NOT = 1, IS_UNSURE = 2, MAIL_ERROR = 3 };
@@ -79,7 +80,7 @@ static bool check(void *context, const twin_message *message, twin_text path)
         return false;
     print_verdict(request, work->mail, &verdict, request->explain ? message : NULL, path);
     if (request->explain && !request->mail.shared.json)
-        explain_verdict(work->mail, message, &verdict);
+        explain_verdict(work->mail, message, &verdict, terminal_color(STDOUT_FILENO, request->mail.shared.color));
     return output_is_good();
 }
 
@@ -208,7 +209,9 @@ static const struct option_row options[] = {
       "a filter of addresses and domains, made by 'twinsift bloom', whose mail is good", &option_text, AT(trust) },
     { "method", 0, OPTIONS_MATCHING, "NAME", "the evidence that decides: all, content, sender or lookalike",
       &option_choice, AT(method), .choices = "all content sender lookalike" },
-    { "explain", 0, OPTIONS_OUTPUT, NULL, "print what the verdict rests on", &option_flag, AT(explain) },
+    { "explain", 0, OPTIONS_OUTPUT, NULL,
+      "print what the verdict rests on, and the nearest known message side by side with this one", &option_flag,
+      AT(explain) },
     { "pass", 'p', OPTIONS_OUTPUT, NULL,
       "write the message from standard input through, with headers X-Spam-Flag, X-Spam-Score and X-Twinsift",
       &option_flag, AT(pass) },

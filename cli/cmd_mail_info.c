@@ -21,6 +21,7 @@ static void print_json(const char *path, const twin_mail_info *info)
     record_count(&record, "messages", info->messages);
     record_count(&record, "learnt", info->learnt);
     record_count(&record, "imported", info->imported);
+    record_flag(&record, "keeps_texts", info->keeps_texts);
     record_count(&record, "keep_messages", info->keep_messages);
     record_count(&record, "keep_days", info->keep_days);
     record_list(&record, "labels");
@@ -82,7 +83,7 @@ static void print_text(const char *path, const twin_mail_info *info)
     printf("  kept        at most %" PRIu64 " messages", info->keep_messages);
     if (info->keep_days)
         printf(", for %" PRIu64 " days", info->keep_days);
-    printf("\n");
+    printf(info->keeps_texts ? ", with the beginnings of their texts\n" : ", without text\n");
     if (info->judged)
         printf("  accuracy    of the last %" PRIu64 " learnt: %" PRIu64 " judged right before, %" PRIu64
                " unsure, %" PRIu64 " wrong\n",

@@ -11,6 +11,7 @@ struct request {
     struct mail_request mail;
     const char *label;
     uint64_t keep_messages, keep_days;
+    enum { KEEP_TEXT, KEEP_NONE } keep;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
@@ -89,7 +90,9 @@ static void print_changes(const struct work *work)
 static int work_on(struct request *request, enum verb verb)
 {
     struct work work = { .request = request, .verb = verb, .now = mail_now() };
-    twin_mail_options limits = { .keep_messages = request->keep_messages, .keep_days = request->keep_days };
+    twin_mail_options limits = { .keep_messages = request->keep_messages,
+                                 .keep_days = request->keep_days,
+                                 .without_texts = request->keep == KEEP_NONE };
     uint64_t key[2];
     if (!mail_key(&limits, key, &request->mail))
         return EXIT_ERROR;
@@ -130,6 +133,9 @@ static int run_forget(void *request)
 static const struct option_row learn_options[] = {
     MAIL_MODEL_ROW(struct request),
     LABEL_ROW,
+    { "keep", 0, OPTIONS_INPUT, "WHAT",
+      "of a new model: keep the beginning of each message's text, which 'check --explain' shows, or none",
+      &option_choice, AT(keep), .choices = "text none" },
     { "keep-messages", 0, OPTIONS_INPUT, "N",
       "of a new model: the most messages it remembers (default: 100K); the oldest are forgotten", &option_count,
       AT(keep_messages), .least = 1, .most = 10000000 },

@@ -1,13 +1,17 @@
 /* mail_explain.c — a verdict in words. */
 #include "mail_explain.h"
 
+#include "show_diff.h"
 #include "support/escape.h"
+#include "support/messages.h"
+#include "support/terminal.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { MOST_WORDS = 12 };
+enum { MOST_WORDS = 12, COLUMNS = 110 };
 
 /* "2026-01-31" */
 static const char *day_of(char out[32], int64_t time)
@@ -49,7 +53,53 @@ static size_t find_words(twin_mail_word out[MOST_WORDS], twin_mail *mail, const 
     return twin_mail_explain(out, &count, mail, label, message, NULL) == TWIN_OK ? count : 0;
 }
 
-void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict)
+/* ---- side by side */
+
+/* The most similar message of any label; NULL: there is none. */
+static const twin_mail_lookalike *most_similar(const twin_mail_verdict *verdict)
+{
+    const twin_mail_lookalike *best = NULL;
+    for (size_t i = 0; i < 2 * verdict->count; i++) {
+        const twin_mail_evidence *e = &verdict->evidence[i / 2];
+        const twin_mail_lookalike *one = i % 2 ? &e->nearest_other : &e->nearest;
+        if (one->similarity > (best ? best->similarity : 0))
+            best = one;
+    }
+    return best;
+}
+
+static void print_beside(twin_text known, twin_text text, bool color)
+{
+    twin_edit_spans spans = { 0 };
+    size_t columns = terminal_columns(STDOUT_FILENO);
+    struct diff_style style = { color, columns ? columns : COLUMNS, SIZE_MAX };
+    if (twin_diff(&spans, known, text, (twin_diff_options){ .join = 2 }) != TWIN_OK ||
+        !print_side_by_side(stdout, known, text, &spans, style))
+        fail_status("the comparison", TWIN_ENOMEM, NULL);
+    twin_edit_spans_clear(&spans);
+}
+
+static void show_nearest(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)
+{
+    const twin_mail_lookalike *nearest = most_similar(verdict);
+    twin_buffer known = { 0 }, text = { 0 };
+    twin_error error = { 0 };
+    if (!nearest)
+        return;
+    twin_status status = twin_mail_text(&known, mail, nearest->number, &error);
+    if (status == TWIN_OK)
+        status = twin_mail_text_of(&text, message);
+    if (status != TWIN_OK)
+        fail_status("the nearest message", status, &error);
+    else if (known.length) {
+        printf("  message %" PRIu64 ", and this one:\n\n", nearest->number);
+        print_beside((twin_text){ known.bytes, known.length }, (twin_text){ text.bytes, text.length }, color);
+    }
+    twin_buffer_clear(&known);
+    twin_buffer_clear(&text);
+}
+
+void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)
 {
     twin_mail_word words[MOST_WORDS];
     for (size_t i = 0; i < verdict->count; i++) {
@@ -64,10 +114,19 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
             printf("\n");
         }
     }
+    show_nearest(mail, message, verdict, color);
+}
+
+static void record_known_text(struct record *record, twin_mail *mail, uint64_t number)
+{
+    twin_buffer text = { 0 };
+    if (twin_mail_text(&text, mail, number, NULL) == TWIN_OK && text.length)
+        record_text(record, "text", (twin_text){ text.bytes, text.length });
+    twin_buffer_clear(&text);
 }
 
 static void record_nearest(struct record *record, twin_mail *mail, const char *name,
-                           const twin_mail_lookalike *nearest)
+                           const twin_mail_lookalike *nearest, bool with_text)
 {
     twin_mail_known known;
     if (nearest->similarity <= 0 || twin_mail_known_at(&known, mail, nearest->number, NULL) != TWIN_OK)
@@ -78,6 +137,8 @@ static void record_nearest(struct record *record, twin_mail *mail, const char *n
     record_fixed(record, "similarity", nearest->similarity, 4);
     record_count(record, "copies", nearest->copies);
     record_count(record, "time", (uint64_t)known.time);
+    if (with_text)
+        record_known_text(record, mail, nearest->number);
     record_object_end(record);
 }
 
@@ -120,8 +181,8 @@ void record_evidence(struct record *record, twin_mail *mail, const twin_message 
         record_fixed(record, "sender", e->sender, 6);
         record_fixed(record, "lookalike", e->lookalike, 6);
         record_sender(record, &e->senders);
-        record_nearest(record, mail, "nearest", &e->nearest);
-        record_nearest(record, mail, "nearest_other", &e->nearest_other);
+        record_nearest(record, mail, "nearest", &e->nearest, message);
+        record_nearest(record, mail, "nearest_other", &e->nearest_other, message);
         if (message)
             record_words(record, mail, message, e->label);
         record_object_end(record);

@@ -81,8 +81,9 @@ twin_mail *mail_open(const struct mail_request *request, twin_mail_access access
         if (!request->model && !make_folders(path))
             return NULL;
         status = twin_mail_create(path, *create, false, &error);
-    } else if (create && (create->keep_messages || create->keep_days || create->key)) {
-        fail("%s exists: --keep-messages, --keep-days and --key-file are chosen when a model is created", path);
+    } else if (create && (create->keep_messages || create->keep_days || create->without_texts || create->key)) {
+        fail("%s exists: --keep, --keep-messages, --keep-days and --key-file are chosen when a model is created",
+             path);
         return NULL;
     }
     if (status == TWIN_OK)

@@ -43,6 +43,9 @@ foreach(file ${FUZZERS})
   target_include_directories(${target} PRIVATE src fuzz)
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes) # no header has the entry
   target_link_libraries(${target} PRIVATE settings static)
+  if(name STREQUAL lists) # small files that the program reads itself
+    target_link_libraries(${target} PRIVATE support)
+  endif()
   if(TWIN_FUZZ)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   else()

@@ -12,7 +12,8 @@
  * is lost, good only when it is clearly so, and unsure otherwise.
  *
  * A model is a file, readable by its owner only, or lives in memory. Everything in it is derived from mail by a hash
- * under a random key, which is in the file. Any number of processes may check while one learns. What is learnt takes
+ * under a random key, which is in the file; except the beginnings of texts, which explanations show, and which can be
+ * left out. Any number of processes may check while one learns. What is learnt takes
  * effect in this handle at once, and in the file with twin_mail_commit(), as a whole or not at all. A handle is
  * used by one thread at a time. */
 #ifndef TWINSIFT_MAIL_H
@@ -38,6 +39,7 @@ typedef struct twin_mail twin_mail;
 typedef struct twin_mail_options {
     uint64_t keep_messages; /* the most messages remembered; 0: 100,000 */
     uint64_t keep_days;     /* older ones are forgotten when others are learnt; 0: none are */
+    bool without_texts;     /* keep no beginnings of texts, which twin_mail_text() returns; in memory there are none */
     const uint64_t *key;    /* two numbers: the secret; NULL: drawn at random */
 } twin_mail_options;
 
@@ -192,6 +194,13 @@ typedef struct twin_mail_imported {
 TWIN_API twin_status twin_mail_import(twin_mail_imported *out, twin_mail *mail, twin_text sketches,
                                       twin_error *error);
 
+/* Appends the beginning of a remembered message: its subject, a line end, and its text, 2,000 bytes at most. Nothing
+ * if the model keeps none, or did not see the message itself but imported it. */
+TWIN_API twin_status twin_mail_text(twin_buffer *out, twin_mail *mail, uint64_t number, twin_error *error);
+
+/* The same of any message, to compare with. */
+TWIN_API twin_status twin_mail_text_of(twin_buffer *out, const twin_message *message);
+
 /* ---- the model */
 
 typedef struct twin_mail_label_info {
@@ -205,6 +214,7 @@ typedef struct twin_mail_info {
     uint64_t messages, learnt; /* remembered; learnt since the model was created */
     uint64_t imported;         /* of those remembered */
     uint64_t keep_messages, keep_days;
+    bool keeps_texts;
     uint64_t bytes;                                        /* of the file; 0 in memory */
     uint64_t message_bytes, signature_bytes, weight_bytes; /* of its parts: records, lookalikes, learners */
     twin_mail_label_info labels[TWIN_MAIL_MAX_LABELS];

@@ -60,4 +60,9 @@ twin_status twin__mail_save_examples(twin__store_txn *txn, unsigned label, const
 twin_status twin__mail_load_examples(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
                                      twin_error *error);
 
+/* ---- file_texts.c */
+
+twin_status twin__mail_save_texts(twin__store_txn *txn, const struct twin__model *model,
+                                  const struct twin__mail_saved *saved, twin_error *error);
+
 #endif

@@ -84,6 +84,7 @@ twin_status twin_mail_create_in_memory(twin_mail **out, twin_mail_options option
     if (!mail)
         return twin__fail_memory(NULL);
     mail->use = TWIN__MAIL_FOR_LEARNING;
+    options.without_texts = true;
     status = twin__model_init(&mail->model, options, key);
     if (status != TWIN_OK) {
         twin_mail_close(mail);
@@ -214,6 +215,12 @@ static twin_status change(twin_mail_effect *out, twin_mail *mail, enum twin__mai
     status = prepare(&item, mail, message, error);
     if (status != TWIN_OK)
         return status;
+    if (!mail->model.options.without_texts) {
+        item.subject = message->subject;
+        item.text = message->text;
+        if (item.text.length > TWIN__MAIL_TEXT_BYTES + 4) /* the last character whole */
+            item.text.length = TWIN__MAIL_TEXT_BYTES + 4;
+    }
     status = twin__mail_act(&effect, &mail->model, act, &item, label, time, error);
     bool changed = effect != TWIN_MAIL_KNOWN && effect != TWIN_MAIL_UNKNOWN;
     if (status == TWIN_OK && changed && mail->store) {
@@ -417,6 +424,33 @@ twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mai
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
+twin_status twin_mail_text(twin_buffer *out, twin_mail *mail, uint64_t number, twin_error *error)
+{
+    if (!out || !mail)
+        return twin__fail_null(error, out ? "mail" : "out");
+    twin_mail_known known;
+    twin_status status = twin_mail_known_at(&known, mail, number, error);
+    const struct twin__mail_text *text = twin__mail_texts_find(&mail->model.texts, number);
+    if (status != TWIN_OK || text)
+        return text ? twin_buffer_append(out, text->bytes, text->length) : status;
+    if (!mail->store || mail->model.options.without_texts)
+        return TWIN_OK;
+    twin__store_txn *txn;
+    status = twin__store_begin_read(&txn, mail->store, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__mail_load_text(out, number, txn, mail->store, error);
+    twin__store_end_read(txn);
+    return status;
+}
+
+twin_status twin_mail_text_of(twin_buffer *out, const twin_message *message)
+{
+    if (!out || !message)
+        return twin__fail_null(NULL, out ? "message" : "out");
+    return twin__mail_cut(out, message->subject, message->text);
+}
+
 twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error)
 {
     if (!out || !mail)
@@ -482,7 +516,8 @@ twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error 
     *out = (twin_mail_info){ .messages = model->remembered.live,
                              .learnt = model->learnt,
                              .keep_messages = model->options.keep_messages,
-                             .keep_days = model->options.keep_days };
+                             .keep_days = model->options.keep_days,
+                             .keeps_texts = !model->options.without_texts };
     describe_labels(out, model);
     describe_accuracy(out, &model->remembered);
     return mail->store ? twin__mail_file_sizes(out, mail->store, error) : TWIN_OK;

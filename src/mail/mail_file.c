@@ -2,7 +2,9 @@
  *
  *     table       key                       value
  *     meta        "format", "state"         below
+ *                 "texts"                   check, the most bytes of a text (4); not there if none are kept
  *     messages    number / 256              check, then a record of 40 bytes for each number from 256·key on
+ *                 2^62 + number / 16        the beginnings of texts, if they are kept: file_texts.c
  *     signatures  number / 256              check, then a signature of 128 bytes for each
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
@@ -136,6 +138,7 @@ twin_status twin__mail_saved_update(struct twin__mail_saved *saved, struct twin_
     saved->first = model->remembered.first;
     saved->next = model->remembered.first + model->remembered.count;
     model->remembered.touched_count = 0;
+    twin__mail_texts_clear(&model->texts);
     return status;
 }
 
@@ -153,7 +156,26 @@ static twin_status save_format(twin__store_txn *txn, const struct twin__model *m
     twin__put8(value + 40, model->options.keep_days);
     twin__put8(value + 48, twin_hash_bytes(hash, HASH_CHECK, sizeof HASH_CHECK - 1));
     twin__put8(value + 56, XXH3_64bits(value, 56));
-    return twin__store_put_named(txn, META, "format", (struct twin__bytes){ value, sizeof value }, error);
+    twin_status status =
+        twin__store_put_named(txn, META, "format", (struct twin__bytes){ value, sizeof value }, error);
+    unsigned char texts[CHECK_BYTES + 4];
+    twin__put4(texts + CHECK_BYTES, TWIN__MAIL_TEXT_BYTES);
+    twin__mail_put_check(texts, sizeof texts, 0);
+    if (status == TWIN_OK && !model->options.without_texts)
+        status = twin__store_put_named(txn, META, "texts", (struct twin__bytes){ texts, sizeof texts }, error);
+    return status;
+}
+
+/* Whether texts are kept. */
+static twin_status load_texts(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
+                              twin_error *error)
+{
+    struct twin__bytes value;
+    twin_status status = twin__store_get_named(&value, txn, META, "texts", error);
+    if (status == TWIN_OK && value.at && !twin__mail_check_fits(value, 0))
+        status = twin__store_fail_damaged(error, store, "its parameters");
+    out->options.without_texts = status != TWIN_OK || !value.at;
+    return status;
 }
 
 static twin_status save_state(twin__store_txn *txn, const struct twin__model *model,
@@ -208,7 +230,7 @@ static twin_status load_format(struct twin__model *out, uint32_t *version, twin_
                           twin__store_path(store));
     status = twin__model_init(
         out, (twin_mail_options){ .keep_messages = twin__get8(at + 32), .keep_days = twin__get8(at + 40) }, key);
-    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+    return status == TWIN_OK ? load_texts(out, txn, store, error) : twin__fail_status(error, status);
 }
 
 /* A label's name in the file ends within its 64 bytes. */
@@ -398,6 +420,8 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
     twin_status status = saved->version == VERSION ? TWIN_OK : save_format(txn, model, error);
     if (status == TWIN_OK)
         status = save_messages(txn, &model->remembered, saved, error);
+    if (status == TWIN_OK)
+        status = twin__mail_save_texts(txn, model, saved, error);
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
         status = twin__mail_save_examples(txn, i, &model->labels[i], &saved->examples[i], error);
         if (status == TWIN_OK && model->labels[i].content.cells)

@@ -50,6 +50,10 @@ twin_status twin__mail_lend_signatures(struct twin__remembered *remembered, twin
                                        const twin__store *store, twin_error *error);
 void twin__mail_take_back_signatures(struct twin__remembered *remembered);
 
+/* Appends the beginning of a message's text; nothing if it was not kept. */
+twin_status twin__mail_load_text(twin_buffer *out, uint64_t number, twin__store_txn *txn, const twin__store *store,
+                                 twin_error *error);
+
 /* Fills in the sizes. */
 twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_error *error);
 

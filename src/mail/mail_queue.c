@@ -11,7 +11,7 @@ struct twin__mail_job {
     enum twin__mail_act act;
     int64_t time;
     char label[TWIN_MAIL_LABEL_BYTES + 1];
-    struct twin__mail_item item; /* its features are in `places` */
+    struct twin__mail_item item; /* its features are in `places`, its texts behind them */
     uint32_t places[];
 };
 
@@ -56,7 +56,8 @@ twin_status twin__mail_queue_add(struct twin__mail_queue *queue, enum twin__mail
 {
     const struct twin__features *features = &item->features;
     size_t total = (size_t)features->counts[0] + features->counts[1];
-    struct twin__mail_job *job = malloc(sizeof *job + total * sizeof job->places[0]);
+    size_t texts = item->subject.length + item->text.length;
+    struct twin__mail_job *job = malloc(sizeof *job + total * sizeof job->places[0] + texts);
     if (!job || !twin__array_grow(&queue->jobs, &queue->capacity, queue->count, 1, sizeof(void *))) {
         free(job);
         return TWIN_ENOMEM;
@@ -70,6 +71,13 @@ twin_status twin__mail_queue_add(struct twin__mail_queue *queue, enum twin__mail
         job->item.features.places[b] = at;
         at += features->counts[b];
     }
+    char *text = (char *)at;
+    job->item.subject.bytes = text;
+    job->item.text.bytes = text + item->subject.length;
+    if (item->subject.length)
+        memcpy(text, item->subject.bytes, item->subject.length);
+    if (item->text.length)
+        memcpy(text + item->subject.length, item->text.bytes, item->text.length);
     queue->jobs[queue->count++] = job;
     return TWIN_OK;
 }

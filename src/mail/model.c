@@ -46,6 +46,7 @@ void twin__model_clear(struct twin__model *model)
         twin__rehearsal_clear(&model->labels[i].rehearsal);
     }
     twin__remembered_clear(&model->remembered);
+    twin__mail_texts_clear(&model->texts);
     twin__feature_maker_free(model->maker);
     twin_minhash_free(model->hasher);
     *model = (struct twin__model){ 0 };
@@ -390,6 +391,8 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     uint64_t number = model->remembered.first + model->remembered.count;
     if (status == TWIN_OK)
         status = remember(model, item, label, now, is_new ? &verdict : NULL);
+    if (status == TWIN_OK && !model->options.without_texts)
+        status = twin__mail_texts_add(&model->texts, number, item->subject, item->text);
     if (status == TWIN_OK)
         status = teach(model, &item->features, number, label);
     if (status == TWIN_OK)

@@ -7,6 +7,7 @@
 #include "mail/content.h"
 #include "mail/rehearsal.h"
 #include "mail/remembered.h"
+#include "mail/texts.h"
 
 /* A label. Good mail, what none of the other labels fits, has no classifier. */
 struct twin__mail_label {
@@ -25,10 +26,11 @@ struct twin__model {
     struct twin__mail_label labels[TWIN_MAIL_MAX_LABELS];
     unsigned label_count;
     struct twin__remembered remembered;
-    uint64_t learnt;       /* since it was created */
-    bool filtered;         /* the filters of senders are made */
-    unsigned streak_label; /* of the last message learnt */
-    uint64_t streak;       /* so many in a row had it */
+    struct twin__mail_texts texts; /* that are not in the file yet */
+    uint64_t learnt;               /* since it was created */
+    bool filtered;                 /* the filters of senders are made */
+    unsigned streak_label;         /* of the last message learnt */
+    uint64_t streak;               /* so many in a row had it */
     twin__feature_maker *maker;
     twin_minhash *hasher;
 
@@ -48,9 +50,10 @@ twin_status twin__model_add_label(unsigned *out, struct twin__model *model, cons
 
 bool twin__model_is_label(const char *name);
 
-/* What the model takes from a message. Features are borrowed. */
+/* What the model takes from a message. Features and texts are borrowed. */
 struct twin__mail_item {
     uint64_t id, address, domain;
+    twin_text subject, text; /* empty: they are not kept */
     struct twin__mail_signature signature;
     struct twin__features features;
 };

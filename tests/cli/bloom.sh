@@ -185,6 +185,8 @@ expect 2 bloom add a.bloom nowhere
 expect 2 bloom info numbers
 says 'is not a twinsift filter'
 head -c 1000 a.bloom >cut.bloom
+expect 2 bloom add missing.bloom numbers
+says "'twinsift bloom create' creates a filter"
 expect 2 bloom has cut.bloom numbers
 says 'is truncated'
 # Cut short while it is read: the reader has taken the first items, or the pipe would be full.

@@ -39,7 +39,7 @@ mail()
 }
 
 # Without mail in the build there is nothing to test.
-"$twinsift" mail learn -m none.twin --as spam "$few/junk" 2>err || { grep -q 'not supported' err && echo 'skipped: this build has no mail' && exit 77; }
+"$twinsift" mail learn -m some.twin --as spam "$few/junk" 2>err || { grep -q 'not supported' err && echo 'skipped: this build has no mail' && exit 77; }
 
 # errors: check has a status of its own for them
 expect 3 mail check "$samples/new.eml"
@@ -82,13 +82,32 @@ says '4 known already'
 expect 0 mail check --explain --bulk "$samples/new.eml"
 prints 'nearest     message 0, similarity 0.'
 prints 'link: claim.lucky-draw.example'
+# the nearest known message beside it
+sed 's/claim the prize/collect the prize/' "$samples/new.eml" >other.eml
+expect 0 mail check --explain --bulk other.eml
+prints 'message 0, and this one:'
+prints 'To [-claim-] the prize'
+prints 'To {+collect+} the prize'
+! grep -q $'\033' out || fail "colours in a pipe"
+expect 0 mail check --explain --bulk --color always other.eml
+grep -q $'\033\\[3[12]' out || fail "no colours"
 expect 0 mail check --json --explain --bulk "$samples/new.eml"
+prints '"text":"You have been selected!!\nDear winner,'
 prints '"evidence":[{"label":"spam"'
 prints '"kind":"link"'
 expect 0 mail info
 prints 'messages    8 remembered, 8 learnt'
 expect 0 mail info --json
 prints '"labels":[{"label":"spam","messages":4'
+
+# no text at all
+expect 0 "$twinsift" mail learn -m none.twin --keep none --as spam "$few/junk"
+expect 0 "$twinsift" mail info -m none.twin
+prints 'without text'
+expect 0 "$twinsift" mail check -m none.twin --explain --bulk other.eml
+! grep -q 'and this one' out || fail "text is kept"
+expect 2 "$twinsift" mail learn -m model.twin --keep none --as spam "$few/junk"
+says 'are chosen when a model is created'
 
 # pass: the message with three headers more, those of a forger less
 { echo "X-Spam-Flag: NO"; cat "$few/junk/1.eml"; } >forged.eml

@@ -418,6 +418,7 @@ try_bloom()
 expected=0 missed=0
 for ((round = 0; round < rounds; round++)); do
     seed=$((first + round))
+    echo "$seed" > seed.txt
     RANDOM=$seed
     make_corpus
     draw_options
