@@ -5,15 +5,22 @@
 #include "index/draft.h"
 #include "sketch/long_text.h"
 
-/* The record itself takes up to one and a half times the bytes of the text. */
-static const double ROOM = 0.5;
+static const double MOST_ROOM = 1.4, LEAST_ROOM = 0.3;
+
+/* The record takes up to one and a half times the bytes of the text, and comes to be while the hashes go: what is not
+ * written yet is theirs. */
+static size_t room_beside(size_t length, size_t written)
+{
+    double share = MOST_ROOM - (double)written / (double)length;
+    return twin__long_text_room(length, share > LEAST_ROOM ? share : LEAST_ROOM);
+}
 
 static twin_status encode_set(struct twin__index_draft_entry *entry, struct twin__index_draft *draft,
                               struct twin__long_text *text, const twin_index *index, twin_sign_scratch *scratch)
 {
     struct twin__index_encoding encoding;
-    size_t room = twin__long_text_room(text->text.length, ROOM);
-    struct twin__hash_range range = twin__hash_range_first(text->text.length, room);
+    size_t length = text->text.length, start = draft->bytes.length, room = room_beside(length, 0);
+    struct twin__hash_range range = twin__hash_range_first(length, room);
     twin_items part = { 0 };
     twin_status status =
         twin__index_items_begin(&encoding, &draft->bytes, entry->set_size, twin__index_item_bits(&index->options));
@@ -22,8 +29,11 @@ static twin_status encode_set(struct twin__index_draft_entry *entry, struct twin
         if (status != TWIN_OK)
             break;
         twin__index_items_put(&encoding, &draft->bytes, (twin_set){ part.items, part.count });
+        double done = (double)encoding.next / (double)(entry->set_size + 1);
+        room = room_beside(length, (size_t)((double)(draft->bytes.length - start) * done));
         if (!twin__hash_range_next(&range, part.count, room))
             break;
+        twin_items_clear(&part); /* the next is smaller */
     }
     if (status == TWIN_OK)
         entry->digest = twin__index_items_end(&encoding, &draft->bytes);
