@@ -101,6 +101,11 @@ static bool is_free(const struct dedup_paths *paths, const char *output)
     return !overwrites_read(paths, output);
 }
 
+static bool is_good(const struct dedup_paths *paths, const char *output)
+{
+    return output_has_folder(output) && is_free(paths, output);
+}
+
 static bool folder_is_free(const struct dedup_paths *paths, const twin_input *input)
 {
     for (size_t i = 0; i < paths->base->count; i++)
@@ -134,10 +139,11 @@ static bool standard_input_is_read_once(const struct dedup_paths *paths)
 bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input)
 {
     const char *output = paths->output;
-    if (!standard_input_is_read_once(paths) || (paths->groups && !is_free(paths, paths->groups)) ||
-        (paths->report && !is_free(paths, paths->report)))
+    if (!standard_input_is_read_once(paths) || (paths->groups && !is_good(paths, paths->groups)) ||
+        (paths->report && !is_good(paths, paths->report)))
         return false;
     if (!output)
         return true;
-    return output[strlen(output) - 1] == '/' ? folder_is_free(paths, input) : is_free(paths, output);
+    return output[strlen(output) - 1] == '/' ? output_has_folder(output) && folder_is_free(paths, input)
+                                             : is_good(paths, output);
 }

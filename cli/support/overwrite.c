@@ -1,12 +1,14 @@
-/* overwrite.c — outputs that would destroy what is read, or each other. */
+/* overwrite.c — outputs that cannot be written, or would destroy what is read, or each other. */
 #include "overwrite.h"
 
 #include "messages.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_regular(const char *path)
 {
@@ -75,4 +77,38 @@ bool is_same_output(const char *a, const char *b)
     free(first);
     free(second);
     return same;
+}
+
+/* The folder above; the caller frees it. */
+static char *folder_of(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length ? strndup(path, length) : strdup(".");
+}
+
+/* 0, or why not. */
+static int reason_not_writable(const char *output)
+{
+    struct stat known;
+    bool is_folder = output[strlen(output) - 1] == '/', exists = stat(output, &known) == 0;
+    if (exists && !is_folder && S_ISDIR(known.st_mode))
+        return EISDIR;
+    if (exists && !S_ISREG(known.st_mode))
+        return access(output, W_OK) == 0 ? 0 : errno;
+    char *folder = folder_of(output); /* a file is written next to its name first */
+    int reason = folder && access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+    free(folder);
+    return reason;
+}
+
+bool output_has_folder(const char *output)
+{
+    int reason = strcmp(output, "-") == 0 ? 0 : reason_not_writable(output);
+    if (reason)
+        fail("%s: cannot be written: %s", output, strerror(reason));
+    return reason == 0;
 }

@@ -1,4 +1,4 @@
-/* overwrite.h — outputs that would destroy what is read, or each other. */
+/* overwrite.h — outputs that cannot be written, or would destroy what is read, or each other. */
 #ifndef TWIN_SUPPORT_OVERWRITE_H
 #define TWIN_SUPPORT_OVERWRITE_H
 
@@ -11,5 +11,9 @@ bool overwrites_input(const char *output, const char *const *inputs, size_t coun
 
 /* Whether two names are of one file, which need not exist yet, or both standard output, "-". Devices may have two. */
 bool is_same_output(const char *a, const char *b);
+
+/* Whether there is a folder to write the file to, so that a long run does not fail in the end; false: the error has been
+ * reported. A name that ends in a slash is that of a folder, which may be created. */
+bool output_has_folder(const char *output);
 
 #endif

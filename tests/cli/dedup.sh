@@ -210,7 +210,10 @@ run 0 --quiet --dry-run --report page.html corpus.jsonl
 [ "$(grep -c '<svg' page.html)" = 2 ] || fail "$asked: not two plots"
 wrong 'does not apply' --dry-run -o x corpus.jsonl
 wrong '--keep must be first' --sets --keep longest sets.tsv
-wrong 'cannot be written' corpus.jsonl -o missing/folder/x.jsonl
+# A folder that is missing is noticed before the input is read.
+for option in '-o missing/x.jsonl' '-o missing/folder/' '-o parts' '--groups missing/x' '--report missing/x'; do
+    wrong 'cannot be written' ids.jsonl $option
+done
 printf 'old\n' >old.jsonl
 run 2 corpus.jsonl missing.jsonl -o old.jsonl
 [ "$(cat old.jsonl)" = old ] || fail "$asked: changed an earlier output"
