@@ -1,6 +1,7 @@
 /* cmd_index_pairs.c — twinsift index pairs: all similar pairs of an index. */
 #include "commands.h"
 #include "index_file.h"
+#include "support/inputs.h"
 #include "support/progress.h"
 #include "support/results.h"
 
@@ -47,9 +48,12 @@ static int run(void *context)
     if (!shared->quiet)
         remark_answers(index_path(shared), index, threshold_of(shared));
     twin_progress progress = progress_begin(shared->quiet);
-    twin_index_pairs_options wanted = {
-        .threshold = threshold_of(shared), .copies = copies, .exec = exec, .progress = progress
-    };
+    twin_index_pairs_options wanted = { .threshold = threshold_of(shared),
+                                        .copies = copies,
+                                        .matches_in_memory = MATCHES_IN_MEMORY,
+                                        .temp_folder = temp_folder(shared),
+                                        .exec = exec,
+                                        .progress = progress };
     twin_status status = twin_index_pairs(index, wanted, print_pair, request, &error);
     progress_end();
     twin_index_close(index);
@@ -65,7 +69,7 @@ const struct command command_index_pairs = {
     .about =
         "Lines are those of 'twinsift pairs'. Without --threshold that of 'index create' holds; below it pairs may "
         "be missed.",
-    .shared = "threshold " INDEX_TAKES " output",
+    .shared = "threshold " INDEX_TAKES " output temp",
     .checked = INDEX_STORES,
     .options = options,
     .least = 1,

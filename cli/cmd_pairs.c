@@ -199,9 +199,6 @@ static bool read_collections(struct pairs_run *run, twin_progress progress)
     return run->collection && (run->other || !run->other_input);
 }
 
-/* 16 MB. Where there are more, they are printed from a temporary file. An audit and groups need all of them at once. */
-enum { MATCHES_IN_MEMORY = 1 << 20 };
-
 static twin_similar_options similar_options(const struct pairs_run *run, twin_progress progress)
 {
     const struct pairs_request *request = run->request;
@@ -211,7 +208,8 @@ static twin_similar_options similar_options(const struct pairs_run *run, twin_pr
                                    .method = request->method,
                                    .top = request->top,
                                    .bands = { run->scheme.plan, (uint32_t)request->buckets },
-                                   .matches_in_memory = request->audit || request->groups ? 0 : MATCHES_IN_MEMORY,
+                                   /* groups need all at once */
+                                   .matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY,
                                    .temp_folder = temp_folder(&request->shared),
                                    .exec = run->exec,
                                    .progress = progress };
@@ -227,7 +225,7 @@ static twin_edit_join_options edit_options(const struct pairs_run *run, twin_pro
                                      .limit_edits = request->max_edits != TWIN_EDIT_FAR,
                                      .edits = request->max_edits,
                                      .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
-                                     .packed = request->audit == 0,
+                                     .packed = true,
                                      .minhash = run->scheme.minhash,
                                      .exec = run->exec,
                                      .progress = progress };

@@ -18,6 +18,9 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
 /* That of --temp, or $TMPDIR; NULL: the default. */
 const char *temp_folder(const struct shared_options *shared);
 
+/* Pairs that are held in memory, 16 MB; more are printed from a file in that folder. */
+enum { MATCHES_IN_MEMORY = 1 << 20 };
+
 /* Documents that could not be read, and documents with ill-formed UTF-8. The first are reported: a file of another kind
  * must not fill the screen. Begin with the input, and whether remarks are wanted. */
 struct problems {

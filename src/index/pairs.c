@@ -2,8 +2,9 @@
  *
  * The sets of the index are a provider (view_provider.c), and the engine that joins a collection joins them too
  * (join/engine.c): bands over the signatures in memory, the gate, and tile by tile the exact similarity of sets fetched
- * from the file. Each pair of sets then becomes the pair of the first documents that have them, each further document
- * of a set a pair with the first, and all are reported in the order of their documents. */
+ * from the file. The provider's sets are in the order of their first documents, and the engine visits pairs of sets in that
+ * order, from a temporary file if there are many: each is the pair of the first documents that have them. Each further
+ * document of a set is a pair with the first. These are listed before, and visited in between. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -31,7 +32,7 @@ static twin_status add_pair(struct pair_list *pairs, uint64_t a, uint64_t b, dou
     return TWIN_OK;
 }
 
-/* ---- different sets ---- */
+/* ---- what is wanted ---- */
 
 /* What the engine is to do: nothing kept means nothing to compare, so the estimate decides. */
 static twin_similar_options engine_options(const twin_index *index, const twin_index_pairs_options *options)
@@ -41,23 +42,10 @@ static twin_similar_options engine_options(const twin_index *index, const twin_i
                                    .verify = own->keep == TWIN_KEEP_NONE ? TWIN_VERIFY_ESTIMATE : TWIN_VERIFY_EXACT,
                                    .threshold = options->threshold > 0 ? options->threshold : own->scheme.threshold,
                                    .bands = { .plan = own->scheme.plan },
+                                   .matches_in_memory = options->matches_in_memory,
+                                   .temp_folder = options->temp_folder,
                                    .exec = options->exec,
                                    .progress = options->progress };
-}
-
-static twin_status add_similar(struct pair_list *out, const struct twin__index_provider *sets,
-                               const twin_index *index, const twin_index_pairs_options *options, twin_error *error)
-{
-    twin_similar_options join = engine_options(index, options);
-    twin_matches matches = { 0 };
-    twin_similar_counts counts = { 0 };
-    twin_status status = twin__engine_find(&matches, &counts, &sets->provider, &join, error);
-    for (size_t i = 0; i < matches.count && status == TWIN_OK; i++) {
-        twin_match match = matches.items[i];
-        status = add_pair(out, sets->sets[match.a].first, sets->sets[match.b].first, match.similarity, error);
-    }
-    twin_matches_clear(&matches);
-    return status;
 }
 
 /* ---- equal sets ---- */
@@ -104,37 +92,78 @@ static int by_documents(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
-static twin_status report(struct pair_list *pairs, twin_index_view *view, twin_index_pair_visit *visit, void *context,
-                          twin_error *error)
+/* What the visits need. */
+struct report {
+    const struct twin__index_provider *sets;
+    struct pair_list copies; /* sorted */
+    size_t next;             /* of the copies */
+    twin_index_pair_visit *visit;
+    void *context;
+    twin_status status;
+    twin_error *error;
+};
+
+static bool report_pair(struct report *report, struct document_pair pair)
 {
-    if (pairs->count)
-        qsort(pairs->items, pairs->count, sizeof *pairs->items, by_documents);
-    for (size_t i = 0; i < pairs->count; i++) {
-        struct document_pair pair = pairs->items[i];
-        struct twin__index_document_record a, b;
-        twin_status status = twin__index_view_document(&a, NULL, view, pair.a, error);
-        if (status == TWIN_OK)
-            status = twin__index_view_document(&b, NULL, view, pair.b, error);
-        if (status != TWIN_OK)
-            return status;
-        twin_index_entry first = twin__index_entry_of(pair.a, &a, 0), second = twin__index_entry_of(pair.b, &b, 0);
-        if (!visit(context, &first, &second, pair.similarity))
-            return TWIN_ESTOPPED;
-    }
-    return TWIN_OK;
+    twin_index_view *view = report->sets->views[0];
+    struct twin__index_document_record a, b;
+    report->status = twin__index_view_document(&a, NULL, view, pair.a, report->error);
+    if (report->status == TWIN_OK)
+        report->status = twin__index_view_document(&b, NULL, view, pair.b, report->error);
+    if (report->status != TWIN_OK)
+        return false;
+    twin_index_entry first = twin__index_entry_of(pair.a, &a, 0), second = twin__index_entry_of(pair.b, &b, 0);
+    if (!report->visit(report->context, &first, &second, pair.similarity))
+        report->status = TWIN_ESTOPPED;
+    return report->status == TWIN_OK;
 }
 
-static twin_status find_pairs(struct pair_list *out, twin_index_view **views, const twin_index_pairs_options *options,
+/* Reports the copies before a pair; all that are left if it is NULL. */
+static bool report_copies(struct report *report, const struct document_pair *before)
+{
+    const struct pair_list *copies = &report->copies;
+    while (report->next < copies->count && (!before || by_documents(&copies->items[report->next], before) < 0))
+        if (!report_pair(report, copies->items[report->next++]))
+            return false;
+    return true;
+}
+
+static bool report_match(void *context, twin_match match)
+{
+    struct report *report = context;
+    const struct twin__index_provided_set *sets = report->sets->sets;
+    struct document_pair pair = { sets[match.a].first, sets[match.b].first, match.similarity };
+    return report_copies(report, &pair) && report_pair(report, pair);
+}
+
+static twin_status find_pairs(struct report *report, const twin_index *index, const twin_index_pairs_options *options,
                               twin_error *error)
 {
+    const struct twin__index_provider *sets = report->sets;
+    struct pair_list *copies = &report->copies;
+    twin_similar_options join = engine_options(index, options);
+    twin_similar_counts counts = { 0 };
+    twin_status status = options->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(copies, sets, error);
+    if (status == TWIN_OK && copies->count)
+        qsort(copies->items, copies->count, sizeof *copies->items, by_documents);
+    if (status == TWIN_OK)
+        status = twin__engine_each(&counts, &sets->provider, &join, report_match, report, error);
+    if (status == TWIN_OK)
+        (void)report_copies(report, NULL);
+    return report->status != TWIN_OK ? report->status : status;
+}
+
+static twin_status report_pairs(twin_index_view **views, const twin_index_pairs_options *options,
+                                twin_index_pair_visit *visit, void *context, twin_error *error)
+{
     struct twin__index_provider sets;
+    struct report report = { .sets = &sets, .visit = visit, .context = context, .error = error };
     twin_status status = twin__index_provider_init(&sets, views, error);
     if (status != TWIN_OK)
         return status;
-    status = add_similar(out, &sets, views[0]->index, options, error);
-    if (status == TWIN_OK && options->copies != TWIN_COPIES_NONE)
-        status = add_copies(out, &sets, error);
+    status = find_pairs(&report, views[0]->index, options, error);
     twin__index_provider_clear(&sets);
+    free(report.copies.items);
     return status;
 }
 
@@ -142,7 +171,6 @@ twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options
                              void *context, twin_error *error)
 {
     twin_index_view **views;
-    struct pair_list pairs = { 0 };
     if (!index || !visit)
         return twin__fail_null(error, index ? "visit" : "index");
     if (!(options.threshold >= 0 && options.threshold <= 1))
@@ -155,10 +183,7 @@ twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options
     status = twin__index_views_create(&views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
-    status = find_pairs(&pairs, views, &options, error);
-    if (status == TWIN_OK)
-        status = report(&pairs, views[0], visit, context, error);
+    status = report_pairs(views, &options, visit, context, error);
     twin__index_views_free(views, options.exec.workers);
-    free(pairs.items);
     return status;
 }

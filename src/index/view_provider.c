@@ -1,9 +1,10 @@
 /* view_provider.c — the sets of an index as a provider (collection/provider.h).
  *
- * Signatures, sizes and numbers of all sets with something in them go into memory, in the order of their numbers;
+ * Signatures, sizes and numbers of all sets with something in them go into memory, in the order of their first documents;
  * the sets themselves stay in the file and are fetched through the view of the worker that needs one. All views are of
  * one transaction, so what was listed can be fetched. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -70,6 +71,54 @@ static twin_status load_sets(struct twin__index_provider *sets, twin_error *erro
                : status;
 }
 
+static int by_first(const void *a, const void *b)
+{
+    const struct twin__index_provided_set *const *x = a, *const *y = b;
+    return ((*x)->first > (*y)->first) - ((*x)->first < (*y)->first);
+}
+
+static void copy_in_order(struct twin__index_provided_set *sets, uint32_t *signatures,
+                          struct twin__index_provided_set **order, const struct twin__index_provider *from)
+{
+    size_t slots = from->views[0]->index->options.scheme.minhash.slots;
+    for (size_t i = 0; i < from->count; i++) {
+        sets[i] = *order[i];
+        memcpy(signatures + i * slots, from->signatures + (size_t)(order[i] - from->sets) * slots,
+               slots * sizeof *signatures);
+    }
+}
+
+/* Sets are numbered as they come, which is the order of their first documents unless some of these were removed. */
+static twin_status sort_by_first(struct twin__index_provider *sets, twin_error *error)
+{
+    size_t slots = sets->views[0]->index->options.scheme.minhash.slots, i = 1;
+    while (i < sets->count && sets->sets[i - 1].first < sets->sets[i].first)
+        i++;
+    if (i >= sets->count)
+        return TWIN_OK;
+    struct twin__index_provided_set **order = malloc(sets->count * sizeof(void *));
+    struct twin__index_provided_set *copy = malloc(sets->count * sizeof *copy);
+    uint32_t *signatures = malloc(sets->count * slots * sizeof *signatures);
+    bool good = order && copy && signatures;
+    if (good) {
+        for (i = 0; i < sets->count; i++)
+            order[i] = &sets->sets[i];
+        qsort(order, sets->count, sizeof(void *), by_first);
+        copy_in_order(copy, signatures, order, sets);
+        free(sets->sets);
+        free(sets->signatures);
+        sets->sets = copy;
+        sets->signatures = signatures;
+        sets->capacity = sets->count;
+        sets->signature_capacity = sets->count * slots;
+    } else {
+        free(copy);
+        free(signatures);
+    }
+    free((void *)order);
+    return good ? TWIN_OK : twin__fail_memory(error);
+}
+
 /* Bands take a list of the documents that take part: here it is all of them. */
 static twin_status list_documents(struct twin__index_provider *sets, twin_error *error)
 {
@@ -85,6 +134,8 @@ twin_status twin__index_provider_init(struct twin__index_provider *out, twin_ind
 {
     *out = (struct twin__index_provider){ .views = views };
     twin_status status = load_sets(out, error);
+    if (status == TWIN_OK)
+        status = sort_by_first(out, error);
     if (status == TWIN_OK)
         status = list_documents(out, error);
     if (status != TWIN_OK) {

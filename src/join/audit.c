@@ -6,6 +6,9 @@
 
 #include "base/random.h"
 #include "base/stages.h"
+#include "join/match_runs.h"
+#include "join/similar_private.h"
+#include "join/verify.h"
 
 /* ---- drawing ---- */
 
@@ -20,14 +23,32 @@ static void draw(struct twin__audit *audit, uint64_t seed)
         }
 }
 
+/* Keeps the matches of drawn documents: no others are asked for. */
+static twin_status keep_matches(struct twin__audit *audit, const twin_similar *similar)
+{
+    struct twin__match_cursor cursor;
+    twin_status status = twin__match_cursor_init(&cursor, &similar->matches);
+    for (bool found = true; status == TWIN_OK && found;) {
+        twin_match match;
+        status = twin__match_cursor_next(&match, &found, &cursor);
+        if (status == TWIN_OK && found && (audit->is_drawn[match.a] || audit->is_drawn[match.b]))
+            status = twin__matches_add(&audit->matches, match);
+    }
+    twin__match_cursor_clear(&cursor);
+    for (size_t i = 0; i < similar->near_pairs.count && status == TWIN_OK; i++) {
+        twin_match match = twin__near_match(similar->near_pairs.items[i], similar->collection);
+        if (audit->is_drawn[match.a] || audit->is_drawn[match.b])
+            status = twin__matches_add(&audit->matches, match);
+    }
+    return status;
+}
+
 twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *similar, size_t wanted, uint64_t seed,
                               twin_error *error)
 {
     audit->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
-    if (similar) {
+    if (similar)
         audit->distinct_count = twin_collection_distinct(&audit->distinct, audit->collection);
-        audit->match_count = twin_similar_matches(&audit->matches, similar);
-    }
     audit->drawn_count = wanted < audit->distinct_count ? wanted : audit->distinct_count;
     audit->drawn = calloc(audit->drawn_count + 1, sizeof *audit->drawn);
     audit->is_drawn = calloc(twin_collection_count(audit->collection).documents + 1, sizeof *audit->is_drawn);
@@ -35,7 +56,8 @@ twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *sim
     if (!audit->drawn || !audit->is_drawn || !audit->begin)
         return twin__fail_memory(error);
     draw(audit, seed);
-    return TWIN_OK;
+    twin_status status = similar ? keep_matches(audit, similar) : TWIN_OK;
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
 void twin__audit_end(struct twin__audit *audit)
@@ -43,6 +65,7 @@ void twin__audit_end(struct twin__audit *audit)
     free(audit->drawn);
     free(audit->is_drawn);
     free(audit->begin);
+    twin_matches_clear(&audit->matches);
 }
 
 /* ---- batches: each a pass over the collection ---- */
@@ -88,16 +111,16 @@ twin_status twin__audit_batches(struct twin__audit *audit, twin_error *error)
 bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y)
 {
     uint32_t a = x < y ? x : y, b = x < y ? y : x;
-    size_t low = 0, high = audit->match_count;
+    size_t low = 0, high = audit->matches.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const twin_match *match = &audit->matches[middle];
+        const twin_match *match = &audit->matches.items[middle];
         if (match->a < a || (match->a == a && match->b < b))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < audit->match_count && audit->matches[low].a == a && audit->matches[low].b == b;
+    return low < audit->matches.count && audit->matches.items[low].a == a && audit->matches.items[low].b == b;
 }
 
 void twin_audit_interval(double *low, double *high, uint64_t found, uint64_t of)
@@ -118,11 +141,8 @@ void twin_audit_interval(double *low, double *high, uint64_t found, uint64_t of)
 
 void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t confirmed)
 {
-    uint64_t all = 0;
-    for (size_t i = 0; i < audit->match_count; i++)
-        all += audit->is_drawn[audit->matches[i].a] || audit->is_drawn[audit->matches[i].b];
     out->documents = audit->drawn_count;
-    out->wrong = all - confirmed;
+    out->wrong = audit->matches.count - confirmed;
     out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
     twin_audit_interval(&out->low, &out->high, out->found, out->similar);
 }

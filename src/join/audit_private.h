@@ -25,9 +25,8 @@ struct twin__audit {
 
     const uint32_t *distinct;
     size_t distinct_count;
-    const twin_match *matches; /* sorted */
-    size_t match_count;
-    uint32_t *drawn; /* increasing */
+    twin_matches matches; /* of documents that were drawn, sorted */
+    uint32_t *drawn;      /* increasing */
     size_t drawn_count;
     bool *is_drawn; /* by document */
 
@@ -46,7 +45,7 @@ twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *sim
 twin_status twin__audit_batches(struct twin__audit *audit, twin_error *error);
 void twin__audit_end(struct twin__audit *audit);
 
-/* Whether a pair is among the matches. */
+/* Whether a pair, of a document that was drawn, is among the matches. */
 bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y);
 
 /* Fills in what follows from `similar` and `found`, `confirmed` being the pairs of drawn documents that are rightly among the

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "join/engine.h"
+#include "join/match_runs.h"
 #include "join/provided.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -109,10 +110,10 @@ static twin_status check(const twin_collection *first, const twin_collection *se
     return TWIN_OK;
 }
 
-/* From numbers of the provider to those of the two collections. */
+/* From numbers of the provider to those of the two collections; of matches in a file, when they are read. */
 static void number_apart(twin_matches *matches, uint32_t split)
 {
-    for (size_t i = 0; i < matches->count; i++)
+    for (size_t i = 0; i < matches->count && !twin__matches_on_disk(matches); i++)
         matches->items[i].b -= split;
 }
 
@@ -123,8 +124,9 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
         return TWIN_OK;
     if (provide_sides(&provider, similar->collection, similar->other, options->exec.workers) != TWIN_OK)
         return twin__fail_memory(error);
-    twin_status status = twin__engine_find(&similar->matches, &similar->counts, &provider, options, error);
-    number_apart(&similar->matches, provider.split);
+    twin_status status = twin__similar_find_matches(similar, &provider, options, error);
+    if (status == TWIN_OK)
+        number_apart(&similar->matches, provider.split);
     clear_sides(&provider);
     return status;
 }
@@ -157,16 +159,26 @@ twin_status twin_similar_between(twin_similar **out, const twin_collection *firs
 
 /* ---- pairs of documents from pairs of distinct ones ---- */
 
+/* Which documents of a collection have the same set: those of a first. Firsts are copies of themselves. */
+struct copies {
+    size_t *ends;   /* where the copies of a document end, */
+    uint32_t *same; /* in this list: it begins where that of the document before ends */
+};
+
 struct expansion {
     const twin_similar *similar;
     twin_copies copies;
-    size_t *ends; /* where the copies of a document of the second collection end, */
-    uint32_t
-        *same; /* in this list: it begins where that of the document before ends. Firsts are copies of themselves. */
+    struct copies second;  /* of the second collection */
     twin_matches partners; /* of the document in hand */
 };
 
-static twin_status list_copies(struct expansion *out, const twin_collection *collection)
+static void copies_clear(struct copies *copies)
+{
+    free(copies->ends);
+    free(copies->same);
+}
+
+static twin_status list_copies(struct copies *out, const twin_collection *collection)
 {
     size_t documents = twin_collection_count(collection).documents;
     const uint32_t *firsts = twin_collection_firsts(collection);
@@ -213,8 +225,9 @@ static twin_status add_partners(struct expansion *expansion, uint32_t a, twin_ma
     match.a = a;
     if (expansion->copies == TWIN_COPIES_FIRST && !is_first)
         return twin__matches_add(&expansion->partners, match);
-    for (size_t i = expansion->ends[match.b], end = expansion->ends[match.b + 1]; i < end && status == TWIN_OK; i++)
-        status = twin__matches_add(&expansion->partners, (twin_match){ a, expansion->same[i], match.similarity });
+    const struct copies *second = &expansion->second;
+    for (size_t i = second->ends[match.b]; i < second->ends[match.b + 1] && status == TWIN_OK; i++)
+        status = twin__matches_add(&expansion->partners, (twin_match){ a, second->same[i], match.similarity });
     return status;
 }
 
@@ -239,36 +252,121 @@ static int by_partner(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
-static twin_status visit_document(struct expansion *expansion, uint32_t a, twin_match_visit *visit, void *context)
+static twin_status visit_partners(struct expansion *expansion, twin_match_visit *visit, void *context)
 {
-    const twin_matches *matches = &expansion->similar->matches;
-    uint32_t first = twin_collection_firsts(expansion->similar->collection)[a];
     twin_matches *partners = &expansion->partners;
-    twin_status status = TWIN_OK;
-    partners->count = 0;
-    for (size_t i = first_match(matches, first);
-         i < matches->count && matches->items[i].a == first && status == TWIN_OK; i++)
-        status = add_partners(expansion, a, matches->items[i]);
-    if (status != TWIN_OK)
-        return status;
     if (partners->count > 1)
         qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
     for (size_t i = 0; i < partners->count; i++)
         if (!visit(context, partners->items[i]))
             return TWIN_ESTOPPED;
+    partners->count = 0;
     return TWIN_OK;
+}
+
+static twin_status visit_document(struct expansion *expansion, uint32_t a, twin_match_visit *visit, void *context)
+{
+    const twin_matches *matches = &expansion->similar->matches;
+    uint32_t first = twin_collection_firsts(expansion->similar->collection)[a];
+    twin_status status = TWIN_OK;
+    for (size_t i = first_match(matches, first);
+         i < matches->count && matches->items[i].a == first && status == TWIN_OK; i++)
+        status = add_partners(expansion, a, matches->items[i]);
+    return status == TWIN_OK ? visit_partners(expansion, visit, context) : status;
+}
+
+static twin_status visit_documents(struct expansion *expansion, twin_match_visit *visit, void *context)
+{
+    size_t documents = twin_collection_count(expansion->similar->collection).documents;
+    twin_status status = TWIN_OK;
+    for (size_t a = 0; a < documents && status == TWIN_OK; a++)
+        status = visit_document(expansion, (uint32_t)a, visit, context);
+    return status;
+}
+
+/* ---- more matches than are in memory ---- */
+
+static twin_status next_match(twin_match *out, bool *found, struct twin__match_cursor *cursor,
+                              const twin_similar *similar)
+{
+    twin_status status = twin__match_cursor_next(out, found, cursor);
+    if (status == TWIN_OK && *found)
+        out->b -= (uint32_t)twin_collection_count(similar->collection).documents;
+    return status;
+}
+
+/* If the first collection has no copies, its documents have their matches in order. */
+static twin_status visit_in_order(struct expansion *expansion, struct twin__match_cursor *cursor,
+                                  twin_match_visit *visit, void *context)
+{
+    uint32_t a = 0;
+    twin_status status = TWIN_OK;
+    for (bool found = true; status == TWIN_OK && found;) {
+        twin_match match = { 0 };
+        status = next_match(&match, &found, cursor, expansion->similar);
+        if (status == TWIN_OK && (!found || match.a != a))
+            status = visit_partners(expansion, visit, context);
+        a = match.a;
+        if (status == TWIN_OK && found)
+            status = add_partners(expansion, a, match);
+    }
+    return status;
+}
+
+/* Lists the partners of all copies of the first document of each match. */
+static twin_status list_partners(struct expansion *expansion, struct twin__match_cursor *cursor,
+                                 const struct copies *first)
+{
+    twin_status status = TWIN_OK;
+    for (bool found = true; status == TWIN_OK && found;) {
+        twin_match match = { 0 };
+        status = next_match(&match, &found, cursor, expansion->similar);
+        size_t end = found ? first->ends[match.a + 1] : 0;
+        for (size_t i = first->ends[match.a]; i < end && status == TWIN_OK; i++)
+            status = add_partners(expansion, first->same[i], match);
+    }
+    return status;
+}
+
+/* Lists all pairs of documents in runs of their own, and visits them in order. */
+static twin_status visit_sorted(struct expansion *expansion, struct twin__match_cursor *cursor,
+                                twin_match_visit *visit, void *context)
+{
+    const struct twin__match_runs *runs = expansion->similar->matches.runs;
+    struct copies first = { 0 };
+    twin_status status = list_copies(&first, expansion->similar->collection);
+    if (status == TWIN_OK)
+        status = twin__match_runs_create(&expansion->partners, runs->most, runs->folder);
+    if (status == TWIN_OK)
+        status = list_partners(expansion, cursor, &first);
+    if (status == TWIN_OK)
+        status = twin__matches_visit_sorted(&expansion->partners, visit, context);
+    copies_clear(&first);
+    return status;
+}
+
+static twin_status visit_from_disk(struct expansion *expansion, twin_match_visit *visit, void *context)
+{
+    const twin_collection *first = expansion->similar->collection;
+    const uint32_t *distinct;
+    bool has_copies = twin_collection_distinct(&distinct, first) < twin_collection_count(first).documents;
+    struct twin__match_cursor cursor;
+    twin_status status = twin__match_cursor_init(&cursor, &expansion->similar->matches);
+    if (status == TWIN_OK)
+        status = (has_copies ? visit_sorted : visit_in_order)(expansion, &cursor, visit, context);
+    twin__match_cursor_clear(&cursor);
+    return status;
 }
 
 twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
                                void *context)
 {
     struct expansion expansion = { .similar = similar, .copies = copies };
-    size_t documents = twin_collection_count(similar->collection).documents;
-    twin_status status = list_copies(&expansion, similar->other);
-    for (size_t a = 0; a < documents && status == TWIN_OK; a++)
-        status = visit_document(&expansion, (uint32_t)a, visit, context);
-    free(expansion.ends);
-    free(expansion.same);
+    twin_status status = list_copies(&expansion.second, similar->other);
+    if (status == TWIN_OK)
+        status = (twin__matches_on_disk(&similar->matches) ? visit_from_disk : visit_documents)(&expansion, visit,
+                                                                                                context);
+    copies_clear(&expansion.second);
     twin_matches_clear(&expansion.partners);
     return status;
 }

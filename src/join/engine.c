@@ -387,6 +387,28 @@ twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, co
     return find(&run, error);
 }
 
+twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_match_visit *visit, void *context,
+                              twin_error *error)
+{
+    twin_matches matches = { 0 };
+    twin_status status = TWIN_OK;
+    if (options->matches_in_memory &&
+        twin__match_runs_create(&matches, options->matches_in_memory, options->temp_folder) != TWIN_OK)
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK)
+        status = twin__engine_find(&matches, counts, provider, options, error);
+    if (status == TWIN_OK)
+        status = twin__match_runs_failure(error, matches.runs);
+    if (status == TWIN_OK) {
+        status = twin__matches_visit_sorted(&matches, visit, context);
+        if (status != TWIN_OK && status != TWIN_ESTOPPED)
+            twin__fail_status(error, status);
+    }
+    twin_matches_clear(&matches);
+    return status;
+}
+
 twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
                                     const twin_similar_options *options, struct twin__band_range range)
 {

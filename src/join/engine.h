@@ -14,6 +14,12 @@ twin_status twin__similar_complete(twin_similar_options *options, const twin_sch
 twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_error *error);
 
+/* Finds the same pairs and then visits them in that order. With `matches_in_memory` of the options no more are held in memory.
+ * TWIN_ESTOPPED if the visit returned false. */
+twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_match_visit *visit, void *context,
+                              twin_error *error);
+
 /* What is enough to decide which documents stay, in an order of preference (twin_cluster_keepers). */
 struct twin__deciding_options {
     const twin_similar_options *search; /* by Jaccard similarity or containment, verified exactly */

@@ -139,7 +139,7 @@ twin_status twin__match_cursor_init(struct twin__match_cursor *out, const twin_m
     if (!out->readers)
         return TWIN_ENOMEM;
     twin_status status = TWIN_OK;
-    if (matches->count)
+    if (matches->items && matches->count)
         status = add_reader(out, (struct twin__run_reader){ .at = matches->items, .left = matches->count });
     for (size_t i = 0; i < count && status == TWIN_OK; i++)
         status = add_reader(out, (struct twin__run_reader){ .next = runs->starts[i], .end = runs->starts[i + 1] });
@@ -171,5 +171,22 @@ twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__m
     }
     if (status == TWIN_OK)
         sift_down(cursor->readers, cursor->count, 0);
+    return status;
+}
+
+twin_status twin__matches_visit_sorted(twin_matches *matches, twin_match_visit *visit, void *context)
+{
+    struct twin__match_cursor cursor = { 0 };
+    twin__matches_sort(matches);
+    twin_status status = twin__match_runs_failure(NULL, matches->runs);
+    if (status == TWIN_OK)
+        status = twin__match_cursor_init(&cursor, matches);
+    for (bool found = true; status == TWIN_OK && found;) {
+        twin_match match;
+        status = twin__match_cursor_next(&match, &found, &cursor);
+        if (status == TWIN_OK && found && !visit(context, match))
+            status = TWIN_ESTOPPED;
+    }
+    twin__match_cursor_clear(&cursor);
     return status;
 }

@@ -34,6 +34,15 @@ static inline uint64_t twin__matches_total(const twin_matches *matches)
     return matches->count + (runs && runs->count ? runs->starts[runs->count] : 0);
 }
 
+/* Whether some of them are in the file. */
+static inline bool twin__matches_on_disk(const twin_matches *matches)
+{
+    return matches->runs && matches->runs->count > 0;
+}
+
+/* Sorts a list with runs, once all are in it, and visits all matches in order; TWIN_ESTOPPED if the visit returned false. */
+twin_status twin__matches_visit_sorted(twin_matches *matches, twin_match_visit *visit, void *context);
+
 /* Matches of a sorted list, with or without runs, in order. Begin with twin__match_cursor_init(), also if that fails end
  * with twin__match_cursor_clear(). */
 struct twin__match_cursor {

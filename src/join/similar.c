@@ -35,8 +35,8 @@ twin_status twin__similar_complete(twin_similar_options *options, const twin_sch
     return status == TWIN_OK ? twin__engine_accepts(options, error) : status;
 }
 
-static twin_status find_matches(twin_similar *similar, const struct twin__provider *provider,
-                                const twin_similar_options *options, twin_error *error)
+twin_status twin__similar_find_matches(twin_similar *similar, const struct twin__provider *provider,
+                                       const twin_similar_options *options, twin_error *error)
 {
     twin_matches *matches = &similar->matches;
     if (options->matches_in_memory && options->method == TWIN_METHOD_BANDS &&
@@ -68,7 +68,7 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
     similar->collection = collection;
     similar->measure = options.measure;
     similar->threshold = options.threshold;
-    status = find_matches(similar, &provider, &options, error);
+    status = twin__similar_find_matches(similar, &provider, &options, error);
     twin__collection_provider_clear(&provider);
     if (status != TWIN_OK) {
         twin_similar_free(similar);

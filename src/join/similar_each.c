@@ -235,8 +235,7 @@ static twin_status list_products(twin_matches *out, struct expansion *expansion,
     for (uint32_t d = 0; d < documents && status == TWIN_OK; d++)
         if (expansion->firsts[d] == d)
             status = add_products(out, &expansion->same, (twin_match){ d, d, 1 });
-    twin__matches_sort(out);
-    return status != TWIN_OK ? status : twin__match_runs_failure(NULL, out->runs);
+    return status;
 }
 
 /* Lists all pairs of documents in runs of their own, and visits them in order. */
@@ -244,19 +243,11 @@ static twin_status visit_sorted(struct expansion *expansion, size_t documents, t
 {
     const struct twin__match_runs *runs = expansion->similar->matches.runs;
     twin_matches all = { 0 };
-    struct twin__match_cursor cursor = { 0 };
     twin_status status = twin__match_runs_create(&all, runs->most, runs->folder);
     if (status == TWIN_OK)
         status = list_products(&all, expansion, documents);
     if (status == TWIN_OK)
-        status = twin__match_cursor_init(&cursor, &all);
-    for (bool found = true; status == TWIN_OK && found;) {
-        twin_match match;
-        status = twin__match_cursor_next(&match, &found, &cursor);
-        if (status == TWIN_OK && found && !visit(context, match))
-            status = TWIN_ESTOPPED;
-    }
-    twin__match_cursor_clear(&cursor);
+        status = twin__matches_visit_sorted(&all, visit, context);
     twin_matches_clear(&all);
     return status;
 }

@@ -37,6 +37,12 @@ twin_status twin__engine_accepts(const twin_similar_options *options, twin_error
 twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
                                     const twin_similar_options *options, struct twin__band_range range);
 
+/* ---- similar.c */
+
+/* Fills the matches of a result, in runs if the options want that, and the counts. */
+twin_status twin__similar_find_matches(twin_similar *similar, const struct twin__provider *provider,
+                                       const twin_similar_options *options, twin_error *error);
+
 /* ---- between.c */
 
 /* twin_similar_each() for pairs between two collections. */
