@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <twinsift/mail.h>
 #include <twinsift/message.h>
 #include <twinsift/text.h>
 
@@ -83,6 +84,24 @@ static bool same(twin_text a, twin_text b)
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
+/* A model gives any message a verdict, learns it, and then knows it. */
+static void judge(const twin_message *message, bool spam)
+{
+    static twin_mail *mail; /* has learnt all inputs before this one */
+    const uint64_t key[2] = { 1, 2 };
+    const twin_mail_check_options options = { 0 };
+    const char *label = spam ? "spam" : "ham";
+    twin_mail_verdict verdict;
+    if (!mail)
+        require(twin_mail_create_in_memory(&mail, (twin_mail_options){ .keep_messages = 100, .key = key }) ==
+                TWIN_OK);
+    require(twin_mail_check(&verdict, mail, message, options, NULL) == TWIN_OK);
+    require(verdict.score >= 0 && verdict.score <= 1);
+    require(twin_mail_learn(NULL, mail, message, label, 1, NULL) == TWIN_OK);
+    require(twin_mail_check(&verdict, mail, message, options, NULL) == TWIN_OK);
+    require(verdict.label && strcmp(verdict.label, label) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const twin_message_options usual = { 4 << 20, 1000, 200, 1 << 20, 1000 }, small = { 300, 3, 3, 30, 2 };
@@ -103,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(same(message->text, again->text) && same(message->folded, again->folded) &&
             same(message->hidden, again->hidden) && same(message->raw, again->raw) &&
             message->flags == again->flags && message->link_count == again->link_count);
+
+    judge(message, size % 2);
 
     twin_buffer passed = { 0 };
     twin_message_header added = { { "X-Twinsift", 10 }, { "spam", 4 } };

@@ -98,6 +98,7 @@ static void give_back(struct twin__model *model)
 {
     model->label_count = 0;
     model->remembered = (struct twin__remembered){ 0 };
+    model->texts = (struct twin__mail_texts){ 0 };
     model->hasher = NULL;
 }
 

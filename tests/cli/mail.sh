@@ -307,3 +307,26 @@ for threads in 1 4; do
 done
 cmp bulk.1 bulk.4 && cmp json.1 json.4 || fail "the results depend on the number of threads"
 [ "$(wc -l <bulk.1)" = 30 ] || fail "--bulk prints $(wc -l <bulk.1) lines"
+
+# the commands of the TREC toolkit: classify, then train, each message in a process of its own, as eval does in one
+mkdir trec
+cp "$TWINSIFT_ROOT"/examples/trec/* trec
+(
+    cd trec
+    export TWINSIFT=$twinsift
+    ./initialize
+    [ "$(./classify "$samples/new.eml")" = 'class=ham score=0' ] || fail "an empty model says something"
+    for i in 1 2 3 4; do
+        for label in spam ham; do
+            for file in "$samples/$label/1$i"-*.eml; do
+                class=$(./classify "$file")
+                ./train $label "$file" "${class#class=}"
+            done
+        done
+    done
+    ./classify "$samples/new.eml" | grep -qE '^class=spam score=[0-9]+\.[0-9]{6}$' || fail "new.eml is not spam"
+    ./classify "$samples/friend.eml" | grep -qE '^class=ham score=-' || fail "friend.eml is not good"
+    ./initialize
+    [ ! -e trec.twin ] || fail "initialize keeps the model"
+    ./finalize
+)

@@ -1,4 +1,4 @@
-/* test_hostile.c — messages made to exhaust a reader: each gives a result, in bounded memory and work.
+/* test_hostile.c — messages made to exhaust a reader: each gives a result and a verdict, in bounded memory and work.
  *
  * Work is not measured by the clock. What could be quadratic is bounded by something that can be counted: parts,
  * headers and hosts that are kept, attributes of a tag, parsers begun for a page. */
@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include <twinsift/mail.h>
+
 #include "base/random.h"
 #include "mail/html_guard.h"
 #include "mail/message_private.h"
@@ -22,6 +24,7 @@
 enum { HELD_BYTES = 16 << 20, RESIDENT_BYTES = 100 << 20 };
 
 static twin_message_reader *reader;
+static twin_mail *model;
 static twin_buffer bytes;
 
 /* ---- making messages */
@@ -53,10 +56,20 @@ static void add_times(size_t count, const char *text)
         add_bytes(text, strlen(text));
 }
 
+/* A model gives every message a verdict, and can learn it. */
+static void judge_it(const twin_message *message)
+{
+    twin_mail_verdict verdict;
+    assert_int_equal(twin_mail_check(&verdict, model, message, (twin_mail_check_options){ 0 }, NULL), TWIN_OK);
+    assert_true(verdict.score >= 0 && verdict.score <= 1);
+    assert_int_equal(twin_mail_learn(NULL, model, message, bytes.length % 2 ? "spam" : "ham", 1, NULL), TWIN_OK);
+}
+
 static const twin_message *read_it(void)
 {
     const twin_message *message;
     assert_int_equal(twin_message_read(&message, reader, (twin_text){ bytes.bytes, bytes.length }), TWIN_OK);
+    judge_it(message);
     assert_true(twin__message_memory(reader) < HELD_BYTES);
     if (!SANITIZED) {
         struct rusage usage;
@@ -311,16 +324,42 @@ static void attributes_without_end_are_cut(void **state_unused)
     assert_int_equal(read_it()->text.length, 1);
 }
 
+/* Learning copies of one message with ever other words and senders: what is remembered stays bounded, and so does the work
+ * for each, since every message is compared with as many as are remembered. */
+static void near_copies_without_end(void **state_unused)
+{
+    (void)state_unused;
+    enum { KEPT = 500, COPIES = QUICK ? 1200 : 20000 };
+    twin_mail *mail, *whole = model;
+    twin_mail_info info;
+    assert_int_equal(twin_mail_create_in_memory(&mail, (twin_mail_options){ .keep_messages = KEPT }), TWIN_OK);
+    model = mail;
+    for (int i = 0; i < COPIES; i++) {
+        begin("Subject: you have won\n");
+        add("From: %d@example%d.org\nMessage-ID: <%d@example.org>\n\n", i, i, i);
+        add_times(20, "claim your prize today ");
+        add("word%d%s", i, i % 2 ? " x" : "");
+        read_it();
+    }
+    model = whole;
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, KEPT);
+    assert_int_equal(info.learnt, COPIES);
+    twin_mail_close(mail);
+}
+
 static int create_reader(void **state_unused)
 {
     (void)state_unused;
-    return twin_message_reader_create(&reader, (twin_message_options){ 0 });
+    return twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK ||
+           twin_mail_create_in_memory(&model, (twin_mail_options){ 0 }) != TWIN_OK;
 }
 
 static int free_reader(void **state_unused)
 {
     (void)state_unused;
     twin_message_reader_free(reader);
+    twin_mail_close(model);
     twin_buffer_clear(&bytes);
     return 0;
 }
@@ -340,6 +379,7 @@ int main(void)
         cmocka_unit_test(style_sheets_without_end),
         cmocka_unit_test(text_below_many_elements_is_read),
         cmocka_unit_test(attributes_without_end_are_cut),
+        cmocka_unit_test(near_copies_without_end),
         cmocka_unit_test(fifty_megabytes_of_base64),
     };
     return cmocka_run_group_tests(tests, create_reader, free_reader);
