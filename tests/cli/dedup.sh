@@ -189,6 +189,28 @@ printf 'id,text\n1,a text of a table\n' >table.csv
 wrong 'is of another format' --quiet table.csv one.jsonl -o x.jsonl
 rm -rf safe x.jsonl table.csv
 
+# ---- in a crowd, too, a field decides who stays and for whom, whatever the order of the input is
+
+awk 'BEGIN { srand(4); for (i = 0; i < 300; i++) {
+    text = ""
+    place = int(rand() * 120); more = int(rand() * 3) * 9
+    for (w = 0; w < 120; w++) {
+        if (w == place) for (k = 0; k < more + 1; k++) text = text " x" int(rand() * 1e9)
+        if (w < place || w > place + 5) text = text " w" w * w
+    }
+    printf "{\"id\":\"n%d\",\"score\":%d,\"text\":\"%s\"}\n", i, int(rand() * 40), text } }' >crowd.jsonl
+# who_for_whom: lines of a dropped id and the one kept, from groups.jsonl.
+who_for_whom() { grep -o '"kept":"[^"]*"\|"id":"[^"]*"' groups.jsonl | awk -F'"' '$2 == "kept" { kept = $4; next } { print $4, kept }' | sort; }
+run 0 --stats --keep score:max --groups groups.jsonl crowd.jsonl -o a.jsonl
+who_for_whom >usual
+kept=$(wc -l <a.jsonl)
+[ "$kept" -gt 3 ] && [ $((kept + $(wc -l <usual))) = 300 ] || fail "$asked: kept $kept, dropped $(wc -l <usual)"
+for seed in 1 2 3; do
+    awk -v seed=$seed 'BEGIN { srand(seed) } { print rand() "\t" $0 }' crowd.jsonl | sort | cut -f 2- >shuffled.jsonl
+    run 0 --quiet --threads $seed --keep score:max --groups groups.jsonl shuffled.jsonl -o a.jsonl
+    who_for_whom | cmp -s - usual || fail "$asked: the order of the input decides"
+done
+
 run 0 --dry-run corpus.jsonl
 [ ! -s out ] || fail "$asked: printed"
 grep -q "^  kept *$(wc -l <reference) " err || fail "$asked: $(cat err)"
