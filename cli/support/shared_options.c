@@ -177,7 +177,7 @@ const struct option_row shared_option_rows[] = {
       &option_text, AT(input.temp_folder) },
     { "memory", 0, OPTIONS_SEARCH, "SIZE",
       "use about this much memory, such as 2G, and files in --temp for what does not fit (default: what is free)",
-      &option_count, AT(memory), .least = 64 << 20 },
+      &option_count, AT(memory), .least = 64000000 },
     { "null", '0', OPTIONS_INPUT, NULL, "items end with a NUL byte instead of a line end, in input and output",
       &null_separator, AT(separator) },
     { "threshold", 0, OPTIONS_MATCHING, "T", "the lowest similarity, above 0 and at most 1", &option_fraction,

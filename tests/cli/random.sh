@@ -7,9 +7,9 @@
 # A round that fails names its seed; RANDOM_ROUNDS=1 RANDOM_SEED=that repeats it, and leaves its files in this folder.
 set -euo pipefail
 
-rounds=${RANDOM_ROUNDS:-12} first=${RANDOM_SEED:-1}
+rounds=${RANDOM_ROUNDS:-8} first=${RANDOM_SEED:-1}
 if [ -n "${TWINSIFT_QUICK-}" ] && [ -z "${RANDOM_ROUNDS-}" ]; then
-    rounds=4
+    rounds=3
 fi
 
 fail()
@@ -234,7 +234,10 @@ try_dedup()
     esac
     cmp -s kept.jsonl kept2.jsonl || fail "dedup: another answer with ${workers[*]}"
     cmp -s groups.jsonl groups1.jsonl || fail "dedup: other groups with ${workers[*]}"
-    pick "--dry-run" "--stats" "--report report.html" "--measure containment" "--fail-on-skipped"
+    pick 64M 64000001 1G 18446744073709551615
+    run 0 dedup --quiet "${options[@]}" "${extra[@]}" --memory "$picked" corpus.jsonl -o kept2.jsonl
+    cmp -s kept.jsonl kept2.jsonl || fail "dedup: another answer with --memory $picked"
+    pick "--dry-run" "--stats" "--report report.html" "--audit 1" "--audit 4294967295" "--measure containment" "--fail-on-skipped"
     read -ra extra <<< "$picked"
     run 0 dedup "${options[@]}" "${extra[@]}" corpus.jsonl
 }
