@@ -28,6 +28,7 @@ trap 'rm -f "$few" "$many" "$huge" "$odd" "$kept" "$within" "$noise" "$clock" "$
 limits=() # the options that are measured beside none
 if "$program" dedup --help | grep -q -- '^  --memory'; then
     limits=(512M)
+    [ -z "${BENCH_QUICK-}" ] || limits=(64M) # so that something has to be written to files
 fi
 
 # time_dedup NAME OUTPUT FILE [OPTION...]
@@ -70,7 +71,7 @@ report_size()
     for limit in "${limits[@]}"; do
         report "  with --memory $limit" "${best[$1.$limit.wall]}" s
         report "    over wc -w" "$(calc "${best[$1.$limit.wall]} / ${best[wc.$1.wall]}")" x 1.8
-        report "    peak memory" "$(calc "${best[$1.$limit.peak]} / 1048576")" MiB "${limit%M}"
+        report "    peak memory" "$(calc "${best[$1.$limit.peak]} / 1e6")" MB "${limit%M}"
         [ -z "${3-}" ] ||
             report "    over fewer documents" "$(calc "${best[$1.$limit.wall]} / ${best[$3.$limit.wall]}")" x "$4"
     done

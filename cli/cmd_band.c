@@ -43,9 +43,7 @@ static int run_band(void *context)
     const struct request *request = context;
     struct steps steps = { 0 };
     twin_exec exec;
-    if (!request->output)
-        return fail("give the file to be written: -o FILE");
-    if (!make_exec(&exec, &request->shared))
+    if (!steps_output_is_good(request->output, &request->shared.base) || !make_exec(&exec, &request->shared))
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
     bool good = steps_open(&steps, &request->shared, 0, exec, progress) &&

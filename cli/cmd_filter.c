@@ -1,6 +1,7 @@
 /* cmd_filter.c — twinsift filter: what is kept of the shards. */
 #include "commands.h"
 #include "dedup_output.h"
+#include "dedup_paths.h"
 #include "dedup_rule.h"
 #include "steps.h"
 #include "support/messages.h"
@@ -60,8 +61,12 @@ static int run_filter(void *context)
         return fail("--part: a part of the inputs is written to a folder: -o FOLDER/");
     if (!make_exec(&exec, &request->shared))
         return EXIT_ERROR;
+    struct dedup_paths paths = { .output = request->output ? request->output : "-",
+                                 .groups = request->groups,
+                                 .base = &request->shared.base };
     twin_progress progress = progress_begin(request->shared.quiet);
-    bool good = steps_open(&steps, &request->shared, 1 << STEP_PAIRS, exec, progress) && decide(&dedup, &steps, exec);
+    bool good = steps_open(&steps, &request->shared, 1 << STEP_PAIRS, exec, progress) &&
+                dedup_paths_are_good(&paths, steps.input) && decide(&dedup, &steps, exec);
     struct dedup_result result = {
         .input = steps.input, .collection = steps.collection, .dedup = dedup, .known = &known, .part = request->part
     };

@@ -64,9 +64,7 @@ static int run_join(void *context)
                                        .chain = request->chain },
                              .part = request->part };
     twin_exec exec;
-    if (!request->output)
-        return fail("give the file to be written: -o FILE");
-    if (!make_exec(&exec, &request->shared))
+    if (!steps_output_is_good(request->output, &request->shared.base) || !make_exec(&exec, &request->shared))
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
     joined.rule.search = (twin_similar_options){ .exec = exec, .progress = progress };

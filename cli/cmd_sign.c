@@ -73,8 +73,6 @@ static int64_t sign(const struct request *request, const twin_scheme *scheme, tw
 static const char *contradiction(const struct request *request)
 {
     const struct request_base *base = &request->shared.base;
-    if (!request->output)
-        return "give the file to be written: -o FILE";
     if (request->shared.input.format == TWIN_INPUT_SETS)
         return "--sets: sets have no text to be signed; use pairs or dedup";
     for (size_t i = 0; i < base->count; i++)
@@ -92,6 +90,8 @@ static int run_sign(void *context)
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
+    if (!steps_output_is_good(request->output, &request->shared.base))
+        return EXIT_ERROR;
     if (request->shared.input.ids ==
         TWIN_IDS_FIELD) /* there are other shards, and their lines have the same numbers */
         request->shared.input.ids = TWIN_IDS_FIELD_OR_PATH;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- one output per input ---- */
 
@@ -82,15 +83,38 @@ static bool names_differ(char *const *names, const twin_input *input)
 
 /* ---- all outputs ---- */
 
-static bool overwrites_read(const struct dedup_paths *paths, const char *output)
+/* What is read: arguments and inputs, or only the folders among them; and what options name. */
+struct names {
+    const char **items;
+    size_t count;
+};
+
+static bool is_folder(const char *name)
 {
-    return overwrites_input(output, paths->base->arguments, paths->base->count) ||
-           overwrites_input(output, paths->against->items, paths->against->count) ||
-           (paths->update && overwrites_input(output, &paths->update, 1));
+    struct stat known;
+    return stat(name, &known) == 0 && S_ISDIR(known.st_mode);
+}
+
+static bool gather(struct names *out, const struct dedup_paths *paths, const twin_input *input, bool folders)
+{
+    size_t sources = twin_input_sources(input), others = paths->against ? paths->against->count : 0;
+    out->items = calloc(paths->base->count + sources + others + 1, sizeof *out->items);
+    if (!out->items)
+        return fail_status("the output", TWIN_ENOMEM, NULL), false;
+    for (size_t i = 0; i < paths->base->count; i++)
+        if (!folders || is_folder(paths->base->arguments[i]))
+            out->items[out->count++] = paths->base->arguments[i];
+    for (size_t i = 0; i < sources && !folders; i++)
+        out->items[out->count++] = twin_input_name(input, (uint32_t)i);
+    for (size_t i = 0; i < others; i++)
+        out->items[out->count++] = paths->against->items[i];
+    if (paths->update)
+        out->items[out->count++] = paths->update;
+    return true;
 }
 
 /* Whether the other two outputs, or what is read, are not what this one is. */
-static bool is_free(const struct dedup_paths *paths, const char *output)
+static bool is_free(const struct dedup_paths *paths, const struct names *read, const char *output)
 {
     const char *others[] = { paths->groups, paths->report };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -98,12 +122,26 @@ static bool is_free(const struct dedup_paths *paths, const char *output)
             fail("%s: is the output of two options; give each a file of its own", output);
             return false;
         }
-    return !overwrites_read(paths, output);
+    return !overwrites_input(output, read->items, read->count);
 }
 
-static bool is_good(const struct dedup_paths *paths, const char *output)
+static bool is_good(const struct dedup_paths *paths, const struct names *read, const char *output)
 {
-    return output_has_folder(output) && is_free(paths, output);
+    return output_has_folder(output) && is_free(paths, read, output);
+}
+
+/* An output of one input can be another input only if both have the same name, and then two outputs have it too: so each
+ * is compared with its own input. */
+static bool outputs_are_free(const struct dedup_paths *paths, const twin_input *input, char *const *names)
+{
+    struct names read = { 0 };
+    bool good = names_differ(names, input) && gather(&read, paths, input, true);
+    for (size_t i = 0; good && i < twin_input_sources(input); i++) {
+        const char *own = twin_input_name(input, (uint32_t)i);
+        good = !overwrites_input(names[i], &own, 1) && is_free(paths, &read, names[i]);
+    }
+    free(read.items);
+    return good;
 }
 
 static bool folder_is_free(const struct dedup_paths *paths, const twin_input *input)
@@ -114,12 +152,9 @@ static bool folder_is_free(const struct dedup_paths *paths, const twin_input *in
             return false;
         }
     char **names = names_in_folder(paths->output, input);
-    bool good = names != NULL;
-    if (!good)
-        fail_status("the output", TWIN_ENOMEM, NULL);
-    good = good && names_differ(names, input);
-    for (size_t i = 0; good && i < twin_input_sources(input); i++)
-        good = is_free(paths, names[i]);
+    if (!names)
+        return fail_status("the output", TWIN_ENOMEM, NULL), false;
+    bool good = output_has_folder(paths->output) && outputs_are_free(paths, input, names);
     free_names(names, input);
     return good;
 }
@@ -129,7 +164,7 @@ static bool standard_input_is_read_once(const struct dedup_paths *paths)
     size_t times = 0;
     for (size_t i = 0; i < paths->base->count; i++)
         times += strcmp(paths->base->arguments[i], "-") == 0;
-    for (size_t i = 0; i < paths->against->count; i++)
+    for (size_t i = 0; paths->against && i < paths->against->count; i++)
         times += strcmp(paths->against->items[i], "-") == 0;
     if (times > 1)
         fail("standard input can be read only once");
@@ -138,12 +173,14 @@ static bool standard_input_is_read_once(const struct dedup_paths *paths)
 
 bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input)
 {
+    struct names read = { 0 };
     const char *output = paths->output;
-    if (!standard_input_is_read_once(paths) || (paths->groups && !is_good(paths, paths->groups)) ||
-        (paths->report && !is_good(paths, paths->report)))
-        return false;
-    if (!output)
-        return true;
-    return output[strlen(output) - 1] == '/' ? output_has_folder(output) && folder_is_free(paths, input)
-                                             : is_good(paths, output);
+    bool to_folder = output && output[strlen(output) - 1] == '/';
+    bool good = standard_input_is_read_once(paths) && gather(&read, paths, input, false) &&
+                (!paths->groups || is_good(paths, &read, paths->groups)) &&
+                (!paths->report || is_good(paths, &read, paths->report)) &&
+                (!output || to_folder || is_good(paths, &read, output)) &&
+                (!to_folder || folder_is_free(paths, input));
+    free(read.items);
+    return good;
 }

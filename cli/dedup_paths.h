@@ -10,8 +10,8 @@
 struct dedup_paths {
     const char *output, *groups, *report; /* NULL: none; "-": standard output */
     const char *update;
-    const struct option_texts *against;
-    const struct request_base *base; /* the inputs as they were given */
+    const struct option_texts *against; /* NULL: none */
+    const struct request_base *base;    /* the inputs, or the files of steps, as they were given */
 };
 
 /* Whether each output has a folder, nothing that is read would be overwritten, and no two outputs are one file; on false the error has been reported.

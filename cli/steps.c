@@ -5,6 +5,7 @@
 #include "support/memory.h"
 #include "support/messages.h"
 #include "support/output_file.h"
+#include "support/overwrite.h"
 #include "support/progress.h"
 
 #include <errno.h>
@@ -256,6 +257,15 @@ void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, t
         fail_in(files->names[failed], status, error);
     else
         fail_in(kinds_of[kind].what, status, error);
+}
+
+bool steps_output_is_good(const char *output, const struct request_base *base)
+{
+    if (!output) {
+        fail("give the file to be written: -o FILE");
+        return false;
+    }
+    return output_has_folder(output) && !overwrites_input(output, base->arguments, base->count);
 }
 
 bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),

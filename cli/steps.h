@@ -40,6 +40,9 @@ void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, t
 /* Appends the note of inputs by these names and options. */
 bool steps_note(twin_buffer *out, const twin_input_options *options, const char *const *names, size_t count);
 
+/* Whether an output was given, can be written, and is not one of the arguments; on false the error has been reported. */
+bool steps_output_is_good(const char *output, const struct request_base *base);
+
 /* Writes an output with `write`, whole or not at all; on false the error has been reported. */
 bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),
                  const void *what);

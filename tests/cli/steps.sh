@@ -59,6 +59,22 @@ for shard in "${shards[@]}"; do
     same "whole/$shard" "filtered/$shard" "$asked"
 done
 
+# Nothing that is read is overwritten, not even by its own step, and no output by another.
+before=$(cat part-?.* ?.cand ?.pairs | cksum)
+wrong 'is read' sign part-a.jsonl -o ./part-a.jsonl
+wrong 'is read' band part-?.sig -o part-b.sig
+wrong 'is read' join part-?.sig ?.cand -o 1.cand
+for output in part-a.sig part-a.jsonl ./; do
+    wrong 'is read' filter part-?.sig ?.pairs -o $output
+done
+wrong 'is read' filter part-?.sig ?.pairs -o x --groups part-c.jsonl
+wrong 'two options' filter part-?.sig ?.pairs -o x --groups x
+wrong 'cannot be written' sign part-a.jsonl -o missing/x
+mkdir -p twin && cp part-a.jsonl twin/
+run 0 sign twin/part-a.jsonl -o twin.sig
+wrong 'would both become' filter part-a.sig twin.sig 1.pairs -o x/
+[ "$(cat part-?.* ?.cand ?.pairs | cksum)" = "$before" ] || fail "what is read was overwritten"
+
 run 0 dedup -q --keep longest --threshold 0.7 --shingle word:2 "${shards[@]}" -o longest.jsonl
 for shard in "${shards[@]}"; do
     run 0 sign -q --threshold 0.7 --shingle word:2 --threads 1 "$shard" -o "${shard%%.*}.other"
