@@ -58,6 +58,7 @@ void exp_mail_threshold(struct lab *lab);
 void exp_mail_trec(struct lab *lab);
 void exp_mail_forest(struct lab *lab);
 void exp_mail_robust(struct lab *lab);
+void exp_mail_share(struct lab *lab);
 
 /* ---- notebook.c: text on standard output and in the report */
 

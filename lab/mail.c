@@ -92,7 +92,7 @@ static void run_trials(void *context, size_t begin, size_t end, int worker)
     for (size_t i = begin; i < end; i++) {
         struct mail_trial *trial = &all->trials[i];
         struct trial_filter filter;
-        trial->options.seed = seed_of(all->lab->seed, 2000);
+        trial->options.seed = seed_of(all->lab->seed, 2000 + trial->draw);
         open_filter(&filter, trial, trial->options.seed);
         if (!(trial->split ? trial_split : trial_play)(&trial->outcome, &filter, all->corpus, &trial->options))
             die("%s: the corpus could not be played", trial->name);
@@ -156,22 +156,22 @@ void mail_write_curve(struct lab *lab, const char *name, const struct mail_trial
 {
     const struct trial_outcome *o = &trial->outcome;
     twin_mail_judgement *sorted = need(o->count + 1, sizeof *sorted);
-    double good = 0, spam = 0, goods = fmax(1, (double)trial->measures.good),
-           spams = fmax(1, (double)trial->measures.spam), last = -1;
+    double counts[2] = { 0, 0 }, last[2] = { 0, 0 }; /* of good mail and spam so far; at the end of the step before */
+    double goods = fmax(1, (double)trial->measures.good), spams = fmax(1, (double)trial->measures.spam);
     struct table table;
     memcpy(sorted, o->judgements, o->count * sizeof *sorted);
     qsort(sorted, o->count, sizeof *sorted, by_falling_score);
     table_begin(&table, name, "good lost %\tspam missed %");
     for (size_t i = 0; i < o->count; i++) {
-        *(sorted[i].is_spam ? &spam : &good) += 1;
-        bool more = i + 1 < o->count && !(sorted[i + 1].score < sorted[i].score);
-        /* A row per step of the curve: for each loss of good mail the least spam missed. */
-        bool ends = i + 1 == o->count || !sorted[i + 1].is_spam;
-        if (more || (!ends && good == last))
+        counts[sorted[i].is_spam]++;
+        if (i + 1 < o->count && !(sorted[i + 1].score < sorted[i].score))
             continue;
-        table_row(&table, "%.5f\t%.5f", 100 * good / goods, 100 * (spams - spam) / spams);
-        last = good;
+        /* For each loss of good mail the least spam missed: the last step before more is lost. */
+        if (counts[0] > last[0])
+            table_row(&table, "%.5f\t%.5f", 100 * last[0] / goods, 100 * (spams - last[1]) / spams);
+        memcpy(last, counts, sizeof last);
     }
+    table_row(&table, "%.5f\t%.5f", 100 * last[0] / goods, 100 * (spams - last[1]) / spams);
     table_write_only(lab, &table);
     free(sorted);
 }

@@ -18,7 +18,8 @@ struct mail_trial {
     enum trial_method method;
     bool by_edits, split;
     size_t trees;
-    struct trial_options options; /* its seed comes from the lab */
+    struct trial_options options; /* its seed comes from the lab … */
+    unsigned draw;                /* … and from this: the number of the noise */
 
     struct trial_outcome outcome; /* end with trial_outcome_clear() */
     twin_mail_measures measures;

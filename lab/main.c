@@ -39,6 +39,7 @@ static const struct experiment experiments[] = {
     { "mail-trec", "mail in order, judged and learnt: ROC curves of all methods", exp_mail_trec },
     { "mail-forest", "spam found by the deepest level of an LSH forest", exp_mail_forest },
     { "mail-robust", "a mail filter whose labels are wrong, late or missing", exp_mail_robust },
+    { "mail-share", "two sites that exchange sketches of the mail they have learnt", exp_mail_share },
     { "threads", "all executors give the same result; their times", exp_threads },
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };

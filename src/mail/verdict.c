@@ -59,7 +59,7 @@ static void weigh_sender(twin_mail_evidence *out, const struct twin__sender_coun
         *(i == label ? &s->address : &s->address_others) += counts->address[i];
         *(i == label ? &s->domain : &s->domain_others) += counts->domain[i];
     }
-    /* Document A's rule, and the trap of a service that sends good mail and, twice, what was marked as spam. */
+    /* The rule of Martins and Jesus 2015, and the trap of a service that sends good mail and, twice, what was marked as spam. */
     if (method == TWIN_MAIL_SENDER)
         out->sender = (s->address >= 2 && s->address > s->address_others ? 3 : 0) +
                       log((1.0 + s->address) / (1.0 + s->address_others));
