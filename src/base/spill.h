@@ -1,9 +1,9 @@
-/* spill.h — an array that grows in a temporary file and is then read as if it were in memory.
+/* spill.h — an array in a temporary file that is read as if it were in memory.
  *
- * Bytes are only appended; in the end the file is mapped. Pages of a mapped file count as memory of the process
- * once they are touched, although the system may take them back at any time. So readers tell roughly how much they
- * touch, and after a certain amount all pages are given back. They stay in the system's cache while there is room for them, and
- * to touch them again is cheap then. */
+ * Pages of a mapped file count as memory of the process once they are touched, although the system may take them back at
+ * any time. So readers tell roughly how much they touch, and after a certain amount all pages are given back. They stay in
+ * the system's cache while there is room for them, and to touch them again is cheap then. collection/spill_file.h makes
+ * such arrays. */
 #ifndef TWIN_BASE_SPILL_H
 #define TWIN_BASE_SPILL_H
 
@@ -22,20 +22,6 @@ struct twin__spill {
     size_t most_touched; /* bytes that may be touched before pages are given back */
     atomic_size_t touched;
 };
-#define TWIN__NO_SPILL                                                                                               \
-    {                                                                                                                \
-        .fd = -1                                                                                                     \
-    }
-
-/* Makes an unnamed file in the folder. TWIN_EIO and errno when that fails, as in the next two. */
-twin_status twin__spill_open(struct twin__spill *spill, const char *folder, size_t most_touched);
-void twin__spill_clear(struct twin__spill *spill);
-
-/* Adds to the end. */
-twin_status twin__spill_append(struct twin__spill *spill, const void *bytes, size_t length);
-
-/* Nothing will be appended any more: `bytes` becomes the whole array. */
-twin_status twin__spill_map(struct twin__spill *spill);
 
 /* Gives all pages back. */
 void twin__spill_release(struct twin__spill *spill);

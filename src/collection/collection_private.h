@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <twinsift/collection.h>
 
-#include "base/spill.h"
+#include "collection/spill_file.h"
 #include "input/reader.h"
 
 /* What is kept of a document beside its signature. */

@@ -9,13 +9,9 @@
 /* similar.c: takes from the scheme what the options leave to it, and checks that all of it goes together. */
 twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error);
 
-/* Adds the similar pairs among the documents of the provider to `out`, sorted by a, then b; `out` is empty before. The
- * same pairs whatever the executor is. A failure also fills `error`. */
-twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
-                              const twin_similar_options *options, twin_error *error);
-
-/* Finds the same pairs and then visits them in that order. With `matches_in_memory` of the options no more are held in memory.
- * TWIN_ESTOPPED if the visit returned false. */
+/* Finds the similar pairs among the documents of the provider and then visits them, sorted by a, then b: the same pairs
+ * whatever the executor is. With `matches_in_memory` of the options no more are held in memory. TWIN_ESTOPPED if the visit
+ * returned false. A failure also fills `error`. */
 twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_match_visit *visit, void *context,
                               twin_error *error);

@@ -30,6 +30,11 @@ struct twin_similar {
 
 /* ---- engine.c */
 
+/* Adds the similar pairs among the documents of the provider to `out`, sorted by a, then b; `out` is empty before. The
+ * same pairs whatever the executor is. A failure also fills `error`. */
+twin_status twin__engine_find(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_error *error);
+
 /* TWIN_EINVAL and a sentence when the options, complete, do not go together. */
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error);
 

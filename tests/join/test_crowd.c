@@ -13,6 +13,7 @@
 #include "join/crowd_join.h"
 #include "join/engine.h"
 #include "join/signature_provider.h"
+#include "join/similar_private.h"
 #include "scale.h"
 
 enum { MOST_DOCUMENTS = 700, MOST_ITEMS = 400, SLOTS = 128 };

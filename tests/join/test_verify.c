@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "join/engine.h"
+#include "join/similar_private.h"
 #include "join/verify.h"
 #include "scale.h"
 

@@ -1,4 +1,4 @@
-/* test_spill.c — arrays in temporary files. */
+/* test_spill_file.c — arrays in temporary files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/spill.h"
+#include "collection/spill_file.h"
 
 enum { NUMBERS = 400000 };
 
