@@ -63,7 +63,7 @@ static twin_status open_files(struct twin__spilled *out, const twin_collection *
     *out = (struct twin__spilled){ TWIN__NO_SPILL, TWIN__NO_SPILL, TWIN__NO_SPILL };
     twin_status status = twin__spill_open(&out->entries, folder, share);
     if (status == TWIN_OK)
-        status = twin__spill_open(&out->signatures, folder, 2 * share);
+        status = twin__spill_open(&out->signatures, folder, 4 * share);
     return status == TWIN_OK ? twin__spill_open(&out->ids, folder, share) : status;
 }
 

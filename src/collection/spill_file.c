@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/file.h"
 
-enum { WRITTEN_AT_ONCE = 1 << 20 }; /* bytes */
+enum { WRITTEN_AT_ONCE = 1 << 20 }; /* bytes, in many small pieces */
 
 twin_status twin__spill_open(struct twin__spill *spill, const char *folder, size_t most_touched)
 {
@@ -28,11 +28,16 @@ void twin__spill_clear(struct twin__spill *spill)
     *spill = (struct twin__spill)TWIN__NO_SPILL;
 }
 
+/* What is written at once may become one large page of the system's cache, which is mapped as a whole when any of it is
+ * touched; so pieces are no larger than what is mapped around a page in any case. */
 static twin_status write_out(struct twin__spill *spill)
 {
-    if (!twin__write_at(spill->fd, spill->bytes, spill->length, spill->in_file))
-        return TWIN_EIO;
-    spill->in_file += spill->length;
+    for (size_t done = 0, piece; done < spill->length; done += piece) {
+        piece = spill->length - done < TWIN__SPILL_AROUND ? spill->length - done : TWIN__SPILL_AROUND;
+        if (!twin__write_at(spill->fd, spill->bytes + done, piece, spill->in_file))
+            return TWIN_EIO;
+        spill->in_file += piece;
+    }
     spill->length = 0;
     return TWIN_OK;
 }

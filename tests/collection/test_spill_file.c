@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "collection/spill_file.h"
 
 enum { NUMBERS = 400000 };
@@ -45,7 +46,7 @@ static long resident_of_files(void)
     return kilobytes;
 }
 
-/* 64 MB are read, and no more than 1 MB, and what the system maps around a page, is ever counted. */
+/* 64 MB are read, in order and at random, and no more than 1 MB, and what the system maps around a page, is ever counted. */
 static void pages_are_given_back(void **state)
 {
     (void)state;
@@ -65,6 +66,14 @@ static void pages_are_given_back(void **state)
         twin__spill_touch(&spill, 4096);
         assert_int_equal((unsigned char)spill.bytes[i], i >> 20);
         if (i % (1 << 18) == 0 && resident_of_files() > most)
+            most = resident_of_files();
+    }
+    uint64_t seed = 1;
+    for (int i = 0; i < 5000; i++) {
+        size_t at = twin__random_below(&seed, spill.length);
+        twin__spill_touch(&spill, TWIN__SPILL_AROUND);
+        assert_int_equal((unsigned char)spill.bytes[at], at >> 20);
+        if (i % 16 == 0 && resident_of_files() > most)
             most = resident_of_files();
     }
     assert_true(most - before < MOST_KILOBYTES);
