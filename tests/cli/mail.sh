@@ -330,3 +330,26 @@ cp "$TWINSIFT_ROOT"/examples/trec/* trec
     [ ! -e trec.twin ] || fail "initialize keeps the model"
     ./finalize
 )
+
+# the options of bogofilter
+mkdir bogofilter
+bogofilter()
+{
+    TWINSIFT=$twinsift "$TWINSIFT_ROOT/examples/bogofilter" -d bogofilter "$@"
+}
+expect 0 bogofilter -s -B "$samples"/spam/1*.eml
+expect 0 bogofilter -n -B "$samples"/ham/1*.eml
+expect 0 bogofilter <"$samples/new.eml"
+expect 1 bogofilter -I "$samples/friend.eml"
+expect 0 bogofilter -p <"$samples/new.eml"
+prints 'X-Spam-Flag: YES'
+expect 1 bogofilter -p <"$samples/friend.eml"
+expect 0 bogofilter -pe <"$samples/friend.eml"
+prints 'X-Spam-Flag: NO'
+expect 0 bogofilter -u <"$samples/new.eml"
+expect 0 "$twinsift" mail learn -m bogofilter/mail.twin --as spam "$samples/new.eml"
+says '0 learnt, 0 corrected, 1 known already'
+expect 0 bogofilter -Sn <"$samples/new.eml"
+expect 1 bogofilter <"$samples/new.eml"
+expect 0 bogofilter -N <"$samples/new.eml"
+expect 3 bogofilter -x <"$samples/new.eml"
