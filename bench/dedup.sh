@@ -26,7 +26,7 @@ kept=$scratch/kept.jsonl within=$scratch/within.jsonl
 trap 'rm -f "$few" "$many" "$huge" "$odd" "$kept" "$within" "$noise" "$clock" "$ballast"' EXIT
 
 limits=() # the options that are measured beside none
-if "$program" dedup --help | grep -q -- '^  --memory'; then
+if [[ $("$program" dedup --help) == *$'\n'"  --memory "* ]]; then
     limits=(512M)
     [ -z "${BENCH_QUICK-}" ] || limits=(64M) # so that something has to be written to files
 fi
@@ -71,6 +71,7 @@ report_size()
     for limit in "${limits[@]}"; do
         report "  with --memory $limit" "${best[$1.$limit.wall]}" s
         report "    over wc -w" "$(calc "${best[$1.$limit.wall]} / ${best[wc.$1.wall]}")" x 1.8
+        report "    CPU time over that of wc -w" "$(calc "${best[$1.$limit.cpu]} / ${best[wc.$1.cpu]}")" x
         report "    peak memory" "$(calc "${best[$1.$limit.peak]} / 1e6")" MB "${limit%M}"
         [ -z "${3-}" ] ||
             report "    over fewer documents" "$(calc "${best[$1.$limit.wall]} / ${best[$3.$limit.wall]}")" x "$4"
