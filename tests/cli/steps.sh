@@ -146,6 +146,19 @@ run 0 dedup -q --resume --temp temp corpus.jsonl -o again.jsonl
 grep -q 'done again' err || fail "$asked: a damaged stage was not noticed: $(cat err)"
 same reference.jsonl again.jsonl "$asked"
 wrong 'standard input' dedup --resume - -o x
+
+# A temporary folder without room, where mounting is allowed: an error, and the output of an earlier run is as it was.
+mkdir -p full
+echo 'earlier' >earlier.jsonl
+if unshare --mount sh -c 'mount -t tmpfs -o size=64k none full && "$1" dedup -q --resume --temp full corpus.jsonl -o earlier.jsonl' \
+    sh "$TWINSIFT" 2>err; then
+    fail "a full temporary folder was not noticed"
+elif grep -q 'permitted\|denied' err; then
+    echo 'skipped: a full temporary folder, for mounting is not allowed here'
+else
+    grep -q 'No space left' err || fail "a full temporary folder: $(cat err)"
+fi
+[ "$(cat earlier.jsonl)" = earlier ] || fail "a full temporary folder: the output of an earlier run was changed"
 wrong '--against' dedup --resume --against part-a.jsonl part-c.jsonl -o x
 
 [ $failures = 0 ] && echo 'steps: good'
