@@ -233,6 +233,35 @@ static int by_level_and_id(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
+/* Moves the `wanted` first of the order to the front, in any order (Hoare's selection): of a crowd there may be thousands more
+ * than are wanted. */
+static void select_first(struct found *items, size_t count, size_t wanted)
+{
+    while (count > wanted && wanted > 0) {
+        struct found pivot = items[count / 2];
+        size_t i = 0, j = count - 1;
+        for (;; i++, j--) {
+            while (by_level_and_id(&items[i], &pivot) < 0)
+                i++;
+            while (by_level_and_id(&items[j], &pivot) > 0)
+                j--;
+            if (i >= j)
+                break;
+            struct found item = items[i];
+            items[i] = items[j];
+            items[j] = item;
+        }
+        size_t front = i > 0 ? i : 1; /* none of these comes after any of the others */
+        if (front > wanted)
+            count = front;
+        else {
+            items += front;
+            count -= front;
+            wanted -= front;
+        }
+    }
+}
+
 size_t twin_forest_work(twin_forest_query_options ask)
 {
     if (ask.most == 0)
@@ -265,8 +294,9 @@ twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const t
         climb(&search, level);
 
     name_found(&search);
-    qsort(search.found, search.found_count, sizeof search.found[0], by_level_and_id);
     *count = search.found_count < ask.most ? search.found_count : ask.most;
+    select_first(search.found, search.found_count, *count);
+    qsort(search.found, *count, sizeof search.found[0], by_level_and_id);
     for (size_t i = 0; i < *count; i++)
         out[i] = search.found[i].candidate;
     return TWIN_OK;
