@@ -435,7 +435,7 @@ static void list_crowds(struct state *state, const bool *chosen)
 
 static bool state_init(struct state *state)
 {
-    enum { FEWEST_ROOM = 1 << 22, ROOM_PER_DOCUMENT = 64 };
+    enum { FEWEST_ROOM = 1 << 22, MOST_ROOM = 1 << 24, ROOM_PER_DOCUMENT = 64 };
     size_t count = state->provider->count;
     state->rank = malloc((count + 1) * sizeof *state->rank);
     state->crowd_of = malloc((count + 1) * sizeof *state->crowd_of);
@@ -444,9 +444,11 @@ static bool state_init(struct state *state)
     state->by_crowd = malloc((count + 1) * sizeof *state->by_crowd);
     state->crowds = calloc(state->chosen_from->count + 1, sizeof *state->crowds);
     state->workers = calloc((size_t)state->options->search->exec.workers, sizeof *state->workers);
-    state->most_room = state->options->most_room ? state->options->most_room : FEWEST_ROOM;
-    if (state->options->most_room == 0 && ROOM_PER_DOCUMENT * count > FEWEST_ROOM)
-        state->most_room = ROOM_PER_DOCUMENT * count;
+    state->most_room = state->options->most_room;
+    if (state->most_room == 0) {
+        state->most_room = ROOM_PER_DOCUMENT * count > FEWEST_ROOM ? ROOM_PER_DOCUMENT * count : FEWEST_ROOM;
+        state->most_room = state->most_room < MOST_ROOM ? state->most_room : MOST_ROOM;
+    }
     return state->rank && state->crowd_of && state->fates && state->todo && state->by_crowd && state->crowds &&
            state->workers;
 }
