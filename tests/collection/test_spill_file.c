@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -39,8 +40,8 @@ static long resident_of_files(void)
     long kilobytes = -1;
     FILE *file = fopen("/proc/self/status", "r");
     while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "RssFile: %ld", &kilobytes) == 1)
-            break;
+        if (strncmp(line, "RssFile:", 8) == 0)
+            kilobytes = strtol(line + 8, NULL, 10);
     if (file)
         fclose(file);
     return kilobytes;
