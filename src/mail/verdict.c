@@ -21,8 +21,8 @@ static const double RISE = 0.5, FALL = 0.0005, LEAST_THRESHOLD = 1, MOST_THRESHO
 /* Below this log odds of all other labels a message is good. */
 static const double GOOD_BELOW = -1;
 
-static const double SENDER_WEIGHT = 0.15;                 /* of the log ratio of counts */
-static const double ALIKE_WEIGHT = 0.69, MOST_COPIES = 3; /* log odds of lookalikes */
+static const double SENDER_WEIGHT = 0.15;               /* of the log ratio of counts */
+static const double ONE_REPORT = 0.34, MOST_COPIES = 3; /* log odds of lookalikes: one, many */
 static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; almost equal, as in lookalike.c */
 
 static const char *const method_names[] = {
@@ -99,12 +99,15 @@ static double compare_means(const struct twin__neighbours *near, unsigned count,
     return mean_of(&near[label]) - other;
 }
 
-/* Every report of a copy counts less than the one before; what is only alike, less than one. */
+/* One report of a copy may be a mistake and counts half. Of several each counts less than the one before; what is only alike,
+ * less than one. */
 static double weigh_copies(const twin_mail_lookalike *nearest)
 {
+    if (nearest->copies == 1)
+        return ONE_REPORT;
     if (nearest->copies)
         return fmin(log(1 + (double)nearest->copies), MOST_COPIES);
-    return ALIKE_WEIGHT * fmin(fmax((nearest->similarity - ALIKE) / (COPY - ALIKE), 0), 1);
+    return ONE_REPORT * fmin(fmax((nearest->similarity - ALIKE) / (COPY - ALIKE), 0), 1);
 }
 
 static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbours *near, unsigned labels,
