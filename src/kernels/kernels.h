@@ -115,6 +115,9 @@ typedef void twin__edit_tile_fn(uint64_t *out, const struct edit_tile *tile, con
 enum { SUM_LANES = 16 };
 typedef double twin__sum_at_fn(const float *values, size_t stride, const uint32_t *places, size_t n);
 
+/* The number of i below n with a[i] == b[i]. */
+typedef size_t twin__agree_bytes_fn(const uint8_t *a, const uint8_t *b, size_t n);
+
 /* Stores the numbers of those of n heads, in increasing order, that have at least `least` bytes in common with `head`, each at
  * its own place. Returns how many there are; `out` has room for n. */
 enum { HEAD_BYTES = 16 };
@@ -141,6 +144,7 @@ struct kernels {
     twin__common_bits_fn *common_bits;
     twin__edit_tile_fn *edit_tile;
     twin__sum_at_fn *sum_at;
+    twin__agree_bytes_fn *agree_bytes;
     twin__near_heads_fn *near_heads;
 };
 
@@ -174,6 +178,7 @@ twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__
 twin__common_bits_fn twin__common_bits_scalar, twin__common_bits_avx2, twin__common_bits_avx512;
 twin__edit_tile_fn twin__edit_tile_scalar, twin__edit_tile_avx2, twin__edit_tile_avx512;
 twin__sum_at_fn twin__sum_at_scalar, twin__sum_at_avx2, twin__sum_at_avx512;
+twin__agree_bytes_fn twin__agree_bytes_scalar, twin__agree_bytes_avx2, twin__agree_bytes_avx512;
 twin__near_heads_fn twin__near_heads_scalar, twin__near_heads_avx2, twin__near_heads_avx512;
 
 #endif

@@ -36,10 +36,7 @@ struct twin__mail_signature twin__mail_sign(const twin_minhash *hasher, const st
 
 static unsigned agreement(const uint8_t *a, const uint8_t *b, unsigned count)
 {
-    unsigned equal = 0;
-    for (unsigned i = 0; i < count; i++)
-        equal += a[i] == b[i];
-    return equal;
+    return (unsigned)twin__kernels()->agree_bytes(a, b, count);
 }
 
 /* The share of equal items, given how many slots agree. */

@@ -45,6 +45,28 @@ static void every_variant_gives_the_same_sum(void **unused)
         }
 }
 
+static void every_variant_counts_the_same_bytes(void **unused)
+{
+    (void)unused;
+    uint64_t state = 3;
+    for (size_t n = 0; n <= 3 * MOST; n++) {
+        uint8_t *a = malloc(n + 1), *b = malloc(n + 1);
+        assert_true(a && b);
+        size_t equal = 0;
+        for (size_t i = 1; i <= n; i++) {
+            a[i] = (uint8_t)(twin__random_next(&state) % 3);
+            b[i] = (uint8_t)(twin__random_next(&state) % 3);
+            equal += a[i] == b[i];
+        }
+        for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+            assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+            assert_int_equal(twin__kernels()->agree_bytes(a + 1, b + 1, n), equal);
+        }
+        free(a);
+        free(b);
+    }
+}
+
 static size_t find_slowly(uint32_t *out, const uint8_t (*heads)[HEAD_BYTES], size_t n, const uint8_t *head,
                           unsigned least)
 {
@@ -88,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_gives_the_same_sum),
+        cmocka_unit_test(every_variant_counts_the_same_bytes),
         cmocka_unit_test(every_variant_finds_the_same_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
