@@ -337,8 +337,8 @@ bogofilter()
 {
     TWINSIFT=$twinsift "$TWINSIFT_ROOT/examples/bogofilter" -d bogofilter "$@"
 }
-expect 0 bogofilter -s -B "$samples"/spam/1*.eml
-expect 0 bogofilter -n -B "$samples"/ham/1*.eml
+expect 0 bogofilter -s -B "$samples"/spam/*.eml
+expect 0 bogofilter -n -B "$samples"/ham/*.eml
 expect 0 bogofilter <"$samples/new.eml"
 expect 1 bogofilter -I "$samples/friend.eml"
 expect 0 bogofilter -p <"$samples/new.eml"
