@@ -127,7 +127,7 @@ static bool is_free(const struct dedup_paths *paths, const struct names *read, c
 
 static bool is_good(const struct dedup_paths *paths, const struct names *read, const char *output)
 {
-    return output_has_folder(output) && is_free(paths, read, output);
+    return output_is_possible(output) && is_free(paths, read, output);
 }
 
 /* An output of one input can be another input only if both have the same name, and then two outputs have it too: so each
@@ -154,7 +154,7 @@ static bool folder_is_free(const struct dedup_paths *paths, const twin_input *in
     char **names = names_in_folder(paths->output, input);
     if (!names)
         return fail_status("the output", TWIN_ENOMEM, NULL), false;
-    bool good = output_has_folder(paths->output) && outputs_are_free(paths, input, names);
+    bool good = output_is_possible(paths->output) && outputs_are_free(paths, input, names);
     free_names(names, input);
     return good;
 }

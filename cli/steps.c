@@ -265,7 +265,7 @@ bool steps_output_is_good(const char *output, const struct request_base *base)
         fail("give the file to be written: -o FILE");
         return false;
     }
-    return output_has_folder(output) && !overwrites_input(output, base->arguments, base->count);
+    return output_is_possible(output) && !overwrites_input(output, base->arguments, base->count);
 }
 
 bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),

@@ -32,6 +32,7 @@ size_t collection_memory(const struct shared_options *shared)
 {
     if (shared->input.format == TWIN_INPUT_SETS)
         return 0;
+    const uint64_t others = 32 << 20; /* the program, and what its threads read at a time */
     uint64_t memory = shared->memory ? shared->memory : free_memory();
-    return memory == UINT64_MAX ? 0 : (size_t)(memory / 2);
+    return memory == UINT64_MAX ? 0 : (size_t)((memory > 2 * others ? memory - others : others) / 2);
 }

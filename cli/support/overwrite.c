@@ -2,6 +2,7 @@
 #include "overwrite.h"
 
 #include "messages.h"
+#include "packed_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,8 +106,12 @@ static int reason_not_writable(const char *output)
     return reason;
 }
 
-bool output_has_folder(const char *output)
+bool output_is_possible(const char *output)
 {
+    if (packed_otherwise(output)) {
+        fail("%s: cannot be compressed like that; name it .gz or .zst", output);
+        return false;
+    }
     int reason = strcmp(output, "-") == 0 ? 0 : reason_not_writable(output);
     if (reason)
         fail("%s: cannot be written: %s", output, strerror(reason));

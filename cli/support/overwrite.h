@@ -12,8 +12,9 @@ bool overwrites_input(const char *output, const char *const *inputs, size_t coun
 /* Whether two names are of one file, which need not exist yet, or both standard output, "-". Devices may have two. */
 bool is_same_output(const char *a, const char *b);
 
-/* Whether there is a folder to write the file to, so that a long run does not fail in the end; false: the error has been
- * reported. A name that ends in a slash is that of a folder, which may be created. */
-bool output_has_folder(const char *output);
+/* Whether there is a folder to write the file to, and its name promises no compression but .gz and .zst, so that a long run
+ * does not fail in the end; false: the error has been reported. A name that ends in a slash is that of a folder, which may
+ * be created. */
+bool output_is_possible(const char *output);
 
 #endif

@@ -23,6 +23,11 @@ bool packed_by_name(const char *name)
     return ends_in(name, ".gz") || ends_in(name, ".zst");
 }
 
+bool packed_otherwise(const char *name)
+{
+    return ends_in(name, ".bz2") || ends_in(name, ".xz") || ends_in(name, ".lz4") || ends_in(name, ".zip");
+}
+
 /* ---- gzip ---- */
 
 enum { BUFFER_BYTES = 1 << 18 };

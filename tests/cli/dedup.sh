@@ -107,6 +107,7 @@ grep -q 'ids.jsonl:3:1' err && grep -q '^bad records *1 ' err || fail "$asked: $
 
 # ---- outputs
 
+wrong 'name it .gz or .zst' corpus.jsonl -o a.jsonl.xz
 run 0 corpus.jsonl -o a.jsonl.gz
 gzip -dc a.jsonl.gz | cmp -s - reference || fail "$asked: not the records"
 run 0 a.jsonl.gz corpus.jsonl -o b.jsonl.zst
