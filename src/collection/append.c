@@ -20,7 +20,7 @@ static twin_status append_in_memory(twin_collection *collection, const struct tw
         !TWIN__ARRAY_GROW(&collection->signatures, &collection->signature_capacity, count * slots,
                           more->count * slots))
         return TWIN_ENOMEM;
-    if (slots && collection->signatures)
+    if (more->count && slots && collection->signatures)
         memcpy(collection->signatures + count * slots, more->signatures, more->count * slots * sizeof(uint32_t));
     for (size_t i = 0; collection->entries && i < more->count; i++) {
         collection->entries[count + i] = more->entries[i];

@@ -267,7 +267,8 @@ static twin_status read_sets(struct audit *audit, size_t left, twin_error *error
             return status;
         if (twin_items_reserve(&audit->items, set.count) != TWIN_OK)
             return twin__fail_memory(error);
-        memcpy(audit->items.items + audit->items.count, set.items, set.count * sizeof *set.items);
+        if (set.count)
+            memcpy(audit->items.items + audit->items.count, set.items, set.count * sizeof *set.items);
         audit->items.count += set.count;
         base->begin[++base->sample_count] = audit->items.count;
     }

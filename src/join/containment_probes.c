@@ -54,7 +54,8 @@ static void divide_set(uint32_t begins[TWIN__MARK_PARTS + 1], const uint64_t *it
 {
     size_t at = 0;
     for (uint64_t part = 0; part < TWIN__MARK_PARTS; part++) {
-        at += twin__lower_bound(items + at, count - at, part << (64 - TWIN__MARK_PART_BITS));
+        if (at < count)
+            at += twin__lower_bound(items + at, count - at, part << (64 - TWIN__MARK_PART_BITS));
         begins[part] = (uint32_t)at;
     }
     begins[TWIN__MARK_PARTS] = (uint32_t)count;
