@@ -89,6 +89,8 @@ static twin_status postings_list(struct postings *postings, uint64_t hash, uint3
 static twin_set sample_set(const struct audit *audit, size_t sample)
 {
     const size_t *begin = audit->base.begin + sample;
+    if (begin[0] == begin[1]) /* perhaps there are no items at all */
+        return (twin_set){ 0 };
     return (twin_set){ audit->items.items + begin[0], begin[1] - begin[0] };
 }
 
