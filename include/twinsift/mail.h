@@ -39,8 +39,8 @@ typedef struct twin_mail twin_mail;
 typedef struct twin_mail_options {
     uint64_t keep_messages; /* the most messages remembered; 0: 100,000 */
     uint64_t keep_days;     /* older ones are forgotten when others are learnt; 0: none are */
-    bool without_texts;     /* keep no beginnings of texts, which twin_mail_text() returns; in memory there are none */
-    const uint64_t *key;    /* two numbers: the secret; NULL: drawn at random */
+    bool without_texts;  /* keep no beginnings of texts, which twin_mail_text() returns; in memory there are none */
+    const uint64_t *key; /* two numbers: the secret; NULL: drawn at random */
 } twin_mail_options;
 
 /* Creates a file with an empty model. One that exists is TWIN_EINVAL, unless `replace`. */
