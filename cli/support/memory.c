@@ -1,18 +1,22 @@
 /* memory.c — how much memory a command may use. */
 #include "memory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* A number of a file of the system, after `format`; UINT64_MAX when it is not there. */
-static uint64_t read_number(const char *path, const char *format)
+/* The number after `word` at the beginning of a line of a file of the system; UINT64_MAX when there is none. */
+static uint64_t read_number(const char *path, const char *word)
 {
     char line[256];
+    size_t length = strlen(word);
     uint64_t number = UINT64_MAX;
     FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, format, &number) == 1)
-            break;
+    while (file && number == UINT64_MAX && fgets(line, sizeof line, file)) {
+        uint64_t found = strncmp(line, word, length) == 0 ? strtoull(line + length, NULL, 10) : 0;
+        if (found > 0)
+            number = found;
+    }
     if (file)
         fclose(file);
     return number;
@@ -21,8 +25,8 @@ static uint64_t read_number(const char *path, const char *format)
 /* What the machine has left, and what the control group allows, which in a container may be less. */
 static uint64_t free_memory(void)
 {
-    uint64_t available = read_number("/proc/meminfo", "MemAvailable: %" SCNu64);
-    uint64_t allowed = read_number("/sys/fs/cgroup/memory.max", "%" SCNu64);
+    uint64_t available = read_number("/proc/meminfo", "MemAvailable:");
+    uint64_t allowed = read_number("/sys/fs/cgroup/memory.max", "");
     if (available != UINT64_MAX)
         available *= 1024;
     return available < allowed ? available : allowed;
