@@ -48,12 +48,22 @@ static bool describe(twin_buffer *out, const struct shared_options *shared, cons
     return good;
 }
 
+/* The name can be guessed, and the temporary folder is often open to all: what somebody else has put there, or could
+ * change, is not to be trusted. */
+static bool is_ours(int folder)
+{
+    struct stat known;
+    return fstat(folder, &known) == 0 && known.st_uid == geteuid() && (known.st_mode & 0077) == 0;
+}
+
 static bool make_folder(struct resume *resume)
 {
     if (mkdir(resume->folder, 0700) == 0 || errno == EEXIST)
-        resume->lock = open(resume->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        resume->lock = open(resume->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (resume->lock < 0)
         fail("%s: cannot be created: %s", resume->folder, strerror(errno));
+    else if (!is_ours(resume->lock))
+        fail("%s: belongs to or can be read by others; remove it, or give another --temp", resume->folder);
     else if (flock(resume->lock, LOCK_EX | LOCK_NB) != 0)
         fail("%s: another run is at work there", resume->folder);
     else

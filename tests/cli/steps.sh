@@ -138,6 +138,9 @@ done
 [ -s temp/*/pairs ] || fail "an interrupted run keeps its stages: $(ls temp/*)"
 printf 'x' | dd of="$(echo temp/*/pairs)" bs=1 seek=40 conv=notrunc status=none
 run 0 dedup -q corpus.jsonl -o reference.jsonl
+chmod 777 temp/*
+wrong 'others' dedup --resume --temp temp corpus.jsonl -o again.jsonl
+chmod 700 temp/*
 exec 9<"$(echo temp/*)"
 flock 9
 wrong 'another run' dedup --resume --temp temp corpus.jsonl -o again.jsonl
