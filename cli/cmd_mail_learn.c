@@ -127,7 +127,7 @@ static int run_forget(void *request)
 #define LABEL_ROW                                                                                                    \
     {                                                                                                                \
         "as", 0, OPTIONS_INPUT, "LABEL", "the label of the messages: spam, ham, or any other", &option_text,         \
-            AT(label)                                                                                                \
+            AT(label), .choices = "spam ham"                                                                         \
     }
 
 static const struct option_row learn_options[] = {

@@ -23,7 +23,7 @@ extern const struct option_kind option_keep, option_part;
         "keep", 0, OPTIONS_MATCHING, "WHICH",                                                                        \
             "of similar documents keep the first, longest or shortest, or that with the largest or smallest value "  \
             "of a field: FIELD:max, FIELD:min",                                                                      \
-            &option_keep, OPTION_AT(request, keep)                                                                   \
+            &option_keep, OPTION_AT(request, keep), .choices = "first longest shortest"                              \
     }
 #define CHAIN_ROW(request)                                                                                           \
     {                                                                                                                \

@@ -39,10 +39,10 @@ static void print_verbs(const struct program *program, const struct command_grou
         }
 }
 
-/* Whether the value of the option is a file. */
+/* Whether the value of the option is the path of a file or folder. */
 static bool takes_file(const struct option_row *row)
 {
-    return row->argument && strncmp(row->argument, "FILE", 4) == 0;
+    return row->argument && word_number("FILE DIR INDEX INPUT FILE.svg", row->argument) >= 0;
 }
 
 /* Text inside single quotes, with the characters of `escaped` after a backslash. */

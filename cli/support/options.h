@@ -30,7 +30,8 @@ struct option_row {
     const struct option_kind *kind;
     size_t offset;        /* of the value in the request */
     uint64_t least, most; /* the range of a count; most 0: no limit */
-    const char *choices;  /* the names of an enum's values, in order, separated by blanks */
+    const char *choices;  /* the names of an enum's values, in order, separated by blanks; of other kinds, words that
+                             completion offers */
     bool everywhere;      /* a shared option that every command takes */
 };
 

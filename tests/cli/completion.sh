@@ -7,6 +7,7 @@ fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
 mkdir bin && ln -s "$TWINSIFT" bin/twinsift && PATH=$PWD/bin:$PATH
 : >corpus.jsonl
 : >other.txt
+mkdir folder
 
 # Each case: the words of a command line, the last one to be completed | words that must be offered | words that must
 # not be.
@@ -31,6 +32,26 @@ cases=(
     'twinsift plan --plot c | corpus.jsonl | other.txt'
     'twinsift pairs co | corpus.jsonl | other.txt'
     'twinsift completion z | zsh | bash'
+    'twinsift de | dedup | index'
+    'twinsift dedup --g | --groups | --buckets'
+    'twinsift dedup --keep l | longest | first'
+    'twinsift dedup --update co | corpus.jsonl | other.txt'
+    'twinsift dedup corpus.jsonl --temp fo | folder/ | other.txt'
+    'twinsift dedup corpus.jsonl -o co | corpus.jsonl | other.txt'
+    'twinsift pairs --against co | corpus.jsonl | other.txt'
+    'twinsift sign --thr | --threshold --threads | --hash'
+    'twinsift sign co | corpus.jsonl | other.txt'
+    'twinsift band --p | --part | --shingle'
+    'twinsift join --ke | --keep | --key-file'
+    'twinsift filter --o | --output | --hash'
+    'twinsift ma | mail | dedup'
+    'twinsift mail c | check correct compact | learn'
+    'twinsift help mail ex | export | import'
+    'twinsift mail learn --as s | spam | ham'
+    'twinsift mail learn -m co | corpus.jsonl | other.txt'
+    'twinsift mail check --ex | --explain | --as'
+    'twinsift mail eval --method f | forest | all'
+    'twinsift mail eval --trec co | corpus.jsonl | other.txt'
 )
 
 # check SHELL: completes each case with the function complete_SHELL, which prints what is offered, one per line.
@@ -61,7 +82,10 @@ complete_bash()
         files=
         _twinsift
         printf "%s\n" "${COMPREPLY[@]}"
-        [ -z "$files" ] || compgen -f -- "${COMP_WORDS[COMP_CWORD]}"' bash "$1" 2>&1
+        [ -z "$files" ] || compgen -f -- "${COMP_WORDS[COMP_CWORD]}" | while read -r file; do
+            [ ! -d "$file" ] || file+=/
+            printf "%s\n" "$file"
+        done' bash "$1" 2>&1
 }
 twinsift completion bash >script.bash || fail 'completion bash'
 bash -n script.bash || fail 'the bash script does not parse'
@@ -75,7 +99,7 @@ bash --norc --noprofile -c 'source script.bash; complete -p twinsift' | grep -q 
 
 cat >rc.zsh <<'END'
 PS1= RPS1=
-fpath=($PWD/zsh $fpath)
+fpath=($PWD/functions $fpath)
 autoload -Uz compinit && compinit -u -d $PWD/zcompdump
 compadd()
 {
@@ -85,7 +109,10 @@ compadd()
     fi
     local -a offered
     builtin compadd -A offered "$@"
-    print -rl -- $offered >>offers
+    for word in $offered; do
+        [[ ! -d $word ]] || word+=/
+        print -r -- $word >>offers
+    done
     builtin compadd "$@"
 }
 print ready
@@ -111,7 +138,7 @@ complete_zsh()
 twinsift completion zsh >script.zsh || fail 'completion zsh'
 if command -v zsh >/dev/null; then
     zsh -n script.zsh || fail 'the zsh script does not parse'
-    mkdir zsh && cp script.zsh zsh/_twinsift
+    mkdir functions && cp script.zsh functions/_twinsift
     check zsh
 else
     echo 'skipped: zsh, which is not installed'

@@ -127,6 +127,9 @@ strange=$(grep -vxFf "$root/examples/pairs.c" code || true)
 
 check_options twinsift-pairs twinsift pairs
 check_options twinsift-index twinsift index create add remove query pairs info check export compact
+for step in sign band join filter dedup show; do
+    check_options twinsift-$step twinsift $step
+done
 check_options twinsift-bloom twinsift bloom create add has count remove merge info
 check_options twinsift-mail twinsift mail learn check correct forget info compact export import eval
 check_options twinsift-plan twinsift plan

@@ -89,7 +89,7 @@ static void the_textbook_sip_knows_its_paper(void **state)
     unsigned char text[64];
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (unsigned char)i;
-    /* SipHash-2-4: appendix A of the paper, and the first lines of vectors.h. */
+    /* SipHash-2-4: appendix A of the paper, and the first lines of its published vectors. */
     assert_true(textbook_sip(text, 15, vector_key, 2, 4) == 0xa129ca6149be45e5u);
     assert_true(textbook_sip(text, 0, vector_key, 2, 4) == 0x726fdb47dd0e0e31u);
     assert_true(textbook_sip(text, 1, vector_key, 2, 4) == 0x74f839c593dc67fdu);
