@@ -27,7 +27,7 @@ struct work {
     enum verb verb;
     int64_t now;
     uint64_t pending;
-    uint64_t effects[TWIN_MAIL_UNKNOWN + 1];
+    uint64_t effects[TWIN_MAIL_UNKNOWN + 1], empty;
 };
 
 static bool save(struct work *work)
@@ -48,6 +48,11 @@ static bool change(void *context, const twin_message *message, twin_text path)
     const char *label = work->request->label;
     twin_status status;
     (void)path;
+    if (message->raw.length ==
+        0) { /* an empty file, or standard input that has ended: nothing can be learnt from it */
+        work->empty++;
+        return true;
+    }
     if (work->verb == FORGET)
         status = twin_mail_forget(&effect, work->mail, message, &error);
     else if (work->verb == CORRECT)
@@ -66,6 +71,8 @@ static void print_changes(const struct work *work)
 {
     const uint64_t *n = work->effects;
     const struct shared_options *shared = &work->request->mail.shared;
+    if (work->empty)
+        warn("%" PRIu64 " empty message%s left out", work->empty, work->empty == 1 ? " is" : "s are");
     if (shared->json) {
         struct record record = record_begin(stdout, true);
         record_count(&record, "learnt", n[TWIN_MAIL_LEARNT]);

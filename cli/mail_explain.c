@@ -37,13 +37,15 @@ static void print_nearest(twin_mail *mail, const char *what, const twin_mail_loo
 static void print_label(twin_mail *mail, const twin_mail_evidence *e)
 {
     const twin_mail_sender *s = &e->senders;
-    printf("  %s: %+.2f = content %+.2f, sender %+.2f, lookalike %+.2f\n", e->label, e->score, e->content, e->sender,
-           e->lookalike);
-    printf("    sender      address %" PRIu32 " times here, %" PRIu32 " elsewhere; domain %" PRIu32 " and %" PRIu32
-           "%s\n",
-           s->address, s->address_others, s->domain, s->domain_others, s->trusted ? "; trusted" : "");
+    printf("  %s: %+.2f", e->label, e->score);
+    if (!s->trusted) /* else it is less than what they add up to */
+        printf(" = content %+.2f, sender %+.2f, lookalike %+.2f", e->content, e->sender, e->lookalike);
+    printf("; %s above %+.2f, not below %+.2f\n", e->label, e->above, e->below);
+    printf("    sender      address learnt %" PRIu32 " times as %s, %" PRIu32 " otherwise; domain %" PRIu32
+           " and %" PRIu32 "%s\n",
+           s->address, e->label, s->address_others, s->domain, s->domain_others, s->trusted ? "; trusted" : "");
     print_nearest(mail, "nearest", &e->nearest);
-    print_nearest(mail, "nearest of the rest", &e->nearest_other);
+    print_nearest(mail, "other", &e->nearest_other);
 }
 
 static size_t find_words(twin_mail_word out[MOST_WORDS], twin_mail *mail, const twin_message *message,
@@ -180,6 +182,8 @@ void record_evidence(struct record *record, twin_mail *mail, const twin_message 
         record_fixed(record, "content", e->content, 6);
         record_fixed(record, "sender", e->sender, 6);
         record_fixed(record, "lookalike", e->lookalike, 6);
+        record_fixed(record, "above", e->above, 6);
+        record_fixed(record, "below", e->below, 6);
         record_sender(record, &e->senders);
         record_nearest(record, mail, "nearest", &e->nearest, message);
         record_nearest(record, mail, "nearest_other", &e->nearest_other, message);

@@ -87,7 +87,8 @@ static const struct command_group groups[] = {
     { "mail", "a mail filter that learns",
       "A model learns messages with labels, such as spam and ham, and says which label a new message would get, by "
       "its "
-      "words and bytes, its sender, and the messages it looks like. It keeps no text. Any number of processes may "
+      "words and bytes, its sender, and the messages it looks like. It keeps the beginnings of texts, to show them "
+      "in explanations, unless it is made without. Any number of processes may "
       "check while one learns; what is learnt is written as a whole or not at all.",
       "0  done; check: spam\n"
       "1  check: not spam\n"

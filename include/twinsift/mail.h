@@ -116,12 +116,13 @@ typedef struct twin_mail_lookalike {
     uint32_t copies;   /* known messages that are almost equal to the one checked */
 } twin_mail_lookalike;
 
-/* What a label has for it. All scores are log odds, positive for the label. */
+/* What a label has for it. All scores are log odds, positive for the label; with all evidence the score is their sum. */
 typedef struct twin_mail_evidence {
     const char *label;
     uint64_t messages; /* learnt under it and remembered */
     double content, sender, lookalike;
-    double score; /* all together, by the method */
+    double score;        /* all together, by the method */
+    double above, below; /* the label is given above, and is not below; between it is unsure */
     twin_mail_sender senders;
     twin_mail_lookalike nearest, nearest_other; /* of the label; of any other */
 } twin_mail_evidence;

@@ -216,8 +216,9 @@ static twin_status list_folder(struct mail *mail, struct twin__opening *opening,
     mail->is_folder = true;
     mail->fd = opening->fd;
     opening->fd = -1;
-    /* Folders of a Maildir begin with a dot. */
-    twin_status status = twin__folder_list(&mail->files, mail->fd, opening->name, true, error);
+    /* Folders within a Maildir begin with a dot: who learns an inbox does not want .Junk and .Trash unasked. */
+    bool hidden = opening->settings->options.hidden;
+    twin_status status = twin__folder_list(&mail->files, mail->fd, opening->name, hidden, error);
     if (status == TWIN_OK && twin__mail_files(&mail->files) != TWIN_OK)
         status = twin__fail_memory(error);
     return status;
@@ -269,7 +270,7 @@ static twin_status describe(twin_buffer *out, const struct twin__source *source,
 static twin_folder_info folder_info(const struct twin__source *source)
 {
     const struct folder *files = &mail_of(source)->files;
-    return (twin_folder_info){ .links = files->links, .special = files->special };
+    return (twin_folder_info){ .links = files->links, .special = files->special, .hidden = files->hidden };
 }
 
 const struct twin__source_kind twin__mailbox = {

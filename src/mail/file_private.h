@@ -60,6 +60,14 @@ twin_status twin__mail_save_examples(twin__store_txn *txn, unsigned label, const
 twin_status twin__mail_load_examples(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
                                      twin_error *error);
 
+/* ---- file_thresholds.c */
+
+twin_status twin__mail_save_thresholds(twin__store_txn *txn, const struct twin__model *model, twin_error *error);
+
+/* Into labels that have been loaded. */
+twin_status twin__mail_load_thresholds(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
+                                       twin_error *error);
+
 /* ---- file_texts.c */
 
 twin_status twin__mail_save_texts(twin__store_txn *txn, const struct twin__model *model,

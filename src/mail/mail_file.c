@@ -3,6 +3,8 @@
  *     table       key                       value
  *     meta        "format", "state"         below
  *                 "texts"                   check, the most bytes of a text (4); not there if none are kept
+ *                 "thresholds"              check, then for each label what is not of it is below, and the median of its own
+ *                                           messages (doubles); not there, or of fewer labels, where earlier programs wrote
  *     messages    number / 256              check, then a record of 40 bytes for each number from 256·key on
  *                 2^62 + number / 16        the beginnings of texts, if they are kept: file_texts.c
  *     signatures  number / 256              check, then a signature of 128 bytes for each
@@ -192,7 +194,7 @@ static twin_status save_state(twin__store_txn *txn, const struct twin__model *mo
                                  model->streak };
     memcpy(value, numbers, sizeof numbers);
     for (unsigned i = 0; i < model->label_count; i++, at += STATE_LABEL) {
-        memcpy(at, &model->labels[i].threshold, 8);
+        memcpy(at, &model->labels[i].thresholds.above, 8);
         memcpy(at + 8, model->labels[i].content.margin.taught, 16);
         memcpy(at + STATE_NAME, model->labels[i].name, strlen(model->labels[i].name));
         uint32_t changes[TWIN__MAIL_LEARNERS] = { 0 };
@@ -246,7 +248,7 @@ static twin_status load_labels(struct twin__model *out, struct twin__mail_saved 
             return status;
         if (status != TWIN_OK || number != i)
             return twin__store_fail_damaged(error, store, "a label");
-        memcpy(&out->labels[number].threshold, at, 8);
+        memcpy(&out->labels[number].thresholds.above, at, 8);
         memcpy(out->labels[number].content.margin.taught, at + 8, 16);
         for (int second = 0; second < TWIN__MAIL_LEARNERS && saved->version > 1; second++)
             saved->weights[number][second].changes = twin__get4(at + STATE_CHANGES + 4 * second);
@@ -277,7 +279,8 @@ static twin_status load_state(struct twin__model *out, struct twin__mail_saved *
     out->learnt = numbers[3];
     out->streak_label = (unsigned)numbers[5];
     out->streak = numbers[6];
-    return load_labels(out, saved, at + STATE_HEAD, numbers[4], store, error);
+    status = load_labels(out, saved, at + STATE_HEAD, numbers[4], store, error);
+    return status == TWIN_OK ? twin__mail_load_thresholds(out, txn, store, error) : status;
 }
 
 /* ---- messages */
@@ -427,6 +430,8 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
         if (status == TWIN_OK && model->labels[i].content.cells)
             status = twin__mail_save_weights(txn, i, &model->labels[i].content, saved, error);
     }
+    if (status == TWIN_OK)
+        status = twin__mail_save_thresholds(txn, model, error);
     return status == TWIN_OK ? save_state(txn, model, saved, error) : status;
 }
 

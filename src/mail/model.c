@@ -77,7 +77,7 @@ static twin_status append_label(unsigned *out, struct twin__model *model, const 
         return twin__fail(error, TWIN_ELIMIT, "the model has %d labels already, which is the most",
                           TWIN_MAIL_MAX_LABELS);
     struct twin__mail_label *label = &model->labels[model->label_count];
-    *label = (struct twin__mail_label){ .threshold = TWIN__MAIL_FIRST_THRESHOLD };
+    *label = (struct twin__mail_label){ .thresholds = twin__thresholds_first() };
     memcpy(label->name, name, strlen(name) + 1);
     if (strcmp(name, TWIN_MAIL_GOOD) != 0 && twin__content_init(&label->content) != TWIN_OK) {
         twin__content_clear(&label->content);
@@ -441,7 +441,7 @@ void twin__model_adopt(struct twin__model *model, unsigned label, const struct t
     struct twin__content *content = &known->content;
     if (model->learnt || !content->cells)
         return;
-    known->threshold = twin__model_bound_threshold(weights->threshold);
+    known->thresholds = twin__thresholds_within((struct twin__thresholds){ .above = weights->threshold });
     memcpy(content->cells, weights->cells, sizeof weights->cells);
     memcpy(content->margin.weights, weights->margin, sizeof weights->margin);
     memcpy(content->margin.taught, weights->taught, sizeof weights->taught);

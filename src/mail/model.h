@@ -8,15 +8,16 @@
 #include "mail/rehearsal.h"
 #include "mail/remembered.h"
 #include "mail/texts.h"
+#include "mail/thresholds.h"
 
 /* A label. Good mail, what none of the other labels fits, has no classifier. */
 struct twin__mail_label {
     char name[TWIN_MAIL_LABEL_BYTES + 1];
     struct twin__content content; /* cells NULL: no classifier */
-    double threshold;             /* log odds */
-    uint64_t messages;            /* remembered */
-    twin_bloom *senders;          /* counts addresses and domains; NULL: none yet */
-    uint64_t sender_room;         /* items it was planned for */
+    struct twin__thresholds thresholds;
+    uint64_t messages;    /* remembered */
+    twin_bloom *senders;  /* counts addresses and domains; NULL: none yet */
+    uint64_t sender_room; /* items it was planned for */
     struct twin__rehearsal rehearsal;
 };
 
@@ -94,12 +95,6 @@ const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const
 
 /* Moves the thresholds after a message was judged and its label is known. */
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label);
-
-/* A threshold within its bounds. */
-double twin__model_bound_threshold(double threshold);
-
-/* The threshold of a label that nothing is known of. */
-#define TWIN__MAIL_FIRST_THRESHOLD 2.5
 
 /* How often a sender's address and domain were learnt under each label. */
 struct twin__sender_counts {

@@ -132,7 +132,7 @@ static twin_status write_weights(twin_buffer *out, const struct twin__mail_label
             places[count++] = (uint32_t)i;
     put(head, 1, 4);
     uint64_t threshold;
-    memcpy(&threshold, &label->threshold, sizeof threshold);
+    memcpy(&threshold, &label->thresholds.above, sizeof threshold);
     put(head + 4, threshold, 8);
     put(head + 12, content->margin.taught[0], 8);
     put(head + 20, content->margin.taught[1], 8);

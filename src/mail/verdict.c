@@ -6,9 +6,7 @@
  * and not where as many copies have another label. A sender counts a little. A message that was learnt itself gets its
  * label, whatever its score.
  *
- * The threshold of a label is a running quantile: it rises by 0.5 when a message of another label was above it, and falls
- * by 0.0005 when it was not, so that about one message in a thousand is above it. It has an upper bound: where many labels
- * are wrong it would rise until nothing is spam. */
+ * What the scores are compared with is learnt too: thresholds.c. */
 #include "mail/model.h"
 
 #include <math.h>
@@ -16,10 +14,8 @@
 
 #include "base/enum_names.h"
 
-static const double RISE = 0.5, FALL = 0.0005, LEAST_THRESHOLD = 1, MOST_THRESHOLD = 4.0;
-
-/* Below this log odds of all other labels a message is good. */
-static const double GOOD_BELOW = -1;
+/* The log odds of spam of mail from those who are trusted, at most. */
+static const double TRUSTED = -2;
 
 static const double SENDER_WEIGHT = 0.15;               /* of the log ratio of counts */
 static const double ONE_REPORT = 0.34, MOST_COPIES = 3; /* log odds of lookalikes: one, many */
@@ -64,8 +60,8 @@ static void weigh_sender(twin_mail_evidence *out, const struct twin__sender_coun
         out->sender = (s->address >= 2 && s->address > s->address_others ? 3 : 0) +
                       log((1.0 + s->address) / (1.0 + s->address_others));
     else
-        out->sender = log((1.0 + s->address) / (1.0 + s->address_others)) +
-                      0.5 * log((1.0 + s->domain) / (1.0 + s->domain_others));
+        out->sender = SENDER_WEIGHT * (log((1.0 + s->address) / (1.0 + s->address_others)) +
+                                       0.5 * log((1.0 + s->domain) / (1.0 + s->domain_others)));
 }
 
 /* The nearest of the label, and of all others. */
@@ -138,7 +134,7 @@ static double combine(const twin_mail_evidence *e, twin_mail_method method)
     case TWIN_MAIL_LOOKALIKE: return e->lookalike;
     case TWIN_MAIL_ALL: break;
     }
-    return e->content + SENDER_WEIGHT * e->sender + e->lookalike;
+    return e->content + e->sender + e->lookalike;
 }
 
 /* What all labels are judged by. */
@@ -156,6 +152,9 @@ static void weigh(twin_mail_evidence *out, const struct twin__model *model, cons
     weigh_sender(out, &found->senders, model->label_count, label, method);
     weigh_lookalikes(out, found->near, model->label_count, label, method);
     out->score = combine(out, method);
+    bool by_rule = method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE; /* these have fixed thresholds */
+    out->above = method == TWIN_MAIL_SENDER ? 3 : by_rule ? 0 : known->thresholds.above;
+    out->below = by_rule ? 0 : known->thresholds.below;
 }
 
 /* ---- the verdict */
@@ -167,7 +166,7 @@ static twin_mail_reason reason_of(const twin_mail_evidence *e, twin_mail_method 
                : method == TWIN_MAIL_SENDER ? TWIN_MAIL_BY_SENDER
                                             : TWIN_MAIL_BY_LOOKALIKE;
     double sign = e->score < 0 ? -1 : 1;
-    double content = sign * e->content, sender = sign * SENDER_WEIGHT * e->sender, copies = sign * e->lookalike;
+    double content = sign * e->content, sender = sign * e->sender, copies = sign * e->lookalike;
     if (e->senders.trusted)
         return TWIN_MAIL_BY_SENDER;
     if (content >= sender && content >= copies && content > 0)
@@ -175,16 +174,6 @@ static twin_mail_reason reason_of(const twin_mail_evidence *e, twin_mail_method 
     if (copies >= sender && copies > 0)
         return TWIN_MAIL_BY_LOOKALIKE;
     return sender > 0 ? TWIN_MAIL_BY_SENDER : TWIN_MAIL_BY_NOTHING;
-}
-
-static double threshold_of(const struct twin__model *model, const char *label, twin_mail_method method)
-{
-    if (method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE)
-        return method == TWIN_MAIL_SENDER ? 3 : 0; /* these rules have thresholds of their own */
-    for (unsigned i = 0; i < model->label_count; i++)
-        if (strcmp(model->labels[i].name, label) == 0)
-            return model->labels[i].threshold;
-    return TWIN__MAIL_FIRST_THRESHOLD;
 }
 
 /* The labels that have evidence: spam first, good only if there is no other. */
@@ -200,26 +189,26 @@ static void gather(twin_mail_verdict *out, const struct twin__model *model, cons
 }
 
 /* The best of the labels above their thresholds; NULL: none is. */
-static const twin_mail_evidence *choose(const twin_mail_verdict *verdict, const struct twin__model *model,
-                                        twin_mail_method method)
+static const twin_mail_evidence *choose(const twin_mail_verdict *verdict)
 {
     const twin_mail_evidence *best = NULL;
     for (size_t i = 0; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
-        if (e->score > threshold_of(model, e->label, method) && (!best || e->score > best->score))
+        if (e->score > e->above && (!best || e->score > best->score))
             best = e;
     }
     return best;
 }
 
 /* Whether none of the labels fits, and there are examples of some: without, everything is good. */
-static bool none_fits(const twin_mail_verdict *verdict, double bound)
+static bool none_fits(const twin_mail_verdict *verdict)
 {
     uint64_t messages = 0;
     for (size_t i = 0; i < verdict->count; i++) {
-        if (!(verdict->evidence[i].score < bound))
+        const twin_mail_evidence *e = &verdict->evidence[i];
+        if (!(e->score < e->below))
             return false;
-        messages += verdict->evidence[i].messages;
+        messages += e->messages;
     }
     return messages > 0;
 }
@@ -230,7 +219,7 @@ void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, 
     struct findings found;
     memset(out, 0, sizeof *out);
     out->score = 0.5;
-    out->threshold = TWIN__MAIL_FIRST_THRESHOLD;
+    out->threshold = twin__thresholds_first().above;
     if (method == TWIN_MAIL_ALL || method == TWIN_MAIL_LOOKALIKE)
         twin__remembered_nearest(found.near, &model->remembered, &item->signature, method == TWIN_MAIL_ALL);
     else
@@ -240,24 +229,23 @@ void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, 
     for (size_t i = 0; i < out->count && trusted; i++) {
         out->evidence[i].senders.trusted = true;
         if (strcmp(out->evidence[i].label, TWIN_MAIL_SPAM) == 0)
-            out->evidence[i].score = fmin(out->evidence[i].score, 2 * GOOD_BELOW);
+            out->evidence[i].score = fmin(out->evidence[i].score, TRUSTED);
     }
     if (out->count == 0)
         return;
 
-    const twin_mail_evidence *best = choose(out, model, method), *shown = &out->evidence[0];
+    const twin_mail_evidence *best = choose(out), *shown = &out->evidence[0];
     unsigned good = twin__model_label(model, TWIN_MAIL_GOOD);
-    double bound = method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE ? 0 : GOOD_BELOW;
     if (best) {
         out->label = best->label;
         if (strcmp(shown->label, TWIN_MAIL_SPAM) != 0)
             shown = best;
-    } else if (good < model->label_count && none_fits(out, bound)) {
+    } else if (good < model->label_count && none_fits(out)) {
         out->label = model->labels[good].name;
     }
     out->log_odds = shown->score;
     out->score = 1 / (1 + exp(-shown->score));
-    out->threshold = threshold_of(model, shown->label, method);
+    out->threshold = shown->above;
     out->reason = reason_of(best ? best : shown, method);
     uint64_t same = twin__remembered_find(&model->remembered, item->id);
     if (method == TWIN_MAIL_ALL && same != UINT64_MAX && !trusted) {
@@ -275,19 +263,15 @@ const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const
     return &model->judged;
 }
 
-double twin__model_bound_threshold(double threshold)
-{
-    return fmin(fmax(threshold, LEAST_THRESHOLD), MOST_THRESHOLD);
-}
-
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label)
 {
     for (size_t i = 0; i < verdict->count; i++) {
         unsigned number = twin__model_label(model, verdict->evidence[i].label);
         struct twin__mail_label *known = &model->labels[number];
-        if (number == label || !known->messages)
-            continue; /* where nothing has the label yet, a low score means nothing */
-        known->threshold += verdict->evidence[i].score > known->threshold ? RISE : -FALL;
-        known->threshold = twin__model_bound_threshold(known->threshold);
+        bool positive = number == label;
+        /* As long as only one side is known a score means nothing. */
+        if (known->messages && model->remembered.live > known->messages)
+            twin__thresholds_move(&known->thresholds, verdict->evidence[i].score, positive,
+                                  known->content.margin.taught[positive]);
     }
 }

@@ -109,6 +109,31 @@ expect 0 "$twinsift" mail check -m none.twin --explain --bulk other.eml
 expect 2 "$twinsift" mail learn -m model.twin --keep none --as spam "$few/junk"
 says 'are chosen when a model is created'
 
+# what the evidence adds up to: the score, and what it is compared with
+expect 0 mail check --json --bulk "$samples/new.eml"
+sed 's/.*"evidence":\[{"label":"spam",//; s/,"sender_counts".*//; s/"//g; s/[a-z]*://g' out |
+    awk -F, '{ d = $1 - $2 - $3 - $4; if (d < -1e-5 || d > 1e-5 || $5 < 1 || $6 > -1) exit 1 }' || fail "the evidence does not add up"
+
+# the folders within a Maildir are not part of it, unless asked for
+mkdir -p maildir/cur maildir/new maildir/tmp maildir/.Junk/cur
+cp "$few/inbox/1.eml" 'maildir/cur/1.host:2,S'
+cp "$few/inbox/2.eml" 'maildir/cur/2.host:2,ST' # deleted
+cp "$few/inbox/3.eml" 'maildir/cur/3.host:2,D'  # a draft
+cp "$few/inbox/4.eml" 'maildir/new/4.host'
+cp "$few/junk/1.eml" 'maildir/.Junk/cur/5.host:2,'
+expect 0 "$twinsift" mail learn -m inbox.twin --as ham maildir
+says '2 learnt, 0 corrected'
+says '1 hidden file or folder (--hidden reads these)'
+expect 0 "$twinsift" mail learn -m inbox.twin --as spam maildir/.Junk
+says '1 learnt, 0 corrected'
+expect 0 "$twinsift" mail check --bulk --hidden -m inbox.twin maildir
+[ "$(wc -l <out)" = 3 ] || fail "--hidden does not read the folders within a Maildir"
+
+# nothing is learnt from nothing
+expect 0 mail learn --as spam </dev/null
+says '1 empty message is left out'
+says '0 learnt, 0 corrected, 0 known already'
+
 # pass: the message with three headers more, those of a forger less
 { echo "X-Spam-Flag: NO"; cat "$few/junk/1.eml"; } >forged.eml
 expect 0 mail check --pass <forged.eml
@@ -118,6 +143,18 @@ prints 'X-Twinsift: spam, score=0.9'
 grep -v '^X-' out >passed
 cmp -s passed "$few/junk/1.eml" || fail "the message is not passed as it was"
 expect 3 mail check --pass "$samples/new.eml"
+# byte for byte: line ends, folded and oddly written headers of a forger, zero bytes, no end of line
+printf 'x-SPAM-flag : NO\r\nX-Spam-Score: -100\r\n\tfolded\r\nX-TWINSIFT: ham\r\n' >forgery
+printf 'Received: from a\r\n\tby b\r\nSubject: hi\r\n' >head
+printf 'X-Spam-Status: Yes\r\n\r\na\0b\r\n\r\nX-Spam-Flag: of the body\r\nno end' >rest
+expect 2 mail check --pass < <(cat head forgery rest)
+head -c "$(sed -n '/^X-Twinsift/q;p' out | wc -c)" out | grep -q $'^X-Spam-Score: 0\\.[0-9]*\r$' || fail "line ends are not those of the message"
+sed 1,3d out >passed
+cat head rest | cmp - passed || fail "not byte for byte"
+# without a model the message is passed all the same, and the status says so
+expect 3 "$twinsift" mail check --pass -m no-such-model < <(cat head forgery rest)
+cat head rest | cmp - out || fail "a message is lost where there is no model"
+says 'there is no model yet'
 
 # correct turns a message at once, forget forgets it
 expect 0 mail correct --as ham "$few/junk/2.eml"

@@ -159,6 +159,15 @@ static void a_maildir_has_its_messages(void **state_unused)
     put("M/.Sent/maildirfolder", "");
     twin_input *input = open_one(path_of("M"), mail);
     struct log log = read_all(input);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(twin_input_folder_info(input, 0).hidden, 2); /* .Sent, and .nfs1 in new */
+    clear_log(&log);
+    twin_input_free(input);
+
+    twin_input_options all = mail;
+    all.hidden = true;
+    input = open_one(path_of("M"), all);
+    log = read_all(input);
     check_fetching(input, &log);
     assert_int_equal(log.count, 3);
     assert_string_equal(log.seen[0].text, "A: sent\n\n");

@@ -408,6 +408,7 @@ static void a_file_gives_the_same_verdicts(void **unused)
         for (int spam = 0; spam < 2; spam++) {
             twin_mail_verdict a = check(memory, i, spam), b = check(file, i, spam);
             assert_true(a.log_odds == b.log_odds && a.threshold == b.threshold);
+            assert_true(a.evidence[0].below == b.evidence[0].below && a.evidence[0].above == a.threshold);
             assert_int_equal(a.evidence[0].nearest.number, b.evidence[0].nearest.number);
             assert_int_equal(a.evidence[0].senders.domain, b.evidence[0].senders.domain);
         }
