@@ -145,7 +145,7 @@ twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule,
     if (saved.failed)
         *saved.failed = at;
     status = twin__step_end(&reading.parts, status, error);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && out->count) /* without pairs there is no array */
         qsort(out->items, out->count, sizeof *out->items, by_documents);
     return status;
 }

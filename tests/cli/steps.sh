@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# twinsift sign, band, join and filter, and dedup --memory and --resume: the bytes that dedup writes, whatever the parts,
-# also after kills; files that do not belong together are refused.
+# twinsift sign, band, join and filter, and dedup --memory and --resume: the bytes that dedup writes, whatever the parts;
+# files that do not belong together are refused.
 set -u
 : "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}"
 failures=0
@@ -84,6 +84,14 @@ run 0 join -q part-?.other other.cand --keep longest -o other.pairs
 run 0 filter -q part-?.other other.pairs -o steps.jsonl
 same longest.jsonl steps.jsonl "$asked"
 
+# No pairs at all.
+head -n 1 corpus.jsonl >one.jsonl
+run 0 sign -q one.jsonl -o one.sig
+run 0 band -q one.sig -o one.cand
+run 0 join -q one.sig one.cand -o one.pairs
+run 0 filter -q one.sig one.pairs -o steps.jsonl
+same one.jsonl steps.jsonl "$asked"
+
 # ---- what does not belong together
 
 wrong 'other signatures' join part-a.sig part-c.sig part-b.sig 1.cand 2.cand -o x
@@ -105,33 +113,13 @@ wrong 'part-a.jsonl' join part-?.sig ?.cand -o x
 mv moved.jsonl part-a.jsonl
 [ ! -e x ] || fail "an error left an output"
 
-# ---- less memory than there are signatures, and runs that are killed
+# ---- less memory than there are signatures, and stages that are kept; dedup_kill.sh has runs that are killed
 
 mkdir temp
 run 0 dedup -q --memory 68M --temp temp "${shards[@]}" -o small.jsonl --groups small.groups
 same whole.jsonl small.jsonl "$asked"
 same whole.groups small.groups "$asked"
 wrong '--memory' dedup --memory 1M "${shards[@]}" -o x
-
-resume=("$TWINSIFT" dedup -q --resume --temp temp "${shards[@]}" -o resumed.jsonl --groups resumed.groups)
-began=$(date +%s%N)
-"${resume[@]}" || fail "dedup --resume"
-took=$((($(date +%s%N) - began) / 1000000))
-[ -z "$(ls temp)" ] || fail "dedup --resume left $(ls temp)"
-kills=0
-for round in 1 2 3 4 5 6; do
-    rm -f resumed.jsonl resumed.groups
-    "${resume[@]}" 2>err &
-    run=$!
-    sleep "$(awk -v "share=$round" -v "all=$took" 'BEGIN { print share * all / 7000 }')"
-    kill -9 $run 2>/dev/null && kills=$((kills + 1))
-    wait $run 2>/dev/null
-    "${resume[@]}" 2>err || fail "dedup --resume after a kill: $(cat err)"
-    same whole.jsonl resumed.jsonl "dedup --resume, kill $round"
-    same whole.groups resumed.groups "dedup --resume, kill $round"
-done
-[ $kills -gt 0 ] || fail "no run was killed"
-[ "$(ls temp resumed.jsonl* | wc -l)" = 3 ] || fail "left behind: $(ls temp resumed.jsonl*)"
 
 # A finished stage is used: without its input's text nothing could be signed again. One that is damaged is not.
 "$TWINSIFT" dedup -q --resume --temp temp corpus.jsonl -o /dev/full 2>err && fail "a full disk was not noticed"
