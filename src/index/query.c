@@ -105,6 +105,18 @@ static twin_status fetch_set(twin_set *out, void *context, uint64_t hit, twin_er
     return twin__index_view_items(out, view, view->found[hit].set, view->found[hit].size, error);
 }
 
+static uint64_t size_of_set(void *context, uint64_t hit)
+{
+    return ((twin_index_view *)context)->found[hit].size;
+}
+
+static twin_status count_probes(size_t *out, void *context, uint64_t hit, struct twin__probe_table probes,
+                                twin_error *error)
+{
+    twin_index_view *view = context;
+    return twin__index_view_probe(out, view, view->found[hit].set, view->found[hit].size, probes, error);
+}
+
 twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                   const twin_index_document *document, twin_error *error)
 {
@@ -121,6 +133,9 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
                                  .verify = out->estimated ? TWIN_VERIFY_ESTIMATE : TWIN_VERIFY_EXACT,
                                  .most = options.per_label ? 0 : options.top,
                                  .fetch = fetch_set,
+                                 .size = size_of_set,
+                                 .count_probes = count_probes,
+                                 .item_shift = 64 - twin__index_item_bits(own),
                                  .context = view };
     twin_status status = twin__index_sketch(&query.set, view->query_signature, view->index, &view->scratch,
                                             &view->query_ill_formed, document);

@@ -227,15 +227,22 @@ static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *err
 }
 
 /* The text was normalised when it was kept, and normalising it again would change nothing. */
-static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t set, twin_error *error)
+static twin_status shingle_text(twin_index_view *view, uint64_t set, twin_error *error)
 {
     twin_status status = get_text(view, set, error);
     if (status != TWIN_OK)
         return status;
     status = twin_signer_shingle_normalised(&view->again.sign, view->index->signer,
                                             (twin_text){ view->text.bytes, view->text.length });
-    if (status == TWIN_OK)
-        status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+}
+
+static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t set, twin_error *error)
+{
+    twin_status status = shingle_text(view, set, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
@@ -258,6 +265,31 @@ twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_
                    : twin__fail_memory(error);
     *out = (twin_set){ view->items.items, view->items.count };
     return TWIN_OK;
+}
+
+static twin_status probe_text(size_t *out, twin_index_view *view, uint64_t set, struct twin__probe_table probes,
+                              twin_error *error)
+{
+    twin_status status = shingle_text(view, set, error);
+    const twin_items *items = &view->again.sign.items;
+    *out = 0;
+    for (size_t i = 0; i < items->count && status == TWIN_OK; i++)
+        *out += probes.slots[items->items[i] >> probes.shift & probes.mask];
+    return status;
+}
+
+twin_status twin__index_view_probe(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
+                                   struct twin__probe_table probes, twin_error *error)
+{
+    if (view->index->options.keep == TWIN_KEEP_TEXT)
+        return probe_text(out, view, set, probes, error);
+    struct twin__bytes kept;
+    twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__index_items_probe(out, probes, size, twin__index_item_bits(&view->index->options), kept);
+    return status == TWIN_OK ? TWIN_OK
+                             : twin__index_fail_damaged(error, view->index, "a set does not fit its checksum");
 }
 
 twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_document_record *document,

@@ -32,6 +32,11 @@ twin_status twin__index_view_document(struct twin__index_document_record *out, b
                                       uint64_t document, twin_error *error);
 twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size,
                                    twin_error *error);
+
+/* How many items of a set have the slots of probes, or more. */
+twin_status twin__index_view_probe(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
+                                   struct twin__probe_table probes, twin_error *error);
+
 twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_document_record *document,
                                       uint64_t set_size);
 

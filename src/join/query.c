@@ -2,7 +2,8 @@
  *
  * The signature gate drops candidates as they are proposed. The others are compared in the order of their equal slots, the
  * most promising first: once as many as are wanted have been found, the worst of them is the threshold of the others, and
- * the gate for that threshold ends the search early. */
+ * the gate for that threshold ends the search early. Where there are many, a few items of the query rule most of them out
+ * (query_probes.h). */
 #include "join/query.h"
 
 #include <stdlib.h>
@@ -59,19 +60,84 @@ static size_t insert(struct twin__query_hit *best, size_t count, size_t most, st
     return count < most ? count + 1 : most;
 }
 
+/* What is known while hits are compared. */
+struct comparison {
+    const struct twin__query *query;
+    double threshold;
+    struct twin__query_probes *probes; /* NULL: all hits are fetched */
+    size_t looked_up, ruled_out;
+};
+
+/* Looks at hits from the first to the last, to see which items of the query few of them have. */
+static twin_status sample(struct twin__query_probes *probes, const struct twin__query_hits *hits,
+                          const struct twin__query *query, twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < TWIN__PROBE_SAMPLES && status == TWIN_OK; i++) {
+        twin_set set;
+        status =
+            query->fetch(&set, query->context, hits->items[i * hits->count / TWIN__PROBE_SAMPLES].document, error);
+        if (status == TWIN_OK)
+            twin__query_probes_sample(probes, set);
+    }
+    return status;
+}
+
+/* How many of the query's items a similar set of `size` items may lack. Of n common ones, t/(1+t) of all are needed. */
+static size_t spare_items(const struct comparison *comparison, uint64_t size)
+{
+    double own = (double)comparison->query->set.count, threshold = comparison->threshold;
+    double spare = own - threshold / (1 + threshold) * (1 - 1e-12) * (own + (double)size);
+    return spare > 0 ? (size_t)spare : 0;
+}
+
+/* Whether a few items of the query show that a hit is not similar. They are no longer looked up when they seldom do. */
+static twin_status rule_out(bool *out, struct comparison *comparison, uint64_t document, twin_error *error)
+{
+    enum { ONE_IN = 4, AT_FIRST = 64 };
+    const struct twin__query *query = comparison->query;
+    *out = false;
+    if (!comparison->probes || ONE_IN * comparison->ruled_out + AT_FIRST < comparison->looked_up)
+        return TWIN_OK;
+    uint64_t size = query->size(query->context, document);
+    size_t found, spare = spare_items(comparison, size);
+    struct twin__probe_table probes = twin__query_probes_get(comparison->probes, spare, size);
+    if (!probes.slots)
+        return TWIN_OK;
+    twin_status status = query->count_probes(&found, query->context, document, probes, error);
+    *out = status == TWIN_OK && found + spare < probes.count;
+    comparison->looked_up++;
+    comparison->ruled_out += *out;
+    return status;
+}
+
+/* The similarity of a hit, or -1 if it is below the threshold. */
+static twin_status compare_hit(double *out, struct comparison *comparison, uint64_t document, twin_error *error)
+{
+    const struct twin__query *query = comparison->query;
+    bool ruled_out;
+    twin_set set;
+    *out = -1;
+    twin_status status = rule_out(&ruled_out, comparison, document, error);
+    if (status != TWIN_OK || ruled_out)
+        return status;
+    status = query->fetch(&set, query->context, document, error);
+    if (status == TWIN_OK)
+        *out = twin_set_similarity_at_least(query->set, set, query->measure, comparison->threshold);
+    return status;
+}
+
 /* Replaces the hits, which are sorted by their equal slots, by the similar ones: by the best of them if not all are
  * wanted. */
-static twin_status compare(struct twin__query_hits *hits, const struct twin__query *query, twin_error *error)
+static twin_status compare(struct twin__query_hits *hits, struct comparison *comparison, twin_error *error)
 {
-    double threshold = query->threshold;
+    const struct twin__query *query = comparison->query;
     size_t best = 0, least = 0;
     for (size_t i = 0; i < hits->count && hits->items[i].equal >= least; i++) {
         struct twin__query_hit hit = hits->items[i];
-        twin_set set;
-        twin_status status = query->fetch(&set, query->context, hit.document, error);
+        twin_status status = compare_hit(&hit.similarity, comparison, hit.document, error);
         if (status != TWIN_OK)
             return status;
-        hit.similarity = twin_set_similarity_at_least(query->set, set, query->measure, threshold);
         if (hit.similarity < 0)
             continue;
         if (!query->most) {
@@ -80,13 +146,32 @@ static twin_status compare(struct twin__query_hits *hits, const struct twin__que
         }
         best = insert(hits->items, best, query->most, hit);
         double worst = hits->items[best - 1].similarity;
-        if (best == query->most && worst > threshold) {
-            threshold = worst;
-            least = least_equal(query, threshold);
+        if (best == query->most && worst > comparison->threshold) {
+            comparison->threshold = worst;
+            least = least_equal(query, worst);
         }
     }
     hits->count = best;
     return TWIN_OK;
+}
+
+/* With fewer it is not worth to look for the rare items of the query. */
+enum { MANY_HITS = 128 };
+
+static twin_status compare_all(struct twin__query_hits *hits, const struct twin__query *query, twin_error *error)
+{
+    struct comparison comparison = { .query = query, .threshold = query->threshold };
+    if (hits->count < MANY_HITS || !query->count_probes || query->measure != TWIN_JACCARD ||
+        query->set.count > TWIN__PROBE_MOST_ITEMS)
+        return compare(hits, &comparison, error);
+    struct twin__query_probes probes;
+    twin__query_probes_init(&probes, query->set, query->item_shift);
+    comparison.probes = &probes;
+    twin_status status = sample(&probes, hits, query, error);
+    if (status == TWIN_OK)
+        status = compare(hits, &comparison, error);
+    twin__query_probes_clear(&probes);
+    return status;
 }
 
 twin_status twin__query_verify(struct twin__query_hits *hits, const struct twin__query *query, twin_error *error)
@@ -97,7 +182,7 @@ twin_status twin__query_verify(struct twin__query_hits *hits, const struct twin_
             hits->count = query->most;
         return TWIN_OK;
     }
-    twin_status status = compare(hits, query, error);
+    twin_status status = compare_all(hits, query, error);
     sort(hits);
     return status;
 }

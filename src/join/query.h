@@ -7,6 +7,8 @@
 
 #include <twinsift/similar.h>
 
+#include "join/query_probes.h"
+
 struct twin__query_hit {
     uint64_t document;
     size_t equal; /* slots */
@@ -30,6 +32,13 @@ struct twin__query {
 
     /* The set of a candidate. It lives until the next one is fetched. Not called unless `verify` is exact. */
     twin_status (*fetch)(twin_set *out, void *context, uint64_t document, twin_error *error);
+
+    /* How many items a candidate has; and how many of them have the slots of probes. NULL: unknown. Where there are many
+     * candidates, most of them are then not fetched. */
+    uint64_t (*size)(void *context, uint64_t document);
+    twin_status (*count_probes)(size_t *out, void *context, uint64_t document, struct twin__probe_table probes,
+                                twin_error *error);
+    unsigned item_shift; /* the last bits of an item, which are always zero */
     void *context;
 
     size_t least; /* set by twin__query_begin(): equal slots of a candidate that is worth comparing */
