@@ -1,78 +1,42 @@
-/* html.c — the text that a person sees of an HTML page. The only user of libxml2.
+/* html.c — the text that a person sees of an HTML page.
  *
- * libxml2's HTML parser calls us for each start tag, end tag and stretch of text; no tree is built. A stack has the
- * elements that are open and what they say about their text: hidden or not, its colour and the colour behind it. Elements
- * of a line add nothing around their text, so that a word divided by tags is one word; elements of a block begin a
- * line.
+ * The page is read once, from tag to tag (html_tokens.c); no tree is built. A stack has the elements that are open and what
+ * they say about their text: hidden or not, its colour and the colour behind it. Where an element begins, open ones end
+ * that cannot contain it (html_elements.c); an end tag ends the innermost open element of its name and those inside it.
+ * Elements of a line add nothing around their text, so that a word divided by tags is one word; elements of a block begin
+ * a line.
  *
- * Two things take libxml2 quadratic time: end tags that match none of many open elements, and tags with many attributes.
- * So the parser is stopped when MAX_DEPTH elements are open, and a new one begins where it stopped; and attributes past
- * MAX_ATTRIBUTES of a tag are blanked out (html_guard.c). */
-#include <libxml/HTMLparser.h>
-#include <libxml/parserInternals.h>
-#include <pthread.h>
+ * An end tag is looked for among all open elements, so these are bounded: where MAX_DEPTH are open all of them end. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "mail/fields.h"
-#include "mail/html_guard.h"
+#include "mail/html_elements.h"
 #include "mail/message_private.h"
 #include "mail/style_sheet.h"
 
 enum {
     MAX_DEPTH = 200,
     MAX_SHEET = 32 << 10, /* bytes of a style sheet */
-    MAX_NAMES = 5000,     /* that the parser keeps from page to page */
+};
+
+/* An open element. */
+struct level {
+    uint64_t hash; /* of its name */
+    const struct twin__html_element *element;
+    struct twin__style style;
 };
 
 struct twin__html {
-    htmlSAXHandler sax;
-    htmlParserCtxtPtr parser; /* kept for the names it knows; NULL: to be made */
-    struct twin__style levels[MAX_DEPTH + 1];
+    struct level levels[MAX_DEPTH + 1]; /* the first is the page */
+    size_t depth;                       /* of open elements */
     struct twin__style_sheet sheet;
-    twin_buffer css; /* of the style sheet that is being read */
-    bool is_in_sheet;
-    size_t depth;   /* of open elements */
-    size_t parsers; /* that were begun for this page */
-    size_t stopped; /* the byte at which the parser was stopped; SIZE_MAX: it was not */
     size_t begin;   /* of what this page adds to the text */
     bool needs_gap; /* white space since the last visible character */
     bool needs_line;
     twin_message_reader *reader;
     twin_status status;
 };
-
-enum element { LINE, BLOCK, CELL, SILENT };
-
-struct element_kind {
-    const char *name;
-    enum element kind;
-};
-
-/* Elements that are not simply part of a line, by name. */
-static const struct element_kind elements[] = {
-    { "address", BLOCK }, { "article", BLOCK }, { "aside", BLOCK },   { "blockquote", BLOCK }, { "body", BLOCK },
-    { "br", BLOCK },      { "caption", BLOCK }, { "center", BLOCK },  { "dd", BLOCK },         { "dir", BLOCK },
-    { "div", BLOCK },     { "dl", BLOCK },      { "dt", BLOCK },      { "fieldset", BLOCK },   { "footer", BLOCK },
-    { "form", BLOCK },    { "h1", BLOCK },      { "h2", BLOCK },      { "h3", BLOCK },         { "h4", BLOCK },
-    { "h5", BLOCK },      { "h6", BLOCK },      { "header", BLOCK },  { "hr", BLOCK },         { "li", BLOCK },
-    { "main", BLOCK },    { "menu", BLOCK },    { "nav", BLOCK },     { "ol", BLOCK },         { "option", BLOCK },
-    { "p", BLOCK },       { "pre", BLOCK },     { "script", SILENT }, { "section", BLOCK },    { "style", SILENT },
-    { "table", BLOCK },   { "td", CELL },       { "th", CELL },       { "title", SILENT },     { "tr", BLOCK },
-    { "ul", BLOCK },
-};
-
-static int compare_names(const void *name, const void *element)
-{
-    return strcmp(name, ((const struct element_kind *)element)->name);
-}
-
-static enum element kind_of(const char *name)
-{
-    const struct element_kind *found =
-        bsearch(name, elements, sizeof elements / sizeof elements[0], sizeof elements[0], compare_names);
-    return found ? found->kind : LINE;
-}
 
 static void keep(struct twin__html *html, twin_status status)
 {
@@ -82,13 +46,13 @@ static void keep(struct twin__html *html, twin_status status)
 
 static struct twin__style *top(struct twin__html *html)
 {
-    return &html->levels[html->depth];
+    return &html->levels[html->depth].style;
 }
 
-static void note_gap(struct twin__html *html, enum element kind)
+static void note_gap(struct twin__html *html, enum twin__html_kind kind)
 {
-    html->needs_line |= kind == BLOCK;
-    html->needs_gap |= kind == CELL;
+    html->needs_line |= kind == TWIN__HTML_BLOCK;
+    html->needs_gap |= kind == TWIN__HTML_CELL;
 }
 
 /* ---- text */
@@ -103,17 +67,22 @@ static void append(struct twin__html *html, twin_buffer *to, const char *bytes, 
     keep(html, twin__message_add_text(html->reader, to, (twin_text){ bytes, length }));
 }
 
+/* Other characters below the blank are not shown, and divide no words. */
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ';
+}
+
 /* Appends words with single blanks between them. */
 static void append_words(struct twin__html *html, twin_buffer *to, const char *at, const char *end)
 {
     while (at < end && html->status == TWIN_OK) {
-        if (is_space(*at)) {
-            html->needs_gap = true;
-            at++;
+        if (is_space(*at) || is_control(*at)) {
+            html->needs_gap |= is_space(*at++);
             continue;
         }
         const char *word = at;
-        while (at < end && !is_space(*at))
+        while (at < end && *at != ' ' && !is_control(*at))
             at++;
         if ((html->needs_line || html->needs_gap) && to->length > html->begin)
             append(html, to, html->needs_line ? "\n" : " ", 1);
@@ -134,20 +103,14 @@ static bool has_words(twin_text text)
     return false;
 }
 
-static void on_text(void *context, const xmlChar *text, int length)
+static void show(struct twin__html *html, const char *at, const char *end)
 {
-    struct twin__html *html = context;
-    struct twin__style *style = top(html);
-    if (html->is_in_sheet && length > 0 && html->css.length + (size_t)length <= MAX_SHEET)
-        keep(html, twin_buffer_append(&html->css, text, (size_t)length));
-    if (style->is_silent || length <= 0)
-        return;
-    const char *at = (const char *)text, *end = at + length;
-    if (!twin__style_hides(style)) {
-        append_words(html, &html->reader->text, at, end);
-        return;
-    }
-    twin_text trimmed = twin__trim((twin_text){ at, (size_t)length });
+    append_words(html, &html->reader->text, at, end);
+}
+
+static void hide(struct twin__html *html, const char *at, const char *end)
+{
+    twin_text trimmed = twin__trim((twin_text){ at, (size_t)(end - at) });
     if (!has_words(trimmed))
         return;
     html->reader->message.flags |= TWIN_MESSAGE_HIDDEN;
@@ -156,204 +119,165 @@ static void on_text(void *context, const xmlChar *text, int length)
     append(html, &html->reader->hidden, trimmed.bytes, trimmed.length);
 }
 
+/* Text without references. */
+static void add_plain(struct twin__html *html, const char *at, const char *end)
+{
+    const struct twin__style *style = top(html);
+    if (style->is_silent || at == end)
+        return;
+    if (twin__style_hides(style))
+        hide(html, at, end);
+    else
+        show(html, at, end);
+}
+
+/* Text as it is in the page. */
+static void add_text(struct twin__html *html, const char *at, const char *end)
+{
+    while (at < end && html->status == TWIN_OK) {
+        const char *plain = at, *reference = memchr(at, '&', (size_t)(end - at));
+        char character[4];
+        size_t length = 0, used = reference ? twin__html_reference(character, &length, reference, end, false) : 0;
+        at = reference ? reference + (used ? 0 : 1) : end;
+        add_plain(html, plain, at);
+        add_plain(html, character, character + length);
+        at += used;
+    }
+}
+
 /* ---- elements */
 
-static bool is_url(const char *attribute)
+static void add_links(struct twin__html *html, const struct twin__html_tag *tag)
 {
-    switch (attribute[0]) {
-    case 'h': return strcmp(attribute, "href") == 0;
-    case 's': return strcmp(attribute, "src") == 0;
-    case 'a': return strcmp(attribute, "action") == 0;
-    case 'b': return strcmp(attribute, "background") == 0;
-    default: return false;
+    static const enum twin__html_attribute urls[] = { TWIN__HTML_ACTION, TWIN__HTML_BACKGROUND, TWIN__HTML_HREF,
+                                                      TWIN__HTML_SRC };
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        const char *value = tag->values[urls[i]];
+        if (value)
+            keep(html, twin__message_add_url(html->reader, twin__trim((twin_text){ value, strlen(value) })));
     }
+}
+
+static void apply_attributes(struct twin__style *style, const struct twin__html *html,
+                             const struct twin__html_tag *tag)
+{
+    static const enum twin__html_attribute looks[] = { TWIN__HTML_BACKGROUND, TWIN__HTML_BGCOLOR, TWIN__HTML_COLOR,
+                                                       TWIN__HTML_HIDDEN, TWIN__HTML_TEXT };
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        const char *value = tag->values[looks[i]];
+        if (value)
+            twin__style_attribute(style, twin__html_attribute_name(looks[i]), (twin_text){ value, strlen(value) });
+    }
+    twin__style_sheet_apply(style, &html->sheet, tag->name, tag->values[TWIN__HTML_CLASS],
+                            tag->values[TWIN__HTML_ID]);
+    const char *declarations = tag->values[TWIN__HTML_STYLE];
+    if (declarations)
+        twin__style_declare(style, (twin_text){ declarations, strlen(declarations) });
 }
 
 static void show_picture(struct twin__html *html, const char *text)
 {
     enum { MOST = 1000 };
-    html->needs_gap = true;
     twin_text shown = twin__cut((twin_text){ text, strlen(text) }, MOST);
-    on_text(html, (const xmlChar *)shown.bytes, (int)shown.length);
+    html->needs_gap = true;
+    add_plain(html, shown.bytes, shown.bytes + shown.length);
     html->needs_gap = true;
 }
 
-/* The parser is at the end of a start tag: what follows is for the next one. */
-static void stop(struct twin__html *html)
+/* Ends the innermost element. */
+static void end_one(struct twin__html *html)
 {
-    long at = xmlByteConsumed(html->parser);
-    html->stopped = at < 0 ? 0 : (size_t)at;
-    xmlStopParser(html->parser);
+    note_gap(html, html->levels[html->depth--].element->kind);
 }
 
-static void on_start(void *context, const xmlChar *name, const xmlChar **attributes)
+static void start_element(struct twin__html *html, const struct twin__html_tag *tag,
+                          const struct twin__html_element *element)
 {
-    struct twin__html *html = context;
-    if (html->stopped != SIZE_MAX)
-        return;
-    enum element kind = kind_of((const char *)name);
+    while (html->depth > 0 && html->levels[html->depth].element->family & element->ends)
+        end_one(html);
     struct twin__style style = twin__style_inside(top(html));
-    style.is_silent |= kind == SILENT;
-    html->is_in_sheet |= kind == SILENT && strcmp((const char *)name, "style") == 0;
-    const char *shown = NULL, *declarations = NULL, *classes = NULL, *id = NULL;
-    for (; attributes && attributes[0]; attributes += 2) {
-        const char *attribute = (const char *)attributes[0];
-        const char *value = attributes[1] ? (const char *)attributes[1] : "";
-        twin_text text = { value, strlen(value) };
-        if (is_url(attribute))
-            keep(html, twin__message_add_url(html->reader, twin__trim(text)));
-        if (strcmp(attribute, "alt") == 0)
-            shown = value;
-        else if (strcmp(attribute, "style") == 0)
-            declarations = value;
-        else if (strcmp(attribute, "class") == 0)
-            classes = value;
-        else if (strcmp(attribute, "id") == 0)
-            id = value;
-        else
-            twin__style_attribute(&style, attribute, text);
-    }
-    twin__style_sheet_apply(&style, &html->sheet, (const char *)name, classes, id);
-    if (declarations)
-        twin__style_declare(&style, (twin_text){ declarations, strlen(declarations) });
-    note_gap(html, kind);
-    html->depth++;
-    *top(html) = style;
-    if (shown && *shown)
-        show_picture(html, shown);
+    style.is_silent |= element->is_silent;
+    add_links(html, tag);
+    apply_attributes(&style, html, tag);
+    note_gap(html, element->kind);
+    html->levels[++html->depth] = (struct level){ tag->hash, element, style };
+    const char *picture = tag->values[TWIN__HTML_ALT];
+    if (picture && *picture)
+        show_picture(html, picture);
+    if (element->is_void)
+        end_one(html);
     if (html->depth == MAX_DEPTH)
-        stop(html);
+        html->depth = 0;
 }
 
-static void on_end(void *context, const xmlChar *name)
+/* An end tag that nothing matches, or that would end elements of a higher rank, does nothing. */
+static void end_element(struct twin__html *html, const struct twin__html_tag *tag,
+                        const struct twin__html_element *element)
 {
-    struct twin__html *html = context;
-    note_gap(html, kind_of((const char *)name));
-    if (html->is_in_sheet && html->css.length > 0)
-        twin__style_sheet_add(&html->sheet, (twin_text){ html->css.bytes, html->css.length });
-    html->css.length = 0;
-    html->is_in_sheet = false;
-    if (html->depth > 0)
-        html->depth--;
+    size_t depth = html->depth;
+    while (depth > 0 && html->levels[depth].hash != tag->hash) {
+        if (html->levels[depth].element->rank > element->rank)
+            return;
+        depth--;
+    }
+    for (size_t ends = depth ? html->depth - depth + 1 : 0; ends > 0; ends--)
+        end_one(html);
 }
 
-static void on_error(void *context, const char *message, ...)
+/* ---- the page */
+
+/* Reads the content of a script or a style sheet. */
+static char *read_raw(struct twin__html *html, char *at, char *end, const char *name)
 {
-    (void)context;
-    (void)message;
+    char *close = twin__html_raw_end(at, end, name);
+    size_t length = (size_t)(close - at);
+    if (strcmp(name, "style") == 0 && close < end)
+        twin__style_sheet_add(&html->sheet, (twin_text){ at, length < MAX_SHEET ? length : MAX_SHEET });
+    return close;
 }
 
-/* ---- the parser */
-
-/* libxml2's tables are filled by the first parser, which must not be two at once. */
-static void start_libxml(void)
+static char *read_tag(struct twin__html *html, char *at, char *end)
 {
-    xmlInitParser();
+    struct twin__html_tag tag;
+    switch (twin__html_read(&tag, &at, end)) {
+    case TWIN__HTML_LITERAL: add_plain(html, at, at + 1); return at + 1;
+    case TWIN__HTML_NOTHING: return at;
+    case TWIN__HTML_TAG: break;
+    }
+    const struct twin__html_element *element = twin__html_element_of(tag.hash);
+    if (tag.is_end)
+        end_element(html, &tag, element);
+    else
+        start_element(html, &tag, element);
+    return element->is_raw && !tag.is_end ? read_raw(html, at, end, element->name) : at;
 }
 
 twin_status twin__html_create(struct twin__html **out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start_libxml);
-    struct twin__html *html = *out = calloc(1, sizeof *html);
-    if (!html)
-        return TWIN_ENOMEM;
-    html->sax = (htmlSAXHandler){
-        .startElement = on_start,
-        .endElement = on_end,
-        .characters = on_text,
-        .ignorableWhitespace = on_text,
-        .cdataBlock = on_text,
-        .warning = on_error,
-        .error = on_error,
-    };
-    return TWIN_OK;
-}
-
-size_t twin__html_parsers(const struct twin__html *html)
-{
-    return html->parsers;
-}
-
-static void free_parser(struct twin__html *html)
-{
-    if (html->parser)
-        htmlFreeParserCtxt(html->parser);
-    html->parser = NULL;
+    *out = calloc(1, sizeof **out);
+    return *out ? TWIN_OK : TWIN_ENOMEM;
 }
 
 void twin__html_free(struct twin__html *html)
 {
-    if (!html)
-        return;
-    free_parser(html);
-    twin_buffer_clear(&html->css);
     free(html);
-}
-
-/* Makes the parser ready for the text. A parser keeps the names of elements and attributes, so that it need not learn them
- * for each page; one that a page filled with names is made anew. */
-static twin_status open_parser(struct twin__html *html, twin_text text)
-{
-    if (html->parser && xmlDictSize(html->parser->dict) > MAX_NAMES)
-        free_parser(html);
-    if (!html->parser)
-        html->parser = htmlNewParserCtxt();
-    else
-        htmlCtxtReset(html->parser);
-    if (!html->parser)
-        return TWIN_ENOMEM;
-    xmlParserInputBufferPtr bytes =
-        xmlParserInputBufferCreateMem(text.bytes, (int)text.length, XML_CHAR_ENCODING_NONE);
-    xmlParserInputPtr input = bytes ? xmlNewIOInputStream(html->parser, bytes, XML_CHAR_ENCODING_NONE) : NULL;
-    if (!input) {
-        xmlFreeParserInputBuffer(bytes);
-        return TWIN_ENOMEM;
-    }
-    inputPush(html->parser, input);
-    htmlCtxtUseOptions(html->parser,
-                       HTML_PARSE_IGNORE_ENC | HTML_PARSE_NONET | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
-    xmlSwitchEncoding(html->parser, XML_CHAR_ENCODING_UTF8);
-    *html->parser->sax = html->sax;
-    html->parser->userData = html;
-    return TWIN_OK;
-}
-
-/* Parses until the end, or until too many elements are open. */
-static twin_status parse(struct twin__html *html, twin_text text)
-{
-    html->parsers++;
-    html->depth = 0;
-    html->stopped = SIZE_MAX;
-    html->levels[0] = twin__style_start();
-    twin_status status = open_parser(html, text);
-    if (status != TWIN_OK)
-        return status;
-    htmlParseDocument(html->parser);
-    if (html->parser->errNo == XML_ERR_NO_MEMORY)
-        keep(html, TWIN_ENOMEM);
-    return html->status;
 }
 
 twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *page)
 {
     struct twin__html *html = reader->html;
-    twin__html_guard(page->bytes, page->length);
-    twin_text text = { page->bytes, page->length };
     html->reader = reader;
-    html->status = TWIN_OK;
-    html->parsers = 0;
     html->sheet.count = 0;
-    html->css.length = 0;
-    html->is_in_sheet = false;
+    html->depth = 0;
+    html->levels[0].style = twin__style_start();
     html->begin = reader->text.length;
     html->needs_gap = html->needs_line = false;
-    while (text.length > 0) {
-        twin_status status = parse(html, text);
-        if (status != TWIN_OK || html->stopped >= text.length)
-            return status;
-        size_t done = html->stopped + 1; /* with the '>' of the tag */
-        text = (twin_text){ text.bytes + done, text.length - done };
+    html->status = twin_buffer_reserve(page, 1); /* for the end of the last value */
+    char *at = page->bytes, *end = at + page->length;
+    while (html->status == TWIN_OK && at < end) {
+        char *tag = memchr(at, '<', (size_t)(end - at));
+        add_text(html, at, tag ? tag : end);
+        at = tag ? read_tag(html, tag, end) : end;
     }
-    return TWIN_OK;
+    return html->status;
 }

@@ -39,7 +39,7 @@ struct twin_message_reader {
     twin_buffer decoded, converted, value; /* of one part or header */
 };
 
-/* The bytes that the reader holds, without those of GMime and libxml2. */
+/* The bytes that the reader holds, without those of GMime. */
 size_t twin__message_memory(twin_message_reader *reader);
 
 /* A zero-terminated copy in the arena, with the letters of ASCII in lower case. */
@@ -68,7 +68,6 @@ twin_status twin__message_fold(twin_buffer *out, bool *disguised, twin_buffer *s
  * the page. */
 twin_status twin__html_create(struct twin__html **out);
 void twin__html_free(struct twin__html *html);
-size_t twin__html_parsers(const struct twin__html *html); /* how many the last page took */
 twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *page);
 
 /* Appends to the text or the hidden text within max_text. */

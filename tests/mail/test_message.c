@@ -208,6 +208,55 @@ static void check_html(const char *html, const char *text, const char *hidden)
     assert_int_equal((message->flags & TWIN_MESSAGE_HIDDEN) != 0, hidden[0] != '\0');
 }
 
+static void references_become_characters(void **state_unused)
+{
+    (void)state_unused;
+    check_html("&eacute;&#233;&#xE9;&#Xe9 &eacute &eacutex", "éééé é éx", "");
+    check_html("&#128;&#146;&#151;", "€’—", ""); /* as browsers have it */
+    check_html("&#0;&#xD800;&#x110000;&#99999999999;&#129;", "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD", "");
+    check_html("&amp;lt; &lt;b&gt; &ampamp; & &; &# &#; &#x; &nosuch; &alpha &alpha;",
+               "&lt; <b> &amp; & &; &# &#; &#x; "
+               "&nosuch; &alpha α",
+               "");
+    check_html("&nbsp", "\u00a0", "");
+    check_html("<img alt='&quot;&#65;&copy=1&copy;'>x", "\"A&copy=1© x", "");
+    check_html("&thetasym;&longestnameofall;", "ϑ&longestnameofall;", "");
+}
+
+static void tags_are_read_as_browsers_do(void **state_unused)
+{
+    (void)state_unused;
+    check_html("a<!-->b<!--->c<!-- - -- > --!>d<!-- --", "abcd", "");
+    check_html("a<!doctype html>b<?xml ?>c</ x>d<![if !x]>e", "abcde", "");
+    check_html("1<2 <3 a<=b <", "1<2 <3 a<=b <", "");
+    check_html("<B/>x</b >y<b/ hidden>z", "xy", "z");
+    check_html("<img/alt=\"a\"alt=b>c", "a c", "");
+    check_html("<p hidden=\">\">a</p>b", "b", "a");
+    check_html("<p =hidden style=display:none>a</p>b", "b", "a");
+    check_html("<script>if (a</b/.exec(c)) '</scripty>'</SCRIPT >d", "d", "");
+    check_html("<script>never ends", "", "");
+    check_html("a<b title='never ends", "a", "");
+    check_html(
+        "<averyveryveryveryveryveryveryveryverylongname hidden>a</averyveryveryveryveryveryveryveryverylongname>b",
+        "b", "a");
+}
+
+static void elements_may_lack_their_end(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<p hidden>a<p>b<div>c", "b\nc", "a");
+    check_html("<ul><li hidden>a<li>b</ul>c", "b\nc", "a");
+    check_html("<dl><dt hidden>a<dd>b<dt>c</dl>", "b\nc", "a");
+    check_html("<table><tr><td hidden>a<td>b<tr hidden><td>c<tr><td>d</table>e", "b\nd\ne", "a c");
+    check_html("<table><tr><td><font color=white>a<td>b</table>", "b", "a");
+    check_html("<table hidden><tr><td>a<table><tr><td>b</table>c</table>d", "d", "a b c");
+    check_html("<div hidden><b>a</div>b", "b", "a");
+    check_html("<div hidden>a</b></p></td>b</div>c", "c", "a b");
+    check_html("<b hidden>a<div>b</b>c</div>d", "", "a b c d"); /* a </b> does not end a block */
+    check_html("<select><option>a<option>b</select>", "a\nb", "");
+    check_html("<title>a</title><title>b<body>c", "c", "");
+}
+
 static void html_becomes_what_is_seen(void **state_unused)
 {
     (void)state_unused;
@@ -220,6 +269,9 @@ static void html_becomes_what_is_seen(void **state_unused)
     check_html("<img alt='a picture' src=x.gif>text", "a picture text", "");
     check_html("text <b>unclosed", "text unclosed", "");
     check_html("a < b", "a < b", "");
+    check_html("vi\x01"
+               "a\x1bgra",
+               "viagra", "");
 }
 
 static void hidden_text_is_kept_apart(void **state_unused)
@@ -475,6 +527,9 @@ int main(void)
         cmocka_unit_test(messages_in_messages_are_read),
         cmocka_unit_test(what_is_not_a_header_begins_the_body),
         cmocka_unit_test(character_sets_are_undone),
+        cmocka_unit_test(references_become_characters),
+        cmocka_unit_test(tags_are_read_as_browsers_do),
+        cmocka_unit_test(elements_may_lack_their_end),
         cmocka_unit_test(html_becomes_what_is_seen),
         cmocka_unit_test(hidden_text_is_kept_apart),
         cmocka_unit_test(style_sheets_hide),
