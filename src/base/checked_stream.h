@@ -1,12 +1,12 @@
 /* checked_stream.h — a stream of numbers and bytes that begins with a magic and ends with a checksum of all of it.
  *
- * Numbers have eight bytes, the low one first. Writers do not look at failures in between: the end tells. A reader
- * must not believe a length before the bytes are there, nor a value before the end has been checked. */
+ * The same calls write and read: a number has eight bytes, the low one first, a real number is the number of its bits. The
+ * first failure fills the `error` given to twin__checked_open() and is kept: what follows is not written, and is read as
+ * zeros. So nobody has to look at `status` in between but loops, which must not believe a count that was read, and no
+ * value may be believed before the end has been checked. */
 #ifndef TWIN_BASE_CHECKED_STREAM_H
 #define TWIN_BASE_CHECKED_STREAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <twinsift/buffer.h>
@@ -14,43 +14,36 @@
 
 enum { TWIN__MAGIC_BYTES = 8 };
 
+enum twin__checked_direction { TWIN__CHECKED_READ, TWIN__CHECKED_WRITE };
+
 struct twin__checked_stream {
     FILE *file;
-    struct XXH3_state_s *hash; /* of all bytes so far; NULL: out of memory */
+    enum twin__checked_direction direction;
+    struct XXH3_state_s *hash; /* of all bytes so far */
     uint64_t offset;
-    bool failed;
+    twin_status status;
+    twin_error *error;
 };
 
-/* ---- writing */
+/* Writes the magic, or checks it. End with twin__checked_close(), also after a failure. */
+void twin__checked_open(struct twin__checked_stream *stream, FILE *file, enum twin__checked_direction direction,
+                        const char magic[TWIN__MAGIC_BYTES + 1], twin_error *error);
 
-void twin__checked_begin(struct twin__checked_stream *stream, FILE *file, const char magic[TWIN__MAGIC_BYTES + 1]);
-void twin__checked_put(struct twin__checked_stream *stream, const void *bytes, size_t length);
-void twin__checked_put_number(struct twin__checked_stream *stream, uint64_t number);
-void twin__checked_put_real(struct twin__checked_stream *stream, double number); /* its bits as a number */
+void twin__checked_bytes(struct twin__checked_stream *stream, void *bytes, size_t length);
 
-/* A length and so many bytes. */
-void twin__checked_put_text(struct twin__checked_stream *stream, const void *bytes, size_t length);
+/* Writes the number and returns it; or reads one, whatever `number` is, and returns that. */
+uint64_t twin__checked_number(struct twin__checked_stream *stream, uint64_t number);
+double twin__checked_real(struct twin__checked_stream *stream, double number);
 
-/* Writes the checksum. TWIN_EIO, with errno, when something could not be written. Ends the stream in any case. */
-twin_status twin__checked_put_end(struct twin__checked_stream *stream, twin_error *error);
+/* A length and so many bytes. What is read is appended to `out`; more bytes than `most` are a failure. */
+void twin__checked_put_text(struct twin__checked_stream *stream, twin_text text);
+void twin__checked_get_text(twin_buffer *out, struct twin__checked_stream *stream, size_t most);
 
-/* ---- reading: each fills `error` when it fails; then, or in the end, call twin__checked_clear() */
+/* A value was read that cannot be: TWIN_EFORMAT with the offset, unless there was a failure before. */
+twin_status twin__checked_fail(struct twin__checked_stream *stream, const char *what);
 
-twin_status twin__checked_open(struct twin__checked_stream *stream, FILE *file,
-                               const char magic[TWIN__MAGIC_BYTES + 1], twin_error *error);
-twin_status twin__checked_get(struct twin__checked_stream *stream, void *out, size_t length, twin_error *error);
-twin_status twin__checked_get_number(struct twin__checked_stream *stream, uint64_t *out, twin_error *error);
-twin_status twin__checked_get_real(struct twin__checked_stream *stream, double *out, twin_error *error);
-
-/* Appends a length and so many bytes to what is in `out`, but no more than `most`. */
-twin_status twin__checked_get_text(struct twin__checked_stream *stream, twin_buffer *out, size_t most,
-                                   twin_error *error);
-
-/* Checks the checksum, and that nothing follows. */
-twin_status twin__checked_get_end(struct twin__checked_stream *stream, twin_error *error);
-void twin__checked_clear(struct twin__checked_stream *stream);
-
-/* A value that cannot be: TWIN_EFORMAT with the offset. */
-twin_status twin__checked_fail(const struct twin__checked_stream *stream, const char *what, twin_error *error);
+/* Writes the checksum; or checks it, and that nothing follows. Not after a failure: returns `status`, which is the caller's
+ * own, or else that of the stream. */
+twin_status twin__checked_close(struct twin__checked_stream *stream, twin_status status);
 
 #endif

@@ -105,7 +105,7 @@ static void put_signature(struct twin__checked_stream *stream, const uint32_t *s
         unsigned char *at = bytes;
         for (size_t end = slot + AT_ONCE; slot < end && slot < slots; slot++)
             put(&at, signature[slot], 4);
-        twin__checked_put(stream, bytes, (size_t)(at - bytes));
+        twin__checked_bytes(stream, bytes, (size_t)(at - bytes));
     }
 }
 
@@ -122,13 +122,13 @@ static void put_block(struct twin__checked_stream *stream, const twin_collection
         if (entry->id < first_id)
             first_id = entry->id;
     }
-    twin__checked_put_number(stream, end - begin);
+    twin__checked_number(stream, end - begin);
     for (size_t i = begin; i < end; i++) {
         unsigned char bytes[ENTRY_BYTES];
         encode_entry(bytes, twin__entry_of(collection, (uint32_t)i), first_id);
-        twin__checked_put(stream, bytes, sizeof bytes);
+        twin__checked_bytes(stream, bytes, sizeof bytes);
     }
-    twin__checked_put_text(stream, collection->ids.bytes + first_id, ids - first_id);
+    twin__checked_put_text(stream, (twin_text){ collection->ids.bytes + first_id, ids - first_id });
     for (size_t i = begin; i < end; i++)
         put_signature(stream, twin__signature_of(collection, i), collection->slots);
 }
@@ -145,20 +145,20 @@ twin_status twin_collection_write(const twin_collection *collection, twin_text n
         return twin__fail_status(error, status);
     uint64_t counts[COUNTS];
     struct twin__checked_stream stream;
-    twin__checked_begin(&stream, file, MAGIC);
-    twin__checked_put_text(&stream, scheme.bytes, scheme.length);
-    twin__checked_put_text(&stream, note.bytes, note.length);
-    twin__checked_put_number(&stream, twin_input_sources(collection->input));
+    twin__checked_open(&stream, file, TWIN__CHECKED_WRITE, MAGIC, error);
+    twin__checked_put_text(&stream, (twin_text){ scheme.bytes, scheme.length });
+    twin__checked_put_text(&stream, note);
+    twin__checked_number(&stream, twin_input_sources(collection->input));
     list_counts(counts, &collection->counts);
     for (int i = 0; i < COUNTS; i++)
-        twin__checked_put_number(&stream, counts[i]);
+        twin__checked_number(&stream, counts[i]);
     for (size_t begin = 0; begin < collection->count; begin += BLOCK_DOCUMENTS) {
         size_t end = begin + BLOCK_DOCUMENTS;
         put_block(&stream, collection, begin, end < collection->count ? end : collection->count);
     }
-    twin__checked_put_number(&stream, 0);
+    twin__checked_number(&stream, 0);
     twin_buffer_clear(&scheme);
-    return twin__checked_put_end(&stream, error);
+    return twin__checked_close(&stream, TWIN_OK);
 }
 
 /* ---- reading ---- */
@@ -170,15 +170,13 @@ twin_status twin_collection_read_note(twin_buffer *note, FILE *file, twin_error 
     struct twin__checked_stream stream;
     twin_buffer scheme = { 0 };
     note->length = 0;
-    twin_status status = twin__checked_open(&stream, file, MAGIC, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_text(&stream, &scheme, MOST_SCHEME, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_text(&stream, note, MOST_SCHEME, error);
+    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, error);
+    twin__checked_get_text(&scheme, &stream, MOST_SCHEME);
+    twin__checked_get_text(note, &stream, MOST_SCHEME);
     twin_buffer_clear(&scheme);
-    twin__checked_clear(&stream);
+    twin__checked_close(&stream, TWIN_ESTOPPED); /* the rest, and with it the checksum, is left for later */
     rewind(file);
-    return status;
+    return stream.status;
 }
 
 /* What is needed on the way. */
@@ -196,7 +194,8 @@ struct loading {
 static twin_status load_scheme(struct loading *loading, twin_error *error)
 {
     twin_buffer line = { 0 };
-    twin_status status = twin__checked_get_text(&loading->stream, &line, MOST_SCHEME, error);
+    twin__checked_get_text(&line, &loading->stream, MOST_SCHEME);
+    twin_status status = loading->stream.status;
     if (status == TWIN_OK && !loading->collection->signer) {
         twin_scheme scheme;
         status = twin_scheme_read(&scheme, &loading->words, (twin_text){ line.bytes, line.length }, error);
@@ -214,16 +213,16 @@ static twin_status load_scheme(struct loading *loading, twin_error *error)
 
 static twin_status load_head(struct loading *loading, twin_error *error)
 {
+    struct twin__checked_stream *stream = &loading->stream;
     twin_buffer note = { 0 };
-    uint64_t counts[COUNTS], sources = 0;
-    twin_status status = twin__checked_get_text(&loading->stream, &note, MOST_SCHEME, error);
+    uint64_t counts[COUNTS];
+    twin__checked_get_text(&note, stream, MOST_SCHEME);
     twin_buffer_clear(&note);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(&loading->stream, &sources, error);
-    for (int i = 0; i < COUNTS && status == TWIN_OK; i++)
-        status = twin__checked_get_number(&loading->stream, &counts[i], error);
-    if (status != TWIN_OK)
-        return status;
+    uint64_t sources = twin__checked_number(stream, 0);
+    for (int i = 0; i < COUNTS; i++)
+        counts[i] = twin__checked_number(stream, 0);
+    if (stream->status != TWIN_OK)
+        return stream->status;
     if (sources > twin_input_sources(loading->collection->input) - loading->sources)
         return twin__fail(error, TWIN_EINVAL, "made from %llu inputs, which are not all there",
                           (unsigned long long)sources);
@@ -233,40 +232,39 @@ static twin_status load_head(struct loading *loading, twin_error *error)
     return TWIN_OK;
 }
 
-static twin_status load_entries(struct loading *loading, size_t count, twin_error *error)
+static twin_status load_entries(struct loading *loading, size_t count)
 {
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
+    struct twin__checked_stream *stream = &loading->stream;
+    for (size_t i = 0; i < count; i++) {
         unsigned char bytes[ENTRY_BYTES];
-        status = twin__checked_get(&loading->stream, bytes, sizeof bytes, error);
+        twin__checked_bytes(stream, bytes, sizeof bytes);
         loading->entries[i] = decode_entry(bytes);
         uint64_t source = loading->first_source + loading->entries[i].position.source;
-        if (status == TWIN_OK && source >= loading->sources)
-            status = twin__checked_fail(&loading->stream, "a document is in none of the inputs", error);
+        if (stream->status != TWIN_OK || source >= loading->sources)
+            return twin__checked_fail(stream, "a document is in none of the inputs");
         loading->entries[i].position.source = (uint32_t)source;
     }
     loading->ids.length = 0;
-    if (status == TWIN_OK)
-        status = twin__checked_get_text(&loading->stream, &loading->ids, MOST_IDS, error);
-    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
+    twin__checked_get_text(&loading->ids, stream, MOST_IDS);
+    for (size_t i = 0; i < count; i++) {
         const struct twin__entry *entry = &loading->entries[i];
         if (entry->id > loading->ids.length || entry->id_length > loading->ids.length - entry->id)
-            status = twin__checked_fail(&loading->stream, "an id is outside of the ids", error);
+            return twin__checked_fail(stream, "an id is outside of the ids");
     }
-    return status;
+    return stream->status;
 }
 
-static twin_status load_signatures(struct loading *loading, size_t count, twin_error *error)
+static twin_status load_signatures(struct loading *loading, size_t count)
 {
     size_t slots = count * loading->collection->slots;
-    twin_status status = twin__checked_get(&loading->stream, loading->signatures, slots * sizeof(uint32_t), error);
-    for (size_t i = 0; i < slots && status == TWIN_OK; i++) {
+    twin__checked_bytes(&loading->stream, loading->signatures, slots * sizeof(uint32_t));
+    for (size_t i = 0; i < slots; i++) {
         unsigned char bytes[4];
         const unsigned char *at = bytes;
         memcpy(bytes, &loading->signatures[i], sizeof bytes);
         loading->signatures[i] = (uint32_t)get(&at, sizeof bytes);
     }
-    return status;
+    return loading->stream.status;
 }
 
 static twin_status load_blocks(struct loading *loading, twin_error *error)
@@ -279,15 +277,14 @@ static twin_status load_blocks(struct loading *loading, twin_error *error)
     if (!loading->entries || !loading->signatures)
         return twin__fail_memory(error);
     for (;;) {
-        uint64_t count;
-        twin_status status = twin__checked_get_number(&loading->stream, &count, error);
-        if (status != TWIN_OK || count == 0)
-            return status;
+        uint64_t count = twin__checked_number(&loading->stream, 0);
+        if (count == 0)
+            return loading->stream.status;
         if (count > BLOCK_DOCUMENTS)
-            return twin__checked_fail(&loading->stream, "a block is too large", error);
-        status = load_entries(loading, count, error);
+            return twin__checked_fail(&loading->stream, "a block is too large");
+        twin_status status = load_entries(loading, count);
         if (status == TWIN_OK)
-            status = load_signatures(loading, count, error);
+            status = load_signatures(loading, count);
         struct twin__more_documents more = {
             loading->entries, loading->signatures, count, { loading->ids.bytes, loading->ids.length }
         };
@@ -300,17 +297,13 @@ static twin_status load_blocks(struct loading *loading, twin_error *error)
 
 static twin_status load_file(struct loading *loading, FILE *file, twin_error *error)
 {
-    twin_status status = twin__checked_open(&loading->stream, file, MAGIC, error);
-    if (status == TWIN_OK)
-        status = load_scheme(loading, error);
+    twin__checked_open(&loading->stream, file, TWIN__CHECKED_READ, MAGIC, error);
+    twin_status status = load_scheme(loading, error);
     if (status == TWIN_OK)
         status = load_head(loading, error);
     if (status == TWIN_OK)
         status = load_blocks(loading, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_end(&loading->stream, error);
-    twin__checked_clear(&loading->stream);
-    return status;
+    return twin__checked_close(&loading->stream, status);
 }
 
 static twin_status load(struct loading *loading, FILE *const *files, size_t count, size_t *at, twin_error *error)

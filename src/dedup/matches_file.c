@@ -17,23 +17,22 @@ twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_col
 {
     if (!matches || !collection || !rule || !file)
         return twin__fail_null(error, !matches ? "matches" : !collection ? "collection" : !rule ? "rule" : "file");
-    uint64_t fingerprint;
+    struct twin__step_files kind = { .magic = MAGIC };
     struct twin__checked_stream stream;
-    twin_status status = twin_collection_fingerprint(&fingerprint, collection);
+    twin_status status = twin_collection_fingerprint(&kind.fingerprint, collection);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     const char *field = rule->field ? rule->field : "";
-    twin__checked_begin(&stream, file, MAGIC);
-    twin__step_put_head(&stream, fingerprint, part);
-    twin__checked_put_number(&stream, rule->preference);
-    twin__checked_put_number(&stream, rule->chain);
-    twin__checked_put_text(&stream, field, strlen(field));
-    twin__checked_put_number(&stream, matches->count);
+    twin__step_begin(&stream, file, &kind, part, error);
+    twin__checked_number(&stream, rule->preference);
+    twin__checked_number(&stream, rule->chain);
+    twin__checked_put_text(&stream, (twin_text){ field, strlen(field) });
+    twin__checked_number(&stream, matches->count);
     for (size_t i = 0; i < matches->count; i++) {
-        twin__checked_put_number(&stream, (uint64_t)matches->items[i].a << 32 | matches->items[i].b);
-        twin__checked_put_real(&stream, matches->items[i].similarity);
+        twin__checked_number(&stream, (uint64_t)matches->items[i].a << 32 | matches->items[i].b);
+        twin__checked_real(&stream, matches->items[i].similarity);
     }
-    return twin__checked_put_end(&stream, error);
+    return twin__checked_close(&stream, TWIN_OK);
 }
 
 /* ---- reading ---- */
@@ -41,31 +40,26 @@ twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_col
 struct reading {
     twin_matches *matches;
     size_t documents;
-    uint64_t fingerprint;
-    struct twin__parts_read parts;
     bool is_ruled; /* the rule is known from a file before */
     twin_dedup_options *rule;
     twin_buffer *field;
 };
 
 /* All files have the rule of the first. */
-static twin_status get_rule(struct reading *reading, struct twin__checked_stream *stream, twin_error *error)
+static twin_status get_rule(struct reading *reading, struct twin__checked_stream *stream)
 {
-    uint64_t preference, chain = 0;
     twin_buffer field = { 0 };
-    twin_status status = twin__checked_get_number(stream, &preference, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(stream, &chain, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_text(stream, &field, MOST_FIELD, error);
+    uint64_t preference = twin__checked_number(stream, 0), chain = twin__checked_number(stream, 0);
+    twin__checked_get_text(&field, stream, MOST_FIELD);
+    twin_status status = stream->status;
     if (status == TWIN_OK && (preference > TWIN_PREFER_LEAST || chain > 1))
-        status = twin__checked_fail(stream, "an unknown rule", error);
+        status = twin__checked_fail(stream, "an unknown rule");
     if (status == TWIN_OK && twin_buffer_append(&field, "", 1) != TWIN_OK)
-        status = twin__fail_memory(error);
+        status = twin__fail_memory(stream->error);
     if (status != TWIN_OK || reading->is_ruled) {
         if (status == TWIN_OK && (preference != reading->rule->preference || chain != reading->rule->chain ||
                                   strcmp(field.bytes, reading->field->bytes) != 0))
-            status = twin__fail(error, TWIN_EINVAL, "made for another rule which documents to keep");
+            status = twin__fail(stream->error, TWIN_EINVAL, "made for another rule which documents to keep");
         twin_buffer_clear(&field);
         return status;
     }
@@ -78,44 +72,26 @@ static twin_status get_rule(struct reading *reading, struct twin__checked_stream
     return TWIN_OK;
 }
 
-static twin_status get_matches(struct reading *reading, struct twin__checked_stream *stream, twin_error *error)
+static twin_status get_matches(struct reading *reading, struct twin__checked_stream *stream)
 {
     twin_matches *matches = reading->matches;
-    uint64_t left;
-    twin_status status = twin__checked_get_number(stream, &left, error);
-    for (; left > 0 && status == TWIN_OK; left--) {
-        uint64_t pair;
-        twin_match match = { 0 };
-        status = twin__checked_get_number(stream, &pair, error);
-        if (status == TWIN_OK)
-            status = twin__checked_get_real(stream, &match.similarity, error);
-        match.a = (uint32_t)(pair >> 32);
-        match.b = (uint32_t)pair;
-        if (status == TWIN_OK && (match.a >= match.b || match.b >= reading->documents ||
-                                  !(match.similarity >= 0 && match.similarity <= 1)))
-            return twin__checked_fail(stream, "a match that cannot be", error);
-        if (status == TWIN_OK && !TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
-            return twin__fail_memory(error);
-        if (status == TWIN_OK)
-            matches->items[matches->count++] = match;
+    for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
+        uint64_t pair = twin__checked_number(stream, 0);
+        twin_match match = { (uint32_t)(pair >> 32), (uint32_t)pair, twin__checked_real(stream, 0) };
+        if (match.a >= match.b || match.b >= reading->documents ||
+            !(match.similarity >= 0 && match.similarity <= 1))
+            return twin__checked_fail(stream, "a match that cannot be");
+        if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
+            return twin__fail_memory(stream->error);
+        matches->items[matches->count++] = match;
     }
-    return status;
+    return TWIN_OK;
 }
 
-static twin_status read_file(struct reading *reading, FILE *file, twin_error *error)
+static twin_status read_part(void *context, struct twin__checked_stream *stream)
 {
-    struct twin__checked_stream stream;
-    twin_status status = twin__checked_open(&stream, file, MAGIC, error);
-    if (status == TWIN_OK)
-        status = twin__step_get_head(&stream, &reading->parts, reading->fingerprint, error);
-    if (status == TWIN_OK)
-        status = get_rule(reading, &stream, error);
-    if (status == TWIN_OK)
-        status = get_matches(reading, &stream, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_end(&stream, error);
-    twin__checked_clear(&stream);
-    return status;
+    twin_status status = get_rule(context, stream);
+    return status == TWIN_OK ? get_matches(context, stream) : status;
 }
 
 static int by_documents(const void *a, const void *b)
@@ -138,13 +114,11 @@ twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule,
     struct reading reading = {
         .matches = out, .documents = twin_collection_count(collection).documents, .rule = rule, .field = field
     };
-    size_t at = 0;
-    twin_status status = twin_collection_fingerprint(&reading.fingerprint, collection);
-    for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK)
-        status = read_file(&reading, saved.files[at], error);
-    if (saved.failed)
-        *saved.failed = at;
-    status = twin__step_end(&reading.parts, status, error);
+    struct twin__step_files kind = { .magic = MAGIC };
+    twin_status status = twin_collection_fingerprint(&kind.fingerprint, collection);
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    status = twin__step_read_all(saved, &kind, read_part, &reading, error);
     if (status == TWIN_OK && out->count) /* without pairs there is no array */
         qsort(out->items, out->count, sizeof *out->items, by_documents);
     return status;

@@ -102,11 +102,11 @@ static void put_unions(struct twin__checked_stream *stream, const uint32_t *grou
     uint64_t count = 0;
     for (size_t i = 0; group && i < documents; i++)
         count += group[i] != i;
-    twin__checked_put_number(stream, group != NULL);
-    twin__checked_put_number(stream, count);
+    twin__checked_number(stream, group != NULL);
+    twin__checked_number(stream, count);
     for (size_t i = 0; group && i < documents; i++)
         if (group[i] != i)
-            twin__checked_put_number(stream, (uint64_t)i << 32 | group[i]);
+            twin__checked_number(stream, (uint64_t)i << 32 | group[i]);
 }
 
 twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file, twin_error *error)
@@ -115,105 +115,80 @@ twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file,
         return twin__fail_null(error, file ? "candidates" : "file");
     const struct twin__bands_found *found = &candidates->found;
     struct twin__checked_stream stream;
-    twin__checked_begin(&stream, file, MAGIC);
-    twin__step_put_head(&stream, candidates->fingerprint, candidates->part);
-    twin__checked_put_number(&stream, found->seen);
-    twin__checked_put_number(&stream, found->pairs.count);
+    struct twin__step_files kind = { MAGIC, candidates->fingerprint };
+    twin__step_begin(&stream, file, &kind, candidates->part, error);
+    twin__checked_number(&stream, found->seen);
+    twin__checked_number(&stream, found->pairs.count);
     for (size_t i = 0; i < found->pairs.count; i++)
-        twin__checked_put_number(&stream, found->pairs.items[i]);
+        twin__checked_number(&stream, found->pairs.items[i]);
     put_unions(&stream, found->group, candidates->documents);
-    twin__checked_put_number(&stream, found->bucket_count);
+    twin__checked_number(&stream, found->bucket_count);
     for (size_t i = 0; i < found->bucket_count; i++) {
-        twin__checked_put_number(&stream, found->buckets[i].document);
-        twin__checked_put_real(&stream, found->buckets[i].seconds);
+        twin__checked_number(&stream, found->buckets[i].document);
+        twin__checked_real(&stream, found->buckets[i].seconds);
     }
-    return twin__checked_put_end(&stream, error);
+    return twin__checked_close(&stream, TWIN_OK);
 }
 
 /* ---- reading ---- */
 
-static twin_status get_pairs(struct twin__checked_stream *stream, twin_candidates *candidates, twin_error *error)
+static twin_status get_pairs(struct twin__checked_stream *stream, twin_candidates *candidates)
 {
-    uint64_t seen, left = 0;
-    twin_status status = twin__checked_get_number(stream, &seen, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(stream, &left, error);
-    candidates->found.seen += seen;
-    for (; left > 0 && status == TWIN_OK; left--) {
-        uint64_t pair;
-        status = twin__checked_get_number(stream, &pair, error);
-        if (status == TWIN_OK &&
-            (twin__pair_high(pair) >= candidates->documents || twin__pair_low(pair) >= twin__pair_high(pair)))
-            return twin__checked_fail(stream, "a pair of documents that do not exist", error);
-        if (status == TWIN_OK && !twin__pairs_add(&candidates->found.pairs, pair))
-            return twin__fail_memory(error);
+    candidates->found.seen += twin__checked_number(stream, 0);
+    for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
+        uint64_t pair = twin__checked_number(stream, 0);
+        if (twin__pair_high(pair) >= candidates->documents || twin__pair_low(pair) >= twin__pair_high(pair))
+            return twin__checked_fail(stream, "a pair of documents that do not exist");
+        if (!twin__pairs_add(&candidates->found.pairs, pair))
+            return twin__fail_memory(stream->error);
     }
-    return status;
+    return TWIN_OK;
 }
 
-static twin_status get_unions(struct twin__checked_stream *stream, twin_candidates *candidates, twin_error *error)
+static twin_status get_unions(struct twin__checked_stream *stream, twin_candidates *candidates)
 {
     struct twin__bands_found *found = &candidates->found;
-    uint64_t exist, left = 0;
-    twin_status status = twin__checked_get_number(stream, &exist, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(stream, &left, error);
-    if (status == TWIN_OK && exist && !found->group) {
+    bool exist = twin__checked_number(stream, 0) != 0;
+    if (exist && !found->group) {
         found->group = malloc((candidates->documents + 1) * sizeof *found->group);
         if (!found->group)
-            return twin__fail_memory(error);
+            return twin__fail_memory(stream->error);
         for (size_t i = 0; i < candidates->documents; i++)
             found->group[i] = (uint32_t)i;
     }
-    for (; left > 0 && status == TWIN_OK; left--) {
-        uint64_t both;
-        status = twin__checked_get_number(stream, &both, error);
+    for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
+        uint64_t both = twin__checked_number(stream, 0);
         uint32_t document = (uint32_t)(both >> 32), above = (uint32_t)both;
-        if (status == TWIN_OK && (!found->group || document >= candidates->documents || above >= document))
-            return twin__checked_fail(stream, "documents are united that do not exist", error);
-        if (status == TWIN_OK)
-            twin__union_join(found->group, document, above);
+        if (!found->group || document >= candidates->documents || above >= document)
+            return twin__checked_fail(stream, "documents are united that do not exist");
+        twin__union_join(found->group, document, above);
     }
-    return status;
+    return TWIN_OK;
 }
 
-static twin_status get_buckets(struct twin__checked_stream *stream, twin_candidates *candidates, twin_error *error)
+static twin_status get_buckets(struct twin__checked_stream *stream, twin_candidates *candidates)
 {
     struct twin__bands_found *found = &candidates->found;
-    uint64_t left;
-    twin_status status = twin__checked_get_number(stream, &left, error);
-    for (; left > 0 && status == TWIN_OK; left--) {
-        uint64_t document;
-        double seconds = 0;
-        status = twin__checked_get_number(stream, &document, error);
-        if (status == TWIN_OK)
-            status = twin__checked_get_real(stream, &seconds, error);
-        if (status == TWIN_OK && (!found->group || document >= candidates->documents || !(seconds >= 0)))
-            return twin__checked_fail(stream, "a bucket that does not exist", error);
-        if (status == TWIN_OK && !TWIN__ARRAY_GROW(&found->buckets, &found->bucket_capacity, found->bucket_count, 1))
-            return twin__fail_memory(error);
-        if (status == TWIN_OK)
-            found->buckets[found->bucket_count++] = (struct twin__large_bucket){ (uint32_t)document, seconds };
+    for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
+        uint64_t document = twin__checked_number(stream, 0);
+        double seconds = twin__checked_real(stream, 0);
+        if (stream->status != TWIN_OK || !found->group || document >= candidates->documents || !(seconds >= 0))
+            return twin__checked_fail(stream, "a bucket that does not exist");
+        if (!TWIN__ARRAY_GROW(&found->buckets, &found->bucket_capacity, found->bucket_count, 1))
+            return twin__fail_memory(stream->error);
+        found->buckets[found->bucket_count++] = (struct twin__large_bucket){ (uint32_t)document, seconds };
     }
-    return status;
+    return TWIN_OK;
 }
 
-static twin_status read_file(twin_candidates *candidates, struct twin__parts_read *parts, FILE *file,
-                             twin_error *error)
+static twin_status read_part(void *context, struct twin__checked_stream *stream)
 {
-    struct twin__checked_stream stream;
-    twin_status status = twin__checked_open(&stream, file, MAGIC, error);
+    twin_candidates *candidates = context;
+    twin_status status = get_pairs(stream, candidates);
     if (status == TWIN_OK)
-        status = twin__step_get_head(&stream, parts, candidates->fingerprint, error);
+        status = get_unions(stream, candidates);
     if (status == TWIN_OK)
-        status = get_pairs(&stream, candidates, error);
-    if (status == TWIN_OK)
-        status = get_unions(&stream, candidates, error);
-    if (status == TWIN_OK)
-        status = get_buckets(&stream, candidates, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_end(&stream, error);
-    twin__checked_clear(&stream);
+        status = get_buckets(stream, candidates);
     return status;
 }
 
@@ -224,16 +199,11 @@ twin_status twin_candidates_read(twin_candidates **out, const twin_collection *c
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "saved.files");
     *out = NULL;
     twin_candidates *candidates = NULL;
-    struct twin__parts_read parts = { 0 };
-    size_t at = 0;
     twin_status status = create(&candidates, collection, (twin_part){ 0 }, error);
     if (!candidates)
         return status;
-    for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK)
-        status = read_file(candidates, &parts, saved.files[at], error);
-    if (saved.failed)
-        *saved.failed = at;
-    status = twin__step_end(&parts, status, error);
+    struct twin__step_files kind = { MAGIC, candidates->fingerprint };
+    status = twin__step_read_all(saved, &kind, read_part, candidates, error);
     if (status == TWIN_OK)
         *out = candidates;
     else

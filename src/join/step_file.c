@@ -8,15 +8,23 @@
 
 enum { MOST_PARTS = 1 << 20 };
 
-void twin__step_put_head(struct twin__checked_stream *stream, uint64_t fingerprint, twin_part part)
+/* The parts that were read. */
+struct parts {
+    bool *seen;
+    uint32_t of; /* 0: none was read */
+};
+
+void twin__step_begin(struct twin__checked_stream *stream, FILE *file, const struct twin__step_files *kind,
+                      twin_part part, twin_error *error)
 {
-    twin__checked_put_number(stream, fingerprint);
-    twin__checked_put_number(stream, part.number);
-    twin__checked_put_number(stream, part.of ? part.of : 1);
+    twin__checked_open(stream, file, TWIN__CHECKED_WRITE, kind->magic, error);
+    twin__checked_number(stream, kind->fingerprint);
+    twin__checked_number(stream, part.number);
+    twin__checked_number(stream, part.of ? part.of : 1);
 }
 
 /* The first file tells how many parts there are. */
-static twin_status add_part(struct twin__parts_read *parts, uint64_t number, uint64_t of, twin_error *error)
+static twin_status add_part(struct parts *parts, uint64_t number, uint64_t of, twin_error *error)
 {
     if (!parts->seen) {
         parts->of = (uint32_t)of;
@@ -33,29 +41,44 @@ static twin_status add_part(struct twin__parts_read *parts, uint64_t number, uin
     return TWIN_OK;
 }
 
-twin_status twin__step_get_head(struct twin__checked_stream *stream, struct twin__parts_read *parts,
-                                uint64_t fingerprint, twin_error *error)
+static twin_status read_head(struct parts *parts, struct twin__checked_stream *stream, uint64_t fingerprint)
 {
-    uint64_t found, number = 0, of = 0;
-    twin_status status = twin__checked_get_number(stream, &found, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(stream, &number, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(stream, &of, error);
-    if (status != TWIN_OK)
-        return status;
+    uint64_t found = twin__checked_number(stream, 0);
+    uint64_t number = twin__checked_number(stream, 0), of = twin__checked_number(stream, 0);
     if (of == 0 || of > MOST_PARTS || number >= of)
-        return twin__checked_fail(stream, "there is no such part", error);
+        return twin__checked_fail(stream, "there is no such part");
     if (found != fingerprint)
-        return twin__fail(error, TWIN_EINVAL, "made from other signatures, or from the same in another order");
-    return add_part(parts, number, of, error);
+        return twin__fail(stream->error, TWIN_EINVAL,
+                          "made from other signatures, or from the same in another order");
+    return add_part(parts, number, of, stream->error);
 }
 
-twin_status twin__step_end(struct twin__parts_read *parts, twin_status status, twin_error *error)
+static twin_status check_all_seen(const struct parts *parts, twin_error *error)
 {
-    for (uint32_t i = 0; i < parts->of && status == TWIN_OK; i++)
+    for (uint32_t i = 0; i < parts->of; i++)
         if (!parts->seen[i])
-            status = twin__fail(error, TWIN_EINVAL, "part %" PRIu32 " of %" PRIu32 " is missing", i + 1, parts->of);
-    free(parts->seen);
+            return twin__fail(error, TWIN_EINVAL, "part %" PRIu32 " of %" PRIu32 " is missing", i + 1, parts->of);
+    return TWIN_OK;
+}
+
+twin_status twin__step_read_all(twin_saved_files saved, const struct twin__step_files *kind, twin__step_read *read,
+                                void *context, twin_error *error)
+{
+    struct parts parts = { 0 };
+    twin_status status = TWIN_OK;
+    size_t at = 0;
+    for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK) {
+        struct twin__checked_stream stream;
+        twin__checked_open(&stream, saved.files[at], TWIN__CHECKED_READ, kind->magic, error);
+        status = read_head(&parts, &stream, kind->fingerprint);
+        if (status == TWIN_OK)
+            status = read(context, &stream);
+        status = twin__checked_close(&stream, status);
+    }
+    if (saved.failed)
+        *saved.failed = at;
+    if (status == TWIN_OK)
+        status = check_all_seen(&parts, error);
+    free(parts.seen);
     return status;
 }

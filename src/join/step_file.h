@@ -1,4 +1,7 @@
-/* step_file.h — what the files of the steps have in common: whose they are, and which part. */
+/* step_file.h — what the files of the steps have in common: whose they are, and which part.
+ *
+ * A file belongs to one collection, by its fingerprint, and has one part of the work; those of all parts are read
+ * together. */
 #ifndef TWIN_JOIN_STEP_FILE_H
 #define TWIN_JOIN_STEP_FILE_H
 
@@ -6,19 +9,21 @@
 
 #include "base/checked_stream.h"
 
-/* The parts that were read of one kind of file. */
-struct twin__parts_read {
-    bool *seen;
-    uint32_t of; /* 0: none was read, or one that is the whole */
+/* A kind of files, of one collection. */
+struct twin__step_files {
+    const char *magic;
+    uint64_t fingerprint;
 };
 
-void twin__step_put_head(struct twin__checked_stream *stream, uint64_t fingerprint, twin_part part);
+/* Opens a stream and writes whose it is. */
+void twin__step_begin(struct twin__checked_stream *stream, FILE *file, const struct twin__step_files *kind,
+                      twin_part part, twin_error *error);
 
-/* Checks that a file belongs to the collection and that its part has not been read. */
-twin_status twin__step_get_head(struct twin__checked_stream *stream, struct twin__parts_read *parts,
-                                uint64_t fingerprint, twin_error *error);
+/* Reads what follows in one file. What it returns except TWIN_OK ends the reading. */
+typedef twin_status twin__step_read(void *context, struct twin__checked_stream *stream);
 
-/* Checks that no part is missing, and releases; also after a failure, which it returns. */
-twin_status twin__step_end(struct twin__parts_read *parts, twin_status status, twin_error *error);
+/* Reads the files one after the other and checks that they are all parts of one collection, each once. */
+twin_status twin__step_read_all(twin_saved_files saved, const struct twin__step_files *kind, twin__step_read *read,
+                                void *context, twin_error *error);
 
 #endif

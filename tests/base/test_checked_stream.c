@@ -20,11 +20,11 @@ static size_t write_example(char **bytes)
     struct twin__checked_stream stream;
     FILE *file = open_memstream(bytes, &length);
     assert_non_null(file);
-    twin__checked_begin(&stream, file, MAGIC);
-    twin__checked_put_number(&stream, 0x0102030405060708);
-    twin__checked_put_real(&stream, -0.125);
-    twin__checked_put_text(&stream, "twins", 5);
-    assert_int_equal(twin__checked_put_end(&stream, NULL), TWIN_OK);
+    twin__checked_open(&stream, file, TWIN__CHECKED_WRITE, MAGIC, NULL);
+    assert_int_equal(twin__checked_number(&stream, 0x0102030405060708), 0x0102030405060708);
+    assert_true(twin__checked_real(&stream, -0.125) == -0.125);
+    twin__checked_put_text(&stream, (twin_text){ "twins", 5 });
+    assert_int_equal(twin__checked_close(&stream, TWIN_OK), TWIN_OK);
     fclose(file);
     return length;
 }
@@ -34,18 +34,12 @@ static twin_status read_example(const char *bytes, size_t length, twin_error *er
     FILE *file = fmemopen((void *)(uintptr_t)bytes, length, "rb");
     struct twin__checked_stream stream;
     twin_buffer text = { 0 };
-    uint64_t number = 0;
-    double real = 0;
     assert_non_null(file);
-    twin_status status = twin__checked_open(&stream, file, MAGIC, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_number(&stream, &number, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_real(&stream, &real, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_text(&stream, &text, 100, error);
-    if (status == TWIN_OK)
-        status = twin__checked_get_end(&stream, error);
+    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, error);
+    uint64_t number = twin__checked_number(&stream, 1);
+    double real = twin__checked_real(&stream, 1);
+    twin__checked_get_text(&text, &stream, 100);
+    twin_status status = twin__checked_close(&stream, TWIN_OK);
     if (status == TWIN_OK) {
         assert_int_equal(number, 0x0102030405060708);
         assert_true(real == -0.125);
@@ -53,7 +47,6 @@ static twin_status read_example(const char *bytes, size_t length, twin_error *er
         assert_memory_equal(text.bytes, "twins", 5);
     }
     twin_buffer_clear(&text);
-    twin__checked_clear(&stream);
     fclose(file);
     return status;
 }
@@ -99,6 +92,39 @@ static void every_other_length_is_noticed(void **state)
     free(bytes);
 }
 
+static void after_a_failure_zeros_are_read_and_the_first_one_counts(void **state)
+{
+    (void)state;
+    char bytes[] = "TESTING1\1\0\0\0\0\0\0\0\2";
+    FILE *file = fmemopen(bytes, sizeof bytes - 1, "rb");
+    assert_non_null(file);
+    twin_error error;
+    struct twin__checked_stream stream;
+    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, &error);
+    assert_int_equal(twin__checked_number(&stream, 0), 1);
+    assert_int_equal(twin__checked_number(&stream, 7), 0);
+    assert_true(twin__checked_real(&stream, 7) == 0);
+    assert_int_equal(twin__checked_fail(&stream, "a second failure"), TWIN_EFORMAT);
+    assert_non_null(strstr(error.message, "damaged at byte 16: the file ends too early"));
+    assert_int_equal(twin__checked_close(&stream, TWIN_OK), TWIN_EFORMAT);
+    fclose(file);
+}
+
+static void a_failure_of_the_caller_is_returned(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t length = write_example(&bytes);
+    FILE *file = fmemopen(bytes, length, "rb");
+    assert_non_null(file);
+    struct twin__checked_stream stream;
+    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, NULL);
+    assert_int_equal(twin__checked_close(&stream, TWIN_ESTOPPED), TWIN_ESTOPPED);
+    assert_int_equal(stream.status, TWIN_OK); /* the checksum, which does not come here, was not looked for */
+    fclose(file);
+    free(bytes);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
     (void)state;
@@ -107,9 +133,9 @@ static void a_full_disk_is_an_error(void **state)
         skip();
     twin_error error;
     struct twin__checked_stream stream;
-    twin__checked_begin(&stream, full, MAGIC);
-    twin__checked_put_text(&stream, "twins", 5);
-    assert_int_equal(twin__checked_put_end(&stream, &error), TWIN_EIO);
+    twin__checked_open(&stream, full, TWIN__CHECKED_WRITE, MAGIC, &error);
+    twin__checked_put_text(&stream, (twin_text){ "twins", 5 });
+    assert_int_equal(twin__checked_close(&stream, TWIN_OK), TWIN_EIO);
     assert_non_null(strstr(error.message, "No space left"));
     fclose(full);
 }
@@ -120,6 +146,8 @@ int main(void)
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(every_flipped_bit_is_noticed),
         cmocka_unit_test(every_other_length_is_noticed),
+        cmocka_unit_test(after_a_failure_zeros_are_read_and_the_first_one_counts),
+        cmocka_unit_test(a_failure_of_the_caller_is_returned),
         cmocka_unit_test(a_full_disk_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
