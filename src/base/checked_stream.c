@@ -49,8 +49,8 @@ void twin__checked_bytes(struct twin__checked_stream *stream, void *bytes, size_
 twin_status twin__checked_fail(struct twin__checked_stream *stream, const char *what)
 {
     if (stream->status == TWIN_OK)
-        stream->status = twin__fail_at(stream->error, TWIN_EFORMAT, stream->offset,
-                                       "damaged at byte %" PRIu64 ": %s", stream->offset, what);
+        stream->status = twin__fail_at(stream->error, TWIN_EFORMAT, stream->offset, "damaged at byte %" PRIu64 ": %s",
+                                       stream->offset, what);
     return stream->status;
 }
 
@@ -118,8 +118,7 @@ void twin__checked_open(struct twin__checked_stream *stream, FILE *file, enum tw
     XXH3_64bits_reset(stream->hash);
     twin__checked_bytes(stream, found, sizeof found);
     if (stream->status == TWIN_EFORMAT || (stream->status == TWIN_OK && memcmp(found, magic, sizeof found) != 0))
-        stream->status =
-            twin__fail(error, TWIN_EFORMAT, "not a file of this kind: it does not begin with %s", magic);
+        stream->status = twin__fail(error, TWIN_EFORMAT, "not a file of this kind: it does not begin with %s", magic);
 }
 
 static void finish(struct twin__checked_stream *stream)

@@ -78,8 +78,7 @@ static twin_status get_matches(struct reading *reading, struct twin__checked_str
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
         uint64_t pair = twin__checked_number(stream, 0);
         twin_match match = { (uint32_t)(pair >> 32), (uint32_t)pair, twin__checked_real(stream, 0) };
-        if (match.a >= match.b || match.b >= reading->documents ||
-            !(match.similarity >= 0 && match.similarity <= 1))
+        if (match.a >= match.b || match.b >= reading->documents || !(match.similarity >= 0 && match.similarity <= 1))
             return twin__checked_fail(stream, "a match that cannot be");
         if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
             return twin__fail_memory(stream->error);
