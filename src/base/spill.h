@@ -23,18 +23,10 @@ struct twin__spill {
     atomic_size_t touched;
 };
 
-/* Gives all pages back. */
-void twin__spill_release(struct twin__spill *spill);
-
 /* With one page the system maps those around it. */
 enum { TWIN__SPILL_AROUND = 1 << 16 };
 
 /* So many bytes in a row are touched, or TWIN__SPILL_AROUND at a place by itself. By any thread; `spill` may be NULL. */
-static inline void twin__spill_touch(struct twin__spill *spill, size_t bytes)
-{
-    if (spill && spill->is_mapped &&
-        atomic_fetch_add_explicit(&spill->touched, bytes, memory_order_relaxed) + bytes > spill->most_touched)
-        twin__spill_release(spill);
-}
+void twin__spill_touch(struct twin__spill *spill, size_t bytes);
 
 #endif

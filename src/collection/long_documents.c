@@ -58,7 +58,6 @@ struct comparing {
     uint32_t documents[2];
     twin_items parts[2]; /* of the two sets */
     struct twin__hash_range range;
-    size_t room;
     size_t sizes[2], common; /* so far */
 };
 
@@ -70,13 +69,13 @@ static twin_status fetch_part(struct comparing *comparing, int side, twin_error 
     twin_status status = fetch(&text, comparing->collection, comparing->scratch, document, error);
     if (status != TWIN_OK)
         return status;
-    size_t room = twin__long_text_room(text.text.length, TWIN__ROOM_OF_TWO);
-    if (comparing->room == 0)
-        comparing->range = twin__hash_range_first(text.text.length, room);
-    if (room > comparing->room)
-        comparing->room = room;
+    struct twin__hash_range first = twin__hash_range_first(text.text.length, TWIN__ROOM_OF_TWO);
+    if (comparing->range.room == 0)
+        comparing->range = first;
+    if (comparing->range.room < first.room)
+        comparing->range.room = first.room;
     status = twin__long_text_range(&comparing->parts[side], &comparing->range, &text, comparing->collection->signer,
-                                   &comparing->scratch->sign, comparing->room);
+                                   &comparing->scratch->sign);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     return check_unchanged(&text, comparing->collection, document, error);
@@ -105,7 +104,7 @@ static twin_status compare_ranges(struct comparing *comparing, twin_error *error
         for (int side = 0; side < 2; side++)
             comparing->sizes[side] += parts[side].count;
         larger = parts[0].count > parts[1].count ? parts[0].count : parts[1].count;
-    } while (twin__hash_range_next(&comparing->range, larger, comparing->room));
+    } while (twin__hash_range_next(&comparing->range, larger));
     return TWIN_OK;
 }
 

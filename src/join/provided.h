@@ -12,7 +12,8 @@ static inline bool twin__provider_wants(const struct twin__provider *provider, u
 
 static inline const uint32_t *twin__provider_signature(const struct twin__provider *provider, uint32_t document)
 {
-    twin__spill_touch(provider->spill, TWIN__SPILL_AROUND);
+    if (provider->spill)
+        twin__spill_touch(provider->spill, TWIN__SPILL_AROUND);
     return provider->signatures.rows + (size_t)document * provider->signatures.slots;
 }
 

@@ -1,11 +1,9 @@
 /* kernels.c — chooses the best variant that this machine supports, once. */
 #include "kernels/kernels.h"
 
-#include <twinsift/cpu.h>
-
 #include "base/error.h"
 
-static const struct kernels table[TWIN_CPU_LEVELS] = {
+const struct kernels twin__kernels_of[TWIN_CPU_LEVELS] = {
     [TWIN_CPU_SCALAR] = {
         .find_string_end = twin__find_string_end_scalar,
         .fold_ascii = twin__fold_ascii_scalar,
@@ -79,19 +77,17 @@ static const struct kernels table[TWIN_CPU_LEVELS] = {
 #endif
 };
 
-/* Choosing twice gives the same answer, so a race does no harm. */
 const struct kernels *_Atomic twin__kernels_chosen;
 
-const struct kernels *twin__choose_kernels(void)
-{
-    const struct kernels *best = &table[twin_cpu_best()];
-    atomic_store_explicit(&twin__kernels_chosen, best, memory_order_relaxed);
-    return best;
-}
-
+/* Choosing twice gives the same answer, so a race does no harm. */
 twin_cpu twin_cpu_level(void)
 {
-    return (twin_cpu)(twin__kernels() - table);
+    const struct kernels *chosen = atomic_load_explicit(&twin__kernels_chosen, memory_order_relaxed);
+    if (!chosen) {
+        chosen = &twin__kernels_of[twin_cpu_best()];
+        atomic_store_explicit(&twin__kernels_chosen, chosen, memory_order_relaxed);
+    }
+    return (twin_cpu)(chosen - twin__kernels_of);
 }
 
 twin_status twin_cpu_use(twin_cpu level)
@@ -100,6 +96,6 @@ twin_status twin_cpu_use(twin_cpu level)
         return twin__fail(NULL, TWIN_EINVAL, "there is no level number %d", (int)level);
     if (level > twin_cpu_best())
         return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s", twin_cpu_name(level));
-    atomic_store_explicit(&twin__kernels_chosen, &table[level], memory_order_relaxed);
+    atomic_store_explicit(&twin__kernels_chosen, &twin__kernels_of[level], memory_order_relaxed);
     return TWIN_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <twinsift/cpu.h>
 
 /* Index of the first byte of p[0..n) that is '"', '\\' or below 0x20; n when there is none. */
 typedef size_t twin__find_string_end_fn(const char *p, size_t n);
@@ -37,8 +38,7 @@ typedef size_t twin__xxh3_words_fn(uint64_t *out, const char *text, size_t n, ui
  * items[i + j]·base^(width-1-j), j < width. The last width - 1 are left as they are; with n < width, all. */
 typedef void twin__word_windows_fn(uint64_t *items, size_t n, size_t width, uint64_t base);
 
-/* SipHash-1-3 of some bytes, and of such windows. */
-uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2]);
+/* SipHash-1-3 of such windows. */
 typedef void twin__sip_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count,
                                   const uint64_t key[2]);
 
@@ -148,15 +148,15 @@ struct kernels {
     twin__near_heads_fn *near_heads;
 };
 
-/* The variant in use, or NULL before the first call; and the choice. */
+/* The variant of each level, and the one in use, or NULL before the first call. */
+extern const struct kernels twin__kernels_of[TWIN_CPU_LEVELS];
 extern const struct kernels *_Atomic twin__kernels_chosen;
-const struct kernels *twin__choose_kernels(void);
 
 /* The variant in use. Inline: for a filter in the cache a call would cost a tenth of a query. */
 static inline const struct kernels *twin__kernels(void)
 {
     const struct kernels *chosen = atomic_load_explicit(&twin__kernels_chosen, memory_order_relaxed);
-    return chosen ? chosen : twin__choose_kernels();
+    return chosen ? chosen : &twin__kernels_of[twin_cpu_level()];
 }
 
 twin__find_string_end_fn twin__find_string_end_scalar, twin__find_string_end_avx2, twin__find_string_end_avx512;

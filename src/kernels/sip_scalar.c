@@ -23,9 +23,8 @@ uint64_t twin__sip_end(struct twin__sip s, uint64_t length, const unsigned char 
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2])
+static uint64_t sip13(const unsigned char *p, size_t length, const uint64_t key[2])
 {
-    const unsigned char *p = bytes ? bytes : (const void *)""; /* nothing may be anywhere */
     struct twin__sip s = twin__sip_begin(key);
     size_t whole = length & ~(size_t)7;
     for (size_t i = 0; i < whole; i += 8)
@@ -36,5 +35,5 @@ uint64_t twin__sip13(const void *bytes, size_t length, const uint64_t key[2])
 void twin__sip_windows_scalar(uint64_t *out, const char *bytes, size_t width, size_t count, const uint64_t key[2])
 {
     for (size_t i = 0; i < count; i++)
-        out[i] = twin__sip13(bytes + i, width, key);
+        out[i] = sip13((const unsigned char *)bytes + i, width, key);
 }

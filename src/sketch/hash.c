@@ -101,13 +101,21 @@ static uint64_t jenkins(const void *bytes, size_t length, uint64_t seed)
     return high << 32 | one_at_a_time(bytes, length, (uint32_t)mixed);
 }
 
+/* The bytes are a window of a text, and there is one. */
+static uint64_t sip(const void *bytes, size_t length, const uint64_t key[2])
+{
+    uint64_t hash;
+    twin__sip_windows_scalar(&hash, bytes ? bytes : "", length, 1, key); /* nothing may be anywhere */
+    return hash;
+}
+
 uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length)
 {
     switch (hash.family) {
     case TWIN_HASH_XXH3: return XXH3_64bits_withSeed(bytes, length, hash.seed);
     case TWIN_HASH_FARM: return farm(bytes, length, hash.seed);
     case TWIN_HASH_JENKINS: return jenkins(bytes, length, hash.seed);
-    case TWIN_HASH_SIP: return twin__sip13(bytes, length, hash.key);
+    case TWIN_HASH_SIP: return sip(bytes, length, hash.key);
     }
     return 0;
 }
@@ -116,7 +124,7 @@ twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length)
 {
     if (hash.family == TWIN_HASH_SIP) {
         const uint64_t other[2] = { ~hash.key[0], ~hash.key[1] };
-        return (twin_digest){ twin__sip13(bytes, length, hash.key), twin__sip13(bytes, length, other) };
+        return (twin_digest){ sip(bytes, length, hash.key), sip(bytes, length, other) };
     }
     XXH128_hash_t digest = XXH3_128bits_withSeed(bytes, length, hash.seed);
     return (twin_digest){ digest.low64, digest.high64 };

@@ -72,22 +72,6 @@ static twin_status next_items(bool *more, struct stream *stream)
                                text, stream->is_done);
 }
 
-twin_status twin__long_text_each(const struct twin__long_text *text, const twin_signer *signer,
-                                 twin_sign_scratch *scratch, twin_status (*visit)(void *context, twin_text piece),
-                                 void *context)
-{
-    struct stream stream;
-    twin_status status = TWIN_OK;
-    stream_begin(&stream, text, signer, scratch);
-    while (status == TWIN_OK && !stream.is_done) {
-        status = next_text(&stream);
-        stream.used = scratch->text.length;
-        if (status == TWIN_OK && stream.fresh.length)
-            status = visit(context, stream.fresh);
-    }
-    return status;
-}
-
 /* ---- what a pass does with the items ---- */
 
 typedef twin_status take_fn(void *context, uint64_t *items, size_t count);
@@ -152,19 +136,16 @@ enum {
     SORT_SPARE = 1 << 16,     /* hashes that are sorted with as many beside them */
 };
 
-size_t twin__long_text_room(size_t length, double share)
-{
-    size_t room = (size_t)((double)length * share) / sizeof(uint64_t);
-    return room > FEWEST_IN_ROOM ? room : FEWEST_IN_ROOM;
-}
-
 /* Of the room what chance may not make overflow. */
 static const double FILLED = 0.9;
 
-struct twin__hash_range twin__hash_range_first(size_t length, size_t room)
+struct twin__hash_range twin__hash_range_first(size_t length, double share)
 {
+    size_t room = (size_t)((double)length * share) / sizeof(uint64_t);
+    if (room < FEWEST_IN_ROOM)
+        room = FEWEST_IN_ROOM;
     double part = FILLED * (double)room / ((double)length + 1);
-    return (struct twin__hash_range){ 0, part < 1 ? (uint64_t)(part * 0x1p64) : UINT64_MAX };
+    return (struct twin__hash_range){ .last = part < 1 ? (uint64_t)(part * 0x1p64) : UINT64_MAX, .room = room };
 }
 
 enum { MOST_BUCKETS = 256, FEWEST_IN_BUCKET = 64 };
@@ -172,9 +153,8 @@ enum { MOST_BUCKETS = 256, FEWEST_IN_BUCKET = 64 };
 /* The hashes of a range, dealt to buckets as they come: by their leading bits within the range, so that no bucket is
  * larger than the others but by chance, or by repeats. */
 struct collecting {
-    uint64_t *items; /* room for `room` hashes, and SORT_SPARE to sort with */
+    uint64_t *items; /* room for those of the range, and SORT_SPARE to sort with */
     struct twin__hash_range range;
-    size_t room;
     unsigned shift;       /* of a hash, less the first of the range, to its bucket */
     size_t buckets, each; /* and the room of one */
     size_t counts[MOST_BUCKETS];
@@ -185,14 +165,14 @@ static void plan_buckets(struct collecting *collecting)
     uint64_t length = collecting->range.last - collecting->range.first;
     unsigned bits = 64 - (unsigned)__builtin_clzll(length | 1);
     unsigned digit = 8; /* bits; in tests there is little room */
-    while (digit > 0 && collecting->room >> digit < FEWEST_IN_BUCKET)
+    while (digit > 0 && collecting->range.room >> digit < FEWEST_IN_BUCKET)
         digit--;
     collecting->shift = bits > digit ? bits - digit : 0;
     if (collecting->shift == 64) /* which no number can be shifted by */
         collecting->shift = 63;
     collecting->buckets = (size_t)(length >> collecting->shift) + 1;
     assert(collecting->buckets > 0 && collecting->buckets <= MOST_BUCKETS);
-    collecting->each = collecting->room / collecting->buckets;
+    collecting->each = collecting->range.room / collecting->buckets;
     memset(collecting->counts, 0, sizeof collecting->counts);
 }
 
@@ -204,7 +184,7 @@ static size_t bucket_of(const struct collecting *collecting, uint64_t item)
 static void sort_bucket(struct collecting *collecting, size_t bucket)
 {
     uint64_t *items = collecting->items + bucket * collecting->each;
-    twin__sort_in_place(items, collecting->counts[bucket], collecting->items + collecting->room, SORT_SPARE);
+    twin__sort_in_place(items, collecting->counts[bucket], collecting->items + collecting->range.room, SORT_SPARE);
     collecting->counts[bucket] = twin__kernels()->drop_repeats(items, collecting->counts[bucket]);
 }
 
@@ -271,12 +251,12 @@ static twin_status take_for_range(void *context, uint64_t *items, size_t count)
 }
 
 twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *range, struct twin__long_text *text,
-                                  const twin_signer *signer, twin_sign_scratch *scratch, size_t room)
+                                  const twin_signer *signer, twin_sign_scratch *scratch)
 {
-    struct collecting collecting = { .range = *range, .room = room };
+    struct collecting collecting = { .range = *range };
     out->count = 0;
     /* All at once: an array that grows is in memory twice while it is copied. */
-    twin_status status = twin_items_reserve(out, room + SORT_SPARE);
+    twin_status status = twin_items_reserve(out, range->room + SORT_SPARE);
     if (status != TWIN_OK)
         return status;
     collecting.items = out->items;
@@ -288,11 +268,11 @@ twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *rang
     return status;
 }
 
-bool twin__hash_range_next(struct twin__hash_range *range, size_t count, size_t room)
+bool twin__hash_range_next(struct twin__hash_range *range, size_t count)
 {
     if (range->last == UINT64_MAX)
         return false;
-    double length = (double)(range->last - range->first) / (double)(count + 1) * (double)room * FILLED;
+    double length = (double)(range->last - range->first) / (double)(count + 1) * (double)range->room * FILLED;
     range->first = range->last + 1;
     range->last = length < (double)(UINT64_MAX - range->first) ? range->first + (uint64_t)length : UINT64_MAX;
     return true;
@@ -302,18 +282,17 @@ twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct tw
                                     const twin_signer *signer, twin_sign_scratch *scratch)
 {
     struct twin__digester *digester;
-    size_t room = twin__long_text_room(text->text.length, TWIN__ROOM_OF_ONE);
-    struct twin__hash_range range = twin__hash_range_first(text->text.length, room);
+    struct twin__hash_range range = twin__hash_range_first(text->text.length, TWIN__ROOM_OF_ONE);
     twin_items part = { 0 };
     *size = 0;
     twin_status status = twin__digester_create(&digester, (twin_hash){ .family = TWIN_HASH_XXH3 });
     while (status == TWIN_OK) {
-        status = twin__long_text_range(&part, &range, text, signer, scratch, room);
+        status = twin__long_text_range(&part, &range, text, signer, scratch);
         if (status != TWIN_OK)
             break;
         *size += part.count;
         twin__digester_add(digester, part.items, part.count * sizeof *part.items);
-        if (!twin__hash_range_next(&range, part.count, room))
+        if (!twin__hash_range_next(&range, part.count))
             break;
     }
     if (status == TWIN_OK && digest)

@@ -26,9 +26,10 @@ struct twin__long_text {
 twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
                                  twin_sign_scratch *scratch);
 
-/* Hashes from `first` to `last`. */
+/* Hashes from `first` to `last`, and how many there is room for. */
 struct twin__hash_range {
     uint64_t first, last;
+    size_t room;
 };
 
 /* Of the bytes of a text, what its hashes may take: with the text itself less than three times as many, when one text is in
@@ -36,27 +37,20 @@ struct twin__hash_range {
 #define TWIN__ROOM_OF_ONE 1.7
 #define TWIN__ROOM_OF_TWO 0.85
 
-/* How many hashes fit into `share` times the bytes of the text, at least some hundred thousand. */
-size_t twin__long_text_room(size_t length, double share);
+/* The first range of the set of a text of `length` bytes, whose hashes may take `share` times as many; there is room for
+ * some hundred thousand in any case. It fills the room if all shingles differ. */
+struct twin__hash_range twin__hash_range_first(size_t length, double share);
 
-/* The first range of a set: such that the room is filled if all shingles of a text of `length` bytes differ. */
-struct twin__hash_range twin__hash_range_first(size_t length, size_t room);
-
-/* Replaces `out` by the part of the set that is in the range, without the mask. If it has more than `room` hashes, the
- * range is shortened. `out` must not be part of the scratch. */
+/* Replaces `out` by the part of the set that is in the range, without the mask. If there is no room for it, the range is
+ * shortened. `out` must not be part of the scratch. */
 twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *range, struct twin__long_text *text,
-                                  const twin_signer *signer, twin_sign_scratch *scratch, size_t room);
+                                  const twin_signer *signer, twin_sign_scratch *scratch);
 
 /* The range that follows one with `count` hashes, of a length that should fill the room. False: there is none. */
-bool twin__hash_range_next(struct twin__hash_range *range, size_t count, size_t room);
+bool twin__hash_range_next(struct twin__hash_range *range, size_t count);
 
 /* The size of the set, and its digest (twin_set_digest()) unless that is NULL. */
 twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct twin__long_text *text,
                                     const twin_signer *signer, twin_sign_scratch *scratch);
-
-/* Calls `visit` for each piece of the normalised text. */
-twin_status twin__long_text_each(const struct twin__long_text *text, const twin_signer *signer,
-                                 twin_sign_scratch *scratch, twin_status (*visit)(void *context, twin_text piece),
-                                 void *context);
 
 #endif

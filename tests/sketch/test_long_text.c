@@ -151,19 +151,19 @@ static void check_signature(struct world *world, struct twin__long_text *text)
 /* The ranges of a set, one after the other, are the set. */
 static void check_ranges(struct world *world, struct twin__long_text *text, size_t room)
 {
-    struct twin__hash_range range = { 0, UINT64_MAX };
+    struct twin__hash_range range = { 0, UINT64_MAX, room };
     twin_items part = { 0 };
     size_t count = 0, rounds = 0;
     do {
         uint64_t first = range.first;
-        assert_int_equal(twin__long_text_range(&part, &range, text, world->signer, &world->scratch, room), TWIN_OK);
+        assert_int_equal(twin__long_text_range(&part, &range, text, world->signer, &world->scratch), TWIN_OK);
         assert_true(part.count <= room);
         assert_true(range.first == first && count + part.count <= world->set.count);
         if (part.count)
             assert_memory_equal(part.items, world->set.items + count, part.count * sizeof *part.items);
         count += part.count;
         rounds++;
-    } while (twin__hash_range_next(&range, part.count, room));
+    } while (twin__hash_range_next(&range, part.count));
     assert_int_equal(count, world->set.count);
     assert_true(rounds <= 4 * count / room + 8);
     twin_items_clear(&part);
