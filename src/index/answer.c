@@ -75,7 +75,7 @@ static twin_status add_members(struct report *report, twin_error *error)
     bool per_label = report->options.per_label;
     struct twin__store_record member;
     twin_status status = twin__store_seek(&member, &report->members, set->set, TWIN__STORE_AT, error);
-    if (status == TWIN_OK && (!member.value.at || twin__store_list_length(&report->members) != set->members))
+    if (status == TWIN_OK && (!member.value.at || member.list_length != set->members))
         return twin__index_fail_damaged(error, view->index, "a set has another number of documents than it says");
     while (status == TWIN_OK && member.value.at && (per_label || !top || report->out->count < top)) {
         uint32_t label;

@@ -115,7 +115,7 @@ static twin_status replace_block(struct twin__index_writing *writing, uint64_t f
                                  const struct twin__index_kept *live, size_t count)
 {
     if (count == 0)
-        return twin__store_delete(writing->txn, TWIN__INDEX_KEPT, first, writing->error);
+        return twin__store_delete(writing->txn, TWIN__INDEX_KEPT, first, NULL, writing->error);
     size_t length = twin__index_block_bytes(live, count);
     void *record = malloc(length);
     if (!record)

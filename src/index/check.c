@@ -15,11 +15,6 @@
 
 /* ---- description ---- */
 
-static uint64_t table_bytes(const twin_index_view *view, enum twin__index_table table)
-{
-    return twin__store_table_bytes(view->txn, table);
-}
-
 /* All entries of a band, of all runs, by hash; `entries` and `spare` have room for them. */
 static size_t sort_band(uint64_t *entries, uint64_t *spare, const twin_index_view *view, size_t band)
 {
@@ -63,22 +58,24 @@ twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twi
         return twin__fail_null(error, out ? "view" : "out");
     const struct twin__index_counts *counts = &view->counts;
     *out = (twin_index_info){ 0 };
+    struct twin__store_sizes sizes;
     twin_status status = twin__store_check(view->index->store, error); /* whose numbers of pages are reported */
+    if (status == TWIN_OK)
+        status = twin__store_measure(&sizes, view->txn, error);
     if (status != TWIN_OK)
         return status;
     *out = (twin_index_info){ .documents = counts->documents,
                               .sets = counts->sets,
                               .too_short = counts->too_short,
                               .removed_sets = counts->dead,
-                              .runs = view->bands.run_count };
-    out->document_bytes = table_bytes(view, TWIN__INDEX_DOCUMENTS) + table_bytes(view, TWIN__INDEX_IDS) +
-                          table_bytes(view, TWIN__INDEX_ID_RUNS) + table_bytes(view, TWIN__INDEX_MEMBERS);
-    out->signature_bytes = table_bytes(view, TWIN__INDEX_SETS);
-    out->band_bytes = table_bytes(view, TWIN__INDEX_BANDS) + table_bytes(view, TWIN__INDEX_RUNS);
-    out->kept_bytes = table_bytes(view, TWIN__INDEX_KEPT);
-    status = twin__store_bytes(&out->bytes, view->index->store, error);
-    if (status == TWIN_OK)
-        status = twin__index_lists_verify(view->index, &view->bands, error);
+                              .runs = view->bands.run_count,
+                              .bytes = sizes.file_bytes };
+    out->document_bytes = sizes.bytes[TWIN__INDEX_DOCUMENTS] + sizes.bytes[TWIN__INDEX_IDS] +
+                          sizes.bytes[TWIN__INDEX_ID_RUNS] + sizes.bytes[TWIN__INDEX_MEMBERS];
+    out->signature_bytes = sizes.bytes[TWIN__INDEX_SETS];
+    out->band_bytes = sizes.bytes[TWIN__INDEX_BANDS] + sizes.bytes[TWIN__INDEX_RUNS];
+    out->kept_bytes = sizes.bytes[TWIN__INDEX_KEPT];
+    status = twin__index_lists_verify(view->index, &view->bands, error);
     if (status != TWIN_OK)
         return status;
     uint64_t used = out->document_bytes + out->signature_bytes + out->band_bytes + out->kept_bytes;
@@ -95,6 +92,7 @@ struct checking {
     uint64_t documents, too_short, sets, members, filled, dead, done, total;
     uint64_t next_kept, kept; /* past the last set in the blocks so far; those that are live */
     uint64_t listed[2];       /* of each kind: live entries of its runs */
+    struct twin__store_sizes sizes;
     twin_progress progress;
     twin_error *error;
 };
@@ -194,7 +192,7 @@ static twin_status check_members(struct checking *checking, uint64_t number, con
     twin_status status = twin__store_cursor_open(&cursor, checking->view->txn, TWIN__INDEX_MEMBERS, checking->error);
     if (status == TWIN_OK)
         status = twin__store_seek(&record, &cursor, number, TWIN__STORE_AT, checking->error);
-    uint64_t count = status == TWIN_OK && record.value.at ? twin__store_list_length(&cursor) : 0;
+    uint64_t count = status == TWIN_OK && record.value.at ? record.list_length : 0;
     twin__store_cursor_close(&cursor);
     if (status != TWIN_OK)
         return status;
@@ -383,11 +381,6 @@ static twin_status check_run(struct checking *checking, enum twin__index_posting
     return status;
 }
 
-static uint64_t records_in(const struct checking *checking, enum twin__index_table table)
-{
-    return twin__store_records(checking->view->txn, table);
-}
-
 /* Every live set was found once in each list of its run, and every live document, so if the numbers agree none is
  * missing. */
 static twin_status check_counts(const struct checking *checking)
@@ -401,8 +394,8 @@ static twin_status check_counts(const struct checking *checking)
     if (checking->documents != counts->documents || checking->too_short != counts->too_short ||
         checking->sets != counts->sets || checking->members != counts->documents ||
         checking->sets != checking->filled + (counts->empty_set > 0) ||
-        records_in(checking, TWIN__INDEX_IDS) != view->ids.run_count ||
-        records_in(checking, TWIN__INDEX_BANDS) != view->bands.run_count * (view->bands.stride + 1))
+        checking->sizes.records[TWIN__INDEX_IDS] != view->ids.run_count ||
+        checking->sizes.records[TWIN__INDEX_BANDS] != view->bands.run_count * (view->bands.stride + 1))
         return wrong(checking, "its counts are not what they should be");
     if (checking->kept != (view->index->options.keep == TWIN_KEEP_NONE ? 0 : checking->filled))
         return wrong(checking, "it keeps what belongs to no set");
@@ -435,11 +428,14 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
         return twin__fail_null(error, "view");
     size_t slots = view->index->options.scheme.minhash.slots;
     struct checking checking = { .view = view, .progress = progress, .error = error };
+    twin_status status = twin__store_measure(&checking.sizes, view->txn, error);
+    if (status != TWIN_OK)
+        return status;
     checking.signature = malloc(slots * sizeof *checking.signature);
     checking.recomputed = malloc(slots * sizeof *checking.recomputed);
     checking.total = 3 * view->counts.documents + (2 + view->index->options.scheme.plan.bands) * view->counts.sets +
-                     records_in(&checking, TWIN__INDEX_KEPT);
-    twin_status status = checking.signature && checking.recomputed ? check_all(&checking) : twin__fail_memory(error);
+                     checking.sizes.records[TWIN__INDEX_KEPT];
+    status = checking.signature && checking.recomputed ? check_all(&checking) : twin__fail_memory(error);
     free(checking.signature);
     free(checking.recomputed);
     return status;

@@ -53,8 +53,8 @@ static twin_status encode_text(struct twin__index_draft *draft, const struct twi
         piece->length = 0;
         status = twin__normalise_piece(piece, &normaliser);
         if (status == TWIN_OK && piece->length > 0)
-            status = twin__index_text_put(&draft->bytes, draft->packer, (twin_text){ piece->bytes, piece->length },
-                                          false);
+            status =
+                twin__index_text_put(&draft->bytes, draft->packer, (twin_text){ piece->bytes, piece->length }, false);
     }
     if (status == TWIN_OK)
         status = twin__index_text_put(&draft->bytes, draft->packer, (twin_text){ "", 0 }, true);

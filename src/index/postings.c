@@ -342,7 +342,7 @@ static twin_status merge_list(struct merge *merge, struct twin__index_writing *w
     twin_status status = gather(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++)
         status = twin__store_delete(writing->txn, kinds[merge->kind].lists, merge->runs[i].first << LIST_BITS | list,
-                                    writing->error);
+                                    NULL, writing->error);
     if (status != TWIN_OK || merge->count == 0)
         return status;
     twin__sort(merge->entries, merge->spare, merge->count); /* no number comes twice, so not by hash alone */
@@ -365,7 +365,8 @@ static twin_status merge_lists(struct merge *merge, struct twin__index_writing *
     for (size_t list = 0; list < lists && status == TWIN_OK; list++)
         status = merge_list(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++) {
-        status = twin__store_delete(writing->txn, kinds[merge->kind].runs, merge->runs[i].first, writing->error);
+        status =
+            twin__store_delete(writing->txn, kinds[merge->kind].runs, merge->runs[i].first, NULL, writing->error);
         if (merge->kind == TWIN__INDEX_POSTINGS_OF_SETS)
             writing->counts.dead -= merge->runs[i].dead;
     }

@@ -46,9 +46,13 @@ static uint64_t live_entries(const struct twin__index_lists *lists)
 static twin_status compare_counts(const twin_index_view *view, twin_error *error)
 {
     const struct twin__index_counts *counts = &view->counts;
-    bool good = twin__store_records(view->txn, TWIN__INDEX_DOCUMENTS) == counts->documents &&
-                twin__store_records(view->txn, TWIN__INDEX_MEMBERS) == counts->documents &&
-                twin__store_records(view->txn, TWIN__INDEX_SETS) == counts->sets &&
+    struct twin__store_sizes sizes;
+    twin_status status = twin__store_measure(&sizes, view->txn, error);
+    if (status != TWIN_OK)
+        return status;
+    bool good = sizes.records[TWIN__INDEX_DOCUMENTS] == counts->documents &&
+                sizes.records[TWIN__INDEX_MEMBERS] == counts->documents &&
+                sizes.records[TWIN__INDEX_SETS] == counts->sets &&
                 live_entries(&view->bands) + (counts->empty_set > 0) == counts->sets &&
                 live_entries(&view->ids) == counts->documents;
     return good ? TWIN_OK : twin__index_fail_damaged(error, view->index, "its counts are not what they should be");

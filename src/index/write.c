@@ -147,7 +147,7 @@ static twin_status put(struct writer *writer, enum twin__index_table table, uint
 
 static twin_status delete_record(struct writer *writer, enum twin__index_table table, uint64_t number)
 {
-    return twin__store_delete(writer->writing->txn, table, number, writer->writing->error);
+    return twin__store_delete(writer->writing->txn, table, number, NULL, writer->writing->error);
 }
 
 static twin_status put_member(struct writer *writer, uint64_t set, uint32_t label, uint64_t document,
@@ -163,8 +163,8 @@ static twin_status delete_member(struct writer *writer, uint64_t set, uint32_t l
 {
     unsigned char member[TWIN__INDEX_MEMBER_BYTES];
     twin__index_member_encode(member, label, document);
-    return twin__store_delete_value(writer->writing->txn, TWIN__INDEX_MEMBERS, set,
-                                    (struct twin__bytes){ member, sizeof member }, writer->writing->error);
+    return twin__store_delete(writer->writing->txn, TWIN__INDEX_MEMBERS, set,
+                              &(struct twin__bytes){ member, sizeof member }, writer->writing->error);
 }
 
 static twin_status get_document(struct twin__index_document_record *out, bool *found, struct writer *writer,
@@ -560,7 +560,6 @@ static twin_status write_drafts(struct twin__index_writing *writing, void *conte
 {
     struct batch_writing *part = context;
     struct writer writer;
-    twin__store_expect(writing->txn, part->batch->bytes);
     twin_status status = open_writer(&writer, writing);
     if (!part->batch->written) /* another attempt finds the same number */
         part->batch->first = writing->counts.next_document;

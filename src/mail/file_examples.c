@@ -42,7 +42,8 @@ static twin_status save_examples(twin__store_txn *txn, unsigned label, const str
     for (size_t i = 0; i <= margin->count && status == TWIN_OK; i++) {
         uint64_t number = i < margin->count ? margin->examples[i]->number : UINT64_MAX;
         for (; old < saved->count && saved->numbers[old] < number && status == TWIN_OK; old++)
-            status = twin__store_delete(txn, TWIN__MAIL_EXAMPLES, example_key(label, saved->numbers[old]), error);
+            status =
+                twin__store_delete(txn, TWIN__MAIL_EXAMPLES, example_key(label, saved->numbers[old]), NULL, error);
         old += old < saved->count && saved->numbers[old] == number;
         if (i < margin->count && !margin->examples[i]->stored && status == TWIN_OK)
             status = save_example(txn, label, margin->examples[i], error);

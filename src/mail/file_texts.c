@@ -69,7 +69,7 @@ static twin_status delete_block(twin__store_txn *txn, uint64_t key, twin_error *
 {
     struct twin__bytes value = { 0 };
     twin_status status = twin__store_get(&value, txn, TWIN__MAIL_MESSAGES, key, error);
-    return status == TWIN_OK && value.at ? twin__store_delete(txn, TWIN__MAIL_MESSAGES, key, error) : status;
+    return status == TWIN_OK && value.at ? twin__store_delete(txn, TWIN__MAIL_MESSAGES, key, NULL, error) : status;
 }
 
 static twin_status store_block(twin__store_txn *txn, const struct block *block, uint64_t key, twin_error *error)

@@ -94,7 +94,7 @@ static twin_status save_whole(twin__store_txn *txn, const struct weights *w,
                               const struct twin__mail_saved_weights *saved, twin_error *error)
 {
     for (uint32_t i = 0; i < saved->changes; i++) {
-        twin_status status = twin__store_delete(txn, TWIN__MAIL_WEIGHTS, changes_key(w, i), error);
+        twin_status status = twin__store_delete(txn, TWIN__MAIL_WEIGHTS, changes_key(w, i), NULL, error);
         if (status != TWIN_OK)
             return status;
     }

@@ -322,9 +322,9 @@ static twin_status save_messages(twin__store_txn *txn, const struct twin__rememb
     uint64_t next = r->first + r->count, blocks = (saved->next + BLOCK - 1) / BLOCK;
     /* Blocks whose messages have all expired. The file has those of saved->first .. saved->next - 1. */
     for (uint64_t b = saved->first / BLOCK; b < blocks && b < r->first / BLOCK && status == TWIN_OK; b++) {
-        status = twin__store_delete(txn, MESSAGES, b, error);
+        status = twin__store_delete(txn, MESSAGES, b, NULL, error);
         if (status == TWIN_OK)
-            status = twin__store_delete(txn, SIGNATURES, b, error);
+            status = twin__store_delete(txn, SIGNATURES, b, NULL, error);
     }
     for (size_t i = 0; i < r->touched_count && status == TWIN_OK; i++)
         if (r->touched[i] >= r->first && r->touched[i] < saved->next)
@@ -381,10 +381,13 @@ static twin_status load_messages(struct twin__model *out, uint64_t next, bool ba
 {
     uint64_t first = out->remembered.first;
     /* What the state says is not believed before the blocks are there. */
-    uint64_t blocks = twin__store_records(txn, MESSAGES), count = next - first;
+    struct twin__store_sizes sizes;
+    twin_status status = twin__store_measure(&sizes, txn, error);
+    if (status != TWIN_OK)
+        return status;
+    uint64_t blocks = sizes.records[MESSAGES], count = next - first;
     if (twin__remembered_reserve(&out->remembered, count < blocks * BLOCK ? count : blocks * BLOCK, bare) != TWIN_OK)
         return twin__fail_memory(error);
-    twin_status status = TWIN_OK;
     for (uint64_t b = first / BLOCK; status == TWIN_OK && first < next && b * BLOCK < next; b++)
         status = load_block(out, b, next, bare, txn, store, error);
     return status;
@@ -467,15 +470,15 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
 twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_error *error)
 {
     twin__store_txn *txn;
-    twin_status status = twin__store_bytes(&out->bytes, store, error);
-    if (status == TWIN_OK)
-        status = twin__store_begin_read(&txn, store, error);
+    struct twin__store_sizes sizes;
+    twin_status status = twin__store_begin_read(&txn, store, error);
     if (status != TWIN_OK)
         return status;
-    out->message_bytes = twin__store_table_bytes(txn, MESSAGES);
-    out->signature_bytes = twin__store_table_bytes(txn, SIGNATURES);
-    out->weight_bytes = twin__store_table_bytes(txn, WEIGHTS) + twin__store_table_bytes(txn, EXAMPLES) +
-                        twin__store_table_bytes(txn, REHEARSAL);
+    status = twin__store_measure(&sizes, txn, error);
+    out->bytes = sizes.file_bytes;
+    out->message_bytes = sizes.bytes[MESSAGES];
+    out->signature_bytes = sizes.bytes[SIGNATURES];
+    out->weight_bytes = sizes.bytes[WEIGHTS] + sizes.bytes[EXAMPLES] + sizes.bytes[REHEARSAL];
     twin__store_end_read(txn);
-    return TWIN_OK;
+    return status;
 }

@@ -52,7 +52,7 @@ int twin__store_commit(const twin__store_txn *txn)
 {
     struct pushing pushing = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
     struct twin__background background = { 0 };
-    if (txn->expected < LARGE || mdb_env_get_fd(txn->store->environment->env, &pushing.fd) != MDB_SUCCESS ||
+    if (txn->written < LARGE || mdb_env_get_fd(txn->store->environment->env, &pushing.fd) != MDB_SUCCESS ||
         !twin__background_start(&background, push, &pushing))
         return mdb_txn_commit(txn->txn);
     int code = mdb_txn_commit(txn->txn);

@@ -55,15 +55,6 @@ const char *twin__store_path(const twin__store *store)
     return store->path;
 }
 
-twin_status twin__store_bytes(uint64_t *out, const twin__store *store, twin_error *error)
-{
-    struct stat found;
-    if (fstat(store->environment->fd, &found) != 0)
-        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", store->path);
-    *out = (uint64_t)found.st_size;
-    return TWIN_OK;
-}
-
 twin_status twin__store_fail_damaged(twin_error *error, const twin__store *store, const char *what)
 {
     return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: %s", store->path, what);
@@ -177,11 +168,6 @@ twin_status twin__store_transact(twin__store *store, twin__store_write *write, v
     return status;
 }
 
-void twin__store_expect(twin__store_txn *txn, size_t bytes)
-{
-    txn->expected = bytes;
-}
-
 /* ---- reading ---- */
 
 twin_status twin__store_begin_read(twin__store_txn **out, twin__store *store, twin_error *error)
@@ -222,4 +208,22 @@ void twin__store_end_read(twin__store_txn *txn)
 uint64_t twin__store_number(const twin__store_txn *txn)
 {
     return mdb_txn_id(txn->txn);
+}
+
+twin_status twin__store_measure(struct twin__store_sizes *out, const twin__store_txn *txn, twin_error *error)
+{
+    struct stat file;
+    *out = (struct twin__store_sizes){ 0 };
+    if (fstat(txn->store->environment->fd, &file) != 0)
+        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", txn->store->path);
+    out->file_bytes = (uint64_t)file.st_size;
+    for (unsigned table = 0; table < txn->store->environment->schema->count; table++) {
+        MDB_stat found;
+        if (mdb_stat(txn->txn, twin__store_table_of(txn, table), &found) != MDB_SUCCESS)
+            continue;
+        out->records[table] = found.ms_entries;
+        out->bytes[table] =
+            (found.ms_branch_pages + found.ms_leaf_pages + found.ms_overflow_pages) * (uint64_t)found.ms_psize;
+    }
+    return TWIN_OK;
 }

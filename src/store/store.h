@@ -82,7 +82,6 @@ void twin__store_close(twin__store *store);
 twin_status twin__store_compact(twin__store *store, twin__store_write *touch, void *context, twin_error *error);
 
 const char *twin__store_path(const twin__store *store);
-twin_status twin__store_bytes(uint64_t *out, const twin__store *store, twin_error *error);
 
 /* Checks every page of the newest state, and that none is missing: TWIN_EFORMAT when one is damaged. What values contain is
  * not checked. */
@@ -94,9 +93,6 @@ twin_status twin__store_fail_damaged(twin_error *error, const twin__store *store
 /* ---- transactions */
 
 twin_status twin__store_transact(twin__store *store, twin__store_write *write, void *context, twin_error *error);
-
-/* About this many bytes will be written: the disk is then kept busy from the start of the commit. */
-void twin__store_expect(twin__store_txn *txn, size_t bytes);
 
 /* Begins and ends a transaction that reads. While it lasts the file cannot reuse the pages of what is removed, and the map
  * cannot grow. Ending NULL does nothing. */
@@ -129,14 +125,15 @@ twin_status twin__store_put_named(twin__store_txn *txn, unsigned table, const ch
 twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table, uint64_t key, size_t length,
                                 enum twin__store_put how, twin_error *error);
 
-/* Deletes a record, with all values of a list; or one value of a list. That there is none is damage. */
-twin_status twin__store_delete(twin__store_txn *txn, unsigned table, uint64_t key, twin_error *error);
-twin_status twin__store_delete_value(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
-                                     twin_error *error);
+/* Deletes a record, or of a list one value; NULL: all of it. That there is none is damage. */
+twin_status twin__store_delete(twin__store_txn *txn, unsigned table, uint64_t key, const struct twin__bytes *value,
+                               twin_error *error);
 
-/* The records of a table (of lists: values), and the bytes of its pages. */
-uint64_t twin__store_records(twin__store_txn *txn, unsigned table);
-uint64_t twin__store_table_bytes(twin__store_txn *txn, unsigned table);
+/* The bytes of the file; of each table the records (of lists: values), and the bytes of its pages. */
+struct twin__store_sizes {
+    uint64_t file_bytes, records[TWIN__STORE_MOST_TABLES], bytes[TWIN__STORE_MOST_TABLES];
+};
+twin_status twin__store_measure(struct twin__store_sizes *out, const twin__store_txn *txn, twin_error *error);
 
 /* ---- cursors: tables of numbers and of lists */
 
@@ -157,6 +154,7 @@ void twin__store_cursor_close(struct twin__store_cursor *cursor);
 struct twin__store_record {
     uint64_t key;
     struct twin__bytes value;
+    uint64_t list_length; /* where a list was sought by its key (TWIN__STORE_AT): its values */
 };
 
 enum twin__store_move {
@@ -178,8 +176,5 @@ twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_
 /* The first value of a list that is not less than `least`. */
 twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
                                    struct twin__bytes least, twin_error *error);
-
-/* The values of the list at which the cursor stands. */
-uint64_t twin__store_list_length(struct twin__store_cursor *cursor);
 
 #endif

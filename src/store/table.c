@@ -60,63 +60,45 @@ static unsigned flags_of(enum twin__store_put how)
     return flags[how];
 }
 
+/* For MDB_RESERVE, `value` becomes the room. */
+static twin_status put(twin__store_txn *txn, unsigned table, MDB_val key, MDB_val *value, unsigned flags,
+                       twin_error *error)
+{
+    txn->written += value->mv_size;
+    return twin__store_answer(txn, mdb_put(txn->txn, twin__store_table_of(txn, table), &key, value, flags), error);
+}
+
 twin_status twin__store_put(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
                             enum twin__store_put how, twin_error *error)
 {
-    MDB_val k = key_of(&key), v = value_of(value);
-    int code = mdb_put(txn->txn, twin__store_table_of(txn, table), &k, &v, flags_of(how));
-    return twin__store_answer(txn, code, error);
+    MDB_val v = value_of(value);
+    return put(txn, table, key_of(&key), &v, flags_of(how), error);
 }
 
 twin_status twin__store_put_named(twin__store_txn *txn, unsigned table, const char *name, struct twin__bytes value,
                                   twin_error *error)
 {
-    MDB_val k = name_of(name), v = value_of(value);
-    return twin__store_answer(txn, mdb_put(txn->txn, twin__store_table_of(txn, table), &k, &v, 0), error);
+    MDB_val v = value_of(value);
+    return put(txn, table, name_of(name), &v, 0, error);
 }
 
 twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table, uint64_t key, size_t length,
                                 enum twin__store_put how, twin_error *error)
 {
-    MDB_val k = key_of(&key), v = { length, NULL };
-    int code = mdb_put(txn->txn, twin__store_table_of(txn, table), &k, &v, MDB_RESERVE | flags_of(how));
+    MDB_val v = { length, NULL };
+    twin_status status = put(txn, table, key_of(&key), &v, MDB_RESERVE | flags_of(how), error);
     *out = v.mv_data;
-    return twin__store_answer(txn, code, error);
+    return status;
 }
 
-static twin_status remove_value(twin__store_txn *txn, unsigned table, uint64_t key, MDB_val *value, twin_error *error)
+twin_status twin__store_delete(twin__store_txn *txn, unsigned table, uint64_t key, const struct twin__bytes *value,
+                               twin_error *error)
 {
-    MDB_val k = key_of(&key);
-    int code = mdb_del(txn->txn, twin__store_table_of(txn, table), &k, value);
+    MDB_val k = key_of(&key), v = value ? value_of(*value) : (MDB_val){ 0 };
+    int code = mdb_del(txn->txn, twin__store_table_of(txn, table), &k, value ? &v : NULL);
     return code == MDB_NOTFOUND
                ? twin__store_fail_damaged(error, txn->store, "a record that is to be removed is missing")
                : twin__store_answer(txn, code, error);
-}
-
-twin_status twin__store_delete(twin__store_txn *txn, unsigned table, uint64_t key, twin_error *error)
-{
-    return remove_value(txn, table, key, NULL, error);
-}
-
-twin_status twin__store_delete_value(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
-                                     twin_error *error)
-{
-    MDB_val v = value_of(value);
-    return remove_value(txn, table, key, &v, error);
-}
-
-uint64_t twin__store_records(twin__store_txn *txn, unsigned table)
-{
-    MDB_stat found;
-    return mdb_stat(txn->txn, twin__store_table_of(txn, table), &found) == MDB_SUCCESS ? found.ms_entries : 0;
-}
-
-uint64_t twin__store_table_bytes(twin__store_txn *txn, unsigned table)
-{
-    MDB_stat found;
-    if (mdb_stat(txn->txn, twin__store_table_of(txn, table), &found) != MDB_SUCCESS)
-        return 0;
-    return (found.ms_branch_pages + found.ms_leaf_pages + found.ms_overflow_pages) * (uint64_t)found.ms_psize;
 }
 
 /* ---- cursors ---- */
@@ -154,7 +136,7 @@ static twin_status arrive(struct twin__store_record *out, const struct twin__sto
         return twin__store_answer(cursor->txn, code, error);
     if (key.mv_size != sizeof out->key)
         return twin__store_fail_damaged(error, cursor->txn->store, "a key is not a number");
-    *out = (struct twin__store_record){ twin__get8(key.mv_data), bytes_of(value) };
+    *out = (struct twin__store_record){ .key = twin__get8(key.mv_data), .value = bytes_of(value) };
     return TWIN_OK;
 }
 
@@ -173,8 +155,16 @@ twin_status twin__store_move(struct twin__store_record *out, struct twin__store_
     return arrive(out, cursor, code, key, value, error);
 }
 
-twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
-                             enum twin__store_seek where, twin_error *error)
+static uint64_t list_length(const struct twin__store_cursor *cursor)
+{
+    size_t count = 0; /* which stays so in a table without lists */
+    if (cursor->tree)
+        return twin__tree_list_length(cursor->tree);
+    return mdb_cursor_count(cursor->handle, &count) == MDB_SUCCESS ? count : 0;
+}
+
+static twin_status seek(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
+                        enum twin__store_seek where, twin_error *error)
 {
     MDB_val key = key_of(&number), value = { 0 };
     if (cursor->tree)
@@ -189,6 +179,15 @@ twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_
     return arrive(out, cursor, code, key, value, error);
 }
 
+twin_status twin__store_seek(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
+                             enum twin__store_seek where, twin_error *error)
+{
+    twin_status status = seek(out, cursor, number, where, error);
+    if (status == TWIN_OK && out->value.at && where == TWIN__STORE_AT)
+        out->list_length = list_length(cursor);
+    return status;
+}
+
 twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__store_cursor *cursor, uint64_t number,
                                    struct twin__bytes least, twin_error *error)
 {
@@ -197,12 +196,4 @@ twin_status twin__store_seek_value(struct twin__store_record *out, struct twin__
         return twin__tree_seek_value(out, cursor->tree, number, least, error);
     int code = mdb_cursor_get(cursor->handle, &key, &value, MDB_GET_BOTH_RANGE);
     return arrive(out, cursor, code, key, value, error);
-}
-
-uint64_t twin__store_list_length(struct twin__store_cursor *cursor)
-{
-    size_t count = 0;
-    if (cursor->tree)
-        return twin__tree_list_length(cursor->tree);
-    return mdb_cursor_count(cursor->handle, &count) == MDB_SUCCESS ? count : 0;
 }

@@ -15,7 +15,7 @@ struct twin__store_txn {
     MDB_txn *txn;
     bool writes;               /* then through LMDB; else through the map */
     struct twin__tree_map map; /* of one that reads */
-    size_t expected;           /* bytes */
+    size_t written;            /* bytes of values */
     int code;                  /* what LMDB answered last when it failed; decides whether the map has to grow */
 };
 
