@@ -42,6 +42,9 @@ TWIN_API twin_status twin_items_distinct(size_t *out, const twin_items *items, t
 /* |A∩B| */
 TWIN_API size_t twin_set_common(twin_set a, twin_set b);
 
+/* The similarity of two sets of `a` and `b` items, `common` of which are in both; 0 when either is empty. */
+TWIN_API double twin_similarity_of_counts(size_t a, size_t b, size_t common, twin_measure measure);
+
 /* The similarity of two sets; 0 when either is empty: two empty texts do not count as similar. */
 TWIN_API double twin_set_similarity(twin_set a, twin_set b, twin_measure measure);
 

@@ -441,9 +441,8 @@ twin_status twin__collection_fail_changed(twin_error *error, const twin_collecti
     return twin__fail_problem(error, collection->input, &problem);
 }
 
-/* Reads a document again: its text and its items are then in `scratch`. */
-static twin_status read_again(const twin_collection *collection, twin_scratch *scratch, uint32_t document,
-                              twin_error *error)
+twin_status twin__collection_read_again(const twin_collection *collection, twin_scratch *scratch, uint32_t document,
+                                        twin_error *error)
 {
     twin_document found;
     const struct twin__entry *entry = twin__entry_of(collection, document);
@@ -468,7 +467,7 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
         *out = twin__set_rows_get(collection->rows, document);
         return TWIN_OK;
     }
-    status = read_again(collection, scratch, document, error);
+    status = twin__collection_read_again(collection, scratch, document, error);
     if (status != TWIN_OK)
         return status;
     status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
@@ -483,7 +482,7 @@ twin_status twin_collection_text(twin_text *out, const twin_collection *collecti
         return status;
     if (collection->rows)
         return twin__fail(error, TWIN_EINVAL, "a collection of sets has no texts");
-    status = read_again(collection, scratch, document, error);
+    status = twin__collection_read_again(collection, scratch, document, error);
     if (status == TWIN_OK)
         *out = (twin_text){ scratch->sign.text.bytes, scratch->sign.text.length };
     return status;

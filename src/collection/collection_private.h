@@ -55,6 +55,10 @@ struct twin__spilled {
     struct twin__spill entries, signatures, ids;
 };
 
+/* Reads a document again: its text and its items are then in `scratch`. */
+twin_status twin__collection_read_again(const twin_collection *collection, twin_scratch *scratch, uint32_t document,
+                                        twin_error *error);
+
 /* An entry about to be read. */
 static inline const struct twin__entry *twin__entry_of(const twin_collection *collection, uint32_t document)
 {

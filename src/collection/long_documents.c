@@ -115,8 +115,7 @@ twin_status twin__long_document_similarity(double *out, const twin_collection *c
                                    .scratch = scratch,
                                    .documents = { documents[0], documents[1] } };
     twin_status status = compare_ranges(&comparing, error);
-    size_t a = comparing.sizes[0], b = comparing.sizes[1], common = comparing.common, smaller = a < b ? a : b;
-    *out = smaller ? (double)common / (double)(measure == TWIN_JACCARD ? a + b - common : smaller) : 0;
+    *out = twin_similarity_of_counts(comparing.sizes[0], comparing.sizes[1], comparing.common, measure);
     for (int side = 0; side < 2; side++)
         twin_items_clear(&comparing.parts[side]);
     twin_read_buffers_clear(&scratch->reading);

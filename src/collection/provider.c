@@ -28,6 +28,18 @@ static twin_status fetch_set(struct twin__content *out, const struct twin__provi
     return status;
 }
 
+static twin_status fetch_items(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                               int worker, twin_error *error)
+{
+    struct source *source = provider->context;
+    twin_scratch *scratch = &source->scratch[worker];
+    twin_status status = twin__collection_read_again(source->collection, scratch, document, error);
+    const twin_items *items = &scratch->sign.items;
+    if (status == TWIN_OK)
+        *out = (struct twin__content){ items->items, items->count * sizeof *items->items };
+    return status;
+}
+
 static twin_status fetch_text(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                               int worker, twin_error *error)
 {
@@ -70,6 +82,7 @@ twin_status twin__collection_provider(struct twin__provider *out, const twin_col
     out->fetch = collection->texts ? fetch_text : fetch_set;
     out->context = source;
     if (!collection->texts && !collection->rows) {
+        out->fetch_items = fetch_items;
         out->is_long = is_long;
         out->compare_long = compare_long;
     }

@@ -27,14 +27,6 @@ struct block {
 
 enum { ROWS_PER_TURN = 16 };
 
-static double similarity_of(size_t a, size_t b, size_t common, const struct twin__set_rule *rule)
-{
-    size_t smaller = a < b ? a : b;
-    if (smaller == 0)
-        return -1;
-    return (double)common / (double)(rule->measure == TWIN_JACCARD ? a + b - common : smaller);
-}
-
 /* Encodes a row, which for a member was done before. */
 static twin_status take_row(struct twin__family_set *out, struct block *block, uint32_t row, int worker,
                             twin_error *error)
@@ -62,7 +54,7 @@ static size_t keep_possible(uint32_t *columns, size_t count, const struct block 
         uint32_t member = columns[i] - block->begin;
         size_t other = block->sets.members[member].size, smaller = size < other ? size : other;
         columns[kept] = member;
-        kept += similarity_of(size, other, smaller, rule) >= rule->threshold;
+        kept += twin_similarity_of_counts(size, other, smaller, rule->measure) >= rule->threshold;
     }
     return kept;
 }
@@ -84,7 +76,7 @@ static twin_status compare_row(struct block *block, uint32_t row, int number, tw
     bool good = twin__family_common(worker->common, &worker->scratch, &block->sets, set, worker->columns, count);
     for (size_t i = 0; i < count && good; i++) {
         size_t other = block->sets.members[worker->columns[i]].size;
-        double similarity = similarity_of(set.size, other, worker->common[i], &family->rule);
+        double similarity = twin_similarity_of_counts(set.size, other, worker->common[i], family->rule.measure);
         if (similarity < family->rule.threshold)
             continue;
         uint32_t a = family->source.documents[block->begin + worker->columns[i]], b = family->source.documents[row];

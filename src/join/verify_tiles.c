@@ -3,7 +3,8 @@
  * To fetch a set may mean to read and shingle a document again, or to decode it, which takes far longer than a
  * comparison. Documents connected by pairs have neighbouring ranks (verify.c), and pairs are taken tile by tile, a tile
  * being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs. Workers take runs of pairs in that order,
- * each with the contents of its current tile in a cache of its own. Every pair has its place in an array of
+ * each with the contents of its current tile in a cache of its own. Sets that a provider has to make are not made: the items
+ * of a row go into a table, in which those of the columns are looked up (item_table.h). Every pair has its place in an array of
  * similarities, so the result does not depend on who compared what. */
 #include "join/verify_private.h"
 
@@ -12,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "join/item_table.h"
 #include "kernels/sort.h"
 
 /* ---- an order that needs few contents at a time ---- */
@@ -49,10 +51,18 @@ struct cached {
  * will be used again, nor the cache of the processor. */
 struct worker {
     struct cached rows[TILE], columns[TILE], alone;
+    struct twin__item_table table;
+    uint32_t in_table; /* the rank of its document */
+    bool has_table;
 };
+
+typedef twin_status fetch_fn(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                             int worker, twin_error *error);
 
 struct tiles {
     struct twin__verification *verification;
+    fetch_fn *fetch;
+    bool by_table;         /* contents are items, not sets */
     const uint64_t *pairs; /* of ranks, in the order to take them */
     size_t count;
     double *similarities; /* one per pair; -1: not similar */
@@ -94,7 +104,7 @@ static twin_status load(struct cached *cached, const struct cached *other, const
     struct twin__content content = content_of(other);
     twin_status status = TWIN_OK;
     if (!holds(other, rank))
-        status = provider->fetch(&content, provider, tiles->verification->documents[rank], worker, error);
+        status = tiles->fetch(&content, provider, tiles->verification->documents[rank], worker, error);
     return status == TWIN_OK ? store(cached, rank, content, error) : status;
 }
 
@@ -141,16 +151,76 @@ static twin_status load_second(struct twin__content *out, struct cached *column,
 {
     const struct twin__provider *provider = tiles->verification->provider;
     if (tiles->uses[rank] == 1)
-        return provider->fetch(out, provider, tiles->verification->documents[rank], number, error);
+        return tiles->fetch(out, provider, tiles->verification->documents[rank], number, error);
     twin_status status = load(column, other, tiles, number, rank, error);
     *out = content_of(column);
     return status;
 }
 
+/* The items of rank `a`: from the cache, or fetched, and kept if they will be needed again. */
+static twin_status take_items(struct twin__content *out, struct tiles *tiles, int number, uint32_t a,
+                              twin_error *error)
+{
+    struct worker *worker = &tiles->workers[number];
+    struct cached *row = &worker->rows[a % TILE], *column = &worker->columns[a % TILE];
+    const struct twin__verification *verification = tiles->verification;
+    if (holds(row, a) || holds(column, a)) {
+        *out = content_of(holds(row, a) ? row : column);
+        return TWIN_OK;
+    }
+    twin_status status = tiles->fetch(out, verification->provider, verification->documents[a], number, error);
+    return status == TWIN_OK && tiles->uses[a] > 1 ? store(row, a, *out, error) : status;
+}
+
+/* Puts the items of rank `a` into the worker's table. */
+static twin_status fill_table(struct tiles *tiles, int number, uint32_t a, twin_error *error)
+{
+    struct worker *worker = &tiles->workers[number];
+    struct twin__content content;
+    if (worker->has_table && worker->in_table == a)
+        return TWIN_OK;
+    twin_status status = take_items(&content, tiles, number, a, error);
+    if (status != TWIN_OK)
+        return status;
+    twin_set items = twin__content_set(content);
+    worker->has_table = twin__item_table_fill(&worker->table, items.items, items.count);
+    worker->in_table = a;
+    return worker->has_table ? TWIN_OK : twin__fail_memory(error);
+}
+
+static twin_status compare_with_table(double *out, struct worker *worker, struct twin__content second,
+                                      const struct twin__set_rule *rule, twin_error *error)
+{
+    twin_set items = twin__content_set(second);
+    double similarity = twin__item_table_similarity(&worker->table, items.items, items.count, rule->measure);
+    *out = similarity >= rule->threshold ? similarity : -1;
+    return similarity >= 0 ? TWIN_OK : twin__fail_memory(error);
+}
+
+static twin_status compare_contents(double *out, const struct tiles *tiles, struct twin__content a,
+                                    struct twin__content b, int number, twin_error *error)
+{
+    const struct twin__comparison *comparison = &tiles->verification->options.comparison;
+    if (tiles->by_table)
+        return compare_with_table(out, &tiles->workers[number], b, comparison->sets, error);
+    twin_status status = comparison->compare(out, comparison->context, a, b, number);
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+}
+
+/* Contents of more words than MOST_CACHED_WORDS, and a table of them, do not stay. */
+static void drop_large(struct worker *worker, struct cached *row, struct cached *column)
+{
+    drop_if_large(row);
+    drop_if_large(column);
+    if (worker->table.size > MOST_CACHED_WORDS || worker->table.missed.capacity > MOST_CACHED_WORDS) {
+        twin__item_table_clear(&worker->table);
+        worker->has_table = false;
+    }
+}
+
 static twin_status compare_pair(struct tiles *tiles, int number, size_t i, twin_error *error)
 {
     struct worker *worker = &tiles->workers[number];
-    const struct twin__comparison *comparison = &tiles->verification->options.comparison;
     uint32_t a = tiled_a(tiles->pairs[i]), b = tiled_b(tiles->pairs[i]);
     struct cached *row = tiles->uses[a] == 1 ? &worker->alone : &worker->rows[a % TILE];
     struct cached *column = &worker->columns[b % TILE];
@@ -158,16 +228,13 @@ static twin_status compare_pair(struct tiles *tiles, int number, size_t i, twin_
     twin_status status;
     if (compare_long(&status, tiles, number, i, error))
         return status;
-    status = load(row, &worker->columns[a % TILE], tiles, number, a, error);
+    status = tiles->by_table ? fill_table(tiles, number, a, error)
+                             : load(row, &worker->columns[a % TILE], tiles, number, a, error);
     if (status == TWIN_OK)
         status = load_second(&second, column, &worker->rows[b % TILE], tiles, number, b, error);
-    if (status == TWIN_OK) {
-        status = comparison->compare(&tiles->similarities[i], comparison->context, content_of(row), second, number);
-        if (status != TWIN_OK)
-            twin__fail_status(error, status);
-    }
-    drop_if_large(row);
-    drop_if_large(column);
+    if (status == TWIN_OK)
+        status = compare_contents(&tiles->similarities[i], tiles, content_of(row), second, number, error);
+    drop_large(worker, row, column);
     return status;
 }
 
@@ -203,8 +270,10 @@ static void free_workers(struct worker *workers, int count)
             drop(&workers[i].rows[entry]);
             drop(&workers[i].columns[entry]);
         }
-    for (int i = 0; workers && i < count; i++)
+    for (int i = 0; workers && i < count; i++) {
         drop(&workers[i].alone);
+        twin__item_table_clear(&workers[i].table);
+    }
     free(workers);
 }
 
@@ -241,9 +310,19 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
                                twin_error *error)
 {
     twin_exec exec = verification->options.exec;
-    struct tiles tiles = { verification, pairs->items, pairs->count, .failure = TWIN__NO_FAILURE };
+    struct tiles tiles = {
+        .verification = verification,
+        .fetch = verification->provider->fetch,
+        .pairs = pairs->items,
+        .count = pairs->count,
+        .failure = TWIN__NO_FAILURE,
+    };
     if (pairs->count == 0)
         return TWIN_OK;
+    if (verification->options.comparison.sets && verification->provider->fetch_items) {
+        tiles.fetch = verification->provider->fetch_items;
+        tiles.by_table = true;
+    }
     tiles.similarities = malloc(pairs->count * sizeof *tiles.similarities);
     tiles.workers = calloc((size_t)exec.workers, sizeof *tiles.workers);
     tiles.uses = calloc(verification->provider->count, sizeof *tiles.uses);

@@ -72,7 +72,7 @@ typedef bool twin__bloom_has_fn(const uint64_t *block, uint64_t lanes);
  * returns the number of these. */
 typedef size_t twin__bloom_add_fn(bool *fresh, uint64_t *words, const struct bloom_probe *probes, size_t n);
 
-/* A bin for sorting has room for eight numbers; more than that are stored elsewhere. */
+/* A bin has room for eight numbers; more than that are stored elsewhere. */
 enum { BIN_ROOM = 8 };
 
 /* Sorts bins. Bin b of `bins`, a multiple of eight, holds held[b] numbers, the k-th of which is rows[k * stride + b];
@@ -85,6 +85,13 @@ typedef void twin__sort_bins_fn(uint64_t *out, size_t n, const uint64_t *rows, s
 /* Moves one of each number to the front of items, which are in increasing order, and returns their number; the rest may
  * be anything. */
 typedef size_t twin__drop_repeats_fn(uint64_t *items, size_t n);
+
+/* Looks n numbers up in a table of bins of BIN_ROOM numbers each, aligned to 64 bytes: number x would be in bin
+ * x >> shift. Bit k of marks[b] is set if the k-th number of bin b is among them, and no earlier one of that bin equals
+ * it. Numbers that are not in the table are copied to `missed`, which has room for n and may not be `items`; returns
+ * their count. */
+typedef size_t twin__mark_items_fn(uint8_t *marks, uint64_t *missed, const uint64_t *bins, unsigned shift,
+                                   const uint64_t *items, size_t n);
 
 /* The number of bits that are set in both a[0..n) and b[0..n). */
 typedef size_t twin__common_bits_fn(const uint64_t *a, const uint64_t *b, size_t n);
@@ -141,6 +148,7 @@ struct kernels {
     twin__bloom_add_fn *bloom_add;
     twin__sort_bins_fn *sort_bins;
     twin__drop_repeats_fn *drop_repeats;
+    twin__mark_items_fn *mark_items;
     twin__common_bits_fn *common_bits;
     twin__edit_tile_fn *edit_tile;
     twin__sum_at_fn *sum_at;
@@ -175,6 +183,7 @@ twin__bloom_has_fn twin__bloom_has_scalar, twin__bloom_has_avx2, twin__bloom_has
 twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add_avx512;
 twin__sort_bins_fn twin__sort_bins_scalar, twin__sort_bins_avx2, twin__sort_bins_avx512;
 twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__drop_repeats_avx512;
+twin__mark_items_fn twin__mark_items_scalar, twin__mark_items_avx2, twin__mark_items_avx512;
 twin__common_bits_fn twin__common_bits_scalar, twin__common_bits_avx2, twin__common_bits_avx512;
 twin__edit_tile_fn twin__edit_tile_scalar, twin__edit_tile_avx2, twin__edit_tile_avx512;
 twin__sum_at_fn twin__sum_at_scalar, twin__sum_at_avx2, twin__sum_at_avx512;

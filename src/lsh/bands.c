@@ -1,7 +1,8 @@
 /* bands.c — signatures become candidates.
  *
  * A band is an array of keys, one per document: the high half is a hash of the document's rows in this band, the low half
- * its number. Sorted by the high half, a bucket is a run of equal halves; inside a run the rows themselves are
+ * its number. Most documents are alone in their bucket; a bitmap shows most of these, and the others are sorted. Sorted
+ * by the high half, a bucket is a run of equal halves; inside a run the rows themselves are
  * compared, for 32 bits of hash collide by chance in a large collection. A pair may share many bands and is reported in
  * the first of them, which can be seen from the two signatures, so that no pair has to be remembered. Workers take a
  * band at a time; twin_bands keeps the sorted bands, to look up the buckets of one more signature. */
@@ -71,18 +72,24 @@ static const uint32_t *signature_of(twin_signatures signatures, uint32_t documen
     return signatures.rows + document * signatures.slots;
 }
 
+/* Signatures are read so many documents in advance: one band of each is far from that of the next. */
+enum { AHEAD = 16 };
+
 /* Flat, so that the hash of a few rows is computed in line: as a call it takes a third longer. */
 __attribute__((flatten)) static void make_keys(uint64_t *keys, twin_signatures signatures, twin_band_options options,
                                                size_t band)
 {
+    size_t first = band * options.plan.rows;
     for (size_t i = 0; i < signatures.count; i++) {
         uint32_t document = signatures.documents[i];
+        if (i + AHEAD < signatures.count)
+            __builtin_prefetch(signature_of(signatures, signatures.documents[i + AHEAD]) + first);
         keys[i] = (uint64_t)bucket_of(signature_of(signatures, document), options, band) << 32 | document;
     }
 }
 
 /* The rows may be those of a file, `spill`. */
-static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signatures, struct twin__spill *spill,
+static void make_band(uint64_t *keys, twin_signatures signatures, struct twin__spill *spill,
                       twin_band_options options, size_t band)
 {
     enum { AT_ONCE = 1024 };
@@ -93,8 +100,46 @@ static void sort_band(uint64_t *keys, uint64_t *spare, twin_signatures signature
         twin__spill_touch(spill, some.count * some.slots * sizeof *some.rows);
         make_keys(keys + i, some, options, band);
     }
-    twin__sort_by_high_half(keys, spare, signatures.count);
 }
+
+/* ---- those that are not alone ---- */
+
+/* Buckets as bits: of those that share a bit, at least eight bits per document, one in ten is alone in its bucket. */
+struct bucket_bits {
+    unsigned shift; /* from a key to its bit */
+    size_t words;
+    uint64_t *once, *again; /* met once at least, and twice at least */
+};
+
+static struct bucket_bits bucket_bits_of(size_t count)
+{
+    enum { FEWEST_BITS = 6, PER_DOCUMENT_BITS = 3 };
+    unsigned bits = FEWEST_BITS;
+    while (bits < 32 && count >> (bits - PER_DOCUMENT_BITS))
+        bits++;
+    return (struct bucket_bits){ .shift = 64 - bits, .words = ((size_t)1 << bits) / 64 };
+}
+
+/* Drops keys whose document is alone in its bucket, most of them, and returns how many are left, in order. */
+static size_t drop_single(uint64_t *keys, size_t count, const struct bucket_bits *bits)
+{
+    size_t kept = 0;
+    memset(bits->once, 0, bits->words * sizeof *bits->once);
+    memset(bits->again, 0, bits->words * sizeof *bits->again);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = keys[i] >> bits->shift, bit = (uint64_t)1 << at % 64;
+        bits->again[at / 64] |= bits->once[at / 64] & bit;
+        bits->once[at / 64] |= bit;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = keys[i] >> bits->shift;
+        keys[kept] = keys[i];
+        kept += bits->again[at / 64] >> at % 64 & 1;
+    }
+    return kept;
+}
+
+/* ---- pairs ---- */
 
 static bool share(const uint32_t *a, const uint32_t *b, twin_band_options options, size_t band)
 {
@@ -132,7 +177,8 @@ struct pairing {
     twin_signatures signatures;
     twin_band_options options;
     struct twin__band_visits visits;
-    uint64_t *keys; /* two arrays of `count` per worker */
+    struct bucket_bits bits; /* those of the first worker */
+    uint64_t *keys;          /* two arrays of `count` per worker */
     twin_progress progress;
     atomic_size_t done;
 };
@@ -172,18 +218,31 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
         }
 }
 
+static void pair_sorted(const struct pairing *pairing, const uint64_t *keys, size_t count, size_t band, int worker)
+{
+    size_t rows = band * pairing->options.plan.rows;
+    for (size_t first = 0, last; first < count; first = last) {
+        for (last = first + 1; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
+            ;
+        if (first + AHEAD < count)
+            __builtin_prefetch(signature_of(pairing->signatures, (uint32_t)keys[first + AHEAD]) + rows);
+        pair_run(pairing, keys + first, last - first, band, worker);
+    }
+}
+
 static void pair_bands(void *context, size_t begin, size_t end, int worker)
 {
     struct pairing *pairing = context;
-    size_t count = pairing->signatures.count;
-    uint64_t *keys = pairing->keys + 2 * count * (size_t)worker;
+    size_t all = pairing->signatures.count;
+    uint64_t *keys = pairing->keys + 2 * all * (size_t)worker;
+    struct bucket_bits bits = pairing->bits;
+    bits.once += 2 * bits.words * (size_t)worker;
+    bits.again += 2 * bits.words * (size_t)worker;
     for (size_t band = pairing->visits.first_band + begin; band < pairing->visits.first_band + end; band++) {
-        sort_band(keys, keys + count, pairing->signatures, pairing->visits.spill, pairing->options, band);
-        for (size_t first = 0, last; first < count; first = last) {
-            for (last = first + 1; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
-                ;
-            pair_run(pairing, keys + first, last - first, band, worker);
-        }
+        make_band(keys, pairing->signatures, pairing->visits.spill, pairing->options, band);
+        size_t count = drop_single(keys, all, &bits);
+        twin__sort_by_high_half(keys, keys + all, count);
+        pair_sorted(pairing, keys, count, band, worker);
         size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
         if (pairing->progress.report)
             pairing->progress.report(pairing->progress.context, &twin__stage_banding, done,
@@ -211,13 +270,17 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
         visits.end_band = options.plan.bands;
     size_t bands = visits.end_band - visits.first_band;
     size_t workers = (size_t)exec.workers < bands ? (size_t)exec.workers : bands;
-    struct pairing pairing = { signatures, options, visits, NULL, progress, 0 };
+    struct pairing pairing = { signatures, options, visits, bucket_bits_of(signatures.count), NULL, progress, 0 };
     pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
-    if (!pairing.keys)
-        return TWIN_ENOMEM;
-    twin_exec_for(exec, bands, 1, pair_bands, &pairing);
+    pairing.bits.once = malloc(2 * workers * pairing.bits.words * sizeof *pairing.bits.once);
+    bool there = pairing.keys && pairing.bits.once;
+    if (there) {
+        pairing.bits.again = pairing.bits.once + pairing.bits.words;
+        twin_exec_for(exec, bands, 1, pair_bands, &pairing);
+    }
     free(pairing.keys);
-    return TWIN_OK;
+    free(pairing.bits.once);
+    return there ? TWIN_OK : TWIN_ENOMEM;
 }
 
 struct twin_bands {
@@ -236,9 +299,11 @@ static void build_bands(void *context, size_t begin, size_t end, int worker)
     struct building *building = context;
     twin_bands *bands = building->bands;
     size_t count = bands->signatures.count;
-    for (size_t band = begin; band < end; band++)
-        sort_band(bands->keys + band * count, building->spare + (size_t)worker * count, bands->signatures, NULL,
-                  bands->options, band);
+    for (size_t band = begin; band < end; band++) {
+        uint64_t *keys = bands->keys + band * count;
+        make_band(keys, bands->signatures, NULL, bands->options, band);
+        twin__sort_by_high_half(keys, building->spare + (size_t)worker * count, count);
+    }
 }
 
 twin_status twin_bands_create(twin_bands **out, twin_signatures signatures, twin_band_options options, twin_exec exec)

@@ -136,17 +136,17 @@ size_t twin_set_common(twin_set a, twin_set b)
     return common_within(a, b, SIZE_MAX, SIZE_MAX);
 }
 
-static double ratio(twin_set a, twin_set b, size_t common, twin_measure measure)
+double twin_similarity_of_counts(size_t a, size_t b, size_t common, twin_measure measure)
 {
-    size_t smaller = a.count < b.count ? a.count : b.count;
+    size_t smaller = a < b ? a : b;
     if (smaller == 0)
         return 0;
-    return (double)common / (double)(measure == TWIN_JACCARD ? a.count + b.count - common : smaller);
+    return (double)common / (double)(measure == TWIN_JACCARD ? a + b - common : smaller);
 }
 
 double twin_set_similarity(twin_set a, twin_set b, twin_measure measure)
 {
-    return ratio(a, b, twin_set_common(a, b), measure);
+    return twin_similarity_of_counts(a.count, b.count, twin_set_common(a, b), measure);
 }
 
 double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure, double threshold)
@@ -162,7 +162,7 @@ double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure
     size_t common = common_within(a, b, a.count - needed, b.count - needed);
     if (common == SIZE_MAX)
         return -1;
-    double similarity = ratio(a, b, common, measure);
+    double similarity = twin_similarity_of_counts(a.count, b.count, common, measure);
     return similarity >= threshold ? similarity : -1;
 }
 

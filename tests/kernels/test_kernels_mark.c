@@ -1,0 +1,72 @@
+/* test_kernels_mark.c — every variant marks what looking at one number after the other finds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <twinsift/cpu.h>
+
+#include "base/random.h"
+#include "kernels/kernels.h"
+
+enum { BITS = 4, BINS = 1 << BITS, MOST = 150 };
+
+static size_t mark_slowly(uint8_t *marks, uint64_t *missed, const uint64_t *bins, const uint64_t *items, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t bin = items[i] >> (64 - BITS), lane = 0;
+        while (lane < BIN_ROOM && bins[bin * BIN_ROOM + lane] != items[i])
+            lane++;
+        if (lane < BIN_ROOM)
+            marks[bin] |= (uint8_t)(1u << lane);
+        else
+            missed[count++] = items[i];
+    }
+    return count;
+}
+
+static void check(const uint64_t *bins, const uint64_t *given, size_t n)
+{
+    uint8_t expected_marks[BINS] = { 1 };
+    uint64_t expected[MOST];
+    size_t count = mark_slowly(expected_marks, expected, bins, given, n);
+    for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+        uint8_t marks[BINS] = { 1 }; /* stays marked */
+        uint64_t *items = malloc((n + 1) * sizeof *items), *missed = malloc((n + 1) * sizeof *missed);
+        assert_true(items && missed);
+        memcpy(items + 1, given, n * sizeof *items); /* ends where its memory ends, and is not aligned to vectors */
+        assert_int_equal(twin_cpu_use(level), TWIN_OK);
+        assert_int_equal(twin__kernels()->mark_items(marks, missed, bins, 64 - BITS, items + 1, n), count);
+        assert_memory_equal(missed, expected, count * sizeof *missed);
+        assert_memory_equal(marks, expected_marks, sizeof marks);
+        free(items);
+        free(missed);
+    }
+}
+
+/* Numbers from a small range: many are there, some more than once in a bin, some more than once among the items. */
+static void every_variant_marks_the_first_of_equal_numbers(void **unused)
+{
+    (void)unused;
+    uint64_t state = 1;
+    _Alignas(64) uint64_t bins[BINS * BIN_ROOM];
+    for (size_t n = 0; n < MOST; n++) {
+        uint64_t items[MOST], range = 1 + n % 24;
+        for (size_t i = 0; i < BINS * BIN_ROOM; i++)
+            bins[i] = (uint64_t)(i / BIN_ROOM) << (64 - BITS) | twin__random_next(&state) % range;
+        for (size_t i = 0; i < n; i++)
+            items[i] = twin__random_next(&state) >> (64 - BITS) << (64 - BITS) | twin__random_next(&state) % range;
+        check(bins, items, n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_variant_marks_the_first_of_equal_numbers) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
