@@ -13,7 +13,7 @@ struct request {
 
 static const struct option_row options[] = {
     PART_ROW(struct request, "only the Kth of N parts of the bands, such as 1/4 (default: all)"),
-    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the candidates to FILE; must be given", &option_text,
+    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the candidates to FILE; required", &option_text,
       OPTION_AT(struct request, output) },
     { 0 },
 };
@@ -57,12 +57,11 @@ static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
 
 const struct command command_band = {
     .name = "twinsift band",
-    .summary = "the second step of dedup on several machines: find candidates",
+    .summary = "dedup on several machines, step 2: find candidate pairs",
     .usage = "[OPTION]... SIGNATURES... -o FILE",
-    .about =
-        "Reads the signatures of all shards, which sign has written, and writes which documents are candidates "
-        "because they agree in a band. Their order is that of the documents, and must be the same in all steps. With "
-        "--part, the bands are divided among several runs.",
+    .about = "Reads the signatures of all shards, written by sign, and writes which documents are candidates because "
+             "they agree in a band. The order of the files must be the same in all steps. With --part, the bands are "
+             "divided among several runs.",
     .shared = "memory temp " TAKES_EXEC " quiet",
     .options = options,
     .least = 1,

@@ -26,11 +26,10 @@ static const struct shared_options defaults = BLOOM_DEFAULTS;
 
 const struct command command_bloom_count = {
     .name = "twinsift bloom count",
-    .summary = "print how often each item was added, a tab, and the item",
+    .summary = "print how often each item was added",
     .usage = "[OPTION]... FILE [INPUT]...",
-    .about =
-        "Items are the lines of the inputs, or of standard input if no input, or -, is given. A count is never too "
-        "low, unless its counter is full. A filter that does not count has 0 or 1.",
+    .about = "Items are the lines of the inputs; - or no input is standard input. A count is never too "
+             "low, unless its counter is full. A filter that does not count has 0 or 1.",
     .shared = BLOOM_TAKES,
     .least = 1,
     .most = SIZE_MAX,

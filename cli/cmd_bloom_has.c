@@ -10,8 +10,8 @@ struct request {
 };
 
 static const struct option_row options[] = {
-    { "invert", 'v', OPTIONS_OUTPUT, NULL, "print the items that are surely not in the filter instead", &option_flag,
-      OPTION_AT(struct request, invert) },
+    { "invert", 'v', OPTIONS_OUTPUT, NULL, "print the items that are certainly not in the filter instead",
+      &option_flag, OPTION_AT(struct request, invert) },
     { 0 },
 };
 
@@ -43,13 +43,13 @@ const struct command command_bloom_has = {
     .name = "twinsift bloom has",
     .summary = "print the items that may be in the filter",
     .usage = "[OPTION]... FILE [INPUT]...",
-    .about = "Items are the lines of the inputs, or of standard input if no input, or -, is given. An item that was "
-             "added is always found; one that was not, with the rate of false positives.",
+    .about = "Items are the lines of the inputs; - or no input is standard input. An item that was added is always "
+             "found; one that was not is found at the false-positive rate.",
     .shared = BLOOM_TAKES,
     .options = options,
     .least = 1,
     .most = SIZE_MAX,
-    .status = "0  every item may be in the filter\n1  some item is surely not\n2  error",
+    .status = "0  every item may be in the filter\n1  some item is certainly not\n2  error",
     .examples = "echo ann@example.org | twinsift bloom has trusted.bloom && echo trusted\n"
                 "twinsift bloom has trusted.bloom --invert addresses.txt",
     .defaults = &defaults,

@@ -74,7 +74,7 @@ static const struct shared_options defaults = BLOOM_DEFAULTS;
 
 const struct command command_bloom_info = {
     .name = "twinsift bloom info",
-    .summary = "print size, fill and rate of false positives, and check the file",
+    .summary = "print size, fill and false-positive rate, and check the file",
     .usage = "[OPTION]... FILE...",
     .shared = BLOOM_TAKES,
     .least = 1,

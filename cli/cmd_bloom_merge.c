@@ -10,8 +10,8 @@ struct request {
 };
 
 static const struct option_row options[] = {
-    { "intersect", 0, OPTIONS_SEARCH, NULL, "write a filter of what all of the given filters contain", &option_flag,
-      OPTION_AT(struct request, intersect) },
+    { "intersect", 0, OPTIONS_SEARCH, NULL, "write a filter with the items that all given filters contain",
+      &option_flag, OPTION_AT(struct request, intersect) },
     { 0 },
 };
 
@@ -70,7 +70,7 @@ static const struct request defaults = { .shared = BLOOM_DEFAULTS };
 
 const struct command command_bloom_merge = {
     .name = "twinsift bloom merge",
-    .summary = "write a filter of what any of the given filters contains",
+    .summary = "write a filter with the items of all given filters",
     .usage = "[OPTION]... OUT FILE...",
     .about = "The filters must have the same shape and hash.",
     .shared = "force " BLOOM_TAKES,

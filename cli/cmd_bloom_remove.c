@@ -22,7 +22,7 @@ static int remove_items(struct item_work *work)
     const char *path = bloom_path(work->shared);
     twin_error error = { 0 };
     if (twin_bloom_shape_of(work->bloom).cell_bits == 1)
-        return fail("%s: is not a counting filter: nothing can be removed from it", path);
+        return fail("%s: is not a counting filter; only filters created with --counting can remove items", path);
     if (!work_on_items(work))
         return EXIT_ERROR;
     twin_status status = twin_bloom_commit(work->bloom, &error);
@@ -49,9 +49,8 @@ const struct command command_bloom_remove = {
     .name = "twinsift bloom remove",
     .summary = "remove items from a counting filter",
     .usage = "[OPTION]... FILE [INPUT]...",
-    .about =
-        "Items are the lines of the inputs, or of standard input if no input, or -, is given. Do not remove what was "
-        "never added: a false positive would be removed from other items.",
+    .about = "Items are the lines of the inputs; - or no input is standard input. Do not remove items that were "
+             "never added: removing a false positive damages other items.",
     .shared = BLOOM_TAKES,
     .least = 1,
     .most = SIZE_MAX,

@@ -33,24 +33,26 @@ struct request {
 #define AT(field) OPTION_AT(struct request, field)
 
 static const struct option_row options[] = {
-    { "measure", 0, OPTIONS_MATCHING, "M", "jaccard; or containment, of the smaller set in the larger",
-      &option_choice, AT(measure), .choices = "jaccard containment" },
+    { "measure", 0, OPTIONS_MATCHING, "M",
+      "jaccard, or containment, the share of the smaller set that is in the larger", &option_choice, AT(measure),
+      .choices = "jaccard containment" },
     KEEP_ROW(struct request),
     CHAIN_ROW(struct request),
     { "against", 0, OPTIONS_MATCHING, "FILE",
-      "also drop what is similar to a document of this index, or of this collection; may be given more than once",
+      "also drop documents that are similar to one in this index or collection; may be given several times",
       &option_list, AT(against) },
     { "update", 0, OPTIONS_MATCHING, "INDEX",
-      "drop what is similar to a document of this index, and add what is kept to it", &option_text, AT(update) },
+      "also drop documents that are similar to one in this index, and add the kept documents to it", &option_text,
+      AT(update) },
     { "resume", 0, OPTIONS_SEARCH, NULL,
-      "keep finished stages in --temp until the run has ended, and continue a run that was killed", &option_flag,
+      "save finished stages in --temp until the run ends, and continue a run that was killed", &option_flag,
       AT(resume) },
     { "output", 'o', OPTIONS_OUTPUT, "FILE",
-      "write what is kept to FILE, compressed if it ends in .gz or .zst; to one file per input if it ends in / "
-      "(default: standard output)",
+      "write kept documents to FILE, compressed if its name ends in .gz or .zst; if it ends in /, to one file per "
+      "input in that folder (default: standard output)",
       &option_text, AT(output) },
-    { "groups", 0, OPTIONS_OUTPUT, "FILE", "write which documents were dropped for which, a JSON line per group",
-      &option_text, AT(groups) },
+    { "groups", 0, OPTIONS_OUTPUT, "FILE",
+      "write one JSON object per group: the kept document and those dropped for it", &option_text, AT(groups) },
     { "report", 0, OPTIONS_OUTPUT, "FILE", "write an HTML page with counts, plots and the largest groups",
       &option_text, AT(report) },
     { "dry-run", 0, OPTIONS_OUTPUT, NULL, "write no documents, only the summary", &option_flag, AT(dry_run) },
@@ -448,14 +450,12 @@ const struct command command_dedup = {
     .name = "twinsift dedup",
     .summary = "write a collection without its near-duplicates",
     .usage = "[OPTION]... INPUT...",
-    .about =
-        "Of documents that are similar one is kept, and its record is written byte for byte. A document is "
-        "dropped only "
-        "if it has been verified to be similar to the one kept. Of a folder, or of sets, the ids of what is kept "
-        "are written.\n\n"
-        "Documents are considered in the order of --keep; one that is similar to a document already kept is "
-        "dropped for the first such document, and any other is kept. With any but first the result does "
-        "not depend on the order of the input.",
+    .about = "Keeps one document of each group of similar documents and writes its record byte for byte. A document "
+             "is dropped only if it has been verified to be similar to the one kept for it. For folders of texts and "
+             "for sets, the kept ids are written.\n\n"
+             "Documents are considered in the order of --keep. A document that is similar to one already kept is "
+             "dropped for the first such document; any other is kept. Unless --keep is first, the result does not "
+             "depend on the order of the input.",
     .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " quiet",
     .options = options,
     .most = SIZE_MAX,

@@ -19,11 +19,12 @@ static const struct option_row options[] = {
     PART_ROW(struct request,
              "write only the Kth of N parts of the inputs, such as 1/4; with -o FOLDER/ (default: all)"),
     { "output", 'o', OPTIONS_OUTPUT, "FILE",
-      "write what is kept to FILE, compressed if it ends in .gz or .zst; to one file per input if it ends in / "
-      "(default: standard output)",
+      "write kept documents to FILE, compressed if its name ends in .gz or .zst; if it ends in /, to one file per "
+      "input in that folder (default: standard output)",
       &option_text, OPTION_AT(struct request, output) },
-    { "groups", 0, OPTIONS_OUTPUT, "FILE", "write which documents were dropped for which, a JSON line per group",
-      &option_text, OPTION_AT(struct request, groups) },
+    { "groups", 0, OPTIONS_OUTPUT, "FILE",
+      "write one JSON object per group: the kept document and those dropped for it", &option_text,
+      OPTION_AT(struct request, groups) },
     { 0 },
 };
 
@@ -84,11 +85,11 @@ static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
 
 const struct command command_filter = {
     .name = "twinsift filter",
-    .summary = "the last step of dedup on several machines: write what is kept",
+    .summary = "dedup on several machines, step 4: write the kept documents",
     .usage = "[OPTION]... SIGNATURES... PAIRS...",
-    .about = "Reads the signatures of all shards and the pairs that join found, all parts of them, decides which "
-             "documents are kept, by the rule that join was given, and writes them as dedup does. With --part, the "
-             "inputs are divided among several runs.",
+    .about = "Reads the signatures of all shards and all pairs written by join, decides which documents are kept, by "
+             "the rule that was given to join, and writes them as dedup does. With --part, the inputs are divided "
+             "among several runs.",
     .shared = "memory temp " TAKES_EXEC " quiet",
     .options = options,
     .least = 1,

@@ -40,13 +40,13 @@ static const struct shared_options defaults = SHARED_DEFAULTS(0);
 
 const struct command command_index_check = {
     .name = "twinsift index check",
-    .summary = "read the whole index and check that its parts agree",
+    .summary = "read the whole index and check that it is consistent",
     .usage = "[OPTION]... FILE",
     .shared = INDEX_TAKES,
     .checked = INDEX_STORES,
     .least = 1,
     .most = 1,
-    .status = "0  the index is good\n2  it is not, or could not be read",
+    .status = "0  the index is consistent\n2  it is damaged, or could not be read",
     .examples = "twinsift index check news.twin",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -13,15 +13,14 @@ static const struct shared_options defaults = SHARED_DEFAULTS(0);
 
 const struct command command_index_compact = {
     .name = "twinsift index compact",
-    .summary = "write the index again without what was removed",
+    .summary = "rewrite the index without unused space",
     .usage = "[OPTION]... FILE",
-    .about =
-        "The file is replaced when the new one is complete. Processes that read it keep the old one until they open "
-        "it again; none may be writing it.",
+    .about = "The file is replaced when the new one is complete. Processes that read it keep the old one until they "
+             "open it again. No process may be writing it.",
     .shared = INDEX_TAKES,
     .least = 1,
     .most = 1,
-    .status = "0  done\n2  error; the index holds what it held",
+    .status = "0  done\n2  error; the index is unchanged",
     .examples = "twinsift index compact news.twin",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -30,7 +30,7 @@ static int create(const struct shared_options *shared)
     do
         status = twin_index_create(index_path(shared), options, shared->force, &error);
     while (wait_for_lock(status, end));
-    if (status == TWIN_EINVAL && !shared->force && strstr(error.message, "exists already"))
+    if (status == TWIN_EINVAL && !shared->force && strstr(error.message, "already exists"))
         return fail("%s; --force replaces it", error.message);
     return status == TWIN_OK ? EXIT_DONE : fail_status(index_path(shared), status, &error);
 }

@@ -15,7 +15,7 @@ static void record_scheme(struct record *record, const twin_index_options *store
         record_string(record, "shingle", rule);
         record_string(record, "normal", twin_normal_name(scheme->normal));
     }
-    record_flag(record, "rows_input", sets);
+    record_flag(record, "set_input", sets);
     record_string(record, "hash", twin_hash_family_name(scheme->shingle.hash.family));
     if (scheme->shingle.hash.family != TWIN_HASH_SIP) /* whose key is secret */
         record_count(record, "hash_seed", scheme->shingle.hash.seed);
@@ -85,7 +85,7 @@ static void print_sizes(const twin_index_info *info)
         char size[SIZE_ROOM];
         printf("  %-15s  %s", rows[i].name, write_size(size, rows[i].bytes));
         if (info->documents)
-            printf(", %.0f bytes a document", (double)rows[i].bytes / (double)info->documents);
+            printf(", %.0f bytes per document", (double)rows[i].bytes / (double)info->documents);
         printf("\n");
     }
 }
@@ -97,9 +97,9 @@ static void print_info(const char *path, const twin_index_options *stored, const
            info->too_short);
     printf("  different sets   %" PRIu64 "\n", info->sets);
     if (stored->format == TWIN_INPUT_SETS)
-        printf("  made of          rows\n");
+        printf("  input            sets\n");
     else
-        printf("  made of          %s:%zu%s, normalised: %s\n", twin_shingle_kind_name(stored->scheme.shingle.kind),
+        printf("  shingles         %s:%zu%s, normalisation %s\n", twin_shingle_kind_name(stored->scheme.shingle.kind),
                stored->scheme.shingle.width, stored->scheme.shingle.stop_words ? " with its own stop words" : "",
                twin_normal_name(stored->scheme.normal));
     if (stored->scheme.shingle.hash.family == TWIN_HASH_SIP)

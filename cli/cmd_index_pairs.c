@@ -15,8 +15,9 @@ struct request {
 };
 
 static const struct option_row options[] = {
-    { "copies", 0, OPTIONS_MATCHING, "WHICH", "of documents with equal sets print pairs with the first, or none",
-      &option_choice, OPTION_AT(struct request, copies), .choices = "first none" },
+    { "copies", 0, OPTIONS_MATCHING, "WHICH",
+      "for exact copies (equal sets), print the pair with the first copy, or none", &option_choice,
+      OPTION_AT(struct request, copies), .choices = "first none" },
     { 0 },
 };
 
@@ -66,9 +67,8 @@ const struct command command_index_pairs = {
     .name = "twinsift index pairs",
     .summary = "print all similar pairs of documents in the index",
     .usage = "[OPTION]... FILE",
-    .about =
-        "Lines are those of 'twinsift pairs'. Without --threshold that of 'index create' holds; below it pairs may "
-        "be missed.",
+    .about = "Lines are those of 'twinsift pairs'. The default threshold is that of 'index create'; below it, pairs "
+             "may be missed.",
     .shared = "threshold " INDEX_TAKES " output temp",
     .checked = INDEX_STORES,
     .options = options,

@@ -176,8 +176,8 @@ const struct command command_index_query = {
     .about = ABOUT_INPUT
     "\n\n"
     "Each line of the output is a match: the id of the query, the id of the match and their similarity, "
-    "tab-separated, the most similar first. Without --threshold that of 'index create' holds; below it matches "
-    "may be missed.",
+    "tab-separated, the most similar first. The default threshold is that of 'index create'; below it, matches may "
+    "be missed.",
     .shared = TAKES_INPUT " threshold " INDEX_TAKES " output",
     .checked = INDEX_STORES,
     .options = options,

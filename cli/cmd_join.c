@@ -17,7 +17,7 @@ static const struct option_row options[] = {
     KEEP_ROW(struct request),
     CHAIN_ROW(struct request),
     PART_ROW(struct request, "only the Kth of N parts of the candidates, such as 1/4 (default: all)"),
-    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the pairs to FILE; must be given", &option_text,
+    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the pairs to FILE; required", &option_text,
       OPTION_AT(struct request, output) },
     { 0 },
 };
@@ -81,11 +81,11 @@ static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
 
 const struct command command_join = {
     .name = "twinsift join",
-    .summary = "the third step of dedup on several machines: verify candidates",
+    .summary = "dedup on several machines, step 3: verify candidate pairs",
     .usage = "[OPTION]... SIGNATURES... CANDIDATES... -o FILE",
-    .about = "Reads the signatures of all shards and the candidates that band found, all parts of them, compares the "
-             "documents exactly, and writes the similar pairs that decide which documents are kept. Documents are "
-             "read again from the inputs. With --part, the candidates are divided among several runs.",
+    .about = "Reads the signatures of all shards and all candidates written by band, compares the documents exactly, "
+             "and writes the similar pairs that decide which documents are kept. Documents are read again from the "
+             "inputs. With --part, the candidates are divided among several runs.",
     .shared = "memory temp " TAKES_EXEC " quiet",
     .options = options,
     .least = 1,

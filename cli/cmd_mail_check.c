@@ -223,16 +223,17 @@ static int run(void *context)
 static const struct option_row options[] = {
     MAIL_MODEL_ROW(struct request),
     { "trust", 0, OPTIONS_MATCHING, "FILE",
-      "a filter of addresses and domains, made by 'twinsift bloom', whose mail is good", &option_text, AT(trust) },
+      "a filter, created by 'twinsift bloom', of addresses and domains whose mail is good", &option_text, AT(trust) },
     { "method", 0, OPTIONS_MATCHING, "NAME", "the evidence that decides: all, content, sender or lookalike",
       &option_choice, AT(method), .choices = "all content sender lookalike" },
     { "explain", 0, OPTIONS_OUTPUT, NULL,
-      "print what the verdict rests on, and the nearest known message side by side with this one", &option_flag,
+      "print the evidence in detail, and the nearest known message side by side with this one", &option_flag,
       AT(explain) },
     { "pass", 'p', OPTIONS_OUTPUT, NULL,
-      "write the message from standard input through, with headers X-Spam-Flag, X-Spam-Score and X-Twinsift",
+      "copy the message from standard input to standard output, with headers X-Spam-Flag, X-Spam-Score and "
+      "X-Twinsift added",
       &option_flag, AT(pass) },
-    { "bulk", 0, OPTIONS_OUTPUT, NULL, "for many messages, on all processors: exit with 0 whatever they are",
+    { "bulk", 0, OPTIONS_OUTPUT, NULL, "for many messages: use all processors, and exit with 0 whatever the verdicts",
       &option_flag, AT(bulk) },
     { 0 },
 };
@@ -241,12 +242,12 @@ static const struct request defaults = { .mail = MAIL_DEFAULTS };
 
 const struct command command_mail_check = {
     .name = "twinsift mail check",
-    .summary = "say what messages are",
+    .summary = "classify messages",
     .usage = "[OPTION]... [PATH]...",
     .about =
         "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "
-        "standard input, which is also read if no path is given. Prints for each message the verdict, a label or "
-        "unsure; the probability of spam; the evidence that counted most; and the path. Checking changes nothing.",
+        "standard input, which is also read if no path is given. For each message it prints the verdict (a label, or "
+        "unsure), the probability of spam, the evidence that counted most, and the path. The model is not changed.",
     .shared = MAIL_TAKES " " TAKES_EXEC,
     .options = options,
     .most = SIZE_MAX,

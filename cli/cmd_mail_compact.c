@@ -20,13 +20,13 @@ static const struct request defaults = { .mail = MAIL_DEFAULTS };
 
 const struct command command_mail_compact = {
     .name = "twinsift mail compact",
-    .summary = "write the model again without the room of what was replaced",
+    .summary = "rewrite the model without unused space",
     .usage = "[OPTION]...",
     .about = "The file is replaced when the new one is complete. Processes that read it keep the old one until they "
-             "open it again; none may be learning.",
+             "open it again. No process may be learning.",
     .shared = "wait json quiet",
     .options = options,
-    .status = "0  done\n2  error; the model is as it was",
+    .status = "0  done\n2  error; the model is unchanged",
     .examples = "twinsift mail compact",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -319,10 +319,11 @@ static const struct option_row options[] = {
       AT(trec) },
     { "messages", 0, OPTIONS_INPUT, "N", "only the first N messages", &option_count, AT(messages), .least = 1 },
     { "judge", 0, OPTIONS_INPUT, "FILE",
-      "judge some messages by other labels, in the form of an index; what is learnt stays as it is", &option_text,
+      "an index with corrected labels for scoring only; learning still uses the labels of the corpus", &option_text,
       AT(judge) },
     { "split", 0, OPTIONS_MATCHING, NULL,
-      "learn a half, judge the other, and print what thresholds from 0.1 to 1 catch", &option_flag, AT(split) },
+      "learn one half, classify the other, and print what thresholds from 0.1 to 1 catch and lose", &option_flag,
+      AT(split) },
     { "model", 'm', OPTIONS_OUTPUT, "FILE", "keep the model in a new file (default: in memory)", &option_text,
       AT(mail.model) },
     { "method", 0, OPTIONS_MATCHING, "NAME",
@@ -335,7 +336,7 @@ static const struct option_row options[] = {
       AT(options.noise) },
     { "teach-every", 0, OPTIONS_MATCHING, "N", "learn only every N-th message", &option_count,
       AT(options.teach_every), .least = 1 },
-    { "delay", 0, OPTIONS_MATCHING, "N", "learn a message only after N more were judged", &option_count,
+    { "delay", 0, OPTIONS_MATCHING, "N", "learn each message only after N more were classified", &option_count,
       AT(options.delay) },
     { "seed", 0, OPTIONS_MATCHING, "N", "the seed of the model's key, of the noise, the halves and the resamples",
       &option_seed, AT(options.seed) },
@@ -348,7 +349,7 @@ static const struct request defaults = { .mail = MAIL_DEFAULTS, .options = { .se
 
 const struct command command_mail_eval = {
     .name = "twinsift mail eval",
-    .summary = "measure how well the filter does on a corpus",
+    .summary = "measure the accuracy of the filter on a corpus",
     .usage = "[OPTION]... --trec INDEX\n"
              "[OPTION]... FOLDER...",
     .about =

@@ -118,7 +118,7 @@ static const struct request defaults = { .mail = MAIL_DEFAULTS };
 
 const struct command command_mail_info = {
     .name = "twinsift mail info",
-    .summary = "print what a model knows, and how well it did lately",
+    .summary = "print the contents of a model and its recent accuracy",
     .usage = "[OPTION]...",
     .shared = "json quiet",
     .options = options,

@@ -87,7 +87,8 @@ static void print_changes(const struct work *work)
         fprintf(stderr, "%" PRIu64 " forgotten, %" PRIu64 " not known\n", n[TWIN_MAIL_FORGOTTEN],
                 n[TWIN_MAIL_UNKNOWN]);
         if (n[TWIN_MAIL_FORGOTTEN])
-            warn("senders and lookalikes are forgotten; what the words of a message taught cannot be taken back");
+            warn(
+                "senders and lookalikes are forgotten; what was learnt from the words of a message cannot be undone");
     } else {
         fprintf(stderr, "%" PRIu64 " learnt, %" PRIu64 " corrected, %" PRIu64 " known already\n", n[TWIN_MAIL_LEARNT],
                 n[TWIN_MAIL_CORRECTED], n[TWIN_MAIL_KNOWN]);
@@ -141,12 +142,12 @@ static const struct option_row learn_options[] = {
     MAIL_MODEL_ROW(struct request),
     LABEL_ROW,
     { "keep", 0, OPTIONS_INPUT, "WHAT",
-      "of a new model: keep the beginning of each message's text, which 'check --explain' shows, or none",
+      "for a new model: keep the beginning of each message's text, which 'check --explain' shows, or none",
       &option_choice, AT(keep), .choices = "text none" },
     { "keep-messages", 0, OPTIONS_INPUT, "N",
-      "of a new model: the most messages it remembers (default: 100K); the oldest are forgotten", &option_count,
+      "for a new model: remember at most N messages and forget the oldest (default: 100K)", &option_count,
       AT(keep_messages), .least = 1, .most = 10000000 },
-    { "keep-days", 0, OPTIONS_INPUT, "N", "of a new model: forget messages after so many days (default: never)",
+    { "keep-days", 0, OPTIONS_INPUT, "N", "for a new model: forget messages after N days (default: never)",
       &option_count, AT(keep_days), .least = 1, .most = 100000 },
     MAIL_KEY_ROW(struct request),
     { 0 },
@@ -164,15 +165,14 @@ static const struct request defaults = { .mail = MAIL_DEFAULTS };
 
 const struct command command_mail_learn = {
     .name = "twinsift mail learn",
-    .summary = "learn messages that have a label",
+    .summary = "learn messages under a label",
     .usage = "[OPTION]... --as LABEL [PATH]...",
-    .about =
-        READS "A message that was learnt before changes nothing; under another label it is corrected. A model that "
-              "does not exist is created.",
+    .about = READS "A message that was learnt before is ignored, or corrected if it had another label. The model is "
+                   "created if it does not exist.",
     .shared = MAIL_TAKES,
     .options = learn_options,
     .most = SIZE_MAX,
-    .status = "0  done\n2  error; what was learnt before it stays",
+    .status = "0  done\n2  error; messages learnt before it stay learnt",
     .examples = "twinsift mail learn --as ham ~/Maildir\n"
                 "twinsift mail learn --as spam ~/Maildir/.Junk\n"
                 "twinsift mail learn -m team.twin --as promotions newsletters.mbox",
@@ -183,13 +183,14 @@ const struct command command_mail_learn = {
 
 const struct command command_mail_correct = {
     .name = "twinsift mail correct",
-    .summary = "learn messages that were judged wrongly",
+    .summary = "learn messages that were misclassified",
     .usage = "[OPTION]... --as LABEL [PATH]...",
-    .about = READS "They are learnt until the verdict is right, so that they and their near-copies turn at once.",
+    .about =
+        READS "The messages are learnt until the verdict is right, which also corrects the verdict on near-copies.",
     .shared = MAIL_TAKES,
     .options = correct_options,
     .most = SIZE_MAX,
-    .status = "0  done\n2  error; what was learnt before it stays",
+    .status = "0  done\n2  error; messages learnt before it stay learnt",
     .examples = "twinsift mail correct --as ham false-alarm.eml\n"
                 "twinsift mail correct --as spam < message",
     .defaults = &defaults,
@@ -201,9 +202,8 @@ const struct command command_mail_forget = {
     .name = "twinsift mail forget",
     .summary = "forget messages that were learnt",
     .usage = "[OPTION]... [PATH]...",
-    .about =
-        READS "Their senders no longer count and nothing is like them any more. What their words taught cannot be "
-              "taken back: only learning other messages changes that.",
+    .about = READS "The messages no longer count as senders and lookalikes. What was learnt from their words cannot "
+                   "be undone; only learning other messages changes that.",
     .shared = MAIL_TAKES,
     .options = forget_options,
     .most = SIZE_MAX,

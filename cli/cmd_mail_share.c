@@ -125,7 +125,7 @@ static const struct option_row export_options[] = {
     MAIL_MODEL_ROW(struct request),
     { "sketches", 0, OPTIONS_OUTPUT, NULL, "write labels, hashes of messages and senders, and signatures; no text",
       &option_flag, AT(sketches) },
-    { "weights", 0, OPTIONS_OUTPUT, NULL, "and what the learners of content know, for a site that begins",
+    { "weights", 0, OPTIONS_OUTPUT, NULL, "also write the weights of the content classifiers, for a new site",
       &option_flag, AT(weights) },
     { 0 },
 };
@@ -139,10 +139,10 @@ const struct command command_mail_export = {
     .name = "twinsift mail export",
     .summary = "write sketches of what was learnt, for sites with the same key",
     .usage = "[OPTION]... --sketches",
-    .about = "Sites that create their models with the same key can tell each other what they have learnt without "
-             "sending any text. What was imported is not written again. Whoever has the key and the sketches can "
-             "test whether a given address or message is among them; without the key they say how many messages were "
-             "learnt under each label and when, and which of them are like each other.",
+    .about = "Sites that create their models with the same key can exchange what they have learnt without sending "
+             "any text. Imported messages are not exported again. Anyone who has the key and the sketches can test "
+             "whether a given address or message is among them. Without the key they reveal how many messages were "
+             "learnt under each label and when, and which of them are similar.",
     .shared = "output quiet",
     .options = export_options,
     .status = "0  done\n2  error",
@@ -157,15 +157,14 @@ const struct command command_mail_import = {
     .name = "twinsift mail import",
     .summary = "learn from sketches of another site",
     .usage = "[OPTION]... FILE...",
-    .about =
-        "Messages of the sketches count as lookalikes, and their senders count; what was learnt here stays as it "
-        "is, and so does what the learners of content know. Only a model that has learnt nothing takes weights. "
-        "A model that does not exist is created, with the key of --key-file. - is standard input.",
+    .about = "The messages of the sketches count as lookalikes and for their senders. Messages learnt here and the "
+             "content classifiers are not changed; only a model that has learnt nothing takes weights. The model is "
+             "created, with the key of --key-file, if it does not exist. - is standard input.",
     .shared = "json quiet",
     .options = import_options,
     .least = 1,
     .most = SIZE_MAX,
-    .status = "0  done\n2  error; the model is as it was",
+    .status = "0  done\n2  error; the model is unchanged",
     .examples = "twinsift mail import site-a.sketches\n"
                 "twinsift mail import -m new.twin --key-file key site-a.sketches.zst",
     .defaults = &defaults,

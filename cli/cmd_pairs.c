@@ -28,27 +28,30 @@ enum { MOST_TOP = 1000000, DEFAULT_TOP = 10 };
 
 static const struct option_row options[] = {
     { "measure", 0, OPTIONS_MATCHING, "M",
-      "jaccard; containment, of the smaller set in the larger; or edit, the share of characters that both texts have "
-      "in "
-      "the same order",
+      "jaccard; containment, the share of the smaller set that is in the larger; or edit, the share of characters "
+      "that both texts have in the same order",
       &option_choice, AT(measure), .choices = "jaccard containment edit" },
     { "max-edits", 0, OPTIONS_MATCHING, "N",
       "with --measure edit: at most N characters inserted, deleted or replaced", &option_size, AT(max_edits),
       .most = TWIN_EDIT_MAX_LENGTH },
     { "verify", 0, OPTIONS_MATCHING, "HOW", "exact, estimate or none", &option_choice, AT(verify),
       .choices = "exact estimate none" },
-    { "top", 0, OPTIONS_MATCHING, "M", "with --method forest: of each document only the M most similar (default: 10)",
-      &option_count, AT(top), .least = 1, .most = MOST_TOP },
-    { "copies", 0, OPTIONS_MATCHING, "WHICH", "of documents with equal sets print pairs with the first, all, or none",
-      &option_choice, AT(copies), .choices = "first all none" },
+    { "top", 0, OPTIONS_MATCHING, "M",
+      "with --method forest: only the M most similar documents of each (default: 10)", &option_count, AT(top),
+      .least = 1, .most = MOST_TOP },
+    { "copies", 0, OPTIONS_MATCHING, "WHICH",
+      "for exact copies (equal sets), print only the pair with the first copy, all pairs, or none", &option_choice,
+      AT(copies), .choices = "first all none" },
     { "groups", 0, OPTIONS_MATCHING, NULL,
-      "print groups instead of pairs: the document that represents a group, a document, and their similarity",
+      "print groups instead of pairs; each line has the id that represents the group, the id of a member, and their "
+      "similarity",
       &option_flag, AT(groups) },
     { "against", 0, OPTIONS_INPUT, "INPUT",
-      "only pairs of a document of INPUT... and one of this, which may be an index .twin; may be given several times",
-      &option_list, AT(against) },
-    { "method", 0, OPTIONS_SEARCH, "HOW", "bands, for all pairs, or forest, for the most similar of each document",
-      &option_choice, AT(method), .choices = "bands forest" },
+      "only print pairs between the inputs and this input or index (.twin); may be given several times", &option_list,
+      AT(against) },
+    { "method", 0, OPTIONS_SEARCH, "HOW",
+      "bands, to find all pairs, or forest, to find the most similar documents of each", &option_choice, AT(method),
+      .choices = "bands forest" },
     { "buckets", 0, OPTIONS_SEARCH, "N", "hash each band into N buckets, so that different bands may collide",
       &option_size, AT(buckets), .least = 1, .most = UINT32_MAX },
     { "audit", 0, OPTIONS_OUTPUT, "N", "measure recall: compare N documents, chosen at random, with all others",
@@ -400,10 +403,9 @@ const struct command command_pairs = {
     .about = ABOUT_INPUT
     "\n\n"
     "Each line of the output is a pair: two ids and their similarity, tab-separated, in the order of the input. "
-    "Unless --verify says otherwise, every pair has been verified by comparing the two sets; about one in 12,000 of "
-    "those at the threshold is missed, and fewer above it (--audit measures it). 'twinsift show A B INPUT...' prints "
-    "a pair with its "
-    "differences marked.",
+    "Every pair has been verified by comparing the two sets, unless --verify says otherwise. About one pair in "
+    "12,000 at the threshold is missed, and fewer above it; --audit measures this. 'twinsift show A B INPUT...' "
+    "shows where a pair differs.",
     .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " output " TAKES_MANNERS,
     .options = options,
     .most = SIZE_MAX,

@@ -60,7 +60,7 @@ static bool read_plot(void *value, const struct option_row *row, const char *tex
     *(const char **)value = text;
     if (length > 4 && strcmp(text + length - 4, ".svg") == 0)
         return true;
-    fail("--%s: \"%s\" does not end in .svg, the only kind that is drawn", row->name, text);
+    fail("--%s: \"%s\" does not end in .svg, the only format supported", row->name, text);
     return false;
 }
 
@@ -73,11 +73,11 @@ static const struct option_row options[] = {
       AT(reject) },
     { "accept", 0, OPTIONS_MATCHING, "J:P", "at similarity J, and above, a probability of at least P", &option_point,
       AT(accept) },
-    { "recall", 0, OPTIONS_MATCHING, "R", "with --threshold: the probability wanted at the threshold",
+    { "recall", 0, OPTIONS_MATCHING, "R", "with --threshold: the lowest probability at the threshold",
       &option_fraction, AT(recall) },
     { "bloom", 0, OPTIONS_MATCHING, "ITEMS:P",
-      "the size of a Bloom filter for that many items (K, M, G: thousand, million, billion) and a rate P of false "
-      "positives",
+      "the size of a Bloom filter for ITEMS items (K, M, G: thousand, million, billion) and a false-positive rate of "
+      "P",
       &bloom_goal, AT(bloom) },
     { "curve", 0, OPTIONS_OUTPUT, NULL, "also print J and P(J) for J = 0, 0.05 ... 1", &option_flag, AT(curve) },
     { "plot", 0, OPTIONS_OUTPUT, "FILE.svg", "also draw the curve; needs gnuplot", &plot_file, AT(plot) },
@@ -145,8 +145,7 @@ static bool plan_errors(twin_plan *out, const struct request *request)
         fail("no curve is at most %g at %g and at least %g at %g", request->reject.probability,
              request->reject.similarity, request->accept.probability, request->accept.similarity);
     else if (status == TWIN_ELIMIT)
-        fail("keeping both promises takes more than %d hashes; move the two points apart",
-             (int)TWIN_MINHASH_MAX_SLOTS);
+        fail("meeting both bounds takes more than %d hashes; move the two points apart", (int)TWIN_MINHASH_MAX_SLOTS);
     return status == TWIN_OK;
 }
 
@@ -183,10 +182,10 @@ static void print_plan(const struct answer *answer, const struct request *reques
     twin_plan plan = answer->plan;
     printf("rows %zu bands %zu hashes %zu\n", plan.rows, plan.bands, answer->hashes);
     if (given(request, "reject"))
-        printf("reject: P(%g) = %.6f, at most %g was asked\n", request->reject.similarity,
+        printf("reject: P(%g) = %.6f, at most %g requested\n", request->reject.similarity,
                twin_plan_probability(plan, request->reject.similarity), request->reject.probability);
     if (given(request, "accept") || given(request, "threshold"))
-        printf("accept: P(%g) = %.6f, at least %g was asked\n", request->accept.similarity,
+        printf("accept: P(%g) = %.6f, at least %g requested\n", request->accept.similarity,
                twin_plan_probability(plan, request->accept.similarity), request->accept.probability);
     printf("half-way: P(%.4f) = 0.5\n", answer->half_way);
     if (shows_curve(request))
@@ -198,7 +197,7 @@ static void record_point(struct record *record, const char *name, twin_plan plan
 {
     record_object(record, name);
     record_number(record, "similarity", point.similarity, 10);
-    record_number(record, "asked", point.probability, 10);
+    record_number(record, "requested", point.probability, 10);
     record_number(record, "probability", twin_plan_probability(plan, point.similarity), 10);
     record_object_end(record);
 }
@@ -308,7 +307,7 @@ static void print_bloom_json(const struct bloom_goal *goal, const twin_plan_bloo
     twin_bloom_shape shape;
     struct record record = record_begin(stdout, true);
     record_count(&record, "items", goal->items);
-    record_number(&record, "asked", goal->rate, 10);
+    record_number(&record, "requested", goal->rate, 10);
     record_count(&record, "cells", plan->cells);
     record_count(&record, "functions", plan->functions);
     record_count(&record, "bytes", plan->bytes);
@@ -331,9 +330,9 @@ static void print_bloom(const struct bloom_goal *goal, const twin_plan_bloom *pl
     twin_bloom_shape shape;
     char size[SIZE_ROOM];
     printf("cells %" PRIu64 " functions %u bytes %" PRIu64 "\n", plan->cells, plan->functions, plan->bytes);
-    printf("size: %s, %.2f cells an item\n", write_size(size, plan->bytes),
+    printf("size: %s, %.2f cells per item\n", write_size(size, plan->bytes),
            (double)plan->cells / (double)goal->items);
-    printf("false positives: %.4g after %" PRIu64 " items, %g was asked\n", plan->probability, goal->items,
+    printf("false positives: %.4g after %" PRIu64 " items, %g requested\n", plan->probability, goal->items,
            goal->rate);
     if (plan_file(&shape, goal))
         printf("bloom create: %s, cells %" PRIu64 " functions %u, %s, false positives %.4g\n",
@@ -377,7 +376,7 @@ static int run_plan(void *context)
     else
         print_plan(&answer, request);
     if (!answer.reached)
-        warn("%zu hash%s cannot reach %g at similarity %g; this plan comes nearest", answer.hashes,
+        warn("%zu hash%s cannot reach %g at similarity %g; this is the closest plan", answer.hashes,
              answer.hashes == 1 ? "" : "es", request->accept.probability, request->accept.similarity);
     return answer.reached ? EXIT_YES : EXIT_NO;
 }

@@ -30,10 +30,10 @@ struct request {
 static const struct option_row options[] = {
     { "side-by-side", 'y', OPTIONS_OUTPUT, NULL, "print the documents in two columns", &option_flag,
       AT(side_by_side) },
-    { "context", 0, OPTIONS_OUTPUT, "N", "of what is equal print only N words before and after a difference",
-      &option_size, AT(context), .most = UINT32_MAX },
+    { "context", 0, OPTIONS_OUTPUT, "N", "print only N equal words before and after each difference", &option_size,
+      AT(context), .most = UINT32_MAX },
     { "width", 0, OPTIONS_OUTPUT, "N",
-      "wrap lines at N columns (default: those of the terminal; without one, lines are as in the texts)",
+      "wrap lines at N columns (default: the width of the terminal; lines are not wrapped if there is none)",
       &option_size, AT(width), .least = 20, .most = 10000 },
     { 0 },
 };
@@ -329,15 +329,15 @@ const struct command command_show = {
     .usage = "[OPTION]... FILE FILE\n"
              "[OPTION]... A B INPUT...",
     .about = "Shows two files, or the two documents with the ids A and B of a collection or of an index (.twin) that "
-             "keeps texts. Words that only the first has are printed as [-gone-], those that only the second has as "
-             "{+new+}; on a terminal they are red and green. White space is not compared.\n\n"
+             "keeps texts. Words that only the first document has are printed as [-old-], those that only the second "
+             "has as {+new+}; on a terminal they are red and green. White space is not compared.\n\n"
              "The similarity is that of the shingles, as 'twinsift pairs' prints it.\n\n" ABOUT_INPUT,
     .shared = "id-field text-field as hidden strict shingle stop-words raw " TAKES_EXEC " output json quiet",
     .options = options,
     .least = 2,
     .most = SIZE_MAX,
     .status = "0  done\n"
-              "2  error: also if a document is not there",
+              "2  error, or a document does not exist",
     .examples =
         "twinsift show old.txt new.txt\n"
         "twinsift show --side-by-side article-17 article-18 news.jsonl.zst\n"

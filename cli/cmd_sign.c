@@ -15,7 +15,7 @@ struct request {
 };
 
 static const struct option_row options[] = {
-    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the signatures to FILE; must be given", &option_text,
+    { "output", 'o', OPTIONS_OUTPUT, "FILE", "write the signatures to FILE; required", &option_text,
       OPTION_AT(struct request, output) },
     { 0 },
 };
@@ -107,13 +107,12 @@ static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8) };
 
 const struct command command_sign = {
     .name = "twinsift sign",
-    .summary = "the first step of dedup on several machines: sign the documents of a shard",
+    .summary = "dedup on several machines, step 1: sign the documents of a shard",
     .usage = "[OPTION]... INPUT... -o FILE",
-    .about =
-        "Reads documents and writes their signatures, ids and positions to FILE. With the files of all "
-        "shards, band finds candidates, join verifies them, and filter writes what is kept: the same as dedup "
-        "of all inputs writes. All shards must be signed with the same options. The inputs are read again by join "
-        "and filter, under the names given here.",
+    .about = "Reads documents and writes their signatures, ids and positions to FILE. From the files of all shards, "
+             "band finds candidate pairs, join verifies them, and filter writes the kept documents: the same bytes "
+             "as dedup of all inputs. All shards must be signed with the same options. join and filter read the "
+             "inputs again, under the names given here.",
     .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " quiet",
     .options = options,
     .least = 1,

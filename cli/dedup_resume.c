@@ -65,7 +65,7 @@ static bool make_folder(struct resume *resume)
     else if (!is_ours(resume->lock))
         fail("%s: belongs to or can be read by others; remove it, or give another --temp", resume->folder);
     else if (flock(resume->lock, LOCK_EX | LOCK_NB) != 0)
-        fail("%s: another run is at work there", resume->folder);
+        fail("%s: is in use by another run", resume->folder);
     else
         return true;
     return false;

@@ -21,14 +21,14 @@ extern const struct option_kind option_keep, option_part;
 #define KEEP_ROW(request)                                                                                            \
     {                                                                                                                \
         "keep", 0, OPTIONS_MATCHING, "WHICH",                                                                        \
-            "of similar documents keep the first, longest or shortest, or that with the largest or smallest value "  \
-            "of a field: FIELD:max, FIELD:min",                                                                      \
+            "which of several similar documents to keep: first, longest, shortest, or the one with the largest or "  \
+            "smallest value of a field, FIELD:max or FIELD:min",                                                     \
             &option_keep, OPTION_AT(request, keep), .choices = "first longest shortest"                              \
     }
 #define CHAIN_ROW(request)                                                                                           \
     {                                                                                                                \
         "chain", 0, OPTIONS_MATCHING, NULL,                                                                          \
-            "also drop what is connected to the one kept by a chain of similar documents", &option_flag,             \
+            "also drop documents that a chain of similar documents connects with a kept one", &option_flag,          \
             OPTION_AT(request, chain)                                                                                \
     }
 #define PART_ROW(request, what)                                                                                      \

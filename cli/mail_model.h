@@ -30,8 +30,8 @@ struct mail_request {
 #define MAIL_KEY_ROW(request)                                                                                        \
     {                                                                                                                \
         "key-file", 0, OPTIONS_INPUT, "FILE",                                                                        \
-            "of a new model: its secret key, 16 bytes or 32 hexadecimal digits, to exchange sketches with others "   \
-            "that have it (default: a random key)",                                                                  \
+            "for a new model: the secret key, 16 bytes or 32 hexadecimal digits, needed to exchange sketches with "  \
+            "other sites (default: a random key)",                                                                   \
             &option_text, OPTION_AT(request, mail.key_file)                                                          \
     }
 

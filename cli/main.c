@@ -68,9 +68,9 @@ static const struct command_group groups[] = {
       "echo '{\"text\":\"the text of an article\"}' | twinsift index query news.twin - && echo seen\n"
       "twinsift index remove news.twin article-17 article-18" },
     { "bloom", "Bloom and counting filters in a file",
-      "An item that was added is always found. One that was not is found with a small probability, the rate of false "
-      "positives, which is chosen when the filter is created.\n\n"
-      "Items are the lines of the inputs, or of standard input if no input, or -, is given. A filter of N items "
+      "An item that was added is always found. One that was not is found with a small probability, the "
+      "false-positive rate, which is chosen when the filter is created.\n\n"
+      "Items are the lines of the inputs; - or no input is standard input. A filter of N items "
       "takes "
       "1.26 N bytes at a rate of 1 %, 1.80 N at 0.1 %; a counting filter 4, 8 or 16 times that. add, remove and "
       "merge "

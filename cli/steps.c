@@ -139,8 +139,8 @@ static bool add_file(struct steps *steps, const char *name, FILE *file, unsigned
     while (kind < STEP_KINDS && (length < MAGIC_BYTES || strcmp(magic, kinds_of[kind].magic) != 0))
         kind++;
     if (kind == STEP_KINDS || !(kinds & 1U << kind)) {
-        fail("%s: a file %s%s; wanted are files made by %s", name,
-             kind == STEP_KINDS ? "not made by sign, band or join" : "of ",
+        fail("%s: %s%s; give files written by %s", name,
+             kind == STEP_KINDS ? "was not written by sign, band or join" : "is a file of ",
              kind == STEP_KINDS ? "" : kinds_of[kind].what,
              kinds & 1 << STEP_CANDIDATES ? "sign and band"
              : kinds & 1 << STEP_PAIRS    ? "sign and join"

@@ -127,6 +127,6 @@ int skipped_status(const struct shared_options *shared, uint64_t skipped, int st
 int fail_unreadable(const twin_input *input)
 {
     if (twin_input_format_of(input) == TWIN_INPUT_SETS)
-        return fail("no row could be read");
+        return fail("no line could be read");
     return fail("no document could be read; --as says what the input is, if it is not JSON lines: csv, tsv or files");
 }

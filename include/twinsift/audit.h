@@ -1,7 +1,7 @@
-/* audit.h — a run measures its own recall.
+/* audit.h — measures the recall of a search.
  *
- * Some documents, drawn at random, are compared exactly with all others, without signatures or bands; how many
- * of their similar pairs the run had found is its recall, with an interval. */
+ * Documents drawn at random are compared exactly with all others, without signatures or bands. The recall is the share
+ * of their similar pairs that the search had found, with a 95 % interval. */
 #ifndef TWINSIFT_AUDIT_H
 #define TWINSIFT_AUDIT_H
 
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct twin_audit_options {
-    size_t documents; /* how many to draw, all when there are no more; 0: 1000 */
+    size_t documents; /* how many to draw, at most all; 0: 1000 */
     uint64_t seed;
     double threshold; /* 0: the threshold and the measure of the search; else these two are used instead */
     twin_measure measure;
@@ -24,9 +24,9 @@ typedef struct twin_audit_options {
 
 typedef struct twin_audit {
     uint64_t documents; /* drawn */
-    uint64_t similar;   /* pairs of theirs that are similar in truth */
-    uint64_t found;     /* of these, pairs that the run had found */
-    uint64_t wrong;     /* pairs of theirs that the run reported but are not similar */
+    uint64_t similar;   /* similar pairs they are part of */
+    uint64_t found;     /* of these, pairs that the search had found */
+    uint64_t wrong;     /* their pairs that the search reported although they are not similar */
     double recall;      /* found / similar; 1 when there is none to find */
     double low, high;   /* the 95 % interval of the recall (Wilson's) */
 } twin_audit;

@@ -8,32 +8,32 @@
 extern "C" {
 #endif
 
-/* Connected components: group[i] becomes the smallest document that chains of matches tie to i; a document
- * without a match is its own. `group` has room for `documents` numbers. TWIN_EINVAL when a match names a
- * document that is not there. */
+/* Connected components: group[i] becomes the smallest document that a chain of matches connects with i; i itself if
+ * it has no match. `group` has room for `documents` numbers. TWIN_EINVAL when a match names a document that does not
+ * exist. */
 TWIN_API twin_status twin_cluster_components(uint32_t *group, size_t documents, const twin_match *matches,
                                              size_t count);
 
-/* Who stays when lookalikes go: documents are taken in the order given (order[0] first; NULL: 0, 1, 2, …),
- * and one that was not dropped yet stays and drops those it matches directly. keeper[i] becomes i for one
- * that stays, else the one that stays for it; similarity[i], unless `similarity` is NULL, how similar the two
- * are (1 for one that stays). A friend of a friend is never dropped for that alone. */
+/* Which documents are kept when near-duplicates are dropped. Documents are considered in the given order (order[0]
+ * first; NULL: 0, 1, 2, …). One that has not been dropped is kept, and the documents that it matches directly are
+ * dropped for it; chains of matches do not count. keeper[i] becomes the document that is kept for i, i itself if it is
+ * kept; similarity[i], unless `similarity` is NULL, the similarity of the two (1 if i is kept). */
 TWIN_API twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t documents,
                                           const twin_match *matches, size_t count, const uint32_t *order);
 
-/* The same for all documents of a collection, the first of similar ones stays: a document with the set of an earlier one goes
- * where that one goes. Both arrays have room for all documents of the collection. */
+/* The same for all documents of a collection, in their order. A copy of an earlier document has the same keeper as
+ * that one. Both arrays have room for all documents of the collection. */
 TWIN_API twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const twin_similar *similar);
 
-/* A document of a group, and how similar it is to the one that stays, by which the group is named. */
+/* A document of a group, and its similarity to the document that is kept, which identifies the group. */
 typedef struct twin_member {
     uint32_t group, document;
     double similarity;
 } twin_member;
 
-/* Calls `visit` for the members of each group of two documents and more, groups in the order of their documents that stay,
- * and in each that document first, the others in increasing order. keeper[i] is the document that stays for i. The visit
- * returns false to stop; the call then returns TWIN_ESTOPPED. */
+/* Calls `visit` for the members of each group of at least two documents: groups in the order of their kept documents, and
+ * in each group the kept document first, then the others in increasing order. keeper[i] is the document kept for i. The
+ * visit returns false to stop; the call then returns TWIN_ESTOPPED. */
 typedef bool twin_member_visit(void *context, twin_member member);
 TWIN_API twin_status twin_cluster_each(const uint32_t *keeper, const double *similarity, size_t documents,
                                        twin_member_visit *visit, void *context);

@@ -1,12 +1,14 @@
-/* edit_join.h — lookalikes by edit distance: the texts of a collection that few edits part.
+/* edit_join.h — pairs of texts by edit distance.
  *
- * Two texts are near when their indel ratio (twin_edit_ratio) is high enough, when few enough edits
- * (twin_edit_distance) turn one into the other, or both, whichever is asked; characters of the normalised texts
- * count. Texts of like length are looked up in a forest by the MinHash of their short runs of characters, and what
- * comes near is compared exactly. What comes out is true; what is missing, the forest did not find. Texts of up to 64
- * characters are compared with all others of such lengths, or, within four edits and up to 256 characters, looked up by
- * what they must share, segments or deletions, and none is missed, unless that would take much longer than the forest. See
- * docs/decisions/0042-edit-distance-join.md for how likely that is, and what it costs. */
+ * Two texts are similar if their indel ratio (twin_edit_ratio) is at least `ratio`, if their edit distance
+ * (twin_edit_distance) is at most `edits`, or both, as the options say. Both count characters of the normalised texts.
+ *
+ * Every pair that is reported has been compared exactly. Candidates are found by the length of the texts:
+ * - up to 64 characters: all texts of compatible length are compared;
+ * - up to 256 characters and four edits: by segments or deletions that similar texts must share;
+ * - longer texts: by a forest over MinHash signatures of their q-grams, which can miss pairs.
+ * The first two miss none, but are left to the forest where they would take much longer.
+ * docs/decisions/0042-edit-distance-join.md has the recall and the cost. */
 #ifndef TWINSIFT_EDIT_JOIN_H
 #define TWINSIFT_EDIT_JOIN_H
 
@@ -18,21 +20,21 @@ extern "C" {
 #endif
 
 typedef struct twin_edit_join_options {
-    double ratio;     /* the least indel ratio, up to 1; 0: any if edits are limited, else 0.8 */
-    bool limit_edits; /* whether `edits` applies */
-    size_t edits;     /* the most edits; 0: only equal texts */
-    size_t grams;     /* characters of a run; 0: two to five, by the length of the texts */
-    twin_minhash_options
-        minhash; /* of the runs; 128 slots find 99 of 100 pairs at a ratio of .95 at the very least */
-    bool packed; /* keep pairs in half the memory where that is possible; then twin_similar_matches() has none */
+    double ratio;                 /* the lowest indel ratio, up to 1; 0: any if edits are limited, else 0.8 */
+    bool limit_edits;             /* whether `edits` applies */
+    size_t edits;                 /* the most edits; 0: only equal texts */
+    size_t grams;                 /* q, the characters of a q-gram; 0: two to five, by the length of the texts */
+    twin_minhash_options minhash; /* of the q-grams; 128 slots find at least 99 of 100 pairs with a ratio of 0.95 */
+    bool packed; /* store pairs in half the memory where possible; then twin_similar_matches() returns none */
     twin_exec exec;
     twin_progress progress; /* reports stage "pairing" */
 } twin_edit_join_options;
 
-/* Finds the near pairs among the distinct documents of a collection of texts (twin_collection_options.texts), which
- * must outlive the result; release with twin_similar_free(). The similarity of a match is the indel ratio. Of very many
- * lookalikes that are not near enough each document is compared with the likeliest only, so the time grows with the
- * documents and with the pairs found, not with the square. TWIN_EINVAL when the collection is not of texts. */
+/* Finds the similar pairs among the distinct documents of a collection of texts (twin_collection_options.texts), which
+ * must outlive the result; release with twin_similar_free(). The similarity of a match is the indel ratio. In large
+ * groups of texts that are alike but below the threshold, each text is compared with its most promising candidates only,
+ * so the time grows with the documents and the pairs found, not with their square. TWIN_EINVAL if the collection was not
+ * read as texts. */
 TWIN_API twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection,
                                          twin_edit_join_options options, twin_error *error);
 

@@ -64,16 +64,16 @@ typedef struct twin_forest_scratch {
 } twin_forest_scratch;
 TWIN_API void twin_forest_scratch_clear(twin_forest_scratch *scratch);
 
-/* Writes the candidates, at most ask.most, into `out` and their number into *count; the highest level first, and
+/* Writes the candidates, at most options.most, into `out` and their number into *count; the highest level first, and
  * within a level by id. A level is collected completely and then cut, so the result does not depend on the order of
- * adding. Only when a level is so crowded that twin_forest_work() entries were examined, the query ends with what it
- * has seen: that bounds its time for any entries. */
+ * adding. If a level has so many entries that twin_forest_work() of them were examined, the query ends with those it
+ * has seen, which bounds its time. */
 TWIN_API twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const twin_forest *forest,
                                        twin_forest_scratch *scratch, const uint32_t *labels,
-                                       twin_forest_query_options ask);
+                                       twin_forest_query_options options);
 
 /* 64·most + 1024. */
-TWIN_API size_t twin_forest_work(twin_forest_query_options ask);
+TWIN_API size_t twin_forest_work(twin_forest_query_options options);
 
 /* Writes the ids of the copies of an entry, itself included, in the order of adding, at most `most` of them; returns
  * how many there are in all, 0 when there is no such id. */

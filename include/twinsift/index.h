@@ -1,21 +1,21 @@
-/* index.h — the road, kept on disk: add, remove, ask again tomorrow.
+/* index.h — a persistent index of documents for near-duplicate queries.
  *
- * An index is one file (and a small one beside it, FILE-lock, for those who have it open). What a document is and how
- * it is signed is fixed when the index is created and read from the file ever after.
+ * An index is one file, with a small lock file beside it (FILE-lock). The kind of its documents and the scheme by which
+ * they are signed are fixed when it is created and stored in the file.
  *
- * Many processes may read while one writes. Each change is one transaction: a process that dies, or a disk that is
- * full, leaves the last one that was done. A view is what the index held at one instant, whatever is written later.
- * Documents with equal sets share one entry, however many there are.
+ * Many processes may read while one writes. Each change is one transaction: if the process dies or the disk is full, the
+ * file is as the last complete transaction left it. A view is the state of the index at one instant, unaffected by later
+ * writes. Documents with equal sets share one entry, however many there are.
  *
- * A process may open a file several times, for reading and for writing, under any names; each handle is closed for itself.
- * Threads may share an index; a view belongs to one thread at a time. A child made by fork() opens the file itself: calls
- * on what its parent opened return TWIN_EINVAL.
+ * A process may open a file several times, for reading and for writing, under any names; each handle is closed
+ * separately. Threads may share an index; a view belongs to one thread at a time. A child process must open the file
+ * itself: calls on handles that it inherited through fork() return TWIN_EINVAL.
  *
- * What is read is checked when it is first used, and all pages of the file when it is opened to be written (0.3 s per
- * million documents), so that damage is reported as TWIN_EFORMAT and neither kills the process nor leaves answers out. But
- * a file that is cut short while it is open kills its readers (SIGBUS), as with everything that is mapped. An index in a
- * folder that cannot be written is read without FILE-lock; then nobody should write it meanwhile. FILE-lock is not touched
- * if it is a link or another file: TWIN_EINVAL. */
+ * Pages are checked when they are first used, and all pages of the file when it is opened for writing (0.3 s per million
+ * documents). Damage is reported as TWIN_EFORMAT; it neither kills the process nor hides matches. But a file that is
+ * truncated while it is open kills its readers with SIGBUS, as with any mapped file. An index in a folder that cannot be
+ * written is read without FILE-lock; nobody should write it meanwhile. If FILE-lock is a link or some other file, it is
+ * not touched: TWIN_EINVAL. */
 #ifndef TWINSIFT_INDEX_H
 #define TWINSIFT_INDEX_H
 
@@ -26,23 +26,23 @@
 extern "C" {
 #endif
 
-/* What is kept of a document beside its signature. */
+/* What is stored of a document besides its signature. */
 typedef enum twin_keep {
-    TWIN_KEEP_SETS, /* its set, of documents the leading 35 bits of each item: answers are exact but for chance: of
-                       pairs with 2,000 shingles each, one in 700,000 is off by 1/1,200 */
-    TWIN_KEEP_TEXT, /* its normalised text, compressed: answers are exact, and lookalikes can be shown */
-    TWIN_KEEP_NONE, /* nothing: answers are estimates */
+    TWIN_KEEP_SETS, /* its set, for documents the leading 35 bits of each item. Similarities are exact but for
+                       chance: of pairs with 2,000 shingles each, one in 700,000 is off by 1/1,200 */
+    TWIN_KEEP_TEXT, /* its normalised text, compressed: similarities are exact, and texts can be shown */
+    TWIN_KEEP_NONE, /* nothing: similarities are estimates */
 } twin_keep;
 
 /* "sets", "text", "none". From a name: TWIN_EINVAL when there is no such choice. */
 TWIN_API const char *twin_keep_name(twin_keep keep);
 TWIN_API twin_status twin_keep_from_name(twin_keep *out, const char *name);
 
-/* What a file fixes. */
+/* What is fixed when an index is created. */
 typedef struct twin_index_options {
-    twin_input_format format; /* documents, or rows: sets as they are */
-    twin_scheme scheme; /* stored in the file, keys and stop words included; Jaccard only. Its threshold is the least
-                                 similarity that a query finds, unless the query asks for more */
+    twin_input_format format; /* documents or sets */
+    twin_scheme scheme;       /* stored in the file, keys and stop words included; Jaccard only. Its threshold is
+                           the default threshold of queries */
     twin_keep keep;
 } twin_index_options;
 
@@ -53,37 +53,37 @@ typedef enum twin_index_access {
 
 typedef struct twin_index twin_index;
 
-/* Makes an empty index. A file that exists is replaced only if `replace`, and nobody may have it open,
- * this process included (TWIN_EBUSY). */
+/* Creates an empty index. An existing file is replaced only if `replace` is true and no process has it open, this one
+ * included (TWIN_EBUSY). */
 TWIN_API twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error);
 
-/* Opens an index; release it with twin_index_close(), after its views. Damaged, cut short, foreign or newer:
- * TWIN_EFORMAT. Being replaced or compacted: TWIN_EBUSY. */
+/* Opens an index; release it with twin_index_close(), after its views. Damaged, truncated, of another format or a
+ * newer version: TWIN_EFORMAT. Being replaced or compacted: TWIN_EBUSY. */
 TWIN_API twin_status twin_index_open(twin_index **out, const char *path, twin_index_access access, twin_error *error);
 TWIN_API void twin_index_close(twin_index *index);
 
-/* What the file fixed; stop words live as long as the index. */
+/* The options it was created with; stop words live as long as the index. */
 TWIN_API twin_index_options twin_index_options_of(const twin_index *index);
 
 /* ---- writing */
 
-/* A document to add: a text, or, for an index of rows, hashes in any order. */
+/* A document to add: a text, or, for an index of sets, hashes in any order. */
 typedef struct twin_index_document {
     twin_text id; /* 1 .. UINT32_MAX bytes */
     bool id_is_number;
     twin_text text;
     const uint64_t *items;
     size_t item_count;
-    uint32_t label; /* what the caller means by it: a mail filter's folder */
+    uint32_t label; /* the caller's, such as the number of a folder */
     uint64_t time;
 } twin_index_document;
 
 typedef struct twin_index_change {
-    uint64_t added;      /* ids that were not there before */
-    uint64_t replaced;   /* ids that were */
+    uint64_t added;      /* documents with new ids */
+    uint64_t replaced;   /* documents whose ids were in the index */
     uint64_t repeated;   /* of these, ids that an earlier document of the same call or input had */
     uint64_t removed;    /* by twin_index_remove() */
-    uint64_t too_short;  /* added with an empty set: kept, never similar */
+    uint64_t too_short;  /* documents with an empty set: stored, but similar to none */
     uint64_t unspaced;   /* if shingles are words: in a script whose words are not separated by blanks */
     uint64_t problems;   /* bad documents of an input, left out */
     uint64_t repaired;   /* ill-formed stretches of UTF-8 that became U+FFFD */
@@ -92,9 +92,9 @@ typedef struct twin_index_change {
     uint64_t batches;    /* transactions */
 } twin_index_change;
 
-/* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. An id that
- * exists is replaced; of equal ids the last stays. The workers of `exec` sign; one writes. `change`, unless NULL, is
- * added to. */
+/* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. A
+ * document whose id exists replaces the earlier one; of documents with equal ids the last is kept. The workers of `exec`
+ * sign; one writes. The counts are added to `change`, unless that is NULL. */
 TWIN_API twin_status twin_index_add(twin_index_change *change, twin_index *index,
                                     const twin_index_document *documents, size_t count, twin_exec exec,
                                     twin_error *error);
@@ -116,37 +116,37 @@ typedef struct twin_index_add_options {
 
 /* Adds all documents of an input, batch after batch. What was done before a failure stays done. */
 TWIN_API twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
-                                          twin_index_add_options feed, twin_error *error);
+                                          twin_index_add_options options, twin_error *error);
 
-/* Removes documents in one transaction. `found`, unless NULL, has a place for each id: whether it was there. */
+/* Removes documents in one transaction. `found`, unless NULL, has room for one answer per id: whether it was there. */
 TWIN_API twin_status twin_index_remove(bool *found, twin_index_change *change, twin_index *index,
                                        const twin_text *ids, size_t count, twin_error *error);
 
-/* Writes the index anew without the room of what was removed, and gives it the name of the old file. Nobody may have it open
- * to write, nor this process to read (TWIN_EBUSY). Other processes that read keep the old file; once the new one has been
- * changed, a view of theirs that is created or renewed fails with TWIN_EBUSY, and they open it again. */
+/* Replaces the file by a copy without unused space. It must not be open for writing anywhere, nor for reading in this
+ * process (TWIN_EBUSY). Other processes that read keep the old file. Once the new one has been changed, creating or
+ * renewing a view of the old one fails with TWIN_EBUSY, and the index has to be opened again. */
 TWIN_API twin_status twin_index_compact(const char *path, twin_error *error);
 
 /* ---- reading */
 
 typedef struct twin_index_view twin_index_view;
 
-/* A view of the last transaction; release it with twin_index_view_free(). While it lives the file cannot reuse the
- * room of what is removed, so do not keep one for days; renewing brings it to the last transaction. */
+/* A view of the last transaction; release it with twin_index_view_free(). While it exists, the file cannot reuse
+ * space that is freed, so do not keep one for days; renewing moves it to the last transaction. */
 TWIN_API twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twin_error *error);
 TWIN_API twin_status twin_index_view_renew(twin_index_view *view, twin_error *error);
 TWIN_API void twin_index_view_free(twin_index_view *view);
 
 /* What to look for. */
 typedef struct twin_index_query_options {
-    double threshold; /* 0: the index's own. A lower one than that finds what bands happen to find. */
+    double threshold; /* 0: the index's own. Below that, pairs are found only if they happen to share a band. */
     size_t top;       /* the most documents reported; 0: all */
-    bool per_label;   /* `top` counts for each label alone, and 0 means the nearest one */
+    bool per_label;   /* `top` applies to each label separately; 0 then means 1 */
 } twin_index_query_options;
 
 /* A document of the index. The id lives until the answer or the view is used again. */
 typedef struct twin_index_entry {
-    uint64_t document; /* its number: larger for what was added later; never given again */
+    uint64_t document; /* its number: larger if added later; never reused */
     twin_text id;
     bool id_is_number;
     uint32_t label;
@@ -156,11 +156,11 @@ typedef struct twin_index_entry {
     double similarity; /* in answers */
 } twin_index_entry;
 
-/* Answers that grow; begin with {0} and end with twin_index_answer_clear(). */
+/* A growing array of matches; begin with {0} and end with twin_index_answer_clear(). */
 typedef struct twin_index_answer {
-    twin_index_entry *entries; /* most similar first; equals by the age of their set, then label, then number */
+    twin_index_entry *entries; /* most similar first; ties by the age of the set, then label, then number */
     size_t count, capacity;
-    bool estimated; /* nothing is kept that would make similarities exact */
+    bool estimated; /* similarities are estimates, since the index keeps neither sets nor texts */
     twin_buffer ids;
 } twin_index_answer;
 TWIN_API void twin_index_answer_clear(twin_index_answer *answer);
@@ -172,7 +172,7 @@ TWIN_API twin_status twin_index_query_items(twin_index_answer *out, twin_index_v
                                             twin_index_query_options options, const uint64_t *items, size_t count,
                                             twin_error *error);
 
-/* How many texts are queried at once. */
+/* How the index is queried for many texts. */
 typedef struct twin_index_query_many_options {
     twin_index_query_options query;
     twin_exec exec;
@@ -214,7 +214,7 @@ TWIN_API twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_i
 TWIN_API twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_entry entry,
                                      twin_error *error);
 
-/* Hears of every document in the order they were added; returns false to stop, and the call then returns
+/* Calls `visit` for every document, in the order of adding. The visit returns false to stop; the call then returns
  * TWIN_ESTOPPED. */
 typedef bool twin_index_visit(void *context, const twin_index_entry *entry);
 TWIN_API twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context,
@@ -223,7 +223,7 @@ TWIN_API twin_status twin_index_each(twin_index_view *view, twin_index_visit *vi
 typedef struct twin_index_pairs_options {
     double threshold;         /* 0: the index's own */
     twin_copies copies;       /* FIRST or NONE */
-    size_t matches_in_memory; /* pairs of different sets at a time; more are sorted in a temporary file. 0: all */
+    size_t matches_in_memory; /* the most pairs held in memory; more are sorted in a temporary file. 0: no limit */
     const char *temp_folder;  /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* receives "pairing" and "verifying" */
@@ -237,26 +237,26 @@ typedef bool twin_index_pair_visit(void *context, const twin_index_entry *a, con
 TWIN_API twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options,
                                       twin_index_pair_visit *visit, void *context, twin_error *error);
 
-/* ---- what it is like */
+/* ---- state */
 
 typedef struct twin_index_info {
     uint64_t documents, sets, too_short;
-    uint64_t removed_sets;   /* whose places in bands are not yet cleared */
-    uint64_t runs;           /* sorted parts that a query looks into */
+    uint64_t removed_sets;   /* still in posting lists */
+    uint64_t runs;           /* sorted runs of postings that a query searches */
     uint64_t bytes;          /* of the file */
-    uint64_t free_bytes;     /* of these, free to be used again */
+    uint64_t free_bytes;     /* of these, unused */
     uint64_t document_bytes; /* records and ids */
     uint64_t signature_bytes, band_bytes, kept_bytes;
-    uint64_t buckets;        /* sets that agree in a band */
+    uint64_t buckets;        /* groups of sets that agree in a band */
     uint64_t largest_bucket; /* in sets */
     double mean_bucket;
 } twin_index_info;
 
 TWIN_API twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error);
 
-/* Reads all of the index and checks that its parts agree: every checksum; each id leads to its document and each
- * document to its set; each set is in every band once, under the right hash, and bands hold no others but removed ones;
- * signatures and digests are those of the kept sets; counts. TWIN_EFORMAT with what is wrong first. */
+/* Reads the whole index and checks that it is consistent: checksums; ids lead to their documents, and documents to their
+ * sets; each set is in every band exactly once, under the right hash, and bands contain no others except removed ones;
+ * signatures and digests belong to the kept sets; counts. TWIN_EFORMAT names the first inconsistency. */
 TWIN_API twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* input.h — where documents come from.
  *
  * An input is one or more folders, JSON-lines files (plain, .gz, .zst), tables (CSV, TSV), text
- * files, files of set rows, or standard input; or texts that the caller has in memory. It is divided into chunks that
+ * files, files of sets, or standard input; or texts that the caller has in memory. It is divided into chunks that
  * several threads may read at once, in any order. Each document comes with its position, and can
- * be fetched again by it. Of files only the names in a folder are kept in memory, so an input may
- * be larger than memory: what cannot be read twice (a pipe, compressed lines) is first copied to
+ * be fetched again by it. Only the names of files in folders are kept in memory, so an input may
+ * be larger than memory; what cannot be read twice (a pipe, compressed lines) is first copied to
  * memory or, if it is large, to an unnamed temporary file.
  *
  * The files of a folder are read as they would be if they were given themselves: .jsonl and
@@ -35,7 +35,7 @@ extern "C" {
 
 typedef enum twin_input_format {
     TWIN_INPUT_DOCUMENTS, /* folders, files, "-": lines on standard input */
-    TWIN_INPUT_SETS,      /* rows, lines "set<separator>element": plain, .gz or .zst, or "-" */
+    TWIN_INPUT_SETS,      /* lines "set<separator>element": plain, .gz or .zst, or "-" */
     TWIN_INPUT_MAIL,      /* messages: files of one, mbox files (both also .gz or .zst), Maildirs, folders, or "-" */
 } twin_input_format;
 
@@ -75,7 +75,7 @@ typedef struct twin_input_options {
     const char *id_field;    /* NULL: "id"; "meta.id" is the member "id" of the object "meta" */
     const char *text_field;  /* NULL: "text"; "title,body": these, joined by a line end, without those that are
                                 missing or null */
-    char separator;          /* of rows; 0: a tab */
+    char separator;          /* of sets; 0: a tab */
     twin_mbox mbox;          /* of mail */
     const char *temp_folder; /* for what must be unpacked and is larger than memory_bytes; NULL: "/tmp" */
     size_t memory_bytes; /* of compressed files of lines or pipes that are kept in memory, all together; 0: 64 MiB */
@@ -102,17 +102,17 @@ typedef struct twin_position {
 /* A document as it is in its input. The texts live until the visitor returns. */
 typedef struct twin_document {
     twin_text id;      /* JSON lines: "id", unescaped; a folder: the path below it, after the folder's
-                          name when there are several inputs; a row: the set.
+                          name when there are several inputs; sets: the set.
                           NULL bytes while a chunk is read: it has none, so its line will be its id */
     bool id_is_number; /* JSON lines: the id was written as a number */
     twin_text
-        text; /* JSON lines: "text", unescaped; a folder: the file's bytes after a byte order mark; a row: the element */
+        text; /* JSON lines: "text", unescaped; a folder: the file's bytes after a byte order mark; sets: the element */
     twin_text record; /* lines: the whole line without its line end; otherwise the same as text */
     twin_position position;
 } twin_document;
 
 typedef enum twin_problem_kind {
-    TWIN_PROBLEM_BROKEN,      /* not a JSON object, or a row without a separator */
+    TWIN_PROBLEM_BROKEN,      /* not a JSON object, or a line of sets without a separator */
     TWIN_PROBLEM_NO_TEXT,     /* no text field, or one that is not a string */
     TWIN_PROBLEM_BAD_ID,      /* an id that is neither a string nor a number */
     TWIN_PROBLEM_UNREADABLE,  /* a file, or a folder in a folder, that could not be read */
@@ -120,7 +120,7 @@ typedef enum twin_problem_kind {
     TWIN_PROBLEM_REPEATED_ID, /* an id that an earlier document has; found by the collection */
     TWIN_PROBLEM_FOREIGN,     /* a file in a folder that is not text */
     TWIN_PROBLEM_ILL_FORMED,  /* a text with ill-formed UTF-8: it is read, with U+FFFD in its place. Not counted among
-                                 problems. Found by who signs the documents of an input */
+                                 problems. Found when documents are signed */
 } twin_problem_kind;
 
 typedef struct twin_problem {
@@ -130,8 +130,8 @@ typedef struct twin_problem {
     char message[160]; /* what is wrong, as part of a sentence: "no field \"text\"" */
 } twin_problem;
 
-/* Of the problems of an input the first are kept or reported, and all are counted: a file of another kind
- * must not fill the memory. */
+/* Only the first problems of an input are kept or reported, but all are counted, so that a file of another kind does
+ * not fill the memory. */
 enum { TWIN_PROBLEMS_KEPT = 100 };
 
 /* Receives what is in a chunk. Both return false to stop reading it. */
@@ -150,9 +150,9 @@ typedef struct twin_read_buffers {
 } twin_read_buffers;
 TWIN_API void twin_read_buffers_clear(twin_read_buffers *buffers);
 
-/* Opens the inputs in the order given; release with twin_input_free(). None at all, missing,
- * unreadable, of an unknown kind, compressed and damaged: a status, and a sentence in `error`
- * unless that is NULL. */
+/* Opens the inputs in the order given; release with twin_input_free(). If there is none, or one
+ * is missing, unreadable, of an unknown kind or damaged, it fails with a sentence in `error`, unless
+ * that is NULL. */
 TWIN_API twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count,
                                      twin_input_options options, twin_error *error);
 
@@ -163,8 +163,8 @@ typedef struct twin_memory_document {
     bool id_is_number; /* it is printed without quotes in JSON */
 } twin_memory_document;
 
-/* Documents that the caller can give by their numbers, 0 .. count - 1: from columns, say, of another
- * library's making. `get` may be called from several threads at once, for any document and more than
+/* Documents that the caller provides by number, 0 .. count - 1, such as the rows of a table in memory. `get` may be
+ * called from several threads at once, for any document and more than
  * once, and must always give the same. TWIN_OK and a document, or a status that ends the reading. */
 typedef struct twin_memory_source {
     uint64_t count;
@@ -173,8 +173,8 @@ typedef struct twin_memory_source {
 } twin_memory_source;
 
 /* Inputs in memory. Nothing is copied: texts and ids, and the array itself, must live unchanged as long as
- * the input. Of the options `format`, `max_bytes` and `chunk_bytes` count. With TWIN_INPUT_SETS each
- * document is a row: its id is the set, and its text the element. */
+ * the input. Only `format`, `max_bytes` and `chunk_bytes` of the options are used. With TWIN_INPUT_SETS
+ * each document is an element: its id is the set, and its text the element. */
 TWIN_API twin_status twin_input_from_texts(twin_input **out, const twin_memory_document *documents, size_t count,
                                            twin_input_options options, twin_error *error);
 TWIN_API twin_status twin_input_from_callback(twin_input **out, twin_memory_source source, twin_input_options options,
@@ -200,7 +200,7 @@ TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, t
 /* Reads one document again. Its line must be counted from the start of the input, since a
  * document without an id is named by it: alone if there is one input, else after the input's
  * name and a colon. The texts live until `buffers` is used again. TWIN_EFORMAT when the document
- * is not there any more. */
+ * is no longer there. */
 TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
                                       twin_position position, twin_error *error);
 

@@ -1,4 +1,4 @@
-/* twinsift.h — finds lookalikes: near-duplicate documents, overlapping sets, messages seen before.
+/* twinsift.h — finds near-duplicate documents, overlapping sets and mail seen before.
  *
  *     documents ──► sets ──► signatures ──► candidates ──► similar
  *             shingle  minhash     bands          similar

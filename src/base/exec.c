@@ -57,7 +57,7 @@ static int processors(void)
 twin_status twin__exec_complete(twin_exec *exec, twin_error *error)
 {
     if ((unsigned)exec->kind >= EXECUTORS)
-        return twin__fail(error, TWIN_EINVAL, "there is no executor number %d", (int)exec->kind);
+        return twin__fail(error, TWIN_EINVAL, "unknown executor %d", (int)exec->kind);
     if (exec->workers < 0 || exec->workers > TWIN_EXEC_MAX_WORKERS)
         return twin__fail(error, TWIN_EINVAL, "workers must be 0 to %d, not %d", (int)TWIN_EXEC_MAX_WORKERS,
                           exec->workers);

@@ -378,7 +378,7 @@ twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bloom_open_
         return twin__fail_null(error, out ? "path" : "out");
     *out = NULL;
     if ((unsigned)options.access > TWIN_BLOOM_WRITE)
-        return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)options.access);
+        return twin__fail(error, TWIN_EINVAL, "unknown access %d", (int)options.access);
     return options.access == TWIN_BLOOM_WRITE ? open_to_write(out, path, options, error)
                                               : open_to_read(out, path, options, false, error);
 }

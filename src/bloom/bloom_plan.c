@@ -127,7 +127,7 @@ static twin_status check_options(const twin_bloom_options *options)
     if (!cell_bits_are_known(options->cell_bits))
         return twin__fail(NULL, TWIN_EINVAL, "cell_bits must be 1, 4, 8 or 16, not %u", options->cell_bits);
     if ((unsigned)options->layout >= LAYOUTS)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no layout number %d", (int)options->layout);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown layout %d", (int)options->layout);
     if (twin_hash_available(options->hash.family) == TWIN_EINVAL)
         return TWIN_EINVAL;
     if (options->functions > TWIN_BLOOM_MAX_FUNCTIONS)

@@ -224,7 +224,7 @@ static twin_status load_head(struct loading *loading, twin_error *error)
     if (stream->status != TWIN_OK)
         return stream->status;
     if (sources > twin_input_sources(loading->collection->input) - loading->sources)
-        return twin__fail(error, TWIN_EINVAL, "made from %llu inputs, which are not all there",
+        return twin__fail(error, TWIN_EINVAL, "written from %llu inputs, which were not all given",
                           (unsigned long long)sources);
     loading->first_source = loading->sources;
     loading->sources += sources;
@@ -249,7 +249,7 @@ static twin_status load_entries(struct loading *loading, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct twin__entry *entry = &loading->entries[i];
         if (entry->id > loading->ids.length || entry->id_length > loading->ids.length - entry->id)
-            return twin__checked_fail(stream, "an id is outside of the ids");
+            return twin__checked_fail(stream, "an id lies outside the block of ids");
     }
     return stream->status;
 }
@@ -312,7 +312,7 @@ static twin_status load(struct loading *loading, FILE *const *files, size_t coun
     for (*at = 0; *at < count && status == TWIN_OK; *at += status == TWIN_OK)
         status = load_file(loading, files[*at], error);
     if (status == TWIN_OK && loading->sources != twin_input_sources(loading->collection->input))
-        status = twin__fail(error, TWIN_EINVAL, "there are more inputs than the files were made from");
+        status = twin__fail(error, TWIN_EINVAL, "more inputs were given than the files were written from");
     twin_buffer_clear(&loading->scheme);
     twin_buffer_clear(&loading->words);
     twin_buffer_clear(&loading->ids);

@@ -321,7 +321,7 @@ static twin_status dedup_create(twin_dedup **out, const struct decision *decisio
 static twin_status check(const twin_dedup_options *options, twin_error *error)
 {
     if ((unsigned)options->preference > TWIN_PREFER_LEAST)
-        return twin__fail(error, TWIN_EINVAL, "there is no preference number %d", (int)options->preference);
+        return twin__fail(error, TWIN_EINVAL, "unknown preference %d", (int)options->preference);
     if ((options->preference >= TWIN_PREFER_MOST) != (options->field != NULL))
         return twin__fail(error, TWIN_EINVAL,
                           "the most and the least need the name of a field, and nothing else does");

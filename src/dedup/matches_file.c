@@ -59,7 +59,7 @@ static twin_status get_rule(struct reading *reading, struct twin__checked_stream
     if (status != TWIN_OK || reading->is_ruled) {
         if (status == TWIN_OK && (preference != reading->rule->preference || chain != reading->rule->chain ||
                                   strcmp(field.bytes, reading->field->bytes) != 0))
-            status = twin__fail(stream->error, TWIN_EINVAL, "made for another rule which documents to keep");
+            status = twin__fail(stream->error, TWIN_EINVAL, "written with another --keep or --chain");
         twin_buffer_clear(&field);
         return status;
     }
@@ -79,7 +79,7 @@ static twin_status get_matches(struct reading *reading, struct twin__checked_str
         uint64_t pair = twin__checked_number(stream, 0);
         twin_match match = { (uint32_t)(pair >> 32), (uint32_t)pair, twin__checked_real(stream, 0) };
         if (match.a >= match.b || match.b >= reading->documents || !(match.similarity >= 0 && match.similarity <= 1))
-            return twin__checked_fail(stream, "a match that cannot be");
+            return twin__checked_fail(stream, "an impossible match");
         if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
             return twin__fail_memory(stream->error);
         matches->items[matches->count++] = match;

@@ -44,7 +44,7 @@ static twin_status check_arguments(const void *out, const twin_edit_scratch *scr
     if ((!a.bytes && a.length) || (!b.bytes && b.length))
         return twin__fail_null(NULL, a.bytes || a.length == 0 ? "b.bytes" : "a.bytes");
     if ((unsigned)unit > TWIN_EDIT_BYTES)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no unit of edits number %d", (int)unit);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown unit of edits %d", (int)unit);
     return TWIN_OK;
 }
 

@@ -198,7 +198,7 @@ twin_status twin_index_open(twin_index **out, const char *path, twin_index_acces
         return twin__fail_null(error, out ? "path" : "out");
     *out = NULL;
     if ((unsigned)access > TWIN_INDEX_WRITE)
-        return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)access);
+        return twin__fail(error, TWIN_EINVAL, "unknown access %d", (int)access);
     return open_index(out, path, access == TWIN_INDEX_WRITE ? TWIN__STORE_WRITE : TWIN__STORE_READ, error);
 }
 

@@ -126,7 +126,7 @@ enum { BATCH_DOCUMENTS = 20000, BATCH_BYTES = 128 << 20 };
 struct adding {
     twin_index *index;
     const twin_input *input;
-    twin_index_add_options feed;
+    twin_index_add_options options;
     twin_index_change *change;
     struct adder {
         struct twin__index_draft draft;
@@ -152,8 +152,8 @@ static twin_status draft_document(void *context, int worker, const twin_index_do
     struct adder *adder = &adding->adders[worker];
     uint64_t before = adder->draft.repaired;
     twin_index_document document = *given;
-    document.label = adding->feed.label;
-    document.time = adding->feed.time;
+    document.label = adding->options.label;
+    document.time = adding->options.time;
     twin_status status = twin__index_draft_add(&adder->draft, adding->index, &adder->scratch, &document);
     *ill_formed += adder->draft.repaired - before;
     if (status == TWIN_OK)
@@ -203,9 +203,9 @@ static twin_status start_writing(struct adding *adding, twin_error *error)
     twin_status status = settle(adding, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__index_batch_move(&adding->writing, &adding->filling, adding->feed.batch_documents))
+    if (!twin__index_batch_move(&adding->writing, &adding->filling, adding->options.batch_documents))
         return twin__fail_memory(error);
-    if (adding->feed.exec.workers <= 1 || !twin__background_start(&adding->background, write_batch, adding))
+    if (adding->options.exec.workers <= 1 || !twin__background_start(&adding->background, write_batch, adding))
         write_batch(adding); /* now */
     return TWIN_OK;
 }
@@ -214,7 +214,7 @@ static bool is_full(const struct adding *adding)
 {
     const struct twin__index_batch *filling = &adding->filling;
     return filling->count > 0 &&
-           (filling->count >= adding->feed.batch_documents || filling->bytes >= adding->feed.batch_bytes);
+           (filling->count >= adding->options.batch_documents || filling->bytes >= adding->options.batch_bytes);
 }
 
 static twin_status collect_draft(void *context, int worker, struct twin__reader *reader, twin_error *error)
@@ -241,7 +241,7 @@ static twin_status finish_writing(struct adding *adding, twin_status status, twi
 
 static void clear_adding(struct adding *adding)
 {
-    for (int i = 0; i < adding->feed.exec.workers; i++) {
+    for (int i = 0; i < adding->options.exec.workers; i++) {
         twin__index_draft_clear(&adding->adders[i].draft);
         twin_scratch_clear(&adding->adders[i].scratch);
     }
@@ -251,34 +251,36 @@ static void clear_adding(struct adding *adding)
 }
 
 twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
-                                 twin_index_add_options feed, twin_error *error)
+                                 twin_index_add_options options, twin_error *error)
 {
     if (!index || !input)
         return twin__fail_null(error, index ? "input" : "index");
-    twin_status status = twin__exec_complete(&feed.exec, error);
+    twin_status status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
     twin_index_change unused = { 0 };
     struct twin__read_counts counts = { 0 };
-    feed.batch_documents = feed.batch_documents ? feed.batch_documents : BATCH_DOCUMENTS;
-    feed.batch_bytes = feed.batch_bytes ? feed.batch_bytes : BATCH_BYTES;
-    struct adding adding = { .index = index, .input = input, .feed = feed, .change = change ? change : &unused };
-    adding.adders = calloc((size_t)feed.exec.workers, sizeof *adding.adders);
+    options.batch_documents = options.batch_documents ? options.batch_documents : BATCH_DOCUMENTS;
+    options.batch_bytes = options.batch_bytes ? options.batch_bytes : BATCH_BYTES;
+    struct adding adding = {
+        .index = index, .input = input, .options = options, .change = change ? change : &unused
+    };
+    adding.adders = calloc((size_t)options.exec.workers, sizeof *adding.adders);
     if (!adding.adders)
         return twin__fail_memory(error);
-    struct twin__index_ingest_options options = { .index = index,
+    struct twin__index_ingest_options reading = { .index = index,
                                                   .input = input,
-                                                  .exec = feed.exec,
-                                                  .strict = feed.strict,
+                                                  .exec = options.exec,
+                                                  .strict = options.strict,
                                                   .process = draft_document,
                                                   .begin = begin_draft,
                                                   .collect = collect_draft,
-                                                  .problem = feed.problem,
+                                                  .problem = options.problem,
                                                   .context = &adding,
-                                                  .problem_context = feed.context,
+                                                  .problem_context = options.context,
                                                   .stage = &twin__stage_adding,
-                                                  .progress = feed.progress };
-    status = twin__index_ingest(&counts, &options, error);
+                                                  .progress = options.progress };
+    status = twin__index_ingest(&counts, &reading, error);
     adding.change->problems += counts.problems;
     adding.change->ill_formed += counts.ill_formed;
     status = finish_writing(&adding, status, error);

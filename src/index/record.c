@@ -223,7 +223,7 @@ twin_status twin__index_format_decode(twin_index_options *out, const char **reas
     *reason = "was written with a hash family that is not in this build of twinsift";
     if (twin_hash_available(out->scheme.shingle.hash.family) != TWIN_OK)
         return TWIN_EUNSUPPORTED;
-    *reason = "was written by a library whose hash gives other numbers";
+    *reason = "was written by a library whose hash function gives other values";
     if (twin__get8(head + 104) != hash_check(out->scheme.shingle.hash))
         return TWIN_EFORMAT;
     *reason = "has a list of stop words that cannot be";

@@ -372,7 +372,7 @@ twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entr
     if (!out || !view)
         return twin__fail_null(error, out ? "view" : "out");
     if (view->index->options.keep == TWIN_KEEP_NONE)
-        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no sets", view->index->path);
+        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was created without sets (--keep)", view->index->path);
     return twin__index_view_items(out, view, entry.set, entry.set_size, error);
 }
 
@@ -382,7 +382,7 @@ twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_en
         return twin__fail_null(error, out ? "view" : "out");
     *out = (twin_text){ "", 0 };
     if (view->index->options.keep != TWIN_KEEP_TEXT)
-        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was made to keep no texts", view->index->path);
+        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was created without texts (--keep)", view->index->path);
     if (entry.set_size == 0)
         return TWIN_OK;
     twin_status status = get_text(view, entry.set, error);

@@ -77,7 +77,7 @@ static twin_status open_folder(struct twin__source **out, struct twin__opening *
 {
     const twin_input_options *options = &opening->settings->options;
     if (options->format == TWIN_INPUT_SETS)
-        return twin__fail(error, TWIN_EINVAL, "%s is a folder, and rows are read from files", opening->name);
+        return twin__fail(error, TWIN_EINVAL, "%s is a folder; sets are read from files", opening->name);
     if (strcmp(opening->path, "-") == 0)
         return twin__fail(error, TWIN_EINVAL, "standard input is a folder; give the folder by its name");
     struct folder_source *folder = calloc(1, sizeof *folder);

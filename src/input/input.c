@@ -352,7 +352,7 @@ static twin_status fail_changed(const twin_input *input, twin_position position,
     if (status == TWIN_ENOMEM)
         status = twin__fail_memory(error);
     else
-        status = twin__fail(error, TWIN_EFORMAT, "%s is not the document any more that it was",
+        status = twin__fail(error, TWIN_EFORMAT, "%s has changed since it was first read",
                             status == TWIN_OK ? words.bytes : "a position outside the inputs");
     twin_buffer_clear(&words);
     return status;

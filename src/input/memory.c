@@ -34,7 +34,7 @@ static twin_status get(twin_memory_document *out, const struct memory *memory, u
     else
         status = memory->by_call.get(memory->by_call.context, number, out);
     if (status != TWIN_OK)
-        return twin__fail(error, status, "document %" PRIu64 " could not be had: %s", number + 1,
+        return twin__fail(error, status, "document %" PRIu64 " could not be obtained: %s", number + 1,
                           twin_status_text(status));
     if ((out->text.length && !out->text.bytes) || (out->id.length && !out->id.bytes))
         return twin__fail(error, TWIN_EINVAL, "document %" PRIu64 " has a text or an id of NULL that is not empty",

@@ -259,7 +259,7 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
     if (!similar || !visit)
         return twin__fail_null(NULL, similar ? "visit" : "similar");
     if ((unsigned)copies > TWIN_COPIES_NONE)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no choice of copies number %d", (int)copies);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown choice of copies %d", (int)copies);
     if (similar->other)
         return twin__between_each(similar, copies, visit, context);
     size_t documents = twin_collection_count(similar->collection).documents;

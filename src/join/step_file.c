@@ -36,7 +36,7 @@ static twin_status add_part(struct parts *parts, uint64_t number, uint64_t of, t
         return twin__fail(error, TWIN_EINVAL, "one of %" PRIu64 " parts, while the files before it are of %" PRIu32,
                           of, parts->of);
     if (parts->seen[number])
-        return twin__fail(error, TWIN_EINVAL, "part %" PRIu64 " of %" PRIu64 " is there twice", number + 1, of);
+        return twin__fail(error, TWIN_EINVAL, "part %" PRIu64 " of %" PRIu64 " was given twice", number + 1, of);
     parts->seen[number] = true;
     return TWIN_OK;
 }
@@ -49,7 +49,7 @@ static twin_status read_head(struct parts *parts, struct twin__checked_stream *s
         return twin__checked_fail(stream, "there is no such part");
     if (found != fingerprint)
         return twin__fail(stream->error, TWIN_EINVAL,
-                          "made from other signatures, or from the same in another order");
+                          "written from other signatures, or from the same ones in another order");
     return add_part(parts, number, of, stream->error);
 }
 

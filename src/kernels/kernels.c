@@ -96,7 +96,7 @@ twin_cpu twin_cpu_level(void)
 twin_status twin_cpu_use(twin_cpu level)
 {
     if ((unsigned)level >= TWIN_CPU_LEVELS)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no level number %d", (int)level);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown level %d", (int)level);
     if (level > twin_cpu_best())
         return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s", twin_cpu_name(level));
     atomic_store_explicit(&twin__kernels_chosen, &twin__kernels_of[level], memory_order_relaxed);

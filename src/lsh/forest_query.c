@@ -138,9 +138,9 @@ static void place_cursors(struct search *search, const struct twin__forest_run *
 }
 
 static twin_status begin_search(struct search *search, const twin_forest *forest, twin_forest_scratch *scratch,
-                                const uint32_t *labels, twin_forest_query_options ask)
+                                const uint32_t *labels, twin_forest_query_options options)
 {
-    const size_t trees = forest->options.trees, work = twin_forest_work(ask);
+    const size_t trees = forest->options.trees, work = twin_forest_work(options);
     size_t slots = 64;
     while (slots < 2 * work && slots < 2 * forest->used[TWIN__FOREST_GROUPS])
         slots *= 2;
@@ -262,15 +262,15 @@ static void select_first(struct found *items, size_t count, size_t wanted)
     }
 }
 
-size_t twin_forest_work(twin_forest_query_options ask)
+size_t twin_forest_work(twin_forest_query_options options)
 {
-    if (ask.most == 0)
-        ask.most = DEFAULT_MOST;
-    return ask.most > (SIZE_MAX - 1024) / 64 ? SIZE_MAX : 64 * ask.most + 1024;
+    if (options.most == 0)
+        options.most = DEFAULT_MOST;
+    return options.most > (SIZE_MAX - 1024) / 64 ? SIZE_MAX : 64 * options.most + 1024;
 }
 
 twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const twin_forest *forest,
-                              twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_query_options ask)
+                              twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_query_options options)
 {
     if (!out || !count || !forest || !scratch || !labels)
         return twin__fail_null(NULL, !out       ? "out"
@@ -280,21 +280,22 @@ twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const t
                                                 : "labels");
     struct search search;
     *count = 0;
-    if (ask.lowest > forest->options.depth)
-        return twin__fail(NULL, TWIN_EINVAL, "lowest must be 0 to %zu, not %zu", forest->options.depth, ask.lowest);
-    if (ask.most == 0)
-        ask.most = DEFAULT_MOST;
-    twin_status status = begin_search(&search, forest, scratch, labels, ask);
+    if (options.lowest > forest->options.depth)
+        return twin__fail(NULL, TWIN_EINVAL, "lowest must be 0 to %zu, not %zu", forest->options.depth,
+                          options.lowest);
+    if (options.most == 0)
+        options.most = DEFAULT_MOST;
+    twin_status status = begin_search(&search, forest, scratch, labels, options);
     if (status != TWIN_OK)
         return status;
 
-    int lowest = ask.lowest ? (int)ask.lowest : 1;
-    for (int level = deepest(&search); level >= lowest && search.found_count < ask.most && search.work > 0;
+    int lowest = options.lowest ? (int)options.lowest : 1;
+    for (int level = deepest(&search); level >= lowest && search.found_count < options.most && search.work > 0;
          level = deepest(&search))
         climb(&search, level);
 
     name_found(&search);
-    *count = search.found_count < ask.most ? search.found_count : ask.most;
+    *count = search.found_count < options.most ? search.found_count : options.most;
     select_first(search.found, search.found_count, *count);
     qsort(search.found, *count, sizeof search.found[0], by_level_and_id);
     for (size_t i = 0; i < *count; i++)

@@ -188,7 +188,7 @@ twin_status twin_mail_open(twin_mail **out, const char *path, twin_mail_access a
         return twin__fail_null(error, out ? "path" : "out");
     *out = NULL;
     if (access != TWIN_MAIL_READ && access != TWIN_MAIL_WRITE)
-        return twin__fail(error, TWIN_EINVAL, "there is no access number %d", (int)access);
+        return twin__fail(error, TWIN_EINVAL, "unknown access %d", (int)access);
     return twin__mail_open(out, path, access == TWIN_MAIL_WRITE ? TWIN__STORE_WRITE : TWIN__STORE_READ, error);
 }
 

@@ -106,9 +106,9 @@ twin_status twin_mail_baseline_create(twin_mail_baseline **out, twin_mail_baseli
         return twin__fail_null(NULL, "out");
     *out = NULL;
     if (options.kind != TWIN_MAIL_RULE && options.kind != TWIN_MAIL_FOREST)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no filter number %d", (int)options.kind);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown filter %d", (int)options.kind);
     if (!(options.threshold >= 0 && options.threshold <= 1))
-        return twin__fail(NULL, TWIN_EINVAL, "the threshold is from 0 to 1");
+        return twin__fail(NULL, TWIN_EINVAL, "the threshold must be 0 to 1");
     twin_mail_baseline *filter = calloc(1, sizeof *filter);
     if (!filter)
         return twin__fail_memory(NULL);

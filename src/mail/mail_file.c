@@ -228,7 +228,7 @@ static twin_status load_format(struct twin__model *out, uint32_t *version, twin_
     memcpy(key, at + 16, sizeof key);
     twin_hash hash = { .family = TWIN_HASH_SIP, .key = { key[0], key[1] } };
     if (twin__get8(at + 48) != twin_hash_bytes(hash, HASH_CHECK, sizeof HASH_CHECK - 1))
-        return twin__fail(error, TWIN_EFORMAT, "%s was written by a library whose hash gives other numbers",
+        return twin__fail(error, TWIN_EFORMAT, "%s was written by a library whose hash function gives other values",
                           twin__store_path(store));
     status = twin__model_init(
         out, (twin_mail_options){ .keep_messages = twin__get8(at + 32), .keep_days = twin__get8(at + 40) }, key);

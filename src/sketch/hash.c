@@ -43,7 +43,7 @@ twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
 twin_status twin_hash_available(twin_hash_family family)
 {
     if ((unsigned)family >= FAMILIES)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no hash family number %d", (int)family);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown hash family %d", (int)family);
 #ifndef TWIN_FARMHASH
     if (family == TWIN_HASH_FARM)
         return twin__fail(NULL, TWIN_EUNSUPPORTED, "the hash family farm is not in this build of twinsift");

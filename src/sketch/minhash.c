@@ -69,7 +69,7 @@ twin_status twin_minhash_create(twin_minhash **out, twin_minhash_options options
         return twin__fail(NULL, TWIN_EINVAL, "slots must be 1 to %d, not %zu", (int)TWIN_MINHASH_MAX_SLOTS,
                           options.slots);
     if ((unsigned)options.sketch >= SKETCHES)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no sketch number %d", (int)options.sketch);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown sketch %d", (int)options.sketch);
     if (options.slots == 0)
         options.slots = TWIN_MINHASH_DEFAULT_SLOTS;
     twin_minhash *hasher = malloc(sizeof *hasher + 2 * options.slots * sizeof hasher->functions[0]);

@@ -127,7 +127,7 @@ static void add_stops(twin_shingler *shingler, twin_shingle_options options)
 static twin_status check_options(const twin_shingle_options *options)
 {
     if ((unsigned)options->kind > TWIN_SHINGLE_STOP)
-        return twin__fail(NULL, TWIN_EINVAL, "there is no kind of shingle number %d", (int)options->kind);
+        return twin__fail(NULL, TWIN_EINVAL, "unknown kind of shingle %d", (int)options->kind);
     if (options->width > TWIN_SHINGLE_MAX_WIDTH)
         return twin__fail(NULL, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
                           (int)TWIN_SHINGLE_MAX_WIDTH, options->width);

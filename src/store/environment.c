@@ -251,7 +251,7 @@ static twin_status fail_attempts(twin_error *error, const struct twin__environme
     struct stat named;
     if (!same(identity_from(stat(e->path, &named), &named), e->file))
         return fail_replaced(error, e->path);
-    return twin__fail(error, TWIN_EBUSY, "%s: changes too fast to be read; try again later", e->path);
+    return twin__fail(error, TWIN_EBUSY, "%s: keeps changing while it is read; try again later", e->path);
 }
 
 /* Checks all pages of the newest state, held fast by a transaction that reads. */

@@ -96,7 +96,7 @@ twin_status twin__store_name_file(const char *temporary, const char *path, bool 
     bool good = replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
     twin_status status = TWIN_OK;
     if (!good && errno == EEXIST)
-        status = twin__fail(error, TWIN_EINVAL, "%s: exists already", path);
+        status = twin__fail(error, TWIN_EINVAL, "%s: already exists", path);
     else if (!good)
         status = twin__fail(error, TWIN_EIO, "%s: could not be written: %m", path);
     if (!replace || !good)
@@ -145,7 +145,7 @@ static twin_status hold_old(int *held, const char *path, bool replace, twin_erro
     if (lstat(path, &found) != 0)
         return TWIN_OK;
     if (!replace)
-        return twin__fail(error, TWIN_EINVAL, "%s: exists already", path);
+        return twin__fail(error, TWIN_EINVAL, "%s: already exists", path);
     return twin__store_hold_file(held, path, LOCK_EX, error);
 }
 

@@ -419,7 +419,7 @@ twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text 
     case TWIN_NORMAL_FOLD: status = fold(out, &bad, text); break;
     case TWIN_NORMAL_CHECK: status = check(out, &bad, text); break;
     case TWIN_NORMAL_BYTES: status = twin_buffer_append(out, text.bytes, text.length); break;
-    default: return twin__fail(NULL, TWIN_EINVAL, "there is no normalisation number %d", (int)normal);
+    default: return twin__fail(NULL, TWIN_EINVAL, "unknown normalisation %d", (int)normal);
     }
     if (replaced)
         *replaced += bad;

@@ -150,7 +150,7 @@ unopened=( # arguments | message
     "plain.jsonl.gz | plain.jsonl.gz is not gzip data, though its name ends in .gz"
     "plain.jsonl.zst | plain.jsonl.zst is not zstd data, though its name ends in .zst"
     "- - | standard input can be read only once"
-    "--sets folder | folder is a folder, and rows are read from files"
+    "--sets folder | folder is a folder; sets are read from files"
     "--sets missing.tsv | missing.tsv cannot be opened"
 )
 
@@ -418,7 +418,7 @@ check_rows()
         expect "--strict row ${field[0]}" 2 "" "rows$i.tsv:2${field[1]}" "$TWINSIFT" pairs --sets --strict "rows$i.tsv"
     done
     expect "another separator" 2 "" "no ',' in the row" "$TWINSIFT" pairs --sets=, rows0.tsv
-    grep -qF "no row could be read" err || fail "another separator" "not \"no row could be read\""
+    grep -qF "no line could be read" err || fail "another separator" "not \"no line could be read\""
 }
 
 check_whole_files()

@@ -33,13 +33,15 @@ while IFS=: read -r page target; do
 done < <(grep -HoE '\]\([^) ]+\)' "${documents[@]}" | sed -E 's/\]\(//; s/\)$//')
 
 # ---- names of files, in documents between backticks, in sources in comments: one with a folder is there, one without is
-# somewhere in the tree. Words in capitals stand for any name; the changelog may name what is no more.
+# somewhere in the tree. Words in capitals stand for any name. The changelog and decisions that others have replaced may
+# name what no longer exists.
 
+replaced=$(sed -nE '/replaced by/I s/^\| \[[0-9]+\]\((.*)\.md\) \|.*/\1/p' docs/decisions/README.md | sed 's/\.md.*//' | paste -sd '|')
 find bench cli cmake docs examples fuzz include lab src tests tools -type f >"$here/known"
 ls -p | grep -v / >>"$here/known"
 echo cmocka.h >>"$here/known"
 {
-    grep -HonE '`[^`]+`' "${documents[@]}" | grep -vE '^(README|CHANGELOG)\.md:'
+    grep -HonE '`[^`]+`' "${documents[@]}" | grep -vE "^(README|CHANGELOG|docs/decisions/($replaced))\.md:"
     grep -rnE --include='*.[ch]' --include='*.cc' '^ ?\*|/\*|//' include src cli lab tests fuzz bench examples | sed 's/"[^"]*"//g'
     grep -rnE --include='*.sh' --include='*.cmake' --include='*.bash' '^[[:space:]]*#' tests tools cmake bench
 } >"$here/texts"

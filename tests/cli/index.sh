@@ -252,7 +252,7 @@ index 2 add --json sets.twin plain.jsonl
 prints ''
 echo 'no tab' >plain.tsv
 index 2 query rows.twin plain.tsv
-says 'no row could be read'
+says 'no line could be read'
 { cat plain.jsonl && echo '{"text":"nothing that was ever seen before, by anyone"}'; } >half.jsonl
 index 1 query sets.twin half.jsonl
 index 0 add folder.twin -q half.jsonl

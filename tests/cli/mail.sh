@@ -164,7 +164,7 @@ expect 0 mail correct --as spam "$few/junk/2.eml"
 expect 0 mail check "$few/junk/2.eml"
 expect 0 mail forget "$few/junk/2.eml"
 says '1 forgotten, 0 not known'
-says 'cannot be taken back'
+says 'cannot be undone'
 expect 0 mail forget "$few/junk/2.eml"
 says '0 forgotten, 1 not known'
 

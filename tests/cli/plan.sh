@@ -10,14 +10,14 @@ silent() { [ ! -s err ] || fail "$asked: said $(cat err)"; }
 
 run 0 --reject 0.6:0.01 --accept 0.9:0.99
 prints 'rows 15 bands 20 hashes 300
-reject: P(0.6) = 0.009362, at most 0.01 was asked
-accept: P(0.9) = 0.990055, at least 0.99 was asked
+reject: P(0.6) = 0.009362, at most 0.01 requested
+accept: P(0.9) = 0.990055, at least 0.99 requested
 half-way: P(0.7983) = 0.5'
 silent
 
 run 0 --threshold 0.8 --hashes 128
 prints 'rows 5 bands 25 hashes 128
-accept: P(0.8) = 0.999951, at least 0.999 was asked
+accept: P(0.8) = 0.999951, at least 0.999 requested
 half-way: P(0.4868) = 0.5'
 cp out slots
 run 0 --threshold .8 && cmp -s out slots || fail '128 hashes are not the default'
@@ -45,8 +45,8 @@ run 0 --threshold 0.8 --curve
 
 run 0 --bloom 1M:0.01
 prints 'cells 9585059 functions 7 bytes 1198133
-size: 1.14 MiB, 9.59 cells an item
-false positives: 0.01004 after 1000000 items, 0.01 was asked
+size: 1.14 MiB, 9.59 cells per item
+false positives: 0.01004 after 1000000 items, 0.01 requested
 bloom create: blocks, cells 10099712 functions 8, 1.20 MiB, false positives 0.009998'
 run 0 --bloom 1000000000:0.01
 has_line 'cells 9585058378 functions 7 bytes 1198132298'
@@ -65,14 +65,14 @@ if command -v python3 >/dev/null; then
     python3 -c '
 import json
 plan = json.load(open("out"))
-assert plan["reject"]["probability"] <= plan["reject"]["asked"] == .01, plan
-assert plan["accept"]["probability"] >= plan["accept"]["asked"] == .99, plan
+assert plan["reject"]["probability"] <= plan["reject"]["requested"] == .01, plan
+assert plan["accept"]["probability"] >= plan["accept"]["requested"] == .99, plan
 assert len(plan["curve"]) == 21 and plan["curve"][-1] == [1, 1], plan
 for j, p in plan["curve"]:
     assert abs(p - (1 - (1 - j ** 15) ** 20)) < 1e-9, (j, p)' || fail "$asked: not the JSON it should be"
 fi
 run 0 --json --bloom 1G:0.01
-prints '{"items":1000000000,"asked":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766,"file":{"layout":"blocks","cells":10099308032,"functions":8,"bytes":1262413504,"probability":0.009999998611}}'
+prints '{"items":1000000000,"requested":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766,"file":{"layout":"blocks","cells":10099308032,"functions":8,"bytes":1262413504,"probability":0.009999998611}}'
 
 # ---- wrong uses
 

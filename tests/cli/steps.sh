@@ -97,10 +97,10 @@ same one.jsonl steps.jsonl "$asked"
 wrong 'other signatures' join part-a.sig part-c.sig part-b.sig 1.cand 2.cand -o x
 wrong 'part 2 of 2 is missing' join part-?.sig 1.cand -o x
 wrong 'part 1 of 3 is missing' filter part-?.sig 2.pairs 3.pairs -o x
-wrong 'is there twice' filter part-?.sig 1.pairs 1.pairs -o x
+wrong 'was given twice' filter part-?.sig 1.pairs 1.pairs -o x
 wrong 'another scheme' band part-a.sig part-b.other -o x
-wrong 'not made by sign, band or join' band part-a.jsonl -o x
-wrong 'of candidates; wanted are files made by sign' band part-a.sig 1.cand -o x
+wrong 'not written by sign, band or join' band part-a.jsonl -o x
+wrong 'of candidates; give files written by sign' band part-a.sig 1.cand -o x
 wrong 'no candidates' join part-a.sig -o x
 wrong '-o FILE' band part-a.sig
 wrong 'standard input' sign - -o x

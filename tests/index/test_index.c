@@ -360,7 +360,7 @@ static void what_was_fixed_is_read_back(void **state)
     assert_int_equal(stat_of.st_mode & 077, 0); /* a secret key lies in it */
     twin_index_document document = { .id = { "a", 1 }, .text = { "un b c", 6 } };
     BAD(TWIN_EINVAL, "reading only", twin_index_add(NULL, index, &document, 1, serial, &error));
-    BAD(TWIN_EINVAL, "exists already", twin_index_create(path, given, false, &error));
+    BAD(TWIN_EINVAL, "already exists", twin_index_create(path, given, false, &error));
     twin_index_close(index);
 }
 
@@ -386,7 +386,7 @@ static void options_that_cannot_be_are_refused(void **state)
 
 /* ---- batches ---- */
 
-/* Whatever the limits, a batch has at most as many documents as was asked, all of them arrive, and in order. Pieces of
+/* Whatever the limits, a batch has at most as many documents as requested, all of them arrive, and in order. Pieces of
  * an input and batches end at unlike places, so most batches end inside a draft. */
 static void batches_of_any_size_hold_all_documents(void **state)
 {
@@ -475,7 +475,7 @@ static void rows_are_sets_as_they_are(void **state)
     BAD(TWIN_EINVAL, "an index of sets",
         twin_index_query(&answer, view, (twin_index_query_options){ 0 }, (twin_text){ "a", 1 }, &error));
     twin_text text;
-    BAD(TWIN_EUNSUPPORTED, "no texts", twin_index_text(&text, view, entry, &error));
+    BAD(TWIN_EUNSUPPORTED, "without texts", twin_index_text(&text, view, entry, &error));
     twin_index_answer_clear(&answer);
     twin_index_view_free(view);
     twin_index_close(index);

@@ -213,7 +213,7 @@ static void an_open_file_is_not_replaced(void **state)
     for (int attempt = 0; attempt < 2; attempt++) {
         BAD(TWIN_EBUSY, held_words, twin_index_compact(path, &error));
         BAD(TWIN_EBUSY, held_words, twin_index_create(path, options, true, &error));
-        BAD(TWIN_EINVAL, "exists already", twin_index_create(path, options, false, &error));
+        BAD(TWIN_EINVAL, "already exists", twin_index_create(path, options, false, &error));
         assert_true(child_says(meets_locks));
     }
     add_words(index, 0, 5);
@@ -399,7 +399,7 @@ static void *create_at_once(void *arg)
             unlink(path);
         pthread_barrier_wait(&race->line);
         twin_status status = twin_index_create(path, options_for(TWIN_KEEP_SETS), false, &error);
-        race->lost[rival->number] += status == TWIN_EINVAL && strstr(error.message, "exists already");
+        race->lost[rival->number] += status == TWIN_EINVAL && strstr(error.message, "already exists");
         pthread_barrier_wait(&race->line);
         twin_index *index = NULL;
         if (status == TWIN_OK && twin_index_open(&index, path, TWIN_INDEX_WRITE, &error) == TWIN_OK)

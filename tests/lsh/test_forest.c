@@ -82,14 +82,14 @@ static void check_query(const twin_forest *forest, twin_forest_scratch *scratch,
     uint32_t labels[LABELS];
     draw_labels(labels, state);
     labels[twin__random_below(state, LABELS)] = 1;
-    twin_forest_query_options ask = { 1 + (size_t)twin__random_below(state, 40),
-                                      (size_t)twin__random_below(state, 6) };
+    twin_forest_query_options options = { 1 + (size_t)twin__random_below(state, 40),
+                                          (size_t)twin__random_below(state, 6) };
     size_t count, all = expect(expected, labels, 0);
     assert_int_equal(twin_forest_distinct(forest), all);
-    all = expect(expected, labels, ask.lowest ? ask.lowest : 1);
+    all = expect(expected, labels, options.lowest ? options.lowest : 1);
     qsort(expected, all, sizeof expected[0], by_level_and_id);
-    assert_int_equal(twin_forest_query(found, &count, forest, scratch, labels, ask), TWIN_OK);
-    assert_int_equal(count, all < ask.most ? all : ask.most);
+    assert_int_equal(twin_forest_query(found, &count, forest, scratch, labels, options), TWIN_OK);
+    assert_int_equal(count, all < options.most ? all : options.most);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(found[i].id, expected[i].id);
         assert_int_equal(found[i].level, expected[i].level);
@@ -225,12 +225,12 @@ static void a_crowd_costs_no_more_than_the_bound(void **state_unused)
         assert_int_equal(twin_forest_add(forest, id, labels), TWIN_OK);
     }
     labels[DEEP - 1] = labels[2 * DEEP - 1] = 0;
-    twin_forest_query_options ask = { ASKED, 0 };
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, ask), TWIN_OK);
+    twin_forest_query_options options = { ASKED, 0 };
+    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, options), TWIN_OK);
     assert_int_equal(count, ASKED);
-    assert_true(twin_forest_work(ask) < CROWD);
+    assert_true(twin_forest_work(options) < CROWD);
     /* What it may have seen bounds what it needed room for. */
-    assert_true(scratch.bytes[1] < 64 * twin_forest_work(ask));
+    assert_true(scratch.bytes[1] < 64 * twin_forest_work(options));
 
     assert_int_equal(
         twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ CROWD, 0 }), TWIN_OK);
@@ -264,9 +264,9 @@ static void answers_do_not_depend_on_the_order_of_adding(void **state_unused)
         size_t n, m;
         memset(x, 0, sizeof x);
         memset(y, 0, sizeof y);
-        twin_forest_query_options ask = { ASKED, 0 };
-        assert_int_equal(twin_forest_query(x, &n, forward, &scratch, vectors[i], ask), TWIN_OK);
-        assert_int_equal(twin_forest_query(y, &m, backward, &scratch, vectors[i], ask), TWIN_OK);
+        twin_forest_query_options options = { ASKED, 0 };
+        assert_int_equal(twin_forest_query(x, &n, forward, &scratch, vectors[i], options), TWIN_OK);
+        assert_int_equal(twin_forest_query(y, &m, backward, &scratch, vectors[i], options), TWIN_OK);
         assert_int_equal(n, m);
         assert_memory_equal(x, y, sizeof x);
         assert_int_equal(x[0].id, i);

@@ -156,7 +156,7 @@ static void a_file_is_created_whole_or_not_at_all(void **state)
     assert_int_equal(stat(path, &found), 0);
     assert_int_equal(found.st_mode & 077, 0);
 
-    BAD(TWIN_EINVAL, "exists already",
+    BAD(TWIN_EINVAL, "already exists",
         twin__store_create(path, &schema, (struct twin__store_create_options){ 0 }, write_mark, &two, &failure));
     BAD(TWIN_ESTOPPED, "", twin__store_create(path, &schema, replace, write_mark_and_fail, &two, &failure));
     twin__store *store = open_store(TWIN__STORE_READ);
