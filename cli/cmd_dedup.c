@@ -17,8 +17,10 @@
 #include "support/search_options.h"
 #include "support/usage.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 struct request {
     struct shared_options shared;
@@ -109,6 +111,14 @@ static const char *cannot_resume(const struct request *request)
     return NULL;
 }
 
+static bool uses_index(const struct request *request)
+{
+    bool found = request->update != NULL;
+    for (size_t i = 0; i < request->against.count; i++)
+        found |= is_index(request->against.items[i]);
+    return found;
+}
+
 static const char *contradiction(const struct request *request)
 {
     if (request->dry_run && request->output)
@@ -117,6 +127,9 @@ static const char *contradiction(const struct request *request)
         return "--dry-run changes nothing, so --update does not apply; use --against";
     if (request->shared.input.format == TWIN_INPUT_SETS && (request->update || request->against.count))
         return "--sets: --against and --update need texts";
+    if (request->measure != TWIN_JACCARD && uses_index(request))
+        return "--measure containment: an index finds Jaccard similarity only; give the documents themselves to "
+               "--against";
     if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST)
         return "--sets: sets have no text, so --keep must be first";
     return request->resume ? cannot_resume(request) : NULL;
@@ -135,6 +148,7 @@ static bool begin_indexes(struct run *run)
     struct known_request wanted = { .paths = run->indexes,
                                     .count = run->index_count,
                                     .threshold = given ? request->shared.scheme.threshold : 0,
+                                    .scheme = &run->scheme,
                                     .exec = run->exec,
                                     .quiet = request->shared.quiet };
     return wanted.count == 0 || known_begin(&run->known, wanted);
@@ -273,6 +287,8 @@ static bool write_outputs(struct run *run)
 {
     const struct request *request = run->request;
     struct dedup_result result = result_of(run);
+    if (request->groups && !request->shared.quiet)
+        remark_repeated_ids(run->collection);
     bool done = (!request->groups || write_groups(&result, request->groups)) &&
                 (request->dry_run || write_kept(&result, request->output));
     if (!request->dry_run || request->groups)
@@ -350,6 +366,8 @@ static void print_stats(const struct run *run)
     record_count(&record, "known", counts.excluded);
     record_count(&record, "groups", counts.groups);
     record_count(&record, "too_short", read.too_short);
+    if (run->request->keep.rule >= TWIN_PREFER_MOST)
+        record_count(&record, "without_field", counts.without_field);
     record_count(&record, "skipped", read.problems);
     record_count(&record, "ill_formed", read.ill_formed);
     record_count(&record, "record_bytes", counts.bytes);
@@ -386,11 +404,16 @@ static bool open_input(struct run *run, twin_progress progress)
         return false;
     if (!request->update)
         return true;
+    if (access(request->update, F_OK) != 0 && errno == ENOENT) {
+        fail("%s: there is no such index; 'twinsift index create %s' creates it", request->update, request->update);
+        return false;
+    }
     run->update = (struct update_run){ .index = request->update,
                                        .output = request->output,
                                        .input = run->input,
                                        .exec = run->exec,
-                                       .progress = progress };
+                                       .progress = progress,
+                                       .quiet = request->shared.quiet };
     bool good = update_recover(&run->is_done_before, &run->update);
     if (good && run->is_done_before && !request->shared.quiet)
         warn("%s: this run was interrupted when its outputs were complete; the rest has been added to the index now",

@@ -87,11 +87,11 @@ static void write_counts(FILE *out, const struct dedup_result *result)
     write_row(out, "near copies", counts.near_copies, "dropped: verified similar to the one kept");
     if (result->known->count)
         write_row(out, "known", counts.excluded, "dropped: similar to a document of --against or --update");
-    snprintf(what, sizeof what, "%.2f %% of the documents",
-             counts.documents ? 100. * (double)counts.kept / (double)counts.documents : 100.);
-    write_row(out, "kept", counts.kept, what);
+    write_row(out, "kept", counts.kept, write_kept_share(what, sizeof what, &counts));
     write_row(out, "groups", counts.groups, "kept documents for which others were dropped");
     write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");
+    if (counts.without_field)
+        write_row(out, "without field", counts.without_field, "do not have the field of --keep: preferred last");
     write_row(out, "bad records", read.problems, "could not be read: left out");
     write_row(out, "pairs compared", counts.search.verified, "");
     fputs("</table>\n", out);
@@ -256,7 +256,7 @@ static void write_document(FILE *out, const struct dedup_result *result, uint32_
                            const twin_edit_spans *spans, bool second)
 {
     twin_text id = twin_collection_id(NULL, result->collection, document);
-    fputs("<div><b>", out);
+    fputs("<div dir=\"auto\"><b dir=\"auto\">", out); /* Arabic and Hebrew from the right */
     escape_html(out, id.bytes, id.length);
     fputs("</b>", out);
     write_side(out, text, spans, second);

@@ -82,6 +82,18 @@ static bool append_id(twin_buffer *ids, struct known_match *match, twin_text id)
 
 /* ---- querying indexes ---- */
 
+/* Similarities are those of the index; that is worth a remark if they mean something else than the others do. */
+static void remark_rule(const char *path, const twin_index *index, const twin_scheme *scheme)
+{
+    twin_scheme own = twin_index_options_of(index).scheme;
+    if (own.shingle.kind != scheme->shingle.kind || own.shingle.width != scheme->shingle.width ||
+        own.normal != scheme->normal)
+        warn("%s: is queried by its own rule, %s:%zu%s; documents of the input are compared by %s:%zu%s", path,
+             twin_shingle_kind_name(own.shingle.kind), own.shingle.width,
+             own.normal == TWIN_NORMAL_FOLD ? "" : " --raw", twin_shingle_kind_name(scheme->shingle.kind),
+             scheme->shingle.width, scheme->normal == TWIN_NORMAL_FOLD ? "" : " --raw");
+}
+
 /* Opens an index, with a view for each worker. */
 static bool open_index(struct known_indexes *indexes, size_t number)
 {
@@ -90,10 +102,12 @@ static bool open_index(struct known_indexes *indexes, size_t number)
     twin_status status = twin_index_open(&indexes->indexes[number], path, TWIN_INDEX_READ, &error);
     for (int i = 0; i < indexes->request.exec.workers && status == TWIN_OK; i++)
         status = twin_index_view_create(&indexes->workers[i].views[number], indexes->indexes[number], &error);
-    if (status != TWIN_OK)
+    if (status != TWIN_OK) {
         fail_status(path, status, &error);
-    else if (!indexes->request.quiet)
+    } else if (!indexes->request.quiet) {
         remark_answers(path, indexes->indexes[number], indexes->request.threshold);
+        remark_rule(path, indexes->indexes[number], indexes->request.scheme);
+    }
     return status == TWIN_OK;
 }
 

@@ -26,7 +26,8 @@ void known_clear(struct known *known);
 struct known_request {
     const char **paths;
     size_t count;
-    double threshold; /* 0: that of each index */
+    double threshold;          /* 0: that of each index */
+    const twin_scheme *scheme; /* by which the documents of the input are compared with each other */
     twin_exec exec;
     bool quiet; /* no remarks about their answers */
 };

@@ -204,6 +204,14 @@ static bool write_one(const struct dedup_result *result, const char *path)
 
 /* ---- one output per input ---- */
 
+/* A folder whose files are read as lines or tables has no documents of its own: each of those files has an output. */
+static bool is_folder_of_files(const struct dedup_result *result, struct range range)
+{
+    struct stat about;
+    return range.begin == range.end && stat(twin_input_name(result->input, range.source), &about) == 0 &&
+           S_ISDIR(about.st_mode);
+}
+
 /* Writes each output; their names come when all are written. */
 static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
 {
@@ -213,7 +221,7 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
     for (size_t i = 0; good && i < count; i++) {
         struct heading heading = { 0 };
         range = range_of(result, (uint32_t)i, range.end);
-        if (result->part.of && i % result->part.of != result->part.number)
+        if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
         good = output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, &heading, result, range) &&
                output_file_close(&outputs[i]);
@@ -251,6 +259,33 @@ bool write_kept(const struct dedup_result *result, const char *path)
 }
 
 /* ---- groups ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void remark_repeated_ids(const twin_collection *collection)
+{
+    static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
+    size_t count = twin_collection_count(collection).documents, repeated = 0;
+    uint64_t *hashes = malloc((count + 1) * sizeof *hashes);
+    if (!hashes)
+        return; /* a remark that cannot be made is no failure */
+    for (size_t i = 0; i < count; i++) {
+        twin_text id = twin_collection_id(NULL, collection, (uint32_t)i);
+        hashes[i] = twin_hash_bytes(plain, id.bytes, id.length);
+    }
+    qsort(hashes, count, sizeof *hashes, by_number);
+    for (size_t i = 1; i < count; i++)
+        repeated += hashes[i] == hashes[i - 1];
+    free(hashes);
+    if (repeated)
+        warn("%zu document%s an id that another document has, so that groups do not say which is meant; if ids are "
+             "unique in each file only, use --id-from path-and-line",
+             repeated, repeated == 1 ? " has" : "s have");
+}
 
 static void record_document(struct record *record, const char *name, const struct dedup_result *result,
                             uint32_t document)

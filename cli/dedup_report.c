@@ -4,13 +4,26 @@
 #include "support/escape.h"
 #include "support/messages.h"
 #include "support/size.h"
+#include "support/terminal.h"
 #include "support/usage.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 static void print_count(const char *name, uint64_t count, const char *what)
 {
     fprintf(stderr, "%-14s %12" PRIu64 "   %s\n", name, count, what);
+}
+
+const char *write_kept_share(char *out, size_t room, const twin_dedup_counts *counts)
+{
+    char size[SIZE_ROOM];
+    double share = counts->documents ? (double)counts->kept / (double)counts->documents : 1;
+    int used = snprintf(out, room, "%.2f %% of the documents", 100 * share);
+    if (counts->bytes > counts->kept_bytes && used > 0 && (size_t)used < room)
+        snprintf(out + used, room - (size_t)used, "; saves %s",
+                 write_decimal_size(size, (double)(counts->bytes - counts->kept_bytes)));
+    return out;
 }
 
 /* ---- the largest groups ---- */
@@ -39,15 +52,35 @@ size_t excerpt_length(twin_text text, size_t most)
     return most;
 }
 
+/* How many bytes of a text take at most this many columns. */
+static size_t bytes_in_columns(twin_text text, size_t columns)
+{
+    enum { MOST_BYTES = 4 }; /* of a character */
+    size_t length = excerpt_length(text, MOST_BYTES * columns);
+    while (text_columns((twin_text){ text.bytes, length }) > columns)
+        length = excerpt_length((twin_text){ text.bytes, length }, length - 1);
+    return length;
+}
+
+/* The columns that are left for an excerpt behind `used`, on the same line of a terminal; the last one is for "…". */
+static size_t excerpt_columns(size_t used)
+{
+    enum { EXCERPT = 60 };
+    size_t columns = terminal_columns(STDERR_FILENO), left = columns > used + 1 ? columns - used - 1 : 0;
+    return columns == 0 || left > EXCERPT ? EXCERPT : left;
+}
+
 static void print_group(const struct dedup_result *result, const twin_dedup_group *group)
 {
-    enum { EXCERPT_BYTES = 60 };
+    enum { LEAST = 10 }; /* fewer columns of a text say nothing */
     twin_scratch scratch = { 0 };
     twin_text text, id = twin_collection_id(NULL, result->collection, group->keeper);
-    fprintf(stderr, "%14zu dropped for ", group->count);
+    int used = fprintf(stderr, "%14zu dropped for ", group->count);
     escape_message(stderr, id.bytes, id.length);
-    if (twin_collection_text(&text, result->collection, &scratch, group->keeper, NULL) == TWIN_OK) {
-        size_t length = excerpt_length(text, EXCERPT_BYTES);
+    size_t columns = excerpt_columns((size_t)(used > 0 ? used : 0) + text_columns(id) + sizeof ":");
+    if (columns >= LEAST &&
+        twin_collection_text(&text, result->collection, &scratch, group->keeper, NULL) == TWIN_OK) {
+        size_t length = bytes_in_columns(text, columns);
         fputs(": ", stderr);
         escape_message(stderr, text.bytes, length);
         fputs(length < text.length ? "…" : "", stderr);
@@ -108,12 +141,12 @@ void print_summary(const struct dedup_result *result)
     print_count("  near copies", counts.near_copies, "dropped: verified similar to the one kept");
     if (result->known->count)
         print_count("  known", counts.excluded, "dropped: similar to a document of --against or --update");
-    snprintf(what, sizeof what, "%.2f %% of the documents",
-             counts.documents ? 100. * (double)counts.kept / (double)counts.documents : 100.);
-    print_count("  kept", counts.kept, what);
+    print_count("  kept", counts.kept, write_kept_share(what, sizeof what, &counts));
     print_count("groups", counts.groups, "kept documents for which others were dropped");
     if (read.too_short)
-        print_count("too short", read.too_short, "without a shingle: kept");
+        print_count("too short", read.too_short, "shorter than one shingle: similar only to equal ones");
+    if (counts.without_field)
+        print_count("without field", counts.without_field, "do not have the field of --keep: preferred last");
     if (read.problems)
         print_count("bad records", read.problems, "could not be read: left out");
     size_t listed = largest_groups(largest, result->dedup);

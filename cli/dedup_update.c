@@ -60,7 +60,16 @@ static uint64_t number_run(const struct update_run *run)
 
 /* ---- the index ---- */
 
-static bool add_file(const struct update_run *run, const char *path)
+/* A document that was kept and has an id that another has takes its place. */
+static void remark_replaced(const struct update_run *run, const twin_index_change *change)
+{
+    if (change->replaced && !run->quiet)
+        warn("%s: %" PRIu64 " document%s replaced one of the same id; if ids are unique in each file only, use "
+             "--id-from path-and-line",
+             run->index, change->replaced, plural(change->replaced));
+}
+
+static bool add_file(const struct update_run *run, const char *path, twin_index_change *change)
 {
     twin_index *index = NULL;
     twin_input *input = NULL;
@@ -71,7 +80,7 @@ static bool add_file(const struct update_run *run, const char *path)
         status = twin_input_open(&input, &path, 1, options, &error);
     twin_index_add_options wanted = { .exec = run->exec, .strict = true, .progress = run->progress };
     if (status == TWIN_OK)
-        status = twin_index_add_input(NULL, index, input, wanted, &error);
+        status = twin_index_add_input(change, index, input, wanted, &error);
     if (status != TWIN_OK)
         fail_status(run->index, status, &error);
     twin_input_free(input);
@@ -123,7 +132,7 @@ bool update_recover(bool *is_done, struct update_run *run)
     int status = good ? glob(pattern, 0, NULL, &found) : GLOB_NOMATCH;
     for (size_t i = 0; status == 0 && i < found.gl_pathc && good; i++) {
         *is_done |= strcmp(found.gl_pathv[i], own) == 0;
-        good = add_file(run, found.gl_pathv[i]);
+        good = add_file(run, found.gl_pathv[i], NULL);
     }
     globfree(&found);
     free(pattern);
@@ -175,7 +184,10 @@ bool update_write(struct output_file *file, const struct update_run *run, const 
 bool update_finish(struct output_file *file, const struct update_run *run)
 {
     char *name = name_file(run);
-    bool good = name && output_file_finish(file) && add_file(run, name);
+    twin_index_change change = { 0 };
+    bool good = name && output_file_finish(file) && add_file(run, name, &change);
+    if (good)
+        remark_replaced(run, &change);
     free(name);
     return good;
 }

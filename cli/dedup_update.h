@@ -18,6 +18,7 @@ struct update_run {
     const twin_input *input;
     twin_exec exec;
     twin_progress progress;
+    bool quiet;      /* no remarks */
     uint64_t number; /* set by update_recover() */
 };
 

@@ -21,7 +21,7 @@ static const struct {
 } kinds_of[STEP_KINDS] = {
     [STEP_SIGNATURES] = { "TWINSIG1", "sign", "signatures" },
     [STEP_CANDIDATES] = { "TWINCND1", "band", "candidates" },
-    [STEP_PAIRS] = { "TWINPRS1", "join", "pairs" },
+    [STEP_PAIRS] = { "TWINPRS2", "join", "pairs" },
 };
 
 /* Reports what is wrong with a file. */

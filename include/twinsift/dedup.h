@@ -47,6 +47,7 @@ typedef struct twin_dedup_counts {
     uint64_t excluded;          /* by the caller, copies included */
     uint64_t groups;            /* kept documents for which others were dropped */
     uint64_t bytes, kept_bytes; /* of records, where they are lines */
+    uint64_t without_field;     /* of the documents that are similar to others, those without the field of the rule */
     twin_similar_counts search;
 } twin_dedup_counts;
 

@@ -17,7 +17,8 @@
  * problem.
  *
  * Of mail, a file that begins with a line "From ADDRESS DATE" is an mbox. Of a Maildir, the messages
- * in cur and new are read, except drafts and those marked for deletion. A message's id is the path of
+ * in cur and new are read, except drafts and those marked for deletion; its folders, which begin with
+ * a dot, only if hidden ones are asked for. A message's id is the path of
  * its file, after the folder's name as it was given, with ":2" for the second message of an mbox; its
  * text is the message as it was sent, without the "From " line.
  *

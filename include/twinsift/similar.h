@@ -101,6 +101,7 @@ typedef struct twin_matches {
     twin_match *items;
     size_t count, capacity;
     struct twin__match_runs *runs; /* private: matches that are not in memory */
+    uint64_t candidates, verified; /* as in twin_similar_counts, where they are known; else 0 */
 } twin_matches;
 TWIN_API void twin_matches_clear(twin_matches *matches);
 

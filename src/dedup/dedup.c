@@ -39,7 +39,8 @@ struct decision {
     uint32_t *node_kept; /* of each node the node that stays for it */
     double *node_similarity;
     bool is_ordered;
-    bool *is_excluded; /* of each node; NULL: none is */
+    size_t without_field; /* of the documents that were ordered */
+    bool *is_excluded;    /* of each node; NULL: none is */
     struct twin__engine_part part;
 };
 
@@ -85,7 +86,9 @@ static twin_status make_order(struct decision *decision, bool *is_involved, twin
     size_t count = list_involved(sorted, is_involved, decision);
     struct twin__preference preference = { .rule = decision->options->preference,
                                            .field = decision->options->field,
-                                           .progress = decision->options->search.progress };
+                                           .progress = decision->options->search.progress,
+                                           .without_field = &decision->without_field };
+    decision->without_field = 0;
     twin_status status =
         twin__preference_sort(sorted, count, decision->collection, preference, decision->options->search.exec, error);
     if (status == TWIN_OK)
@@ -301,6 +304,9 @@ static twin_status dedup_create(twin_dedup **out, const struct decision *decisio
     if (!dedup)
         return twin__fail_memory(error);
     dedup->collection = decision->collection;
+    dedup->counts.without_field = decision->without_field;
+    dedup->counts.search.candidates = decision->matches.candidates;
+    dedup->counts.search.verified = decision->matches.verified;
     dedup->keepers = malloc((decision->documents + 1) * sizeof *dedup->keepers);
     dedup->similarities = malloc((decision->documents + 1) * sizeof *dedup->similarities);
     twin_status status = dedup->keepers && dedup->similarities ? TWIN_OK : TWIN_ENOMEM;
@@ -425,10 +431,13 @@ twin_status twin_dedup_match(twin_matches *out, const twin_collection *collectio
     decision.part = (struct twin__engine_part){ candidates, part };
     if (status == TWIN_OK)
         status = search(&decision, &counts, error);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK) {
         *out = decision.matches;
-    else
+        out->candidates = counts.candidates;
+        out->verified = counts.verified;
+    } else {
         twin_matches_clear(&decision.matches);
+    }
     decision_clear(&decision);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "join/step_file.h"
 
-static const char MAGIC[] = "TWINPRS1";
+static const char MAGIC[] = "TWINPRS2";
 
 enum { MOST_FIELD = 4096 }; /* bytes */
 
@@ -27,6 +27,8 @@ twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_col
     twin__checked_number(&stream, rule->preference);
     twin__checked_number(&stream, rule->chain);
     twin__checked_put_text(&stream, (twin_text){ field, strlen(field) });
+    twin__checked_number(&stream, matches->candidates);
+    twin__checked_number(&stream, matches->verified);
     twin__checked_number(&stream, matches->count);
     for (size_t i = 0; i < matches->count; i++) {
         twin__checked_number(&stream, (uint64_t)matches->items[i].a << 32 | matches->items[i].b);
@@ -75,6 +77,8 @@ static twin_status get_rule(struct reading *reading, struct twin__checked_stream
 static twin_status get_matches(struct reading *reading, struct twin__checked_stream *stream)
 {
     twin_matches *matches = reading->matches;
+    matches->candidates += twin__checked_number(stream, 0);
+    matches->verified += twin__checked_number(stream, 0);
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
         uint64_t pair = twin__checked_number(stream, 0);
         twin_match match = { (uint32_t)(pair >> 32), (uint32_t)pair, twin__checked_real(stream, 0) };

@@ -151,8 +151,11 @@ static twin_status sort_by_keys(uint32_t *documents, size_t count, struct keys *
     if (status != TWIN_OK)
         return status;
     qsort(keys->items, count, sizeof *keys->items, by_key);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         documents[i] = keys->items[i].document;
+        if (keys->preference.field && !keys->items[i].field.bytes)
+            ++*keys->preference.without_field;
+    }
     return TWIN_OK;
 }
 

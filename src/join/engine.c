@@ -146,6 +146,8 @@ static twin_status candidates_of_part(struct run *run)
             group[i] = (uint32_t)i;
         unite(group, &run->candidates);
         keep_part(&run->candidates, group, run->part.part);
+        if (run->part.part.number > 0)
+            run->candidates.seen = 0; /* all parts have the same, and their counts are added */
     }
     free(group);
     return status == TWIN_OK && !group ? TWIN_ENOMEM : status;

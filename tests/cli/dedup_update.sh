@@ -26,6 +26,13 @@ contents whole.twin >whole.contents
 [ "$(wc -l <whole.contents)" = $(($(wc -l <first.out) + $(wc -l <whole.out))) ] || fail "the index has not what was kept"
 ls | grep -q -- '-update-' && fail "a file of an update that is complete is still there"
 
+# A document that takes the place of another is no accident that goes unsaid.
+cp start.twin replaced.twin
+id=$(sed -En '1s/^\{"id": ?("?[^",]*"?),.*/\1/p' first.out)
+echo "{\"id\":$id,\"text\":\"a text that is like no other and has the id of one that the index has\"}" |
+    "$TWINSIFT" dedup --update replaced.twin - -o replaced.out 2>err || fail "an id that the index has: $(cat err)"
+grep -q '1 document replaced one of the same id' err || fail "an id that the index has: $(cat err)"
+
 # ---- a pipe can be read once only
 
 cp start.twin piped.twin

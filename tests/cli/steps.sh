@@ -137,6 +137,10 @@ run 0 dedup -q --resume --temp temp corpus.jsonl -o again.jsonl
 grep -q 'done again' err || fail "$asked: a damaged stage was not noticed: $(cat err)"
 same reference.jsonl again.jsonl "$asked"
 wrong 'standard input' dedup --resume - -o x
+run 0 dedup --stats corpus.jsonl -o again.jsonl
+searched=$(grep -o '"candidates":[1-9][0-9]*,"verified":[1-9][0-9]*,' err)
+run 0 dedup --stats --resume --temp temp corpus.jsonl -o again.jsonl
+says "${searched:-candidates and comparisons}"
 
 # A temporary folder without room, where mounting is allowed: an error, and the output of an earlier run is as it was.
 mkdir -p full

@@ -96,6 +96,10 @@ static twin_mail_verdict check(twin_mail *mail, uint64_t number, bool spam)
     twin_error error = { 0 };
     if (twin_mail_check(&verdict, mail, message_of(number, spam), (twin_mail_check_options){ 0 }, &error) != TWIN_OK)
         fail_msg("%s", error.message);
+    for (size_t i = 0; i < verdict.count; i++) { /* the parts are those of the whole */
+        const twin_mail_evidence *e = &verdict.evidence[i];
+        assert_true(e->senders.trusted || fabs(e->score - (e->content + e->sender + e->lookalike)) < 1e-9);
+    }
     return verdict;
 }
 
