@@ -28,9 +28,8 @@ struct twin__content_score twin__content_score(const struct twin__content *conte
 }
 
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
-                                bool positive)
+                                struct twin__content_score score, bool positive)
 {
-    struct twin__content_score score = twin__content_score(content, features);
     twin_status status = twin__margin_learn(&content->margin, number, features, score.margin, positive);
     if (status == TWIN_OK)
         twin__linear_learn(content->cells, features, score.linear, positive);

@@ -21,8 +21,8 @@ struct twin__content_score {
 struct twin__content_score twin__content_score(const struct twin__content *content,
                                                const struct twin__features *features);
 
-/* Learns that message `number` has the label, or another. */
+/* Learns that message `number` has the label, or another; `score` is the one it has. */
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
-                                bool positive);
+                                struct twin__content_score score, bool positive);
 
 #endif

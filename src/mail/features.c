@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "kernels/sip.h"
+
 enum {
     MOST_HEADER_WORDS = 60,
     MOST_BODY_WORDS = 3000,
@@ -89,10 +91,11 @@ static const char *const fixed_names[FIXED_KINDS] = {
     [BODY] = "body",
 };
 
-/* A kind of word: its name and the hash of that. */
+/* A kind of word: its name, the hash of that, and the state of a hash that has begun with it. */
 struct kind {
     twin_text name;
     uint64_t hash;
+    struct twin__sip begun;
 };
 
 struct twin__feature_maker {
@@ -159,19 +162,41 @@ static struct kind kind_of(const twin__feature_maker *maker, twin_text name)
     size_t length = name.length < sizeof folded ? name.length : sizeof folded;
     for (size_t i = 0; i < length; i++)
         folded[i] = lower((unsigned char)name.bytes[i]);
-    return (struct kind){ name, twin_hash_bytes(maker->hash, folded, length) };
+    struct kind kind = { name, twin_hash_bytes(maker->hash, folded, length), twin__sip_begin(maker->hash.key) };
+    unsigned char bytes[8];
+    memcpy(bytes, &kind.hash, sizeof bytes);
+    twin__sip_add(&kind.begun, bytes);
+    return kind;
 }
 
-static void add_word(twin__feature_maker *maker, struct kind kind, twin_text word)
+/* Eight bytes with the letters of ASCII in lower case. */
+static uint64_t lower_eight(uint64_t x)
 {
-    unsigned char bytes[8 + WORD_BYTES];
-    size_t length = word.length < WORD_BYTES ? word.length : WORD_BYTES;
-    memcpy(bytes, &kind.hash, 8);
-    for (size_t i = 0; i < length; i++)
-        bytes[8 + i] = lower((unsigned char)word.bytes[i]);
-    uint64_t hash = twin_hash_bytes(maker->hash, bytes, 8 + length);
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t low = x & 0x7f * ones, from_a = low + (0x80 - 'A') * ones, past_z = low + (0x7f - 'Z') * ones;
+    return x | ((from_a ^ past_z) & ~x & 0x80 * ones) >> 2;
+}
+
+/* The hash of the kind's and the word's bytes, in lower case. */
+static uint64_t hash_word(const struct kind *kind, twin_text word)
+{
+    uint64_t eights[WORD_BYTES / 8 + 1];
+    size_t length = word.length < WORD_BYTES ? word.length : WORD_BYTES, whole = length / 8;
+    struct twin__sip sip = kind->begun;
+    eights[whole] = 0;
+    memcpy(eights, word.bytes, length);
+    for (size_t i = 0; i <= whole; i++)
+        eights[i] = lower_eight(eights[i]);
+    for (size_t i = 0; i < whole; i++)
+        twin__sip_add(&sip, (const unsigned char *)&eights[i]);
+    return twin__sip_end(sip, 8 + length, (const unsigned char *)&eights[whole]);
+}
+
+static void add_word(twin__feature_maker *maker, const struct kind *kind, twin_text word)
+{
+    uint64_t hash = hash_word(kind, word);
     if (maker->visit)
-        maker->visit(maker->context, (uint32_t)hash & (TWIN__FEATURE_PLACES - 1), kind.name, word);
+        maker->visit(maker->context, (uint32_t)hash & (TWIN__FEATURE_PLACES - 1), kind->name, word);
     else
         mark(maker, hash);
 }
@@ -180,7 +205,7 @@ static void add_word(twin__feature_maker *maker, struct kind kind, twin_text wor
 static void add(twin__feature_maker *maker, unsigned kind, twin_text word)
 {
     if (word.length)
-        add_word(maker, maker->fixed[kind], word);
+        add_word(maker, &maker->fixed[kind], word);
 }
 
 /* ---- words */
@@ -197,7 +222,8 @@ static unsigned char class_of(unsigned char c)
     return c == '\'' || c == '$' ? IN_BODY : 0;
 }
 
-static void add_words(twin__feature_maker *maker, struct kind kind, twin_text text, unsigned char class, size_t most)
+static void add_words(twin__feature_maker *maker, const struct kind *kind, twin_text text, unsigned char class,
+                      size_t most)
 {
     size_t i = 0;
     for (size_t words = 0; words < most; words++) {
@@ -233,7 +259,7 @@ static bool is_unique(twin_text name)
 
 static void add_headers(twin__feature_maker *maker, const twin_message *message)
 {
-    struct kind name_kind = maker->fixed[HEADER], order_kind = maker->fixed[HEADER_ORDER];
+    const struct kind *name_kind = &maker->fixed[HEADER], *order_kind = &maker->fixed[HEADER_ORDER];
     uint64_t order = 0; /* a hash of the names so far */
     for (size_t i = 0; i < message->header_count && i < MOST_HEADERS; i++) {
         const twin_message_header *header = &message->headers[i];
@@ -242,9 +268,9 @@ static void add_headers(twin__feature_maker *maker, const twin_message *message)
         add_word(maker, name_kind, header->name);
         order = twin_hash_bytes(maker->hash, pair, sizeof pair);
         if (!maker->visit)
-            mark(maker, order ^ order_kind.hash);
+            mark(maker, order ^ order_kind->hash);
         if (!is_unique(header->name))
-            add_words(maker, kind, header->value, IN_HEADER, MOST_HEADER_WORDS);
+            add_words(maker, &kind, header->value, IN_HEADER, MOST_HEADER_WORDS);
     }
 }
 
@@ -318,7 +344,7 @@ static void add_all_words(twin__feature_maker *maker, const twin_message *messag
     add_addresses(maker, message);
     add_route(maker, message);
     add_parts(maker, message);
-    add_words(maker, maker->fixed[BODY], message->folded, IN_BODY, MOST_BODY_WORDS);
+    add_words(maker, &maker->fixed[BODY], message->folded, IN_BODY, MOST_BODY_WORDS);
 }
 
 /* ---- windows */

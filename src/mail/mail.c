@@ -325,7 +325,7 @@ static twin_status check(twin_mail_verdict *out, twin_mail *mail, const twin_mes
     if (options.method == TWIN_MAIL_ALL && !trusted)
         *out = *twin__model_judge_once(&mail->model, &item);
     else
-        twin__model_judge(out, &mail->model, &item, options.method, trusted);
+        twin__model_judge(out, NULL, &mail->model, &item, options.method, trusted);
     return TWIN_OK;
 }
 

@@ -299,13 +299,18 @@ static void expire(struct twin__model *model, uint32_t now)
 
 /* ---- learning */
 
+/* `scores`: what the learners say of it, by label; NULL: not known. */
 static twin_status teach(struct twin__model *model, const struct twin__features *features, uint64_t number,
-                         unsigned label)
+                         unsigned label, const struct twin__content_score *scores)
 {
     twin_status status = TWIN_OK;
-    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++)
-        if (model->labels[i].content.cells)
-            status = twin__content_learn(&model->labels[i].content, number, features, i == label);
+    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
+        struct twin__content *content = &model->labels[i].content;
+        if (!content->cells)
+            continue;
+        struct twin__content_score score = scores ? scores[i] : twin__content_score(content, features);
+        status = twin__content_learn(content, number, features, score, i == label);
+    }
     return status;
 }
 
@@ -325,7 +330,7 @@ static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned
         if (!message)
             continue;
         struct twin__features features = twin__rehearsed_features(message);
-        status = teach(model, &features, message->number, other);
+        status = teach(model, &features, message->number, other, NULL);
     }
     return status;
 }
@@ -344,9 +349,9 @@ static twin_status insist(struct twin__model *model, const struct twin__mail_ite
     int more = STEPS_MORE;
     for (int step = 0; step < MOST_STEPS && more && status == TWIN_OK; step++) {
         twin_mail_verdict verdict;
-        twin__model_judge(&verdict, model, item, TWIN_MAIL_CONTENT, false);
+        twin__model_judge(&verdict, NULL, model, item, TWIN_MAIL_CONTENT, false);
         more -= is_called(&verdict, model, label);
-        status = teach(model, &item->features, number, label);
+        status = teach(model, &item->features, number, label, NULL);
     }
     return status;
 }
@@ -394,7 +399,7 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     if (status == TWIN_OK && !model->options.without_texts)
         status = twin__mail_texts_add(&model->texts, number, item->subject, item->text);
     if (status == TWIN_OK)
-        status = teach(model, &item->features, number, label);
+        status = teach(model, &item->features, number, label, known == UINT64_MAX ? model->judged_scores : NULL);
     if (status == TWIN_OK)
         status = twin__rehearsal_add(&model->labels[label].rehearsal, number, &item->features);
     if (status == TWIN_OK)

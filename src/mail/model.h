@@ -37,6 +37,7 @@ struct twin__model {
 
     /* The verdict on the message that was last checked, for when it is learnt next; void after `judged_at` changes. */
     twin_mail_verdict judged;
+    struct twin__content_score judged_scores[TWIN_MAIL_MAX_LABELS];
     uint64_t judged_id, judged_at, changes;
 };
 
@@ -87,8 +88,9 @@ twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model,
 
 /* ---- verdict.c */
 
-void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
-                       twin_mail_method method, bool trusted);
+/* scores[label], unless it is NULL: what the two learners of the label said. */
+void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *scores, const struct twin__model *model,
+                       const struct twin__mail_item *item, twin_mail_method method, bool trusted);
 
 /* The same with all evidence, kept in the model for twin__model_learn(). */
 const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item);

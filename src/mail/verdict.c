@@ -117,13 +117,14 @@ static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbo
 }
 
 /* While nothing else is known every message looks like the only ones there are: that is no reason to call it so. */
-static double content_of(const struct twin__model *model, const struct twin__mail_item *item, unsigned label)
+static double content_of(struct twin__content_score *out, const struct twin__model *model,
+                         const struct twin__mail_item *item, unsigned label)
 {
     const struct twin__mail_label *known = &model->labels[label];
     if (!known->content.cells)
         return 0;
-    double score = twin__content_score(&known->content, &item->features).both;
-    return model->remembered.live > known->messages ? score : fmin(score, 0);
+    *out = twin__content_score(&known->content, &item->features);
+    return model->remembered.live > known->messages ? out->both : fmin(out->both, 0);
 }
 
 static double combine(const twin_mail_evidence *e, twin_mail_method method)
@@ -141,14 +142,15 @@ static double combine(const twin_mail_evidence *e, twin_mail_method method)
 struct findings {
     struct twin__neighbours near[TWIN__MAIL_MAX_LABELS];
     struct twin__sender_counts senders;
+    struct twin__content_score scores[TWIN_MAIL_MAX_LABELS];
 };
 
 static void weigh(twin_mail_evidence *out, const struct twin__model *model, const struct twin__mail_item *item,
-                  unsigned label, const struct findings *found, twin_mail_method method)
+                  unsigned label, struct findings *found, twin_mail_method method)
 {
     const struct twin__mail_label *known = &model->labels[label];
     *out = (twin_mail_evidence){ .label = known->name, .messages = known->messages };
-    out->content = content_of(model, item, label);
+    out->content = content_of(&found->scores[label], model, item, label);
     weigh_sender(out, &found->senders, model->label_count, label, method);
     weigh_lookalikes(out, found->near, model->label_count, label, method);
     out->score = combine(out, method);
@@ -178,7 +180,7 @@ static twin_mail_reason reason_of(const twin_mail_evidence *e, twin_mail_method 
 
 /* The labels that have evidence: spam first, good only if there is no other. */
 static void gather(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
-                   const struct findings *found, twin_mail_method method)
+                   struct findings *found, twin_mail_method method)
 {
     for (int spam = 1; spam >= 0; spam--)
         for (unsigned i = 0; i < model->label_count; i++) {
@@ -213,8 +215,8 @@ static bool none_fits(const twin_mail_verdict *verdict)
     return messages > 0;
 }
 
-void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, const struct twin__mail_item *item,
-                       twin_mail_method method, bool trusted)
+void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *scores, const struct twin__model *model,
+                       const struct twin__mail_item *item, twin_mail_method method, bool trusted)
 {
     struct findings found;
     memset(out, 0, sizeof *out);
@@ -224,8 +226,11 @@ void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, 
         twin__remembered_nearest(found.near, &model->remembered, &item->signature, method == TWIN_MAIL_ALL);
     else
         memset(found.near, 0, sizeof found.near);
+    memset(found.scores, 0, sizeof found.scores);
     twin__model_count_sender(&found.senders, model, item);
     gather(out, model, item, &found, method);
+    if (scores)
+        memcpy(scores, found.scores, model->label_count * sizeof *scores);
     for (size_t i = 0; i < out->count && trusted; i++) {
         out->evidence[i].senders.trusted = true;
         if (strcmp(out->evidence[i].label, TWIN_MAIL_SPAM) == 0)
@@ -257,7 +262,7 @@ void twin__model_judge(twin_mail_verdict *out, const struct twin__model *model, 
 const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item)
 {
     if (model->judged_id != item->id || model->judged_at != model->changes + 1)
-        twin__model_judge(&model->judged, model, item, TWIN_MAIL_ALL, false);
+        twin__model_judge(&model->judged, model->judged_scores, model, item, TWIN_MAIL_ALL, false);
     model->judged_id = item->id;
     model->judged_at = model->changes + 1; /* 0: never */
     return &model->judged;
