@@ -287,7 +287,8 @@ static void plot_curves(struct lab *lab)
         if (l > 0)
             plot_lower_half(script);
         fprintf(script, "set ylabel 'precision, n = %zu'\nset xlabel '%s'\n%s\nplot [0:1][0:1.03] ", lengths[l],
-                l ? "recall of pairs with a ratio of at least 0.85" : "", l ? "unset key" : "set key bottom left");
+                l ? "recall of pairs with a ratio of at least 0.85" : "",
+                l ? "unset key" : "set key bottom left width -4 spacing 1 font ',10'");
         for (size_t m = 0; m < METHODS; m++)
             fprintf(script,
                     "'forest-vs-by-curve-%zu.tsv' skip 1 using (strcol(1) eq '%s' ? $2 : NaN):3 with lines ls %zu "

@@ -113,7 +113,7 @@ static void plot_bounds(struct lab *lab, const struct bounds *each)
             plot_lower_half(script);
         fprintf(script,
                 "set logscale xy\nset format y '10^{%%L}'\nset xlabel '%s'\nset ylabel 'D, n = %zu'\n%s\n"
-                "plot [0.9:12000][1e-2:1e3] ",
+                "plot [0.9:12000][1e-4:1e3] ",
                 i ? "edit distance" : "", b->n,
                 i ? "unset key" : "set key bottom right maxrows 3 width -4 font ',11'");
         static const char *const colours[SHAPES] = { "2", "3", "4" };

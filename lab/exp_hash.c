@@ -111,7 +111,7 @@ static void plot_quantiles(struct lab *lab, const char *caption)
     FILE *script = plot_begin(lab);
     fprintf(script, "set logscale xy\nset format xy '10^{%%L}'\n"
                     "set xlabel 'p-value expected at this rank'\nset ylabel 'p-value observed'\n"
-                    "set key bottom right\n");
+                    "set key above horizontal maxcols 3 width -6 font ',12'\n");
     fprintf(script, "plot [*:1][1e-30<*:1] x ls 1 title 'chance'");
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t kind = 0; kind < KINDS; kind++)

@@ -312,7 +312,7 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
     table_write_only(lab, &table);
     clear_users(&users);
     FILE *script = plot_begin(lab);
-    fputs("set xlabel 'exact Jaccard similarity of two users'\nset ylabel 'estimate, k = 400'\nset key top left\n"
+    fputs("set xlabel 'exact Jaccard similarity of two users'\nset ylabel 'estimate, k = 400'\nset key bottom right\n"
           "set samples 400\ne(x) = 1.96*sqrt(x*(1-x)/400)\n"
           "plot [0:0.9][0:0.9] 'movielens-estimates.tsv' skip 1 using 1:2 with points ls 2 lc rgb '#60c8401e' ps 0.3 "
           "title 'pairs of "
