@@ -6,7 +6,7 @@
 #   of lines. The commands of a page share a folder, with a copy of samples/ in it. Those of the README must leave
 #   nothing behind, since readers run them in the source tree.
 # - The C code of the README must be in examples/pairs.c, line by line.
-# - A page has an entry for every option that the command's --help lists, and for no other.
+# - A page has an entry for every option and exit status that the command's --help lists, and for no other.
 # - Prose has lines of at most 100 columns.
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -103,6 +103,28 @@ check_options()
     [ -z "$difference" ] || fail "$1: options of the page only, and (>) of --help only: $difference"
 }
 
+# check_statuses PAGE PROGRAM [COMMAND [VERB...]]: the page explains every exit status that --help lists, and no other.
+check_statuses()
+{
+    local page=$root/docs/$1.1.md program=$2 command=${3:-} verb difference
+    awk '/^# / { inside = $0 == "# EXIT STATUS" } inside && /^[0-9]$/' "$page" | sort -u >entries
+    {
+        "$program" ${command:+"$command"} --help
+        for verb in "${@:4}"; do
+            "$program" "$command" "$verb" --help
+        done
+    } | sed -n '/^Exit status:$/,/^$/s/^  \([0-9]\)  .*/\1/p' | sort -u >statuses
+    difference=$(comm -3 --output-delimiter='> ' entries statuses)
+    [ -z "$difference" ] || fail "$1: exit statuses of the page only, and (>) of --help only: $difference"
+}
+
+# check_page PAGE PROGRAM [COMMAND [VERB...]]
+check_page()
+{
+    check_options "$@"
+    check_statuses "$@"
+}
+
 # check_columns FILE: lines of at most 100 columns, except in tables and C code.
 check_columns()
 {
@@ -125,15 +147,15 @@ awk '/^```/ { inside = $0 == "```c"; next } inside && NF' "$root/README.md" >cod
 strange=$(grep -vxFf "$root/examples/pairs.c" code || true)
 [ -s code ] && [ -z "$strange" ] || fail "README.md: its C code is not in examples/pairs.c: $strange"
 
-check_options twinsift-pairs twinsift pairs
-check_options twinsift-index twinsift index create add remove query pairs info check export compact
+check_page twinsift-pairs twinsift pairs
+check_page twinsift-index twinsift index create add remove query pairs info check export compact
 for step in sign band join filter dedup show; do
-    check_options twinsift-$step twinsift $step
+    check_page twinsift-$step twinsift $step
 done
-check_options twinsift-bloom twinsift bloom create add has count remove merge info
-check_options twinsift-mail twinsift mail learn check correct forget info compact export import eval
-check_options twinsift-plan twinsift plan
-[ -z "${TWINSIFT_LAB:-}" ] || check_options twinsift-lab twinsift-lab
+check_page twinsift-bloom twinsift bloom create add has count remove merge info
+check_page twinsift-mail twinsift mail learn check correct forget info compact export import eval
+check_page twinsift-plan twinsift plan
+[ -z "${TWINSIFT_LAB:-}" ] || check_page twinsift-lab twinsift-lab
 
 for page in "$root"/{README,CHANGELOG,bench/README,docs/architecture}.md "$root"/docs/*.1.md; do
     check_columns "$page"
