@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "kernels/sip.h"
+#include "mail/fields.h"
 
 enum {
     MOST_HEADER_WORDS = 60,
@@ -106,6 +107,7 @@ struct twin__feature_maker {
     uint64_t summary[SUMMARY_WORDS];
     uint32_t *places[TWIN__FEATURE_BLOCKS];
     uint64_t *windows;          /* hashes */
+    bool has_signatures;        /* among the headers of the message */
     twin__feature_visit *visit; /* NULL: mark in the bitmap */
     void *context;
 };
@@ -257,6 +259,20 @@ static bool is_unique(twin_text name)
     return false;
 }
 
+/* Signatures and tokens of hosts: long, new in every message, and before what tells messages apart. */
+static bool is_signature(twin_text name)
+{
+    static const char *const names[] = { "DKIM-Signature",     "ARC-Message-Signature", "ARC-Seal",
+                                         "X-Gm-Message-State", "X-Google-Smtp-Source",  "X-Google-DKIM-Signature",
+                                         "X-Received",         "DomainKey-Signature",   "X-SG-EID",
+                                         "X-ME-Sender",        "X-ME-Received" };
+    char first = name.length >= 8 ? (char)lower((unsigned char)name.bytes[0]) : 0;
+    for (size_t i = 0; (first == 'd' || first == 'a' || first == 'x') && i < sizeof names / sizeof names[0]; i++)
+        if (is_named(name, names[i]))
+            return true;
+    return false;
+}
+
 static void add_headers(twin__feature_maker *maker, const twin_message *message)
 {
     const struct kind *name_kind = &maker->fixed[HEADER], *order_kind = &maker->fixed[HEADER_ORDER];
@@ -269,7 +285,9 @@ static void add_headers(twin__feature_maker *maker, const twin_message *message)
         order = twin_hash_bytes(maker->hash, pair, sizeof pair);
         if (!maker->visit)
             mark(maker, order ^ order_kind->hash);
-        if (!is_unique(header->name))
+        bool is_signed = is_signature(header->name);
+        maker->has_signatures |= is_signed;
+        if (!is_signed && !is_unique(header->name))
             add_words(maker, &kind, header->value, IN_HEADER, MOST_HEADER_WORDS);
     }
 }
@@ -359,10 +377,54 @@ static void add_windows(twin__feature_maker *maker, const char *bytes, size_t le
         mark(maker, maker->windows[i]);
 }
 
+/* Whether the bytes of the body are not what is seen: a sender has hidden it from those who look at bytes. */
+static bool is_veiled(const twin_message *message)
+{
+    bool is_veiled = message->flags & (TWIN_MESSAGE_HIDDEN | TWIN_MESSAGE_DISGUISED);
+    for (size_t i = 0; i < message->part_count && i < MOST_PARTS; i++)
+        is_veiled |= message->parts[i].text.length && is_named(message->parts[i].encoding, "base64");
+    return is_veiled;
+}
+
+/* Windows of several texts, as many bytes of each as are left. */
+static void add_some(twin__feature_maker *maker, twin_text text, size_t *left)
+{
+    size_t length = text.length < *left ? text.length : *left;
+    add_windows(maker, text.bytes, length);
+    *left -= length;
+}
+
+/* The headers without signatures, one stretch of lines after the other. */
+static void add_unsigned(twin__feature_maker *maker, twin_text headers, size_t *left)
+{
+    struct twin__fields fields = twin__fields_of(headers);
+    struct twin__field field;
+    const char *begin = headers.bytes, *end = begin;
+    while (end < begin + *left && twin__fields_next(&field, &fields)) {
+        if (is_signature(field.name)) {
+            add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, left);
+            begin = fields.at;
+        }
+        end = fields.at;
+    }
+    add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, left);
+}
+
 static void add_raw(twin__feature_maker *maker, const twin_message *message)
 {
-    size_t length = message->raw.length < WINDOWED_BYTES ? message->raw.length : WINDOWED_BYTES;
-    add_windows(maker, message->raw.bytes, length);
+    size_t left = WINDOWED_BYTES;
+    twin_text raw = message->raw, headers = { raw.bytes, message->header_length };
+    bool veiled = is_veiled(message);
+    if (!maker->has_signatures && !veiled) {
+        add_some(maker, raw, &left);
+        return;
+    }
+    if (maker->has_signatures)
+        add_unsigned(maker, headers, &left);
+    else
+        add_some(maker, headers, &left);
+    twin_text body = { raw.bytes + headers.length, raw.length - headers.length };
+    add_some(maker, veiled ? message->folded : body, &left);
 }
 
 /* ---- the maker */
@@ -408,6 +470,7 @@ void twin__feature_maker_free(twin__feature_maker *maker)
 
 twin_status twin__features_make(struct twin__features *out, twin__feature_maker *maker, const twin_message *message)
 {
+    maker->has_signatures = false;
     add_all_words(maker, message);
     out->counts[0] = list_marked(maker, maker->places[0]);
     add_raw(maker, message);

@@ -126,6 +126,12 @@ static bool divides_word(uint32_t before, uint32_t invisible, uint32_t after)
     return invisible != 0xad && is_latin(before) && is_latin(after);
 }
 
+/* Mathematical letters: bold, italic, script and so on. */
+static bool is_styled(uint32_t c)
+{
+    return c >= 0x1d400 && c <= 0x1d7ff;
+}
+
 /* Copies the text without invisible characters. */
 static twin_status drop_invisible(twin_buffer *out, bool *disguised, twin_text text)
 {
@@ -144,7 +150,7 @@ static twin_status drop_invisible(twin_buffer *out, bool *disguised, twin_text t
         if (length > 1 && may_be_invisible((unsigned char)*at) && is_invisible(c)) {
             dropped = c;
         } else {
-            *disguised |= dropped && divides_word(before, dropped, c);
+            *disguised |= (dropped && divides_word(before, dropped, c)) || is_styled(c);
             dropped = 0;
             before = c;
             memcpy(to, at, length);

@@ -34,6 +34,8 @@ struct twin__html {
     size_t begin;   /* of what this page adds to the text */
     bool needs_gap; /* white space since the last visible character */
     bool needs_line;
+    size_t opened,
+        divided; /* the bytes of text at the last start tag; at the last element without text, or comment */
     twin_message_reader *reader;
     twin_status status;
 };
@@ -73,6 +75,19 @@ static bool is_control(char c)
     return (unsigned char)c < ' ';
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Nobody writes an element without text, or a comment, into a word, but to divide it for those who look at bytes. */
+static void note_division(struct twin__html *html, const twin_buffer *to, char next)
+{
+    if (to->length == html->divided && to->length > html->begin && is_letter(to->bytes[to->length - 1]) &&
+        is_letter(next))
+        html->reader->message.flags |= TWIN_MESSAGE_DISGUISED;
+}
+
 /* Appends words with single blanks between them. */
 static void append_words(struct twin__html *html, twin_buffer *to, const char *at, const char *end)
 {
@@ -84,7 +99,9 @@ static void append_words(struct twin__html *html, twin_buffer *to, const char *a
         const char *word = at;
         while (at < end && *at != ' ' && !is_control(*at))
             at++;
-        if ((html->needs_line || html->needs_gap) && to->length > html->begin)
+        if (!html->needs_line && !html->needs_gap)
+            note_division(html, to, *word);
+        else if (to->length > html->begin)
             append(html, to, html->needs_line ? "\n" : " ", 1);
         html->needs_line = html->needs_gap = false;
         append(html, to, word, (size_t)(at - word));
@@ -187,7 +204,10 @@ static void show_picture(struct twin__html *html, const char *text)
 /* Ends the innermost element. */
 static void end_one(struct twin__html *html)
 {
-    note_gap(html, html->levels[html->depth--].element->kind);
+    const struct twin__html_element *element = html->levels[html->depth--].element;
+    note_gap(html, element->kind);
+    if (!element->is_void && html->reader->text.length == html->opened)
+        html->divided = html->opened;
 }
 
 static void start_element(struct twin__html *html, const struct twin__html_tag *tag,
@@ -200,6 +220,7 @@ static void start_element(struct twin__html *html, const struct twin__html_tag *
     add_links(html, tag);
     apply_attributes(&style, html, tag);
     note_gap(html, element->kind);
+    html->opened = html->reader->text.length;
     html->levels[++html->depth] = (struct level){ tag->hash, element, style };
     const char *picture = tag->values[TWIN__HTML_ALT];
     if (picture && *picture)
@@ -241,7 +262,7 @@ static char *read_tag(struct twin__html *html, char *at, char *end)
     struct twin__html_tag tag;
     switch (twin__html_read(&tag, &at, end)) {
     case TWIN__HTML_LITERAL: add_plain(html, at, at + 1); return at + 1;
-    case TWIN__HTML_NOTHING: return at;
+    case TWIN__HTML_NOTHING: html->divided = html->reader->text.length; return at;
     case TWIN__HTML_TAG: break;
     }
     const struct twin__html_element *element = twin__html_element_of(tag.hash);
@@ -272,6 +293,7 @@ twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *pag
     html->levels[0].style = twin__style_start();
     html->begin = reader->text.length;
     html->needs_gap = html->needs_line = false;
+    html->opened = html->divided = SIZE_MAX;
     html->status = twin_buffer_reserve(page, 1); /* for the end of the last value */
     char *at = page->bytes, *end = at + page->length;
     while (html->status == TWIN_OK && at < end) {

@@ -1,4 +1,5 @@
 /* links.c — hosts that a message links to, from HTML and from addresses in plain text. */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -43,6 +44,40 @@ static twin_status grow_table(twin_message_reader *reader)
     return TWIN_OK;
 }
 
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The host as programs that follow the link understand it: in lower case, with bytes instead of %xx, and an address that is
+ * written as one number, or in another base, with four numbers. `room` has room for a host. */
+static twin_text plain_host(char room[MAX_HOST], twin_text host)
+{
+    size_t length = 0;
+    bool may_be_address = host.bytes[0] >= '0' && host.bytes[0] <= '9';
+    for (size_t i = 0; i < host.length; i++) {
+        room[length] = twin__lower(host.bytes[i]);
+        int high = i + 2 < host.length ? digit_of(twin__lower(host.bytes[i + 1])) : -1;
+        int low = high >= 0 ? digit_of(twin__lower(host.bytes[i + 2])) : -1;
+        if (room[length] == '%' && low >= 0 && high + low > 0) {
+            room[length] = twin__lower((char)(16 * high + low));
+            i += 2;
+        }
+        may_be_address =
+            may_be_address && (digit_of(room[length]) >= 0 || room[length] == '.' || room[length] == 'x');
+        length++;
+    }
+    char text[MAX_HOST + 1];
+    struct in_addr address;
+    memcpy(text, room, length);
+    text[length] = '\0';
+    if (may_be_address && inet_aton(text, &address) != 0 && inet_ntop(AF_INET, &address, text, sizeof text)) {
+        length = strlen(text);
+        memcpy(room, text, length);
+    }
+    return (twin_text){ room, length };
+}
+
 twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
 {
     char lower[MAX_HOST];
@@ -50,9 +85,7 @@ twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
         host.length--;
     if (host.length == 0 || host.length > MAX_HOST)
         return TWIN_OK;
-    for (size_t i = 0; i < host.length; i++)
-        lower[i] = twin__lower(host.bytes[i]);
-    host.bytes = lower;
+    host = plain_host(lower, host);
     twin_status status = grow_table(reader);
     if (status != TWIN_OK)
         return status;

@@ -56,6 +56,14 @@ twin_status twin__message_add_hop(twin_message_reader *reader, twin_text value);
 /* parts.c: reads the body, whose Content headers are among `header`. */
 twin_status twin__message_read_parts(twin_message_reader *reader, twin_text header, twin_text body);
 
+/* uuencode.c: finds the first file in a text; decodes the lines between its first and its last. */
+struct twin__uu_file {
+    twin_text lines; /* all of it */
+    twin_text name, data;
+};
+bool twin__uu_find(struct twin__uu_file *out, twin_text text);
+twin_status twin__uu_decode(twin_buffer *out, twin_text data);
+
 /* links.c: adds a host; finds the hosts of the URLs in a text. */
 twin_status twin__message_add_host(twin_message_reader *reader, twin_text host);
 twin_status twin__message_add_url(twin_message_reader *reader, twin_text url);

@@ -156,6 +156,15 @@ static twin_status convert_named(twin_buffer *out, bool *bad, struct twin__mime 
     return status == TWIN_OK ? twin_text_normalise(out, NULL, converted, TWIN_NORMAL_CHECK) : status;
 }
 
+/* Characters of UTF-8 that are not ASCII. If all of them had to be replaced, the text never was UTF-8. */
+static uint64_t count_wide(const twin_buffer *text)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < text->length; i++)
+        count += (unsigned char)text->bytes[i] >= 0xc0;
+    return count;
+}
+
 twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
                                twin_text bytes)
 {
@@ -172,7 +181,9 @@ twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *m
         status = twin_text_normalise(out, &replaced, bytes, TWIN_NORMAL_CHECK);
         bool is_utf8 = is_named_any(charset, "utf-8", "utf8");
         *bad |= replaced > 0 && is_utf8;
-        if (status == TWIN_OK && replaced > 0 && !is_utf8)
+        if (status == TWIN_OK && replaced > 0 && is_utf8 && replaced == count_wide(out))
+            status = convert_named(out, bad, mime, (twin_text){ "windows-1252", 12 }, bytes);
+        else if (status == TWIN_OK && replaced > 0 && !is_utf8)
             status = convert_named(out, bad, mime, charset, bytes);
     }
     if (status == TWIN_OK && out->length > 0)
@@ -221,6 +232,8 @@ twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime
         status = copy_checked(&out->charset, mime, arena, g_mime_content_type_get_parameter(type, "charset"));
     lower(out->type);
     lower(out->charset);
+    const char *joins = g_mime_content_type_get_parameter(type, "delsp");
+    out->joins_lines = joins && g_ascii_strcasecmp(joins, "yes") == 0;
     const char *boundary = g_mime_content_type_get_parameter(type, "boundary");
     if (status == TWIN_OK && boundary)
         status = twin__arena_copy(&out->boundary, arena, (twin_text){ boundary, strlen(boundary) });

@@ -18,9 +18,10 @@ twin_status twin__mime_decode_words(twin_buffer *out, struct twin__mime *mime, c
 struct twin__content {
     twin_text type; /* "text/plain" where none is given */
     twin_text charset, boundary, name, encoding;
+    bool joins_lines; /* format=flowed; delsp=yes */
 };
 
-/* Reads a Content-Type; fills type, charset, boundary and, if there is none yet, name. */
+/* Reads a Content-Type; fills all but the encoding, the name if there is none yet. */
 twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
                                     const char *value);
 

@@ -173,6 +173,24 @@ static twin_status add_part(twin_message_reader *reader, const struct twin__cont
     return content->name.length > 0 ? extension_of(&part->extension, &reader->arena, content->name) : TWIN_OK;
 }
 
+/* Joins lines that end with a blank to those that follow, without the blank (RFC 3676, DelSp=yes). */
+static void join_lines(twin_buffer *text)
+{
+    char *to = text->bytes;
+    for (const char *at = text->bytes, *end = at + text->length; at < end;) {
+        const char *newline = at;
+        if (*at == ' ' && at + 1 < end && at[1] == '\r')
+            newline = at + 1;
+        if (*at == ' ' && newline + 1 < end && newline[1] == '\n') {
+            at = newline + 2;
+            at += at < end && *at == ' '; /* that begins a line was added */
+        } else {
+            *to++ = *at++;
+        }
+    }
+    text->length = (size_t)(to - text->bytes);
+}
+
 static twin_status read_text(twin_message_reader *reader, twin_text bytes, const struct twin__content *content,
                              struct twin__stretch *stretch)
 {
@@ -193,6 +211,8 @@ static twin_status read_text(twin_message_reader *reader, twin_text bytes, const
         status = twin__message_add_text(reader, &reader->text, (twin_text){ "\n", 1 });
         stretch->begin = reader->text.length;
     }
+    if (content->joins_lines && !is_html)
+        join_lines(&reader->converted);
     twin_text text = { reader->converted.bytes, reader->converted.length };
     if (status == TWIN_OK && is_html)
         status = twin__message_add_html(reader, &reader->converted);
@@ -212,25 +232,95 @@ static bool is_text(const struct twin__content *content)
            starts_with(content->type, "message/") || starts_with(content->type, "multipart/");
 }
 
+static bool is_uuencoded(twin_text encoding)
+{
+    return twin__is_named(encoding, "x-uuencode") || twin__is_named(encoding, "uuencode") ||
+           twin__is_named(encoding, "x-uue");
+}
+
+/* What a part is without its transfer encoding; it may be in the reader's buffer. */
+static twin_status decode(twin_text *bytes, twin_message_reader *reader, twin_text encoding, twin_text body)
+{
+    struct twin__uu_file file;
+    *bytes = body;
+    twin_status status = TWIN_OK;
+    if (is_uuencoded(encoding) && twin__uu_find(&file, body))
+        status = twin__uu_decode(&reader->decoded, file.data);
+    else if (!twin__mime_is_plain(encoding))
+        status = twin__mime_decode(&reader->decoded, encoding, body);
+    else
+        return TWIN_OK;
+    *bytes = (twin_text){ reader->decoded.bytes, reader->decoded.length };
+    return status;
+}
+
+/* The text without the files in it, in the reader's buffer. */
+static twin_status cut_files(twin_text *out, twin_message_reader *reader, twin_text text, struct twin__uu_file file)
+{
+    twin_status status = TWIN_OK;
+    const char *at = text.bytes, *end = at + text.length;
+    reader->decoded.length = 0;
+    do {
+        status = twin_buffer_append(&reader->decoded, at, (size_t)(file.lines.bytes - at));
+        at = file.lines.bytes + file.lines.length;
+    } while (status == TWIN_OK && twin__uu_find(&file, (twin_text){ at, (size_t)(end - at) }));
+    if (status == TWIN_OK)
+        status = twin_buffer_append(&reader->decoded, at, (size_t)(end - at));
+    *out = (twin_text){ reader->decoded.bytes, reader->decoded.length };
+    return status;
+}
+
+/* The files in a text become parts. */
+static twin_status read_files(twin_message_reader *reader, twin_text text)
+{
+    const struct twin__content content = { .type = { "application/octet-stream", 24 },
+                                           .encoding = { "x-uuencode", 10 } };
+    struct twin__uu_file file;
+    bool bad = false; /* of no interest in a name */
+    twin_status status = TWIN_OK;
+    while (status == TWIN_OK && reader->message.part_count < reader->limits.max_parts && twin__uu_find(&file, text)) {
+        struct twin__content named = content;
+        size_t done = (size_t)(file.lines.bytes + file.lines.length - text.bytes);
+        text = (twin_text){ text.bytes + done, text.length - done };
+        status = twin__mime_to_utf8(&reader->converted, &bad, reader->mime, (twin_text){ 0 }, file.name);
+        if (status == TWIN_OK)
+            status = twin__arena_copy(&named.name, &reader->arena,
+                                      (twin_text){ reader->converted.bytes, reader->converted.length });
+        if (status == TWIN_OK)
+            status = add_part(reader, &named);
+        if (status == TWIN_OK)
+            status = twin__uu_decode(&reader->decoded, file.data);
+        if (status != TWIN_OK)
+            return status;
+        twin_message_part *part = &reader->parts[reader->message.part_count - 1];
+        part->size = reader->decoded.length;
+        twin__mime_digest(part->digest, (twin_text){ reader->decoded.bytes, reader->decoded.length });
+    }
+    return status;
+}
+
 static twin_status read_part(twin_message_reader *reader, const struct twin__content *content, twin_text body)
 {
+    twin_text bytes;
+    struct twin__uu_file file;
     twin_status status = add_part(reader, content);
+    if (status == TWIN_OK)
+        status = decode(&bytes, reader, content->encoding, body);
     if (status != TWIN_OK)
         return status;
     size_t number = reader->message.part_count - 1;
-    twin_text bytes = body;
-    if (!twin__mime_is_plain(content->encoding)) {
-        status = twin__mime_decode(&reader->decoded, content->encoding, body);
-        bytes = (twin_text){ reader->decoded.bytes, reader->decoded.length };
+    reader->parts[number].size = bytes.length;
+    if (!is_text(content)) {
+        twin__mime_digest(reader->parts[number].digest, bytes);
+        return TWIN_OK;
     }
-    if (status != TWIN_OK)
-        return status;
-    twin_message_part *part = &reader->parts[number];
-    part->size = bytes.length;
-    if (is_text(content))
-        return read_text(reader, bytes, content, &reader->stretches[number]);
-    twin__mime_digest(part->digest, bytes);
-    return TWIN_OK;
+    bool has_files =
+        starts_with(content->type, "text/plain") && bytes.bytes == body.bytes && twin__uu_find(&file, body);
+    if (has_files)
+        status = cut_files(&bytes, reader, body, file);
+    if (status == TWIN_OK)
+        status = read_text(reader, bytes, content, &reader->stretches[number]);
+    return status == TWIN_OK && has_files ? read_files(reader, body) : status;
 }
 
 /* ---- the walk */

@@ -55,7 +55,8 @@ static void lookalikes_are_replaced_in_mixed_words(void **state_unused)
 static void styled_letters_are_plain_ones(void **state_unused)
 {
     (void)state_unused;
-    check("𝐯𝐢𝐚𝐠𝐫𝐚 ｃａｓｉｎｏ", "viagra casino", false);
+    check("𝐯𝐢𝐚𝐠𝐫𝐚", "viagra", true);
+    check("ｃａｓｉｎｏ", "casino", false); /* as Japanese mail has it */
     check("v\u0336i\u0336a\u0336g\u0336r\u0336a\u0336", "viagra", true);
 }
 

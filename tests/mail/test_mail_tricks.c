@@ -193,6 +193,53 @@ static void words_divided_by_tags_and_hidden_text(void **unused)
                 "customers of our pharmacy\n");
 }
 
+static twin_mail_verdict judge(const twin_message *message)
+{
+    twin_mail_verdict verdict;
+    assert_int_equal(twin_mail_check(&verdict, mail, message, (twin_mail_check_options){ 0 }, NULL), TWIN_OK);
+    return verdict;
+}
+
+/* Words that nobody sees do not count, in whatever form they are in the bytes. */
+static void hidden_words_of_good_mail(void **unused)
+{
+    (void)unused;
+    static char text[16384], words[8192];
+    write_good(words, sizeof words, 5, 200);
+    snprintf(text, sizeof text, "Content-Type: text/html\n\n<p>%s</p>\n", pitch);
+    double shown = judge(spam_of(text)).log_odds;
+    snprintf(text, sizeof text, "Content-Type: text/html\n\n<div style='display:none'>%s</div><p>%s</p>\n", words,
+             pitch);
+    assert_seen(text);
+    assert_true(judge(spam_of(text)).log_odds > 0.8 * shown);
+    snprintf(text, sizeof text, "Content-Type: text/html\n\n<p>%s %s</p>\n", words, pitch);
+    assert_true(judge(spam_of(text)).log_odds < 0.5 * shown); /* they would count if they were seen */
+}
+
+/* Signatures are new in every message: with and without them a message is the same. */
+static void signatures_are_not_looked_at(void **unused)
+{
+    (void)unused;
+    static char text[16384], rest[8192];
+    static const char *const names[] = { "DKIM-Signature", "ARC-Seal", "arc-message-signature",
+                                         "X-Google-DKIM-Signature" };
+    snprintf(rest, sizeof rest, "\n%s http://shop1.pills.example/1\n", pitch);
+    twin_mail_verdict plain = judge(spam_of(rest));
+    size_t n = 0;
+    uint64_t state = 9;
+    for (int i = 0; i < 4; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s: v=1; a=rsa-sha256; d=fresh.example;\n\tb=", names[i]);
+        for (int k = 0; k < 20; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%016llx%s",
+                                  (unsigned long long)twin__random_next(&state), k % 4 == 3 ? "\n\t" : "+");
+        n += (size_t)snprintf(text + n, sizeof text - n, "z\n");
+    }
+    snprintf(text + n, sizeof text - n, "%s", rest);
+    twin_mail_verdict verdict = judge(spam_of(text));
+    assert_true(verdict.log_odds > 0.9 * plain.log_odds);
+    assert_true(verdict.evidence[0].nearest.similarity > plain.evidence[0].nearest.similarity - 0.2);
+}
+
 static void letters_with_punctuation_and_digits(void **unused)
 {
     (void)unused;
@@ -274,6 +321,8 @@ int main(void)
         cmocka_unit_test(invisible_characters),
         cmocka_unit_test(letters_that_look_alike),
         cmocka_unit_test(words_divided_by_tags_and_hidden_text),
+        cmocka_unit_test(hidden_words_of_good_mail),
+        cmocka_unit_test(signatures_are_not_looked_at),
         cmocka_unit_test(letters_with_punctuation_and_digits),
         cmocka_unit_test(random_words_and_numbers_at_the_end),
         cmocka_unit_test(links_that_change),

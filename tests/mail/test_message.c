@@ -107,7 +107,47 @@ static void parts_are_decoded(void **state_unused)
     assert_int_equal(message->parts[2].size, 5);
     assert_int_equal(message->parts[2].digest[0], 0x2c); /* SHA-256 of "hello" */
     assert_text(message->links[0].host, "shop.example.com");
-    assert_int_equal(message->flags, TWIN_MESSAGE_HTML | TWIN_MESSAGE_HIDDEN);
+    assert_int_equal(message->flags, TWIN_MESSAGE_HTML | TWIN_MESSAGE_HIDDEN | TWIN_MESSAGE_DISGUISED);
+}
+
+static void files_before_mime_are_parts(void **state_unused)
+{
+    (void)state_unused;
+    const twin_message *message = read_text("Subject: x\n\nsee the file\n"
+                                            "begin 644 Hello There.EXE\r\n"
+                                            "%:&5L;&\\\r\n"
+                                            "`\r\n"
+                                            "end\r\n"
+                                            "begin 644 of nothing\n"
+                                            "begin 0644 second.txt\n"
+                                            "#86)C\n"
+                                            "end\n"
+                                            "and more\n");
+    assert_text(message->text, "see the file\nbegin 644 of nothing\nand more\n");
+    assert_int_equal(message->part_count, 3);
+    assert_text(message->parts[1].name, "Hello There.EXE");
+    assert_text(message->parts[1].extension, "exe");
+    assert_int_equal(message->parts[1].size, 5);
+    assert_int_equal(message->parts[1].digest[0], 0x2c); /* SHA-256 of "hello" */
+    assert_text(message->parts[2].name, "second.txt");
+    assert_int_equal(message->parts[2].digest[0], 0xba); /* of "abc" */
+
+    message = read_text("Content-Transfer-Encoding: X-UUENCODE\n\nbegin 644 a\n#86)C\n`\nend\n");
+    assert_text(message->text, "abc");
+    message = read_text("Content-Transfer-Encoding: x-uuencode\n\nno file at all\n");
+    assert_text(message->text, "no file at all\n");
+    message = read_text("Content-Type: application/ms-tnef; name=winmail.dat\n\nx");
+    assert_text(message->parts[0].name, "winmail.dat");
+}
+
+static void lines_are_joined_where_a_blank_says_so(void **state_unused)
+{
+    (void)state_unused;
+    const twin_message *message = read_text("Content-Type: text/plain; format=flowed; delsp=YES\n\n"
+                                            "one wo \nrd, two  \r\n words\nthree\n ");
+    assert_text(message->text, "one word, two words\nthree\n ");
+    message = read_text("Content-Type: text/plain; format=flowed\n\none \ntwo\n");
+    assert_text(message->text, "one \ntwo\n");
 }
 
 /* ---- structure */
@@ -187,7 +227,8 @@ static void character_sets_are_undone(void **state_unused)
         { "; charset=iso-8859-1", "caf\xc3\xa9", "café", false }, /* UTF-8 under a wrong name */
         { "; charset=no-such-set", "caf\xe9", "café", true },
         { "", "caf\xe9", "café", false },
-        { "; charset=utf-8", "caf\xe9!", "caf\uFFFD!", true },
+        { "; charset=utf-8", "caf\xe9!", "café!", true },               /* it never was UTF-8 */
+        { "; charset=utf-8", "caf\xe9 \xc3\xa9", "caf\uFFFD é", true }, /* it was, once */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
@@ -340,11 +381,13 @@ static void hosts_are_found(void **state_unused)
     (void)state_unused;
     const twin_message *message = read_text(
         "Subject: x\n\nHTTP://WWW.Example.COM/a https://user:pass@host.example.co.uk:8080/?q "
-        "www.example.net, mailto:x@y.example http://192.0.2.7/ http://[::1]/ http://xn--bcher-kva.example.de.");
+        "www.example.net, mailto:x@y.example http://192.0.2.7/ http://[::1]/ http://xn--bcher-kva.example.de. "
+        "http://h%6Fst.ex%61mple.org/ http://3221225993/ http://0xC0.0.02.9/ http://1a.example.fr/");
     static const char *const wanted[][2] = {
-        { "www.example.com", "example.com" }, { "host.example.co.uk", "example.co.uk" },
-        { "192.0.2.7", "192.0.2.7" },         { "xn--bcher-kva.example.de", "example.de" },
-        { "www.example.net", "example.net" },
+        { "www.example.com", "example.com" },  { "host.example.co.uk", "example.co.uk" },
+        { "192.0.2.7", "192.0.2.7" },          { "xn--bcher-kva.example.de", "example.de" },
+        { "host.example.org", "example.org" }, { "192.0.2.9", "192.0.2.9" },
+        { "1a.example.fr", "example.fr" },     { "www.example.net", "example.net" },
     };
     assert_int_equal(message->link_count, sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < message->link_count; i++) {
@@ -522,6 +565,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_message_has_headers_and_text),
         cmocka_unit_test(parts_are_decoded),
+        cmocka_unit_test(files_before_mime_are_parts),
+        cmocka_unit_test(lines_are_joined_where_a_blank_says_so),
         cmocka_unit_test(a_multipart_that_lacks_its_boundary_is_text),
         cmocka_unit_test(open_multiparts_end_with_those_around_them),
         cmocka_unit_test(messages_in_messages_are_read),
