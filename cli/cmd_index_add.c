@@ -67,7 +67,7 @@ static int add_input(void *context, const struct index_run *run)
     if (status == TWIN_OK && problems.count && change.added + change.replaced == 0)
         return fail_unreadable(run->input);
     if (status == TWIN_OK || change.batches)
-        print_change(&request->shared, &change);
+        print_change(&request->shared, &change, false);
     report_remarks(request, run->input, &change);
     return skipped_status(&request->shared, change.problems, status == TWIN_OK ? EXIT_DONE : EXIT_ERROR);
 }

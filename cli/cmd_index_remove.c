@@ -115,7 +115,7 @@ static int remove_ids(const struct shared_options *shared, twin_index *index, st
     free(found);
     if (status != TWIN_OK)
         return fail_status(index_path(shared), status, &error);
-    print_change(shared, &change);
+    print_change(shared, &change, true);
     return change.removed == ids->count ? EXIT_YES : EXIT_NO;
 }
 

@@ -125,13 +125,14 @@ static void print_change_json(const twin_index_change *change)
     record_end(&record);
 }
 
-void print_change(const struct shared_options *shared, const twin_index_change *change)
+void print_change(const struct shared_options *shared, const twin_index_change *change, bool removing)
 {
     if (shared->json)
         print_change_json(change);
+    else if (!shared->quiet && removing)
+        fprintf(stderr, "%" PRIu64 " removed\n", change->removed);
     else if (!shared->quiet)
-        fprintf(stderr, "%" PRIu64 " added, %" PRIu64 " replaced, %" PRIu64 " removed\n", change->added,
-                change->replaced, change->removed);
+        fprintf(stderr, "%" PRIu64 " added, %" PRIu64 " replaced\n", change->added, change->replaced);
     if (change->too_short && !shared->quiet)
         warn("%" PRIu64 " document%s no shingle and will never be similar", change->too_short,
              change->too_short == 1 ? " has" : "s have");

@@ -26,8 +26,8 @@ twin_index *index_open(struct shared_options *shared, twin_index_access mode);
 /* Opens the arguments after the index as inputs of the kind it has. NULL: the error has been reported. */
 twin_input *index_inputs(struct shared_options *shared, const twin_index *index, twin_progress progress);
 
-/* Prints what a change did. */
-void print_change(const struct shared_options *shared, const twin_index_change *change);
+/* Prints what was added and replaced, or removed. */
+void print_change(const struct shared_options *shared, const twin_index_change *change, bool removing);
 
 /* Warns that similarities are estimates, if they are; and that matches may be missed if the threshold, unless 0, is below
  * that for which the index was planned, and how many are. */

@@ -45,7 +45,7 @@ awk 'BEGIN { for (family = 0; family < 60; family++) for (one = 0; one < 5; one+
 for keep in sets text; do
     index 0 create $keep.twin --keep $keep
     index 0 add $keep.twin --batch 37 corpus.jsonl
-    says '300 added, 0 replaced, 0 removed'
+    says '300 added, 0 replaced'
     index 0 check $keep.twin
     prints 'good: 300 documents, 240 different sets'
     index 0 pairs $keep.twin
