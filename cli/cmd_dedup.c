@@ -279,7 +279,8 @@ static struct dedup_result result_of(const struct run *run)
                                   .collection = run->collection,
                                   .dedup = run->dedup,
                                   .known = &run->known,
-                                  .run = &run->how };
+                                  .run = &run->how,
+                                  .exec = run->exec };
 }
 
 /* The groups come first: if they cannot be written, an output of an earlier run is still there. */

@@ -69,7 +69,12 @@ static int run_filter(void *context)
     bool good = steps_open(&steps, &request->shared, 1 << STEP_PAIRS, exec, progress) &&
                 dedup_paths_are_good(&paths, steps.input) && decide(&dedup, &steps, exec);
     struct dedup_result result = {
-        .input = steps.input, .collection = steps.collection, .dedup = dedup, .known = &known, .part = request->part
+        .input = steps.input,
+        .collection = steps.collection,
+        .dedup = dedup,
+        .known = &known,
+        .exec = exec,
+        .part = request->part,
     };
     good =
         good && (!request->groups || write_groups(&result, request->groups)) && write_kept(&result, request->output);

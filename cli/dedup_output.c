@@ -1,10 +1,8 @@
-/* dedup_output.c — what twinsift dedup writes: kept records and groups.
- *
- * Documents are numbered in the order of the input, so the records of one input are consecutive and their offsets
- * increase. They are read in blocks, without parsing, and those that stay are passed on. Every output is staged next to its
- * final name, and all of them get their names at the end: a run that fails changes nothing. */
+/* dedup_output.c — what twinsift dedup writes: kept records and groups. Every output is staged next to its final name, and
+ * all of them get their names at the end: a run that fails changes nothing. */
 #include "dedup_output.h"
 #include "dedup_paths.h"
+#include "dedup_records.h"
 
 #include "support/messages.h"
 #include "support/output_file.h"
@@ -16,114 +14,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Documents begin .. end - 1 are those of one input. */
-struct range {
-    uint32_t source;
-    size_t begin, end;
-};
-
-static struct range range_of(const struct dedup_result *result, uint32_t source, size_t begin)
+static struct dedup_range range_of(const struct dedup_result *result, uint32_t source, size_t begin)
 {
     size_t documents = twin_collection_count(result->collection).documents, end = begin;
     while (end < documents && twin_collection_position(result->collection, (uint32_t)end).source == source)
         end++;
-    return (struct range){ source, begin, end };
+    return (struct dedup_range){ source, begin, end };
 }
 
-static bool stays(const struct dedup_result *result, size_t document)
-{
-    return twin_dedup_keepers(result->dedup)[document] == document;
-}
+/* ---- one input ---- */
 
-/* ---- records ---- */
-
-enum { BLOCK_BYTES = 1 << 20, LINE_END_BYTES = 2 };
-
-static uint64_t record_end_offset(const struct dedup_result *result, size_t document)
-{
-    twin_position position = twin_collection_position(result->collection, (uint32_t)document);
-    return position.offset + position.length;
-}
-
-/* Writes one record from the bytes that begin with it, and its line end; a last line without one gets it. */
-static void write_record(FILE *out, const char *bytes, size_t length, size_t available)
-{
-    size_t end = length;
-    if (end + 1 < available && bytes[end] == '\r' && bytes[end + 1] == '\n')
-        end += 2;
-    else if (end < available && bytes[end] == '\n')
-        end++;
-    fwrite(bytes, 1, end, out);
-    if (end == length)
-        fputc('\n', out);
-}
-
-static void report_writing(const struct dedup_result *result, size_t done)
-{
-    static const twin_stage writing = { "writing", "documents" };
-    twin_progress progress = result->run ? result->run->progress : (twin_progress){ 0 };
-    if (progress.report)
-        progress.report(progress.context, &writing, done, twin_dedup_count(result->dedup).documents);
-}
-
-/* Writes the records of documents begin .. end - 1 that stay; they are in one block of the file. */
-static twin_status write_block(FILE *out, twin_buffer *block, const struct dedup_result *result, struct range range)
-{
-    twin_error error = { 0 };
-    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
-    uint64_t to = record_end_offset(result, range.end - 1) + LINE_END_BYTES;
-    twin_status status = twin_input_bytes(block, result->input, range.source, from, to, &error);
-    if (status != TWIN_OK) {
-        fail_status("the input", status, &error);
-        return status;
-    }
-    for (size_t i = range.begin; i < range.end; i++) {
-        twin_position position = twin_collection_position(result->collection, (uint32_t)i);
-        size_t at = (size_t)(position.offset - from);
-        if (!stays(result, i))
-            continue;
-        if (at + position.length > block->length) {
-            fail("%s became shorter while it was read", twin_input_name(result->input, range.source));
-            return TWIN_EIO;
-        }
-        write_record(out, block->bytes + at, position.length, block->length - at);
-    }
-    return TWIN_OK;
-}
-
-/* Where the documents of one block end: a block has one that stays at its beginning and is no longer than it need be. */
-static struct range next_block(const struct dedup_result *result, struct range range)
-{
-    while (range.begin < range.end && !stays(result, range.begin))
-        range.begin++;
-    if (range.begin == range.end)
-        return range;
-    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
-    size_t last = range.begin;
-    for (size_t i = range.begin + 1; i < range.end && record_end_offset(result, i) - from <= BLOCK_BYTES; i++)
-        if (stays(result, i))
-            last = i;
-    return (struct range){ range.source, range.begin, last + 1 };
-}
-
-static bool write_records(FILE *out, const struct dedup_result *result, struct range range)
-{
-    twin_buffer block = { 0 };
-    bool good = true;
-    while (good && (range.begin < range.end)) {
-        struct range piece = next_block(result, range);
-        good = piece.begin == piece.end || write_block(out, &block, result, piece) == TWIN_OK;
-        range.begin = piece.end;
-        report_writing(result, piece.end);
-    }
-    twin_buffer_clear(&block);
-    return good;
-}
-
-static bool write_ids(FILE *out, const struct dedup_result *result, struct range range)
+static bool write_ids(FILE *out, const struct dedup_result *result, struct dedup_range range)
 {
     for (size_t i = range.begin; i < range.end; i++)
-        if (stays(result, i)) {
+        if (dedup_stays(result, i)) {
             struct record record = record_begin(out, false);
             record_text(&record, "id", twin_collection_id(NULL, result->collection, (uint32_t)i));
             record_end(&record);
@@ -132,7 +36,7 @@ static bool write_ids(FILE *out, const struct dedup_result *result, struct range
 }
 
 /* Lines have positions with a length; files in folders and sets have none. */
-static bool has_records(const struct dedup_result *result, struct range range)
+static bool has_records(const struct dedup_result *result, struct dedup_range range)
 {
     return range.begin < range.end && twin_input_format_of(result->input) == TWIN_INPUT_DOCUMENTS &&
            twin_collection_position(result->collection, (uint32_t)range.begin).line > 0;
@@ -169,18 +73,19 @@ static bool write_heading(FILE *out, struct heading *heading, const struct dedup
     return good;
 }
 
-static bool write_range(FILE *out, struct heading *heading, const struct dedup_result *result, struct range range)
+static bool write_range(FILE *out, struct heading *heading, const struct dedup_result *result,
+                        struct dedup_range range)
 {
     if (!has_records(result, range))
         return write_ids(out, result, range);
-    return write_heading(out, heading, result, range.source) && write_records(out, result, range);
+    return write_heading(out, heading, result, range.source) && write_dedup_records(out, result, range);
 }
 
 /* ---- one output ---- */
 
 static bool write_all(FILE *out, const struct dedup_result *result)
 {
-    struct range range = { 0 };
+    struct dedup_range range = { 0 };
     struct heading heading = { 0 };
     bool good = true;
     for (uint32_t source = 0; good && source < twin_input_sources(result->input); source++) {
@@ -205,7 +110,7 @@ static bool write_one(const struct dedup_result *result, const char *path)
 /* ---- one output per input ---- */
 
 /* A folder whose files are read as lines or tables has no documents of its own: each of those files has an output. */
-static bool is_folder_of_files(const struct dedup_result *result, struct range range)
+static bool is_folder_of_files(const struct dedup_result *result, struct dedup_range range)
 {
     struct stat about;
     return range.begin == range.end && stat(twin_input_name(result->input, range.source), &about) == 0 &&
@@ -216,7 +121,7 @@ static bool is_folder_of_files(const struct dedup_result *result, struct range r
 static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
 {
     struct output_file *outputs = calloc(count + 1, sizeof *outputs);
-    struct range range = { 0 };
+    struct dedup_range range = { 0 };
     bool good = outputs != NULL;
     for (size_t i = 0; good && i < count; i++) {
         struct heading heading = { 0 };

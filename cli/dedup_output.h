@@ -33,6 +33,7 @@ struct dedup_result {
     const twin_dedup *dedup;
     const struct known *known;
     const struct dedup_run *run; /* how it was found; NULL: it is not known */
+    twin_exec exec;              /* for writing; {0}: one worker */
     twin_part part;              /* of the inputs that are written, one in a file; {0}: all of them */
 };
 

@@ -212,8 +212,9 @@ static bool give_up(struct output_file *output)
 
 bool output_file_close(struct output_file *output)
 {
-    errno = 0;
     bool good = ferror(output->file) == 0;
+    if (good)
+        errno = 0; /* otherwise it is that of the failed write */
     good = close_stream(output) == 0 && good;
     return good || give_up(output);
 }

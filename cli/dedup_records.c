@@ -1,0 +1,179 @@
+/* dedup_records.c — the records that stay are copied from the input to the output.
+ *
+ * Documents are numbered in the order of the input, so the records of one input are consecutive and their offsets
+ * increase. They are read in blocks, without parsing. While one worker writes what is left of its block, others read
+ * theirs; blocks are written in order. */
+#include "dedup_records.h"
+
+#include "support/messages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 1 << 20, LINE_END_BYTES = 2 };
+
+/* The block of a worker. */
+struct block {
+    twin_buffer bytes; /* of the input, then of the output */
+    twin_status status;
+    twin_error error;
+};
+
+struct copying {
+    FILE *out;
+    const struct dedup_result *result;
+    uint32_t source;
+    const struct dedup_range *ranges; /* of the blocks */
+    struct block *blocks;             /* one per worker */
+    bool failed;
+    int write_error; /* errno of the worker whose write failed first; 0: none has */
+};
+
+/* ---- dividing ---- */
+
+static uint64_t record_end_offset(const struct dedup_result *result, size_t document)
+{
+    twin_position position = twin_collection_position(result->collection, (uint32_t)document);
+    return position.offset + position.length;
+}
+
+/* The documents of the next block: it begins and ends with one that stays, and is no longer than it need be. */
+static struct dedup_range next_block(const struct dedup_result *result, struct dedup_range range)
+{
+    while (range.begin < range.end && !dedup_stays(result, range.begin))
+        range.begin++;
+    if (range.begin == range.end)
+        return range;
+    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    size_t last = range.begin;
+    for (size_t i = range.begin + 1; i < range.end && record_end_offset(result, i) - from <= BLOCK_BYTES; i++)
+        if (dedup_stays(result, i))
+            last = i;
+    return (struct dedup_range){ range.source, range.begin, last + 1 };
+}
+
+/* NULL when out of memory. */
+static struct dedup_range *divide(size_t *count, const struct dedup_result *result, struct dedup_range range)
+{
+    size_t capacity = 16;
+    struct dedup_range *ranges = malloc(capacity * sizeof *ranges);
+    *count = 0;
+    if (!ranges)
+        return NULL;
+    while (range.begin < range.end) {
+        struct dedup_range next = next_block(result, range);
+        range.begin = next.end;
+        if (next.begin == next.end)
+            break;
+        if (*count == capacity) {
+            struct dedup_range *more = realloc(ranges, 2 * capacity * sizeof *ranges);
+            if (!more) {
+                free(ranges);
+                return NULL;
+            }
+            ranges = more;
+            capacity *= 2;
+        }
+        ranges[(*count)++] = next;
+    }
+    return ranges;
+}
+
+/* ---- copying ---- */
+
+static void report_writing(const struct dedup_result *result, size_t done)
+{
+    static const twin_stage writing = { "writing", "documents" };
+    twin_progress progress = result->run ? result->run->progress : (twin_progress){ 0 };
+    if (progress.report)
+        progress.report(progress.context, &writing, done, twin_dedup_count(result->dedup).documents);
+}
+
+/* The length of the record at `at` with its line end, which a last line may lack. */
+static size_t whole_length(const twin_buffer *bytes, size_t at, size_t length)
+{
+    size_t end = at + length;
+    if (end + 1 < bytes->length && bytes->bytes[end] == '\r' && bytes->bytes[end + 1] == '\n')
+        return length + 2;
+    return end < bytes->length && bytes->bytes[end] == '\n' ? length + 1 : length;
+}
+
+/* Leaves those records in the block that stay, each with a line end. */
+static twin_status keep_records(struct block *block, const struct copying *copying, struct dedup_range range)
+{
+    const struct dedup_result *result = copying->result;
+    twin_buffer *bytes = &block->bytes;
+    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    size_t kept = 0;
+    for (size_t i = range.begin; i < range.end; i++) {
+        twin_position position = twin_collection_position(result->collection, (uint32_t)i);
+        size_t at = (size_t)(position.offset - from);
+        if (!dedup_stays(result, i))
+            continue;
+        if (at + position.length > bytes->length) {
+            snprintf(block->error.message, sizeof block->error.message, "%s became shorter while it was read",
+                     twin_input_name(result->input, copying->source));
+            return TWIN_EIO;
+        }
+        size_t length = whole_length(bytes, at, position.length);
+        memmove(bytes->bytes + kept, bytes->bytes + at, length);
+        kept += length;
+        if (length == position.length)
+            bytes->bytes[kept++] = '\n';
+    }
+    bytes->length = kept;
+    return TWIN_OK;
+}
+
+static void read_block(void *context, size_t item, int worker)
+{
+    struct copying *copying = context;
+    const struct dedup_result *result = copying->result;
+    struct block *block = &copying->blocks[worker];
+    struct dedup_range range = copying->ranges[item];
+    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    uint64_t to = record_end_offset(result, range.end - 1) + LINE_END_BYTES;
+    block->error = (twin_error){ 0 };
+    block->status = twin_input_bytes(&block->bytes, result->input, copying->source, from, to, &block->error);
+    if (block->status == TWIN_OK)
+        block->status = twin_buffer_reserve(&block->bytes, 1); /* for a line end */
+    if (block->status == TWIN_OK)
+        block->status = keep_records(block, copying, range);
+}
+
+static void write_block(void *context, size_t item, int worker)
+{
+    struct copying *copying = context;
+    struct block *block = &copying->blocks[worker];
+    if (copying->failed || copying->write_error)
+        return;
+    if (block->status != TWIN_OK) {
+        copying->failed = true;
+        fail_status("the input", block->status, &block->error);
+        return;
+    }
+    if (fwrite(block->bytes.bytes, 1, block->bytes.length, copying->out) < block->bytes.length)
+        copying->write_error = errno;
+    report_writing(copying->result, copying->ranges[item].end);
+}
+
+bool write_dedup_records(FILE *out, const struct dedup_result *result, struct dedup_range range)
+{
+    twin_exec exec = result->exec;
+    size_t count, workers = exec.workers > 1 ? (size_t)exec.workers : 1;
+    struct dedup_range *ranges = divide(&count, result, range);
+    struct block *blocks = calloc(workers, sizeof *blocks);
+    struct copying copying = { out, result, range.source, ranges, blocks, !ranges || !blocks, 0 };
+    if (copying.failed)
+        fail_status("the output", TWIN_ENOMEM, NULL);
+    else
+        twin_exec_in_order(exec, count, read_block, write_block, &copying);
+    for (size_t i = 0; blocks && i < workers; i++)
+        twin_buffer_clear(&blocks[i].bytes);
+    free(blocks);
+    free(ranges);
+    if (copying.write_error)
+        errno = copying.write_error; /* whoever closes the output reports it, in this thread */
+    return !copying.failed;
+}
