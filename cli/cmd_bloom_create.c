@@ -87,7 +87,7 @@ static int run(void *context)
 
     twin_bloom *bloom = NULL;
     twin_error error = { 0 };
-    /* To the library a rate of 0 is its default; here it was asked for. */
+    /* To the library a rate of 0 is its default; here it was given. */
     twin_status status = wanted.rate > 0 ? twin_bloom_create(&bloom, wanted) : TWIN_EINVAL;
     if (status == TWIN_EINVAL)
         return fail("--rate: %g cannot be planned for, only 1e-12 to 0.5", wanted.rate);

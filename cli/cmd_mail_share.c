@@ -1,4 +1,4 @@
-/* cmd_mail_share.c — twinsift mail export and import: what sites with the same key tell each other. */
+/* cmd_mail_share.c — twinsift mail export and import: what sites with the same key exchange. */
 #include "commands.h"
 #include "mail_model.h"
 #include "support/overwrite.h"

@@ -21,7 +21,7 @@
 
 /* ---- options */
 
-/* The most documents that --top may ask for, and how many without it. */
+/* The largest value of --top, and how many without it. */
 enum { MOST_TOP = 1000000, DEFAULT_TOP = 10 };
 
 #define AT(field) OPTION_AT(struct pairs_request, field)

@@ -130,7 +130,7 @@ struct answer {
     twin_plan plan;
     size_t hashes;
     double half_way; /* P(half_way) = 1/2 */
-    bool reached;    /* what was asked of the threshold */
+    bool reached;    /* the probability requested at the threshold */
 };
 
 static double half_way(twin_plan plan)

@@ -11,7 +11,7 @@
 #include "dedup_output.h"
 #include "support/output_file.h"
 
-/* What tells runs apart. */
+/* What distinguishes runs. */
 struct update_run {
     const char *index;
     const char *output; /* NULL: standard output, and then no run is the same */

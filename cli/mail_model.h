@@ -35,7 +35,7 @@ struct mail_request {
             &option_text, OPTION_AT(request, mail.key_file)                                                          \
     }
 
-/* Reads the key that was asked for, if any, into `key`, and has the options refer to it. On false the error has been
+/* Reads the key that was requested, if any, into `key`, and has the options refer to it. On false the error has been
  * reported. */
 bool mail_key(twin_mail_options *out, uint64_t key[2], const struct mail_request *request);
 

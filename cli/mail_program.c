@@ -19,7 +19,7 @@
 
 static const char NAME[] = "twinsift-mail";
 
-/* Where this program's file is, without its name. False when it cannot be told. */
+/* Where this program's file is, without its name. False if it cannot be determined. */
 static bool find_own_folder(char *out, size_t room)
 {
     ssize_t length = readlink("/proc/self/exe", out, room - 1);

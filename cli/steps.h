@@ -1,6 +1,6 @@
 /* steps.h — the files of sign, band, join and filter, as arguments of these commands.
  *
- * Each file begins with letters that tell its kind, so arguments may come in any order; only that of the files of
+ * Each file begins with letters that identify its kind, so arguments may come in any order; only that of the files of
  * signatures counts, for it is the order of the documents. Such a file has a note with the names and options of its
  * inputs, which are opened again when documents must be read. */
 #ifndef TWIN_STEPS_H

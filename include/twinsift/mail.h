@@ -93,7 +93,7 @@ TWIN_API twin_status twin_mail_commit(twin_mail *mail, twin_error *error);
 typedef enum twin_mail_method {
     TWIN_MAIL_ALL, /* content, with lookalikes and senders where they are sure */
     TWIN_MAIL_CONTENT,
-    TWIN_MAIL_SENDER,    /* sender seen at least twice in spam, and oftener than in good mail */
+    TWIN_MAIL_SENDER,    /* sender seen at least twice in spam, and more often than in good mail */
     TWIN_MAIL_LOOKALIKE, /* nearest spam against nearest good message */
 } twin_mail_method;
 TWIN_API const char *twin_mail_method_name(twin_mail_method method);

@@ -1,7 +1,7 @@
 /* spill.h — an array in a temporary file that is read as if it were in memory.
  *
  * Pages of a mapped file count as memory of the process once they are touched, although the system may take them back at
- * any time. So readers tell roughly how much they touch, and after a certain amount all pages are given back. They stay in
+ * any time. So readers report roughly how much they touch, and after a certain amount all pages are given back. They stay in
  * the system's cache while there is room for them, and to touch them again is cheap then. collection/spill_file.h makes
  * such arrays. */
 #ifndef TWIN_BASE_SPILL_H

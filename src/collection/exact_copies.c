@@ -305,7 +305,7 @@ static void find_suspects(struct digests *out, struct order *order, const twin_c
 struct digesting {
     const twin_collection *collection;
     const struct digests *list;
-    twin_scratch *scratch; /* one a worker */
+    twin_scratch *scratch; /* one per worker */
     struct twin__first_failure failure;
 };
 

@@ -347,7 +347,7 @@ twin_status twin_collection_load(twin_collection **out, const twin_input *input,
     return TWIN_OK;
 }
 
-/* ---- telling collections apart ---- */
+/* ---- identifying collections ---- */
 
 twin_status twin_collection_fingerprint(uint64_t *out, const twin_collection *collection)
 {

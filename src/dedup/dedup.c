@@ -5,7 +5,7 @@
  * the first such node (twin_cluster_keepers). Of a node that stays the best document stays, the others are its copies.
  *
  * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. The search is
- * told the order once it knows which these are, so that in families of near-copies it need not compare all pairs. */
+ * given the order once it knows which these are, so that in families of near-copies it need not compare all pairs. */
 #include <twinsift/dedup.h>
 
 #include <stdlib.h>

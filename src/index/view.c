@@ -41,7 +41,7 @@ static uint64_t live_entries(const struct twin__index_lists *lists)
     return count;
 }
 
-/* What the counts say must exist does, as far as other counts tell; so nothing that is missing goes unnoticed where all of
+/* What the counts say must exist does, as far as other counts show; so nothing that is missing goes unnoticed where all of
  * a table is read, or a whole run is lost. */
 static twin_status compare_counts(const twin_index_view *view, twin_error *error)
 {

@@ -48,7 +48,7 @@ static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const 
     return TWIN_OK;
 }
 
-/* A regular file that is not packed is read where it is; its first bytes tell whether it is. */
+/* A regular file that is not packed is read where it is; its first bytes show whether it is. */
 static twin_status open_regular(struct twin__file_bytes *bytes, const struct twin__opening *opening,
                                 twin_input_format format, twin_error *error)
 {

@@ -7,7 +7,7 @@
 
 enum packing { PACKED_NOT, PACKED_GZIP, PACKED_ZSTD };
 
-/* Enough bytes to tell the packing. */
+/* Enough bytes to recognise the packing. */
 enum { TWIN__PACKING_BYTES = 4 };
 enum packing twin__packing_of(const unsigned char *bytes, size_t length);
 

@@ -17,7 +17,7 @@
 #include "join/containment_private.h"
 #include "kernels/sort.h"
 
-enum { CLASSES = 1024 }; /* counts that are told apart before sorting; the last has all others */
+enum { CLASSES = 1024 }; /* counts that are distinguished before sorting; the last has all others */
 enum { BATCH_DOCUMENTS = 4096 };
 
 struct worker {

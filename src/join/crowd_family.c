@@ -2,7 +2,7 @@
  *
  * The sets of a crowd have much in common, so once they are encoded (family.h) a pair takes some ten nanoseconds. For
  * a few thousand documents that is less than ordering their shingles. It is also what remains to be done when the
- * template alone reaches the threshold: then prefixes do not tell documents apart. */
+ * template alone reaches the threshold: then prefixes do not distinguish documents. */
 #include "join/crowd_private.h"
 #include "join/family.h"
 

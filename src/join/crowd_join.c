@@ -1,7 +1,7 @@
 /* crowd_join.c — all similar pairs among many documents that may share a template.
  *
  * Documents made from one template share most of their shingles, so shared bands say nothing about them, and all their
- * pairs would be compared. What tells them apart is the rest, their rare shingles. This is a prefix-filter join
+ * pairs would be compared. What distinguishes them is the rest, their rare shingles. This is a prefix-filter join
  * (AllPairs, Bayardo et al. 2007; PPJoin, Xiao et al. 2008) with shingles ordered by their frequency in the crowd:
  *
  *   1. Each set is fetched once to count its shingles, in a table of counters that shingles share by chance; those of

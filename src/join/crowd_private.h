@@ -18,7 +18,7 @@
 
 /* ---- what the join knows ---- */
 
-enum { TWIN__CROWD_CLASSES = 256 }; /* frequencies that are told apart before sorting */
+enum { TWIN__CROWD_CLASSES = 256 }; /* frequencies that are distinguished before sorting */
 
 /* The tokens of a prefix: a counter in the high 16 bits, the leading bits of a shingle in the others. Shingles that
  * differ in their last 16 bits only are one token, which costs a comparison at most. */

@@ -34,7 +34,7 @@ struct twin__query_probes {
         *tables[TWIN__PROBE_CLASSES]; /* class c: the (c+1)/32 of the items that fewest have; NULL: not made yet */
 };
 
-/* The last `shift` bits of items tell nothing. Without memory there will be no probes. End with twin__query_probes_clear(). */
+/* The last `shift` bits of items carry no information. Without memory there will be no probes. End with twin__query_probes_clear(). */
 void twin__query_probes_init(struct twin__query_probes *out, twin_set query, unsigned shift);
 void twin__query_probes_clear(struct twin__query_probes *probes);
 

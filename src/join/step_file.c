@@ -23,7 +23,7 @@ void twin__step_begin(struct twin__checked_stream *stream, FILE *file, const str
     twin__checked_number(stream, part.of ? part.of : 1);
 }
 
-/* The first file tells how many parts there are. */
+/* The first file says how many parts there are. */
 static twin_status add_part(struct parts *parts, uint64_t number, uint64_t of, twin_error *error)
 {
     if (!parts->seen) {

@@ -1,7 +1,7 @@
 /* model.c — learning and forgetting.
  *
  * A message is first prepared: its features, signature and hashes are all that the model uses of it. Learning judges it
- * with what is known so far, which moves the thresholds and tells how accurate the model is; then every classifier
+ * with what is known so far, which moves the thresholds and shows how accurate the model is; then every classifier
  * learns whether it has its label, and a record of it is added. A correction takes the old record away, so that a message
  * counts once, and teaches the classifiers until the verdict is right. */
 #include "mail/model.h"

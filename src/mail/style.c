@@ -110,7 +110,7 @@ static void set_colour(uint32_t *colour, const char *value)
         *colour = TWIN__STYLE_UNKNOWN;
 }
 
-/* Colours that cannot be told apart: none of red, green and blue differs by more than this. */
+/* Colours that cannot be distinguished: none of red, green and blue differs by more than this. */
 enum { NEAR = 12 };
 
 static bool is_near(uint32_t a, uint32_t b)

@@ -6,7 +6,7 @@
  * A compacted file takes the place of one that others may be reading. They keep the old file, but the two have the same
  * lock file, with a table of readers and the number of the last transaction. So the new file continues the numbers of the
  * old one: readers of either find a state with that number. Once the new file has been changed, a reader of the old one that
- * begins again finds none, and is told that the file was replaced. Writers keep one who compacts out, and the other way
+ * begins again finds none, and learns that the file was replaced. Writers keep one who compacts out, and the other way
  * round (environment.c). */
 #include "store/replace.h"
 

@@ -6,7 +6,7 @@ program=("${TWINSIFT:?the program to test}" plan) named='twinsift plan'
 has_line() { grep -qxF -- "$1" out || fail "$asked: no line \"$1\" in: $(cat out)"; }
 silent() { [ ! -s err ] || fail "$asked: said $(cat err)"; }
 
-# ---- the four ways to ask
+# ---- the four forms
 
 run 0 --reject 0.6:0.01 --accept 0.9:0.99
 prints 'rows 15 bands 20 hashes 300

@@ -3,7 +3,7 @@
 
 # ---- an index
 
-# The ids of the index are those of FILE, one a line.
+# The ids of the index are those of FILE, one per line.
 holds_ids()
 {
     run 0 index export i.twin

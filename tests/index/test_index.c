@@ -232,7 +232,7 @@ static void what_is_kept_of_removed_sets_goes(void **state)
         twin_index_view *view;
         GOOD(twin_index_view_create(&view, index, &error));
         GOOD(twin_index_describe(&info, view, &error));
-        /* At most 33 bits an item, or a byte a letter; blocks end in whole pages, and the large one has its own. */
+        /* At most 33 bits per item, or one byte per letter; blocks end in whole pages, and the large one has its own. */
         assert_true(info.kept_bytes <= (TEXTS / STEP * LETTERS + LARGE / 2) * 33 / 8 * 11 / 10 + 65536);
         twin_index_view_free(view);
         twin_index_close(index);

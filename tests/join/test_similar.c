@@ -203,7 +203,7 @@ static void a_forest_finds_what_bands_find(void **state)
     world_end(&world);
 }
 
-/* ---- telling ---- */
+/* ---- visiting pairs ---- */
 
 struct expected {
     const struct world *world;
