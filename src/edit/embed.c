@@ -1,8 +1,8 @@
 /* embed.c — embeddings of edit distance.
  *
  * Three parts: the q-gram distance D of two texts, computed with names for substrings so that it is exact; hash vectors,
- * which sum Cauchy numbers of the q-grams in a window as fixed-point integers; and features in the manner of Bar-Yossef
- * et al. 2004. Length classes at the end say which texts to compare. */
+ * which sum Cauchy numbers (Datar et al. 2004) of the q-grams in a window as fixed-point integers; and features after
+ * Bar-Yossef et al. 2004. Length classes at the end say which texts to compare. */
 #include <twinsift/embed.h>
 
 #include <assert.h>
