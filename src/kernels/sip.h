@@ -5,16 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct twin__sip {
+struct twin__sip_state {
     uint64_t v0, v1, v2, v3;
 };
 
-struct twin__sip twin__sip_begin(const uint64_t key[2]);
+/* Begin with the key, and zeros. */
+struct twin__sip {
+    uint64_t key[2];
+    struct twin__sip_state state;
+    uint64_t length;       /* bytes so far */
+    unsigned char tail[8]; /* those that make no word yet */
+};
 
-/* Eight bytes more. */
-void twin__sip_add(struct twin__sip *sip, const unsigned char bytes[8]);
+void twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length);
 
-/* The hash of `length` bytes, of which `tail` is the last length % 8, those that were not added. */
-uint64_t twin__sip_end(struct twin__sip sip, uint64_t length, const unsigned char *tail);
+/* The hash of all bytes so far. */
+uint64_t twin__sip_end(const struct twin__sip *sip);
 
 #endif

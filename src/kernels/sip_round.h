@@ -14,7 +14,7 @@ static inline uint64_t twin__sip_rotate(uint64_t x, int by)
     return x << by | x >> (64 - by);
 }
 
-static inline void twin__sip_round(struct twin__sip *s)
+static inline void twin__sip_round(struct twin__sip_state *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
@@ -27,7 +27,7 @@ static inline void twin__sip_round(struct twin__sip *s)
     s->v2 = twin__sip_rotate(s->v2, 32);
 }
 
-static inline void twin__sip_word(struct twin__sip *s, uint64_t word)
+static inline void twin__sip_word(struct twin__sip_state *s, uint64_t word)
 {
     s->v3 ^= word;
     twin__sip_round(s);

@@ -2,18 +2,14 @@
 #include "kernels/kernels.h"
 #include "kernels/sip_round.h"
 
-struct twin__sip twin__sip_begin(const uint64_t key[2])
+static struct twin__sip_state begin(const uint64_t key[2])
 {
-    return (struct twin__sip){ key[0] ^ SIP_START[0], key[1] ^ SIP_START[1], key[0] ^ SIP_START[2],
-                               key[1] ^ SIP_START[3] };
+    return (struct twin__sip_state){ key[0] ^ SIP_START[0], key[1] ^ SIP_START[1], key[0] ^ SIP_START[2],
+                                     key[1] ^ SIP_START[3] };
 }
 
-void twin__sip_add(struct twin__sip *s, const unsigned char bytes[8])
-{
-    twin__sip_word(s, twin__sip_bytes(bytes, 8));
-}
-
-uint64_t twin__sip_end(struct twin__sip s, uint64_t length, const unsigned char *tail)
+/* The hash of `length` bytes, of which the last length % 8, those of no word yet, are at `tail`. */
+static uint64_t end(struct twin__sip_state s, uint64_t length, const unsigned char *tail)
 {
     twin__sip_word(&s, length << 56 | twin__sip_bytes(tail, length % 8));
     s.v2 ^= SIP_END;
@@ -25,15 +21,41 @@ uint64_t twin__sip_end(struct twin__sip s, uint64_t length, const unsigned char 
 
 static uint64_t sip13(const unsigned char *p, size_t length, const uint64_t key[2])
 {
-    struct twin__sip s = twin__sip_begin(key);
+    struct twin__sip_state s = begin(key);
     size_t whole = length & ~(size_t)7;
     for (size_t i = 0; i < whole; i += 8)
         twin__sip_word(&s, twin__sip_bytes(p + i, 8));
-    return twin__sip_end(s, length, p + whole);
+    return end(s, length, p + whole);
 }
 
 void twin__sip_windows_scalar(uint64_t *out, const char *bytes, size_t width, size_t count, const uint64_t key[2])
 {
     for (size_t i = 0; i < count; i++)
         out[i] = sip13((const unsigned char *)bytes + i, width, key);
+}
+
+/* ---- piece by piece ---- */
+
+void twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length)
+{
+    const unsigned char *p = bytes;
+    size_t i = 0;
+    if (sip->length == 0)
+        sip->state = begin(sip->key);
+    while (i < length) {
+        if (sip->length % 8 == 0 && length - i >= 8) {
+            twin__sip_word(&sip->state, twin__sip_bytes(p + i, 8));
+            sip->length += 8;
+            i += 8;
+            continue;
+        }
+        sip->tail[sip->length++ % 8] = p[i++];
+        if (sip->length % 8 == 0)
+            twin__sip_word(&sip->state, twin__sip_bytes(sip->tail, 8));
+    }
+}
+
+uint64_t twin__sip_end(const struct twin__sip *sip)
+{
+    return end(sip->length ? sip->state : begin(sip->key), sip->length, sip->tail);
 }

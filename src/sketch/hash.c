@@ -147,8 +147,6 @@ void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t 
 struct twin__digester {
     bool is_sip;
     struct twin__sip sip[2];
-    uint64_t length;
-    unsigned char tail[8]; /* of sip: bytes that make no word yet */
     XXH3_state_t *state;
 };
 
@@ -160,9 +158,8 @@ twin_status twin__digester_create(struct twin__digester **out, twin_hash hash)
         return TWIN_ENOMEM;
     digester->is_sip = hash.family == TWIN_HASH_SIP;
     if (digester->is_sip) {
-        const uint64_t other[2] = { ~hash.key[0], ~hash.key[1] };
-        digester->sip[0] = twin__sip_begin(hash.key);
-        digester->sip[1] = twin__sip_begin(other);
+        digester->sip[0] = (struct twin__sip){ .key = { hash.key[0], hash.key[1] } };
+        digester->sip[1] = (struct twin__sip){ .key = { ~hash.key[0], ~hash.key[1] } };
     } else {
         digester->state = XXH3_createState();
         if (!digester->state || XXH3_128bits_reset_withSeed(digester->state, hash.seed) != XXH_OK) {
@@ -181,29 +178,18 @@ void twin__digester_free(struct twin__digester *digester)
     free(digester);
 }
 
-static void add_to_sip(struct twin__digester *digester, const unsigned char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        digester->tail[digester->length++ % 8] = bytes[i];
-        if (digester->length % 8 == 0)
-            for (int k = 0; k < 2; k++)
-                twin__sip_add(&digester->sip[k], digester->tail);
-    }
-}
-
 void twin__digester_add(struct twin__digester *digester, const void *bytes, size_t length)
 {
-    if (digester->is_sip)
-        add_to_sip(digester, bytes, length);
-    else if (length)
+    for (int i = 0; i < 2 && digester->is_sip; i++)
+        twin__sip_add(&digester->sip[i], bytes, length);
+    if (length && !digester->is_sip)
         XXH3_128bits_update(digester->state, bytes, length);
 }
 
 twin_digest twin__digester_end(const struct twin__digester *digester)
 {
     if (digester->is_sip)
-        return (twin_digest){ twin__sip_end(digester->sip[0], digester->length, digester->tail),
-                              twin__sip_end(digester->sip[1], digester->length, digester->tail) };
+        return (twin_digest){ twin__sip_end(&digester->sip[0]), twin__sip_end(&digester->sip[1]) };
     XXH128_hash_t digest = XXH3_128bits_digest(digester->state);
     return (twin_digest){ digest.low64, digest.high64 };
 }
