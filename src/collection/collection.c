@@ -109,11 +109,10 @@ static twin_status add_long_document(struct twin__chunk_result *result, const tw
     const twin_collection *collection = result->collection;
     twin_sign_scratch *scratch = &result->scratch.sign;
     struct twin__long_text text = twin__long_text_of(collection, document->text);
-    size_t size = 0;
+    text.is_measured = collection->sizes;
     twin_status status = twin__long_text_sign(next_signature(result), &text, collection->signer, scratch);
     result->replaced += text.replaced;
-    if (status == TWIN_OK && collection->sizes)
-        status = twin__long_text_measure(&size, NULL, &text, collection->signer, scratch);
+    size_t size = text.set_size;
     if (status != TWIN_OK)
         return status;
     return add_entry(result, document,

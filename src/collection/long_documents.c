@@ -40,13 +40,14 @@ twin_status twin__long_document_digest(twin_digest *out, const twin_collection *
                                        uint32_t document, twin_error *error)
 {
     struct twin__long_text text;
-    size_t size;
     twin_status status = fetch(&text, collection, scratch, document, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__long_text_measure(&size, out, &text, collection->signer, &scratch->sign);
+    text.is_measured = true;
+    status = twin__long_text_sign(NULL, &text, collection->signer, &scratch->sign);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
+    *out = text.set_digest;
     return check_unchanged(&text, collection, document, error);
 }
 

@@ -27,6 +27,9 @@ enum twin__index_table {
     TWIN__INDEX_TABLES,
 };
 
+/* The records of TWIN__INDEX_META. */
+enum { TWIN__INDEX_META_FORMAT, TWIN__INDEX_META_COUNTS };
+
 extern const struct twin__store_schema twin__index_schema;
 
 struct twin_index {

@@ -24,10 +24,8 @@ static const struct twin__store_table tables[TWIN__INDEX_TABLES] = {
     [TWIN__INDEX_RUNS] = { "runs", TWIN__STORE_NUMBERS },
     [TWIN__INDEX_BANDS] = { "bands", TWIN__STORE_NUMBERS },
 };
-const struct twin__store_schema twin__index_schema = { "an index", tables, TWIN__INDEX_TABLES };
-
-/* The records of "meta". */
-static const char FORMAT[] = "format", COUNTS[] = "counts";
+static const char *const names[] = { [TWIN__INDEX_META_FORMAT] = "format", [TWIN__INDEX_META_COUNTS] = "counts" };
+const struct twin__store_schema twin__index_schema = { "an index", tables, TWIN__INDEX_TABLES, names };
 
 static const char *const keep_names[] = {
     [TWIN_KEEP_SETS] = "sets",
@@ -71,7 +69,7 @@ twin_status twin__index_get_counts(struct twin__index_counts *out, const twin_in
                                    twin_error *error)
 {
     struct twin__bytes record;
-    twin_status status = twin__store_get_named(&record, txn, TWIN__INDEX_META, COUNTS, error);
+    twin_status status = twin__store_get(&record, txn, TWIN__INDEX_META, TWIN__INDEX_META_COUNTS, error);
     if (status != TWIN_OK)
         return status;
     if (!record.at || !twin__index_counts_decode(out, record))
@@ -84,7 +82,8 @@ static twin_status put_counts(twin__store_txn *txn, struct twin__index_counts co
     unsigned char record[TWIN__INDEX_COUNTS_BYTES];
     counts.transaction = twin__store_number(txn);
     twin__index_counts_encode(record, &counts);
-    return twin__store_put_named(txn, TWIN__INDEX_META, COUNTS, (struct twin__bytes){ record, sizeof record }, error);
+    return twin__store_put(txn, TWIN__INDEX_META, TWIN__INDEX_META_COUNTS,
+                           (struct twin__bytes){ record, sizeof record }, TWIN__STORE_SET, error);
 }
 
 struct change {
@@ -114,7 +113,7 @@ twin_status twin__index_transact(twin_index *index, twin__index_write *write, vo
 static twin_status read_format(twin_index *index, twin__store_txn *txn, twin_error *error)
 {
     struct twin__bytes record;
-    twin_status status = twin__store_get_named(&record, txn, TWIN__INDEX_META, FORMAT, error);
+    twin_status status = twin__store_get(&record, txn, TWIN__INDEX_META, TWIN__INDEX_META_FORMAT, error);
     if (status != TWIN_OK)
         return status;
     const char *reason = "is not an index of twinsift";
@@ -221,8 +220,9 @@ static twin_status complete(twin_index_options *options, twin_error *error)
 static twin_status write_empty(twin__store_txn *txn, void *context, twin_error *error)
 {
     const twin_buffer *format = context;
-    twin_status status = twin__store_put_named(txn, TWIN__INDEX_META, FORMAT,
-                                               (struct twin__bytes){ format->bytes, format->length }, error);
+    twin_status status =
+        twin__store_put(txn, TWIN__INDEX_META, TWIN__INDEX_META_FORMAT,
+                        (struct twin__bytes){ format->bytes, format->length }, TWIN__STORE_SET, error);
     return status == TWIN_OK ? put_counts(txn, (struct twin__index_counts){ 0 }, error) : status;
 }
 

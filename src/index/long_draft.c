@@ -68,7 +68,7 @@ twin_status twin__index_keep_long(struct twin__index_draft_entry *entry, bool *i
                                   twin_sign_scratch *scratch, twin_text text)
 {
     twin_keep keep = index->options.keep;
-    struct twin__long_text about = { .text = text, .digest_hash = twin__index_text_hash(index) };
+    struct twin__long_text about = { .text = text, .digest_hash = twin__index_text_hash(index), .is_measured = true };
     if (keep == TWIN_KEEP_SETS)
         about.mask = UINT64_MAX << (64 - twin__index_item_bits(&index->options));
     twin_status status = twin__long_text_sign(signature, &about, index->signer, scratch);
@@ -76,11 +76,11 @@ twin_status twin__index_keep_long(struct twin__index_draft_entry *entry, bool *i
     if (!*is_kept)
         return status;
     draft->repaired += about.replaced;
-    status = twin__long_text_measure(&entry->set_size, NULL, &about, index->signer, scratch);
+    entry->set_size = about.set_size;
     entry->digest = about.digest;
-    if (status == TWIN_OK && keep == TWIN_KEEP_SETS)
+    if (keep == TWIN_KEEP_SETS)
         status = encode_set(entry, draft, &about, index, scratch);
-    else if (status == TWIN_OK && keep == TWIN_KEEP_TEXT)
+    else if (keep == TWIN_KEEP_TEXT)
         status = encode_text(draft, &about, index, scratch);
     return status;
 }

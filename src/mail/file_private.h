@@ -13,6 +13,9 @@ enum {
     TWIN__MAIL_REHEARSAL
 };
 
+/* The records of META. */
+enum { TWIN__MAIL_META_FORMAT, TWIN__MAIL_META_TEXTS, TWIN__MAIL_META_STATE, TWIN__MAIL_META_THRESHOLDS };
+
 enum { TWIN__MAIL_CHECK_BYTES = 8 };
 
 /* The check that a value begins with: of the rest of it, seeded with its key. Puts it there; whether it fits. */

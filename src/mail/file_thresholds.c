@@ -15,14 +15,14 @@ twin_status twin__mail_save_thresholds(twin__store_txn *txn, const struct twin__
     }
     struct twin__bytes bytes = { value, (size_t)(at - value) };
     twin__mail_put_check(value, bytes.length, 0);
-    return twin__store_put_named(txn, META, "thresholds", bytes, error);
+    return twin__store_put(txn, META, TWIN__MAIL_META_THRESHOLDS, bytes, TWIN__STORE_SET, error);
 }
 
 twin_status twin__mail_load_thresholds(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
                                        twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = twin__store_get_named(&value, txn, META, "thresholds", error);
+    twin_status status = twin__store_get(&value, txn, META, TWIN__MAIL_META_THRESHOLDS, error);
     if (status != TWIN_OK || !value.at)
         return status;
     if (!twin__mail_check_fits(value, 0) || (value.length - CHECK_BYTES) % THRESHOLDS != 0)

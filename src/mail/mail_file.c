@@ -62,7 +62,14 @@ static const struct twin__store_table tables[] = {
     [EXAMPLES] = { "examples", TWIN__STORE_NUMBERS },
     [REHEARSAL] = { "rehearsal", TWIN__STORE_NUMBERS },
 };
-const struct twin__store_schema twin__mail_schema = { "a mail model", tables, sizeof tables / sizeof tables[0] };
+static const char *const names[] = {
+    [TWIN__MAIL_META_FORMAT] = "format",
+    [TWIN__MAIL_META_TEXTS] = "texts",
+    [TWIN__MAIL_META_STATE] = "state",
+    [TWIN__MAIL_META_THRESHOLDS] = "thresholds",
+};
+const struct twin__store_schema twin__mail_schema = { "a mail model", tables, sizeof tables / sizeof tables[0],
+                                                      names };
 
 static const char MAGIC[8] = "TWINMAIL";
 static const char HASH_CHECK[] = "twinsift mail: is this the same hash?";
@@ -158,13 +165,14 @@ static twin_status save_format(twin__store_txn *txn, const struct twin__model *m
     twin__put8(value + 40, model->options.keep_days);
     twin__put8(value + 48, twin_hash_bytes(hash, HASH_CHECK, sizeof HASH_CHECK - 1));
     twin__put8(value + 56, XXH3_64bits(value, 56));
-    twin_status status =
-        twin__store_put_named(txn, META, "format", (struct twin__bytes){ value, sizeof value }, error);
+    twin_status status = twin__store_put(txn, META, TWIN__MAIL_META_FORMAT,
+                                         (struct twin__bytes){ value, sizeof value }, TWIN__STORE_SET, error);
     unsigned char texts[CHECK_BYTES + 4];
     twin__put4(texts + CHECK_BYTES, TWIN__MAIL_TEXT_BYTES);
     twin__mail_put_check(texts, sizeof texts, 0);
     if (status == TWIN_OK && !model->options.without_texts)
-        status = twin__store_put_named(txn, META, "texts", (struct twin__bytes){ texts, sizeof texts }, error);
+        status = twin__store_put(txn, META, TWIN__MAIL_META_TEXTS, (struct twin__bytes){ texts, sizeof texts },
+                                 TWIN__STORE_SET, error);
     return status;
 }
 
@@ -173,7 +181,7 @@ static twin_status load_texts(struct twin__model *out, twin__store_txn *txn, con
                               twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = twin__store_get_named(&value, txn, META, "texts", error);
+    twin_status status = twin__store_get(&value, txn, META, TWIN__MAIL_META_TEXTS, error);
     if (status == TWIN_OK && value.at && !twin__mail_check_fits(value, 0))
         status = twin__store_fail_damaged(error, store, "its parameters");
     out->options.without_texts = status != TWIN_OK || !value.at;
@@ -204,7 +212,8 @@ static twin_status save_state(twin__store_txn *txn, const struct twin__model *mo
     }
     size_t length = (size_t)(at - value);
     twin__put8(at, XXH3_64bits(value, length));
-    return twin__store_put_named(txn, META, "state", (struct twin__bytes){ value, length + CHECK_BYTES }, error);
+    return twin__store_put(txn, META, TWIN__MAIL_META_STATE, (struct twin__bytes){ value, length + CHECK_BYTES },
+                           TWIN__STORE_SET, error);
 }
 
 static twin_status load_format(struct twin__model *out, uint32_t *version, twin__store_txn *txn,
@@ -212,7 +221,7 @@ static twin_status load_format(struct twin__model *out, uint32_t *version, twin_
 {
     struct twin__bytes value;
     uint64_t key[2];
-    twin_status status = twin__store_get_named(&value, txn, META, "format", error);
+    twin_status status = twin__store_get(&value, txn, META, TWIN__MAIL_META_FORMAT, error);
     if (status != TWIN_OK)
         return status;
     const unsigned char *at = value.at;
@@ -260,7 +269,7 @@ static twin_status load_state(struct twin__model *out, struct twin__mail_saved *
                               const twin__store *store, twin_error *error)
 {
     struct twin__bytes value;
-    twin_status status = twin__store_get_named(&value, txn, META, "state", error);
+    twin_status status = twin__store_get(&value, txn, META, TWIN__MAIL_META_STATE, error);
     if (status != TWIN_OK)
         return status;
     const unsigned char *at = value.at;

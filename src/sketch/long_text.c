@@ -118,8 +118,8 @@ static twin_status take_for_signature(void *context, uint64_t *items, size_t cou
     return TWIN_OK;
 }
 
-twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
-                                 twin_sign_scratch *scratch)
+static twin_status sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
+                        twin_sign_scratch *scratch)
 {
     struct signing signing = { .mask = text->mask };
     twin_status status = TWIN_OK;
@@ -278,26 +278,32 @@ bool twin__hash_range_next(struct twin__hash_range *range, size_t count)
     return true;
 }
 
-twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct twin__long_text *text,
-                                    const twin_signer *signer, twin_sign_scratch *scratch)
+static twin_status measure(struct twin__long_text *text, const twin_signer *signer, twin_sign_scratch *scratch)
 {
     struct twin__digester *digester;
     struct twin__hash_range range = twin__hash_range_first(text->text.length, TWIN__ROOM_OF_ONE);
     twin_items part = { 0 };
-    *size = 0;
+    text->set_size = 0;
     twin_status status = twin__digester_create(&digester, (twin_hash){ .family = TWIN_HASH_XXH3 });
     while (status == TWIN_OK) {
         status = twin__long_text_range(&part, &range, text, signer, scratch);
         if (status != TWIN_OK)
             break;
-        *size += part.count;
+        text->set_size += part.count;
         twin__digester_add(digester, part.items, part.count * sizeof *part.items);
         if (!twin__hash_range_next(&range, part.count))
             break;
     }
-    if (status == TWIN_OK && digest)
-        *digest = twin__digester_end(digester);
+    if (status == TWIN_OK)
+        text->set_digest = twin__digester_end(digester);
     twin__digester_free(digester);
     twin_items_clear(&part);
     return status;
+}
+
+twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
+                                 twin_sign_scratch *scratch)
+{
+    twin_status status = signature ? sign(signature, text, signer, scratch) : TWIN_OK;
+    return status == TWIN_OK && text->is_measured ? measure(text, signer, scratch) : status;
 }

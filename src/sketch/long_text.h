@@ -16,13 +16,17 @@ struct twin__long_text {
     twin_text text;        /* as it is in its input */
     twin_hash digest_hash; /* of the digest of the normalised text */
     uint64_t mask;         /* bits of a hash that make the item, once repeats were dropped; 0: all */
+    bool is_measured;      /* twin__long_text_sign() also finds size and digest of the set */
 
     twin_digest digest;
     uint64_t replaced; /* ill-formed sequences */
     size_t length;     /* of the normalised text */
     bool is_short, is_empty;
+    size_t set_size;
+    twin_digest set_digest; /* twin_set_digest() */
 };
 
+/* `signature` may be NULL, when only the set is to be measured. */
 twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
                                  twin_sign_scratch *scratch);
 
@@ -48,9 +52,5 @@ twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *rang
 
 /* The range that follows one with `count` hashes, of a length that should fill the room. False: there is none. */
 bool twin__hash_range_next(struct twin__hash_range *range, size_t count);
-
-/* The size of the set, and its digest (twin_set_digest()) unless that is NULL. */
-twin_status twin__long_text_measure(size_t *size, twin_digest *digest, struct twin__long_text *text,
-                                    const twin_signer *signer, twin_sign_scratch *scratch);
 
 #endif

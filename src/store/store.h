@@ -22,7 +22,7 @@
 enum twin__store_kind {
     TWIN__STORE_NUMBERS, /* one value for each 64-bit number */
     TWIN__STORE_LISTS,   /* for each number values of one length, sorted by their bytes, each once */
-    TWIN__STORE_NAMES,   /* one value for each name */
+    TWIN__STORE_NAMES,   /* one value for each name of the schema */
 };
 
 struct twin__store_table {
@@ -35,6 +35,7 @@ struct twin__store_schema {
     const char *what; /* for messages, with its article: "an index" */
     const struct twin__store_table *tables;
     unsigned count;
+    const char *const *names; /* a key of a table of names is a place among these */
 };
 enum { TWIN__STORE_MOST_TABLES = 16 };
 
@@ -108,8 +109,6 @@ uint64_t twin__store_number(const twin__store_txn *txn);
 /* The value of a key; out->at is NULL when there is none. */
 twin_status twin__store_get(struct twin__bytes *out, twin__store_txn *txn, unsigned table, uint64_t key,
                             twin_error *error);
-twin_status twin__store_get_named(struct twin__bytes *out, twin__store_txn *txn, unsigned table, const char *name,
-                                  twin_error *error);
 
 enum twin__store_put {
     TWIN__STORE_SET,    /* replaces the value, if there is one */
@@ -118,8 +117,6 @@ enum twin__store_put {
 };
 twin_status twin__store_put(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
                             enum twin__store_put how, twin_error *error);
-twin_status twin__store_put_named(twin__store_txn *txn, unsigned table, const char *name, struct twin__bytes value,
-                                  twin_error *error);
 
 /* Room for a value of `length` bytes in the file, to be filled before the transaction does anything else. */
 twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table, uint64_t key, size_t length,

@@ -11,8 +11,13 @@ static MDB_val key_of(const uint64_t *number)
     return (MDB_val){ sizeof *number, (void *)number };
 }
 
-static MDB_val name_of(const char *name)
+/* The key of a record: the number itself, or the name with that number. */
+static MDB_val record_key(const twin__store_txn *txn, unsigned table, const uint64_t *number)
 {
+    const struct twin__store_schema *schema = txn->store->environment->schema;
+    if (schema->tables[table].kind != TWIN__STORE_NAMES)
+        return key_of(number);
+    const char *name = schema->names[*number];
     return (MDB_val){ strlen(name), (void *)name };
 }
 
@@ -28,26 +33,15 @@ static struct twin__bytes bytes_of(MDB_val value)
 
 /* ---- single records ---- */
 
-static twin_status get(struct twin__bytes *out, twin__store_txn *txn, unsigned table, MDB_val key, twin_error *error)
-{
-    MDB_val value;
-    if (!txn->writes)
-        return twin__tree_get(out, txn->map, table, bytes_of(key), error);
-    int code = mdb_get(txn->txn, twin__store_table_of(txn, table), &key, &value);
-    *out = code == MDB_SUCCESS ? bytes_of(value) : (struct twin__bytes){ 0 };
-    return code == MDB_NOTFOUND ? TWIN_OK : twin__store_answer(txn, code, error);
-}
-
 twin_status twin__store_get(struct twin__bytes *out, twin__store_txn *txn, unsigned table, uint64_t key,
                             twin_error *error)
 {
-    return get(out, txn, table, key_of(&key), error);
-}
-
-twin_status twin__store_get_named(struct twin__bytes *out, twin__store_txn *txn, unsigned table, const char *name,
-                                  twin_error *error)
-{
-    return get(out, txn, table, name_of(name), error);
+    MDB_val k = record_key(txn, table, &key), value;
+    if (!txn->writes)
+        return twin__tree_get(out, txn->map, table, bytes_of(k), error);
+    int code = mdb_get(txn->txn, twin__store_table_of(txn, table), &k, &value);
+    *out = code == MDB_SUCCESS ? bytes_of(value) : (struct twin__bytes){ 0 };
+    return code == MDB_NOTFOUND ? TWIN_OK : twin__store_answer(txn, code, error);
 }
 
 static unsigned flags_of(enum twin__store_put how)
@@ -61,32 +55,26 @@ static unsigned flags_of(enum twin__store_put how)
 }
 
 /* For MDB_RESERVE, `value` becomes the room. */
-static twin_status put(twin__store_txn *txn, unsigned table, MDB_val key, MDB_val *value, unsigned flags,
+static twin_status put(twin__store_txn *txn, unsigned table, uint64_t key, MDB_val *value, unsigned flags,
                        twin_error *error)
 {
+    MDB_val k = record_key(txn, table, &key);
     txn->written += value->mv_size;
-    return twin__store_answer(txn, mdb_put(txn->txn, twin__store_table_of(txn, table), &key, value, flags), error);
+    return twin__store_answer(txn, mdb_put(txn->txn, twin__store_table_of(txn, table), &k, value, flags), error);
 }
 
 twin_status twin__store_put(twin__store_txn *txn, unsigned table, uint64_t key, struct twin__bytes value,
                             enum twin__store_put how, twin_error *error)
 {
     MDB_val v = value_of(value);
-    return put(txn, table, key_of(&key), &v, flags_of(how), error);
-}
-
-twin_status twin__store_put_named(twin__store_txn *txn, unsigned table, const char *name, struct twin__bytes value,
-                                  twin_error *error)
-{
-    MDB_val v = value_of(value);
-    return put(txn, table, name_of(name), &v, 0, error);
+    return put(txn, table, key, &v, flags_of(how), error);
 }
 
 twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table, uint64_t key, size_t length,
                                 enum twin__store_put how, twin_error *error)
 {
     MDB_val v = { length, NULL };
-    twin_status status = put(txn, table, key_of(&key), &v, MDB_RESERVE | flags_of(how), error);
+    twin_status status = put(txn, table, key, &v, MDB_RESERVE | flags_of(how), error);
     *out = v.mv_data;
     return status;
 }
@@ -94,7 +82,7 @@ twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table
 twin_status twin__store_delete(twin__store_txn *txn, unsigned table, uint64_t key, const struct twin__bytes *value,
                                twin_error *error)
 {
-    MDB_val k = key_of(&key), v = value ? value_of(*value) : (MDB_val){ 0 };
+    MDB_val k = record_key(txn, table, &key), v = value ? value_of(*value) : (MDB_val){ 0 };
     int code = mdb_del(txn->txn, twin__store_table_of(txn, table), &k, value ? &v : NULL);
     return code == MDB_NOTFOUND
                ? twin__store_fail_damaged(error, txn->store, "a record that is to be removed is missing")

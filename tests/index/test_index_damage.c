@@ -167,11 +167,12 @@ static twin_status write_format(twin__store_txn *txn, void *context, twin_error 
     const struct format_change *change = context;
     struct twin__bytes old;
     char record[256];
-    assert_int_equal(twin__store_get_named(&old, txn, TWIN__INDEX_META, "format", error), TWIN_OK);
+    assert_int_equal(twin__store_get(&old, txn, TWIN__INDEX_META, TWIN__INDEX_META_FORMAT, error), TWIN_OK);
     assert_true(old.at && old.length <= sizeof record);
     memcpy(record, old.at, old.length);
     record[change->at] = change->value;
-    return twin__store_put_named(txn, TWIN__INDEX_META, "format", (struct twin__bytes){ record, old.length }, error);
+    return twin__store_put(txn, TWIN__INDEX_META, TWIN__INDEX_META_FORMAT, (struct twin__bytes){ record, old.length },
+                           TWIN__STORE_SET, error);
 }
 
 static void change_format(size_t at, char value)
@@ -208,7 +209,7 @@ static void files_of_others_are_refused(void **state)
     (void)state;
     static const struct twin__store_table tables[] = { { "meta", TWIN__STORE_NAMES },
                                                        { "mails", TWIN__STORE_NUMBERS } };
-    static const struct twin__store_schema schema = { "a model", tables, 2 };
+    static const struct twin__store_schema schema = { "a model", tables, 2, NULL };
     twin_index *index;
     struct twin__store_create_options replace = { .replace = true };
     GOOD(twin__store_create(path, &schema, replace, write_nothing, NULL, &error));

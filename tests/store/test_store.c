@@ -28,7 +28,8 @@ static const struct twin__store_table tables[] = {
     [NUMBERS] = { "numbers", TWIN__STORE_NUMBERS },
     [LISTS] = { "lists", TWIN__STORE_LISTS },
 };
-static const struct twin__store_schema schema = { "a test", tables, 3 };
+static const char *const meta_names[] = { "mark" };
+static const struct twin__store_schema schema = { "a test", tables, 3, meta_names };
 static const struct twin__store_create_options replace = { .replace = true };
 
 static char folder[64], path[96], other_path[96];
@@ -84,7 +85,7 @@ static twin__store *open_store(enum twin__store_access access)
 /* Writes a number under a name. */
 static twin_status write_mark(twin__store_txn *txn, void *context, twin_error *error)
 {
-    return twin__store_put_named(txn, META, "mark", (struct twin__bytes){ context, sizeof(uint64_t) }, error);
+    return twin__store_put(txn, META, 0, (struct twin__bytes){ context, sizeof(uint64_t) }, TWIN__STORE_SET, error);
 }
 
 static twin_status write_mark_and_fail(twin__store_txn *txn, void *context, twin_error *error)
@@ -106,7 +107,7 @@ static void set_mark(twin__store *store, uint64_t mark)
 static uint64_t mark_seen(twin__store_txn *txn)
 {
     struct twin__bytes mark;
-    GOOD(twin__store_get_named(&mark, txn, META, "mark", &failure));
+    GOOD(twin__store_get(&mark, txn, META, 0, &failure));
     assert_true(mark.at && mark.length == sizeof(uint64_t));
     return twin__get8(mark.at);
 }
@@ -833,15 +834,15 @@ static void files_of_others_are_refused(void **state)
 static void other_tables_are_refused(void **state)
 {
     (void)state;
-    static const struct twin__store_table names[] = { { "meta", TWIN__STORE_NAMES },
-                                                      { "numbers", TWIN__STORE_NUMBERS },
-                                                      { "others", TWIN__STORE_LISTS } };
+    static const struct twin__store_table renamed[] = { { "meta", TWIN__STORE_NAMES },
+                                                        { "numbers", TWIN__STORE_NUMBERS },
+                                                        { "others", TWIN__STORE_LISTS } };
     static const struct twin__store_table kinds[] = { { "meta", TWIN__STORE_NAMES },
                                                       { "numbers", TWIN__STORE_LISTS },
                                                       { "lists", TWIN__STORE_LISTS } };
-    static const struct twin__store_schema others[] = { { "another", names, 3 },
-                                                        { "another", kinds, 3 },
-                                                        { "another", tables, 2 } };
+    static const struct twin__store_schema others[] = { { "another", renamed, 3, meta_names },
+                                                        { "another", kinds, 3, meta_names },
+                                                        { "another", tables, 2, meta_names } };
     create(1);
     twin__store *store = NULL, *second;
     for (int open = 0; open < 2; open++) {
