@@ -1,4 +1,4 @@
-/* bloom_private.h — the representation of a filter, for bloom.c, bloom_plan.c and bloom_file.c. */
+/* bloom_private.h — the representation of a filter, as the files of this room see it. */
 #ifndef TWIN_BLOOM_PRIVATE_H
 #define TWIN_BLOOM_PRIVATE_H
 
@@ -30,10 +30,18 @@ struct twin_bloom {
     int lock;   /* a descriptor that holds its lock, or -1 */
 };
 
-/* False for a shape that no plan gives, as in a damaged file. */
+static inline bool twin__bloom_is_counting(const twin_bloom *bloom)
+{
+    return bloom->shape.cell_bits > 1;
+}
+
+/* Whether the filter may be changed; if not, twin_error_last() says why. */
+bool twin__bloom_is_changeable(const twin_bloom *bloom);
+
 /* Replaces zeros by what they stand for. */
 void twin__bloom_complete(twin_bloom_options *options);
 
+/* False for a shape that no plan gives, as in a damaged file. */
 bool twin__bloom_shape_is_sound(twin_bloom_shape shape);
 
 /* An empty filter with its memory zeroed. */
@@ -46,5 +54,8 @@ uint64_t twin__bloom_hash_check(twin_hash hash);
  * messages. With `keyless` a keyed filter can be opened without its key, for description only. */
 twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, const char *name,
                              twin_bloom_open_options options, bool keyless, twin_error *error);
+
+/* Writes the whole file, from its first byte on, and waits until the disk has it. */
+twin_status twin__bloom_write(int file, const twin_bloom *bloom, const char *name, twin_error *error);
 
 #endif

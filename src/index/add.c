@@ -1,0 +1,81 @@
+/* add.c — documents given in memory are prepared by several workers and written as one batch. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/exec.h"
+#include "index/write.h"
+
+enum { CHUNK = 64 }; /* documents that a worker takes at once */
+
+struct drafting {
+    const twin_index *index;
+    const twin_index_document *documents;
+    size_t count;
+    struct drafter {
+        struct twin__index_draft draft;
+        twin_scratch scratch;
+        twin_status status;
+    } * drafters;
+    struct twin__index_batch batch;
+    twin_status status;
+};
+
+static void prepare_chunk(void *context, size_t piece, int worker)
+{
+    struct drafting *drafting = context;
+    struct drafter *drafter = &drafting->drafters[worker];
+    size_t begin = piece * CHUNK, end = begin + CHUNK < drafting->count ? begin + CHUNK : drafting->count;
+    twin__index_draft_empty(&drafter->draft);
+    drafter->status = TWIN_OK;
+    for (size_t i = begin; i < end && drafter->status == TWIN_OK; i++)
+        drafter->status =
+            twin__index_draft_add(&drafter->draft, drafting->index, &drafter->scratch, &drafting->documents[i]);
+}
+
+static void collect_chunk(void *context, size_t piece, int worker)
+{
+    (void)piece;
+    struct drafting *drafting = context;
+    struct drafter *drafter = &drafting->drafters[worker];
+    if (drafting->status == TWIN_OK)
+        drafting->status = drafter->status;
+    if (drafting->status == TWIN_OK && !twin__index_batch_take(&drafting->batch, &drafter->draft))
+        drafting->status = TWIN_ENOMEM;
+}
+
+static bool ids_are_good(const twin_index_document *documents, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (documents[i].id.length == 0 || documents[i].id.length > UINT32_MAX)
+            return false;
+    return true;
+}
+
+twin_status twin_index_add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
+                           size_t count, twin_exec exec, twin_error *error)
+{
+    if (!index || (count && !documents))
+        return twin__fail_null(error, index ? "documents" : "index");
+    twin_status status = twin__exec_complete(&exec, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!ids_are_good(documents, count))
+        return twin__fail(error, TWIN_EINVAL, "%s: a document needs an id to be added", index->path);
+    struct drafting drafting = { .index = index, .documents = documents, .count = count };
+    drafting.drafters = calloc((size_t)exec.workers, sizeof *drafting.drafters);
+    if (!drafting.drafters)
+        return twin__fail_memory(error);
+    twin_exec_in_order(exec, (count + CHUNK - 1) / CHUNK, prepare_chunk, collect_chunk, &drafting);
+    status = drafting.status;
+    if (status != TWIN_OK)
+        twin__fail(error, status, "%s: %s", index->path, twin_status_text(status));
+    else
+        status = twin__index_batch_write(change, index, &drafting.batch, error);
+    for (int i = 0; i < exec.workers; i++) {
+        twin__index_draft_clear(&drafting.drafters[i].draft);
+        twin_scratch_clear(&drafting.drafters[i].scratch);
+    }
+    twin__index_batch_clear(&drafting.batch);
+    free(drafting.drafters);
+    return status;
+}
