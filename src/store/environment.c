@@ -78,6 +78,11 @@ twin_status twin__store_fail_code(twin_error *error, const char *path, const str
     }
 }
 
+twin_status twin__store_fail_replaced(twin_error *error, const char *path)
+{
+    return twin__fail(error, TWIN_EBUSY, "%s: was replaced; open it again", path);
+}
+
 /* ---- which file ---- */
 
 static struct twin__file_identity identity_from(int failed, const struct stat *found)
@@ -109,6 +114,12 @@ static struct twin__file_identity lock_file_of(const char *path)
 static bool same(struct twin__file_identity a, struct twin__file_identity b)
 {
     return a.known && b.known && a.device == b.device && a.inode == b.inode;
+}
+
+bool twin__environment_is_named(const struct twin__environment *e)
+{
+    struct stat named;
+    return same(identity_from(stat(e->path, &named), &named), e->file);
 }
 
 static struct twin__environment *find(struct twin__file_identity file)
@@ -221,14 +232,6 @@ int twin__environment_open_tables(struct twin__environment *e, MDB_txn *txn, uns
     return code;
 }
 
-static int begin_lmdb(MDB_txn **out, const struct twin__environment *e)
-{
-    int dead, code = mdb_txn_begin(e->env, NULL, MDB_RDONLY, out);
-    if (code == MDB_READERS_FULL && mdb_reader_check(e->env, &dead) == MDB_SUCCESS && dead > 0)
-        code = mdb_txn_begin(e->env, NULL, MDB_RDONLY, out);
-    return code;
-}
-
 /* A writer of another process may be writing the meta pages; what seems damaged then is looked at again. */
 static twin_status check_head(const struct twin__environment *e, twin_error *error)
 {
@@ -236,149 +239,6 @@ static twin_status check_head(const struct twin__environment *e, twin_error *err
     for (int attempt = 0; attempt < 5 && status == TWIN_EFORMAT; attempt++)
         status = twin__store_check_head(e->fd, e->path, e->schema, error);
     return status;
-}
-
-enum { MOST_ATTEMPTS = 100 }; /* each fails only if two transactions were committed while it began */
-
-static twin_status fail_replaced(twin_error *error, const char *path)
-{
-    return twin__fail(error, TWIN_EBUSY, "%s: was replaced; open it again", path);
-}
-
-/* A file that was replaced has the transactions of the new one in its lock file. */
-static twin_status fail_attempts(twin_error *error, const struct twin__environment *e)
-{
-    struct stat named;
-    if (!same(identity_from(stat(e->path, &named), &named), e->file))
-        return fail_replaced(error, e->path);
-    return twin__fail(error, TWIN_EBUSY, "%s: keeps changing while it is read; try again later", e->path);
-}
-
-/* Checks all pages of the newest state, held fast by a transaction that reads. */
-static twin_status check_all(const struct twin__environment *e, twin_error *error)
-{
-    twin_status status = TWIN_EBUSY;
-    for (int attempt = 0; attempt < MOST_ATTEMPTS && status == TWIN_EBUSY; attempt++) {
-        MDB_txn *txn;
-        int code = begin_lmdb(&txn, e);
-        if (code != MDB_SUCCESS)
-            return twin__store_fail_code(error, e->path, e->schema, code);
-        struct twin__pages_state state = { mdb_txn_id(txn), true };
-        status = twin__store_check_pages(e->fd, e->path, e->schema, state, error);
-        mdb_txn_abort(txn);
-    }
-    return status == TWIN_EBUSY ? fail_attempts(error, e) : status;
-}
-
-/* ---- reading ---- */
-
-/* The snapshot of a transaction that reads: the newest, if it is of the same state. The caller holds e->lock. */
-static twin_status find_snapshot(struct twin__snapshot **out, struct twin__environment *e, uint64_t number,
-                                 twin_error *error)
-{
-    struct twin__snapshot *newest = e->newest;
-    if (newest && newest->file.transaction == number) {
-        newest->uses++;
-        *out = newest;
-        return TWIN_OK;
-    }
-    twin_status status = twin__snapshot_create(out, e->fd, e->path, e->schema, number, error);
-    if (status != TWIN_OK)
-        return status;
-    (*out)->uses = 1;
-    if (newest && newest->file.transaction > number)
-        return TWIN_OK;
-    if (newest && newest->uses == 0)
-        twin__snapshot_free(newest);
-    e->newest = *out;
-    return TWIN_OK;
-}
-
-/* The newest is kept for the next transaction. */
-static void leave_snapshot(struct twin__environment *e, struct twin__snapshot *snapshot)
-{
-    if (--snapshot->uses == 0 && snapshot != e->newest)
-        twin__snapshot_free(snapshot);
-}
-
-/* LMDB does not say where its map is. It does say where a record of the main tree is, whose page is known. */
-static const unsigned char *find_map(MDB_txn *txn, const struct twin__snapshot *snapshot)
-{
-    const struct twin__page_file *file = &snapshot->file;
-    const char *name = file->schema->tables[0].name;
-    MDB_val key = { strlen(name), (void *)name }, value;
-    MDB_dbi main;
-    if (mdb_dbi_open(txn, NULL, 0, &main) != MDB_SUCCESS || mdb_get(txn, main, &key, &value) != MDB_SUCCESS)
-        return NULL;
-    const unsigned char *at = value.mv_data;
-    return at - (uintptr_t)at % file->page_bytes - file->main.root * file->page_bytes;
-}
-
-static twin_status begin_read(struct twin__environment_reading *out, bool *resized, struct twin__environment *e,
-                              twin_error *error)
-{
-    int code = begin_lmdb(&out->txn, e);
-    *resized = code == MDB_MAP_RESIZED;
-    if (code != MDB_SUCCESS)
-        return twin__store_fail_code(error, e->path, e->schema, code);
-    twin_status status = find_snapshot(&out->map.snapshot, e, mdb_txn_id(out->txn), error);
-    if (status != TWIN_OK) {
-        mdb_txn_abort(out->txn);
-        return status;
-    }
-    out->map.pages = find_map(out->txn, out->map.snapshot);
-    e->readers++;
-    return TWIN_OK;
-}
-
-twin_status twin__environment_begin_read(struct twin__environment_reading *out, bool *resized,
-                                         struct twin__environment *e, twin_error *error)
-{
-    twin_error reason = { 0 };
-    twin_status status = TWIN_EBUSY;
-    pthread_mutex_lock(&e->lock);
-    for (int attempt = 0; attempt < MOST_ATTEMPTS && status == TWIN_EBUSY && !reason.message[0]; attempt++)
-        status = begin_read(out, resized, e, &reason);
-    pthread_mutex_unlock(&e->lock);
-    if (status == TWIN_OK)
-        return TWIN_OK;
-    return reason.message[0] ? twin__fail(error, status, "%s", reason.message) : fail_attempts(error, e);
-}
-
-/* A commit keeps the tables open that the transaction has opened. LMDB's answer. */
-static int end_read(struct twin__environment_reading reading, struct twin__environment *e, bool commit)
-{
-    int code = MDB_SUCCESS;
-    pthread_mutex_lock(&e->lock);
-    if (commit)
-        code = mdb_txn_commit(reading.txn);
-    else
-        mdb_txn_abort(reading.txn);
-    leave_snapshot(e, reading.map.snapshot);
-    e->readers--;
-    pthread_mutex_unlock(&e->lock);
-    return code;
-}
-
-void twin__environment_end_read(struct twin__environment_reading reading, struct twin__environment *e)
-{
-    end_read(reading, e, false);
-}
-
-/* ---- opening ---- */
-
-/* Until here LMDB has used the meta pages only, and from here on that of the main tree. */
-static twin_status open_tables(struct twin__environment *e, twin_error *error)
-{
-    struct twin__environment_reading reading;
-    bool resized;
-    twin_status status = twin__environment_begin_read(&reading, &resized, e, error);
-    if (status != TWIN_OK)
-        return status;
-    int code = twin__environment_open_tables(e, reading.txn, 0);
-    int end = end_read(reading, e, code == MDB_SUCCESS);
-    code = code == MDB_SUCCESS ? end : code;
-    return code == MDB_SUCCESS ? TWIN_OK : twin__store_fail_code(error, e->path, e->schema, code);
 }
 
 /* Who writes holds a shared lock on a byte far behind the end of the file, and who compacts an exclusive one; they go with
@@ -396,8 +256,7 @@ static twin_status lock_writers(struct twin__environment *e, twin_error *error)
                                           "%s: is being written by another process; try again later", e->path)
                              : twin__fail(error, TWIN_EBUSY,
                                           "%s: is being compacted by another process; try again later", e->path);
-    struct stat named;
-    return same(identity_from(stat(e->path, &named), &named), e->file) ? TWIN_OK : TWIN_ESTOPPED;
+    return twin__environment_is_named(e) ? TWIN_OK : TWIN_ESTOPPED;
 }
 
 static twin_status open_checked(struct twin__environment *e, bool must_write, twin_error *error)
@@ -427,23 +286,8 @@ static twin_status open_checked(struct twin__environment *e, bool must_write, tw
             return status;
     }
     e->checked = must_write;
-    status = must_write ? check_all(e, error) : TWIN_OK;
-    return status == TWIN_OK ? open_tables(e, error) : status;
-}
-
-static void count_reader(struct twin__environment *e, bool begins)
-{
-    pthread_mutex_lock(&e->lock);
-    e->readers = begins ? e->readers + 1 : e->readers - 1;
-    pthread_mutex_unlock(&e->lock);
-}
-
-twin_status twin__environment_check(struct twin__environment *e, twin_error *error)
-{
-    count_reader(e, true);
-    twin_status status = check_all(e, error);
-    count_reader(e, false);
-    return status;
+    status = must_write ? twin__environment_check_all(e, error) : TWIN_OK;
+    return status == TWIN_OK ? twin__environment_find_tables(e, error) : status;
 }
 
 static struct twin__environment *new_environment(const char *path, const struct twin__store_schema *schema)
@@ -527,7 +371,7 @@ static twin_status share(struct twin__environment **out, struct twin__environmen
     if (status == TWIN_OK && must_write && !e->checked)
         status = twin__environment_check(e, error);
     if (status != TWIN_OK)
-        return status == TWIN_ESTOPPED ? fail_replaced(error, path) : status;
+        return status == TWIN_ESTOPPED ? twin__store_fail_replaced(error, path) : status;
     e->checked |= must_write;
     e->handles++;
     *out = e;
@@ -573,9 +417,9 @@ twin_status twin__environment_acquire(struct twin__environment **out, const char
     static pthread_once_t watching = PTHREAD_ONCE_INIT;
     pthread_once(&watching, watch_forks);
     twin_status status = TWIN_ESTOPPED;
-    for (int attempt = 0; attempt < MOST_ATTEMPTS && status == TWIN_ESTOPPED; attempt++)
+    for (int attempt = 0; attempt < TWIN__STORE_MOST_ATTEMPTS && status == TWIN_ESTOPPED; attempt++)
         status = acquire(out, path, schema, access, error);
-    return status == TWIN_ESTOPPED ? fail_replaced(error, path) : status;
+    return status == TWIN_ESTOPPED ? twin__store_fail_replaced(error, path) : status;
 }
 
 twin_status twin__environment_open_private(struct twin__environment **out, const char *path,

@@ -39,6 +39,12 @@ struct twin__environment {
 twin_status twin__store_fail_code(twin_error *error, const char *path, const struct twin__store_schema *schema,
                                   int code);
 
+twin_status twin__store_fail_replaced(twin_error *error, const char *path);
+
+/* To open, or to begin to read: each attempt fails only if the file was replaced, or two transactions were committed, while it
+ * began. */
+enum { TWIN__STORE_MOST_ATTEMPTS = 100 };
+
 /* Opens the file and locks it against replacement (LOCK_SH), or against everyone (LOCK_EX). `*out` is to be closed
  * unless it is -1, also after a failure. */
 twin_status twin__store_hold_file(int *out, const char *path, int lock, twin_error *error);
@@ -56,8 +62,8 @@ twin_status twin__environment_open_private(struct twin__environment **out, const
 /* Opens, or with MDB_CREATE makes, the tables; LMDB's answer. */
 int twin__environment_open_tables(struct twin__environment *environment, MDB_txn *txn, unsigned flags);
 
-/* Checks every page, also what only a writer needs, of the newest state. */
-twin_status twin__environment_check(struct twin__environment *environment, twin_error *error);
+/* Whether the name it was opened by still leads to its file. */
+bool twin__environment_is_named(const struct twin__environment *environment);
 
 /* Closes it when no handle is left. */
 void twin__environment_release(struct twin__environment *environment);
@@ -66,6 +72,16 @@ void twin__environment_release(struct twin__environment *environment);
  * one: they have the same lock file. */
 twin_status twin__environment_replace(struct twin__environment *environment, const char *temporary, const char *path,
                                       twin_error *error);
+
+/* ---- environment_read.c */
+
+/* Opens the tables that a file has. Until here LMDB has used the meta pages only, and from here on that of the main tree. */
+twin_status twin__environment_find_tables(struct twin__environment *environment, twin_error *error);
+
+/* Checks every page, also what only a writer needs, of the newest state, held fast by a transaction that reads: before
+ * others know of the environment; and at any time. */
+twin_status twin__environment_check_all(const struct twin__environment *environment, twin_error *error);
+twin_status twin__environment_check(struct twin__environment *environment, twin_error *error);
 
 /* A transaction that reads: LMDB's, which keeps the pages of its state from being used again, and what is known of them. */
 struct twin__environment_reading {
