@@ -55,6 +55,12 @@ struct twin__spilled {
     struct twin__spill entries, signatures, ids;
 };
 
+/* Text becomes items, in scratch->sign.items, unless it is to stay text; the text they came from is scratch->sign.text,
+ * and that is its digest. */
+twin_status twin__collection_shingle(const twin_collection *collection, twin_scratch *scratch, uint64_t *replaced,
+                                     twin_text raw);
+twin_digest twin__collection_digest(const twin_collection *collection, const twin_scratch *scratch);
+
 /* Reads a document again: its text and its items are then in `scratch`. */
 twin_status twin__collection_read_again(const twin_collection *collection, twin_scratch *scratch, uint32_t document,
                                         twin_error *error);
@@ -108,7 +114,7 @@ twin_status twin__collection_create(twin_collection **out, const twin_input *inp
                                     const twin_collection_options *options, twin_error *error);
 twin_status twin__collection_sign_by(twin_collection *collection, const twin_scheme *scheme, twin_error *error);
 
-/* collection.c: reads the whole input. */
+/* read.c: reads the whole input. */
 twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_kind kind,
                               const twin_collection_options *options, twin_error *error);
 

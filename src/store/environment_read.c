@@ -124,7 +124,8 @@ twin_status twin__environment_begin_read(struct twin__environment_reading *out, 
     twin_error reason = { 0 };
     twin_status status = TWIN_EBUSY;
     pthread_mutex_lock(&e->lock);
-    for (int attempt = 0; attempt < TWIN__STORE_MOST_ATTEMPTS && status == TWIN_EBUSY && !reason.message[0]; attempt++)
+    for (int attempt = 0; attempt < TWIN__STORE_MOST_ATTEMPTS && status == TWIN_EBUSY && !reason.message[0];
+         attempt++)
         status = begin_read(out, resized, e, &reason);
     pthread_mutex_unlock(&e->lock);
     if (status == TWIN_OK)
