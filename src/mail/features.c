@@ -13,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "kernels/sip.h"
 #include "mail/fields.h"
 
 enum {
@@ -92,11 +91,10 @@ static const char *const fixed_names[FIXED_KINDS] = {
     [BODY] = "body",
 };
 
-/* A kind of word: its name, the hash of that, and the state of a hash that has begun with it. */
+/* A kind of word: its name, and the hash of that. */
 struct kind {
     twin_text name;
     uint64_t hash;
-    struct twin__sip begun;
 };
 
 struct twin__feature_maker {
@@ -164,11 +162,7 @@ static struct kind kind_of(const twin__feature_maker *maker, twin_text name)
     size_t length = name.length < sizeof folded ? name.length : sizeof folded;
     for (size_t i = 0; i < length; i++)
         folded[i] = lower((unsigned char)name.bytes[i]);
-    struct kind kind = { name, twin_hash_bytes(maker->hash, folded, length), twin__sip_begin(maker->hash.key) };
-    unsigned char bytes[8];
-    memcpy(bytes, &kind.hash, sizeof bytes);
-    twin__sip_add(&kind.begun, bytes);
-    return kind;
+    return (struct kind){ name, twin_hash_bytes(maker->hash, folded, length) };
 }
 
 /* Eight bytes with the letters of ASCII in lower case. */
@@ -180,23 +174,21 @@ static uint64_t lower_eight(uint64_t x)
 }
 
 /* The hash of the kind's and the word's bytes, in lower case. */
-static uint64_t hash_word(const struct kind *kind, twin_text word)
+static uint64_t hash_word(const twin__feature_maker *maker, const struct kind *kind, twin_text word)
 {
-    uint64_t eights[WORD_BYTES / 8 + 1];
+    uint64_t eights[1 + WORD_BYTES / 8 + 1];
     size_t length = word.length < WORD_BYTES ? word.length : WORD_BYTES, whole = length / 8;
-    struct twin__sip sip = kind->begun;
-    eights[whole] = 0;
-    memcpy(eights, word.bytes, length);
-    for (size_t i = 0; i <= whole; i++)
+    eights[0] = kind->hash;
+    eights[1 + whole] = 0;
+    memcpy(eights + 1, word.bytes, length);
+    for (size_t i = 1; i <= 1 + whole; i++)
         eights[i] = lower_eight(eights[i]);
-    for (size_t i = 0; i < whole; i++)
-        twin__sip_add(&sip, (const unsigned char *)&eights[i]);
-    return twin__sip_end(sip, 8 + length, (const unsigned char *)&eights[whole]);
+    return twin_hash_bytes(maker->hash, eights, 8 + length);
 }
 
 static void add_word(twin__feature_maker *maker, const struct kind *kind, twin_text word)
 {
-    uint64_t hash = hash_word(kind, word);
+    uint64_t hash = hash_word(maker, kind, word);
     if (maker->visit)
         maker->visit(maker->context, (uint32_t)hash & (TWIN__FEATURE_PLACES - 1), kind->name, word);
     else
