@@ -139,7 +139,8 @@ static const struct program program = {
     .notes =
         "See 'twinsift COMMAND --help', or 'man twinsift'. 'twinsift completion bash', zsh or fish prints a "
         "completion script.\n\n"
-        "Exit status: 0 done or yes, 1 no, 2 error (message on standard error).\n\n"
+        "Exit status: 0 done or yes, 1 no, 2 error (message on standard error), 3 documents were skipped "
+        "(--fail-on-skipped). 'mail check' has its own; see its --help.\n\n"
         "Environment: TWINSIFT_THREADS is the default of --threads. TWINSIFT_CPU=scalar, avx2 or avx512 selects the "
         "instruction set; results do not depend on it. TMPDIR is where compressed and piped input is unpacked. "
         "NO_COLOR turns colours off.",

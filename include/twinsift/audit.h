@@ -54,7 +54,7 @@ TWIN_API twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, con
                                           twin_document_list documents, twin_audit_options options,
                                           twin_error *error);
 
-/* The 95 % interval (Wilson's) of a share of which `found` of `of` were found. */
+/* The 95 % interval (Wilson's) of the share found / of. */
 TWIN_API void twin_audit_interval(double *low, double *high, uint64_t found, uint64_t of);
 
 #ifdef __cplusplus

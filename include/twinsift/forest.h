@@ -1,9 +1,9 @@
 /* forest.h — LSH forest: candidates for a query, nearest first (Bawa, Condie, Ganesan 2005).
  *
- * A forest stores label sequences (hash vectors of embed.h, signatures of minhash.h) of which similar items share many
- * labels. Each tree sorts the entries by its own `depth` labels; the longer the common prefix of two entries, the more
- * similar they are likely to be. A query starts at its deepest match and climbs all trees in step towards the root, so
- * it needs no threshold.
+ * A forest stores label sequences (hash vectors of embed.h, signatures of minhash.h); similar items share many labels.
+ * Each tree sorts the entries by its own `depth` labels; the longer the common prefix of two entries, the more similar
+ * they are likely to be. A query starts at its deepest match and climbs all trees in step towards the root, so it
+ * needs no threshold.
  *
  * Entries can be added and removed at any time. Entries that agree in all labels of all trees are stored once, so a
  * hundred thousand copies cost one entry per tree and are found as one candidate.

@@ -78,8 +78,8 @@ TWIN_API twin_status twin_mail_learn(twin_mail_effect *out, twin_mail *mail, con
 TWIN_API twin_status twin_mail_correct(twin_mail_effect *out, twin_mail *mail, const twin_message *message,
                                        const char *label, int64_t time, twin_error *error);
 
-/* Forgets a message: its sender no longer counts and it is nobody's lookalike. What the learners of content took from it
- * cannot be taken back; only learning other mail changes that. */
+/* Forgets a message: its sender no longer counts and it is no longer a lookalike. What the content classifiers
+ * learnt from it cannot be undone; only learning other mail changes that. */
 TWIN_API twin_status twin_mail_forget(twin_mail_effect *out, twin_mail *mail, const twin_message *message,
                                       twin_error *error);
 
