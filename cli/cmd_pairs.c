@@ -229,6 +229,8 @@ static twin_edit_join_options edit_options(const struct pairs_run *run, twin_pro
                                      .edits = request->max_edits,
                                      .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
                                      .packed = true,
+                                     .matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY,
+                                     .temp_folder = temp_folder(&request->shared),
                                      .minhash = run->scheme.minhash,
                                      .exec = run->exec,
                                      .progress = progress };

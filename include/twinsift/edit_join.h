@@ -26,6 +26,9 @@ typedef struct twin_edit_join_options {
     size_t grams;                 /* q, the characters of a q-gram; 0: two to five, by the length of the texts */
     twin_minhash_options minhash; /* of the q-grams; 128 slots find at least 99 of 100 pairs with a ratio of 0.95 */
     bool packed; /* store pairs in half the memory where possible; then twin_similar_matches() returns none */
+    size_t matches_in_memory; /* pairs held in memory per worker; more are sorted in a temporary file, and then only
+                                 twin_similar_each() reports them, and they cannot be clustered. 0: all */
+    const char *temp_folder;  /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* reports stage "pairing" */
 } twin_edit_join_options;

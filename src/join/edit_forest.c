@@ -217,10 +217,9 @@ static void count_compared(struct rounds *rounds, const struct twin__pairs *pair
     }
 }
 
-/* The matches from the one numbered `begin` on are new. */
-static void count_found(struct rounds *rounds, const twin_matches *matches, size_t begin)
+static void count_found(struct rounds *rounds, const twin_matches *matches)
 {
-    for (size_t i = begin; i < matches->count; i++) {
+    for (size_t i = 0; i < matches->count; i++) {
         rounds->near_found[rounds->position_of[matches->items[i].a]]++;
         rounds->near_found[rounds->position_of[matches->items[i].b]]++;
     }
@@ -249,7 +248,7 @@ static twin_status run_round(const struct twin__edit_class *class, struct rounds
                              const struct twin__minhash_forest *forest, size_t take, size_t least, twin_error *error)
 {
     struct twin__pairs pairs = { 0 };
-    size_t before = class->similar->matches.count;
+    twin_matches found = { 0 };
     struct twin__minhash_forest_query query = { .documents = rounds->active,
                                                 .count = rounds->active_count,
                                                 .take = take,
@@ -263,15 +262,18 @@ static twin_status run_round(const struct twin__edit_class *class, struct rounds
     if (status == TWIN_OK)
         status = twin__pairs_sort_unique(&pairs, &rounds->tried);
     if (status == TWIN_OK)
-        status = twin__edit_class_verify(class, &pairs, error);
+        status = twin__edit_class_verify(&found, class, &pairs, error);
     if (status == TWIN_OK)
         status = remember(rounds, &pairs);
     if (status == TWIN_OK) {
         count_compared(rounds, &pairs);
-        count_found(rounds, &class->similar->matches, before);
+        count_found(rounds, &found);
         keep_active(rounds);
+        if (!twin__matches_move(&class->similar->matches, &found))
+            status = TWIN_ENOMEM;
     }
     free(pairs.items);
+    twin_matches_clear(&found);
     return status;
 }
 

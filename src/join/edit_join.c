@@ -17,6 +17,7 @@
 #include "join/edit_join_private.h"
 #include "join/edit_tiles.h"
 #include "join/engine.h"
+#include "join/match_runs.h"
 #include "join/seconds.h"
 #include "join/verify.h"
 #include "kernels/sort.h"
@@ -96,14 +97,14 @@ static twin_status compare_texts(double *out, void *context, struct twin__conten
                                    (twin_text){ b.bytes, b.size }, class->options);
 }
 
-twin_status twin__edit_class_verify(const struct twin__edit_class *class, const struct twin__pairs *pairs,
-                                    twin_error *error)
+twin_status twin__edit_class_verify(twin_matches *out, const struct twin__edit_class *class,
+                                    const struct twin__pairs *pairs, twin_error *error)
 {
     struct twin__edit_class copy = *class; /* the verifier's context is not const */
     struct twin__verify_options options = { .comparison = { .compare = compare_texts, .context = &copy },
                                             .exec = class->options.exec };
     double begun = twin__seconds();
-    twin_status status = twin__verify_pairs(&class->similar->matches, class->provider, pairs, options, error);
+    twin_status status = twin__verify_pairs(out, class->provider, pairs, options, error);
     class->similar->counts.verified += pairs->count;
     class->similar->counts.verifying_seconds += twin__seconds() - begun;
     return status;
@@ -123,7 +124,7 @@ static twin_status compare_batch(const struct twin__edit_class *class, struct tw
 {
     class->similar->counts.candidates += pairs->count;
     twin__edit_class_name(class, pairs);
-    twin_status status = twin__edit_class_verify(class, pairs, error);
+    twin_status status = twin__edit_class_verify(&class->similar->matches, class, pairs, error);
     pairs->count = 0;
     return status;
 }
@@ -152,7 +153,7 @@ static twin_status compare_all(const struct twin__edit_class *class, twin_error 
 static twin_status compare_tiles(const struct twin__edit_class *class, twin_error *error)
 {
     struct twin__short_texts texts = { 0 };
-    struct twin__near_pairs pairs = { 0 };
+    struct twin__near_pairs pairs = { .overflow = class->similar->near_pairs.overflow };
     twin_similar_counts *counts = &class->similar->counts;
     double begun = twin__seconds();
     twin_status status =
@@ -292,11 +293,25 @@ static void edit_join_clear(struct edit_join *join)
     free(join->order);
 }
 
+/* More pairs than are to be in memory: the last of them follow the others. */
+static twin_status order_runs(twin_similar *similar, const struct twin__near_overflow *overflow, twin_error *error)
+{
+    twin_matches *matches = &similar->matches;
+    twin_status status = similar->near_pairs.count ? twin__near_pairs_spill(&similar->near_pairs) : TWIN_OK;
+    if (status == TWIN_OK)
+        status = twin__match_runs_failure(error, matches->runs);
+    twin__matches_sort(matches);
+    similar->counts.similar = twin__matches_total(matches);
+    return status == TWIN_OK && overflow->may_repeat ? twin__matches_count_sorted(&similar->counts.similar, matches)
+                                                     : status;
+}
+
 /* Pairs that are packed stay so if they may, and become matches if there are others. */
 static twin_status order_pairs(twin_similar *similar, bool packed)
 {
     size_t others = similar->matches.count;
     twin_status status = twin__near_pairs_sort(&similar->near_pairs);
+    similar->counts.similar = similar->near_pairs.count;
     if (status != TWIN_OK || (packed && others == 0))
         return status;
     status = twin__near_pairs_match(&similar->matches, &similar->near_pairs, similar->collection);
@@ -304,6 +319,32 @@ static twin_status order_pairs(twin_similar *similar, bool packed)
     similar->near_pairs = (struct twin__near_pairs){ 0 };
     if (others)
         twin__matches_sort(&similar->matches);
+    similar->counts.similar = similar->matches.count;
+    return status;
+}
+
+/* Searches with a limit to the pairs in memory, if there is one. */
+static twin_status search_within(struct edit_join *join, twin_error *error)
+{
+    twin_similar *similar = join->similar;
+    struct twin__near_overflow overflow = { .matches = &similar->matches, .collection = similar->collection };
+    if (!join->options.matches_in_memory) {
+        twin_status status = search(join, error);
+        return status == TWIN_OK ? order_pairs(similar, join->options.packed) : status;
+    }
+    if (twin__match_runs_create(&similar->matches, join->options.matches_in_memory, join->options.temp_folder) !=
+        TWIN_OK)
+        return TWIN_ENOMEM;
+    pthread_mutex_init(&overflow.lock, NULL);
+    similar->near_pairs.overflow = &overflow;
+    twin_status status = search(join, error);
+    if (status == TWIN_OK)
+        status = twin__match_runs_failure(error, similar->matches.runs);
+    if (status == TWIN_OK)
+        status = twin__matches_on_disk(&similar->matches) ? order_runs(similar, &overflow, error)
+                                                          : order_pairs(similar, join->options.packed);
+    similar->near_pairs.overflow = NULL;
+    pthread_mutex_destroy(&overflow.lock);
     return status;
 }
 
@@ -320,11 +361,8 @@ static twin_status find(struct edit_join *join, twin_error *error)
     if (status == TWIN_OK)
         status = sort_by_length(join);
     if (status == TWIN_OK)
-        status = search(join, error);
-    if (status == TWIN_OK)
-        status = order_pairs(join->similar, join->options.packed);
+        status = search_within(join, error);
     twin_similar_counts *counts = &join->similar->counts;
-    counts->similar = join->similar->matches.count + join->similar->near_pairs.count;
     counts->pairing_seconds = twin__seconds() - begun - counts->verifying_seconds;
     return status;
 }

@@ -44,9 +44,9 @@ bool twin__edit_class_allows(const void *context, uint32_t position, uint32_t ot
 /* Pairs of positions become pairs of documents. */
 void twin__edit_class_name(const struct twin__edit_class *class, struct twin__pairs *pairs);
 
-/* Compares pairs of documents, and adds up the time it takes. */
-twin_status twin__edit_class_verify(const struct twin__edit_class *class, const struct twin__pairs *pairs,
-                                    twin_error *error);
+/* Compares pairs of documents, adds those that are near to `out`, and adds up the time it takes. */
+twin_status twin__edit_class_verify(twin_matches *out, const struct twin__edit_class *class,
+                                    const struct twin__pairs *pairs, twin_error *error);
 
 /* ---- edit_keys.c */
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/match_runs.h"
 #include "kernels/sort.h"
 
 enum { TEXTS_AT_A_TIME = 64 }; /* that a worker loads */
@@ -217,6 +218,7 @@ static twin_status make_workers(struct twin__keys *keys)
     for (size_t i = 0; keys->workers && i < count; i++) {
         struct twin__key_worker *worker = &keys->workers[i];
         worker->number = (int)i;
+        worker->pairs.overflow = keys->class->similar->near_pairs.overflow;
         worker->compared_by = calloc(keys->class->middle, sizeof(uint32_t));
         worker->word.row_of = keys->are_short ? calloc(TWIN__EDIT_CHARACTERS, sizeof(uint16_t)) : NULL;
         if (!worker->compared_by || (keys->are_short && !worker->word.row_of))
@@ -242,13 +244,16 @@ static void keys_clear(struct twin__keys *keys)
 static twin_status compare_candidates(struct twin__keys *keys, const struct choice *choice, twin_error *error)
 {
     twin_similar *similar = keys->class->similar;
-    struct twin__near_pairs all = { 0 };
+    struct twin__near_pairs all = { .overflow = similar->near_pairs.overflow };
+    size_t runs = all.overflow ? all.overflow->matches->runs->count : 0;
     choice->kind->compare(&choice->index);
     twin_status status = twin__first_failure(error, &keys->failure);
     for (int w = 0; w < keys->class->options.exec.workers && status == TWIN_OK; w++)
         status = twin__near_pairs_move(&all, &keys->workers[w].pairs);
     if (status == TWIN_OK)
         status = twin__near_pairs_sort(&all);
+    if (all.overflow && all.overflow->matches->runs->count > runs)
+        all.overflow->may_repeat = true;
     similar->counts.candidates += choice->candidates;
     similar->counts.verified += all.compared;
     if (status == TWIN_OK)

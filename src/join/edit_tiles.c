@@ -243,13 +243,14 @@ static twin_status cut_into_tiles(struct comparison *comparison)
     return TWIN_OK;
 }
 
-static twin_status make_workers(struct comparison *comparison, int count)
+static twin_status make_workers(struct comparison *comparison, int count, struct twin__near_overflow *overflow)
 {
     comparison->workers = aligned_alloc(EDIT_TILE, (size_t)count * sizeof *comparison->workers);
     if (!comparison->workers)
         return TWIN_ENOMEM;
     memset(comparison->workers, 0, (size_t)count * sizeof *comparison->workers);
     for (int i = 0; i < count; i++) {
+        comparison->workers[i].pairs.overflow = overflow;
         comparison->workers[i].row_of = calloc(TWIN__EDIT_CHARACTERS, sizeof(uint16_t));
         if (!comparison->workers[i].row_of)
             return TWIN_ENOMEM;
@@ -272,7 +273,7 @@ twin_status twin__tiles_compare(struct twin__near_pairs *out, const struct twin_
     struct comparison comparison = { .texts = texts, .middle = middle, .options = options };
     twin_status status = cut_into_tiles(&comparison);
     if (status == TWIN_OK)
-        status = make_workers(&comparison, options.exec.workers);
+        status = make_workers(&comparison, options.exec.workers, out->overflow);
     if (status == TWIN_OK) {
         twin_exec_for(options.exec, comparison.tile_count, 1, compare_tile, &comparison);
         status = collect(out, &comparison, options.exec.workers);

@@ -156,13 +156,10 @@ void twin__match_cursor_clear(struct twin__match_cursor *cursor)
     *cursor = (struct twin__match_cursor){ 0 };
 }
 
-twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor)
+static twin_status pass(struct twin__match_cursor *cursor)
 {
-    *found = cursor->count > 0;
-    if (!*found)
-        return TWIN_OK;
     struct twin__run_reader *first = &cursor->readers[0];
-    *out = *first->at++;
+    first->at++;
     first->left--;
     twin_status status = fill(first, cursor->matches->runs);
     if (status == TWIN_OK && first->left == 0) {
@@ -171,6 +168,33 @@ twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__m
     }
     if (status == TWIN_OK)
         sift_down(cursor->readers, cursor->count, 0);
+    return status;
+}
+
+twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor)
+{
+    *found = cursor->count > 0;
+    if (!*found)
+        return TWIN_OK;
+    *out = *cursor->readers[0].at;
+    twin_status status;
+    do
+        status = pass(cursor);
+    while (status == TWIN_OK && cursor->count > 0 && cursor->readers[0].at->a == out->a &&
+           cursor->readers[0].at->b == out->b);
+    return status;
+}
+
+twin_status twin__matches_count_sorted(uint64_t *out, const twin_matches *matches)
+{
+    struct twin__match_cursor cursor;
+    twin_status status = twin__match_cursor_init(&cursor, matches);
+    *out = 0;
+    for (bool found = true; status == TWIN_OK && found; *out += found) {
+        twin_match match;
+        status = twin__match_cursor_next(&match, &found, &cursor);
+    }
+    twin__match_cursor_clear(&cursor);
     return status;
 }
 

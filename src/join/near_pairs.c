@@ -6,11 +6,37 @@
 
 #include "base/array.h"
 #include "join/edit_word.h"
+#include "join/match_runs.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 
+static size_t most_of(const struct twin__near_pairs *pairs)
+{
+    return pairs->overflow ? pairs->overflow->matches->runs->most : SIZE_MAX;
+}
+
+twin_status twin__near_pairs_spill(struct twin__near_pairs *pairs)
+{
+    struct twin__near_overflow *overflow = pairs->overflow;
+    twin_status status = twin__near_pairs_sort(pairs);
+    if (status != TWIN_OK)
+        return status;
+    pthread_mutex_lock(&overflow->lock);
+    status = twin__near_pairs_match(overflow->matches, pairs, overflow->collection);
+    if (status == TWIN_OK)
+        twin__match_runs_write(overflow->matches);
+    pthread_mutex_unlock(&overflow->lock);
+    pairs->count = pairs->sorted = 0;
+    return status;
+}
+
 twin_status twin__near_pairs_add(struct twin__near_pairs *pairs, uint64_t pair)
 {
+    if (pairs->count >= most_of(pairs)) {
+        twin_status status = twin__near_pairs_spill(pairs);
+        if (status != TWIN_OK)
+            return status;
+    }
     if (!TWIN__ARRAY_GROW(&pairs->items, &pairs->capacity, pairs->count, 1))
         return TWIN_ENOMEM;
     pairs->items[pairs->count++] = pair;
@@ -22,15 +48,24 @@ enum { REPEATS = 1 << 20 };
 
 twin_status twin__near_pairs_add_once(struct twin__near_pairs *pairs, uint64_t pair)
 {
+    size_t most = most_of(pairs), repeats = most < REPEATS ? most : REPEATS;
     twin_status status = TWIN_OK;
-    if (pairs->count >= 2 * pairs->sorted + REPEATS)
+    if (pairs->count >= 2 * pairs->sorted + repeats || pairs->count >= most) {
         status = twin__near_pairs_sort(pairs);
+        if (status == TWIN_OK && pairs->count >= most / 2 + most % 2)
+            status = twin__near_pairs_spill(pairs);
+    }
     return status == TWIN_OK ? twin__near_pairs_add(pairs, pair) : status;
 }
 
 twin_status twin__near_pairs_move(struct twin__near_pairs *out, struct twin__near_pairs *more)
 {
     uint64_t compared = out->compared + more->compared;
+    if (out->count && out->count + more->count > most_of(out)) {
+        twin_status status = twin__near_pairs_spill(out);
+        if (status != TWIN_OK)
+            return status;
+    }
     if (out->count == 0) {
         free(out->items);
         *out = *more;

@@ -2,6 +2,7 @@
 #ifndef TWIN_JOIN_NEAR_PAIRS_H
 #define TWIN_JOIN_NEAR_PAIRS_H
 
+#include <pthread.h>
 #include <twinsift/similar.h>
 
 /* A pair is one number, in the order of a, then b: documents a < b, 28 bits each, and how many characters one has that the
@@ -28,8 +29,18 @@ static inline size_t twin__near_indels(uint64_t pair)
     return pair & TWIN__NEAR_INDELS;
 }
 
-/* Pairs that grow. Begin with {0}; free `items` in the end. */
+/* Where pairs go when more of them are found than are to be in memory: to the runs of a list of matches. Lists of several
+ * workers share it. */
+struct twin__near_overflow {
+    pthread_mutex_t lock;
+    twin_matches *matches; /* with runs, which say how many a list may hold */
+    const twin_collection *collection;
+    bool may_repeat; /* what went there: a pair may be in more than one run */
+};
+
+/* Pairs that grow. Begin with {0}, or with an overflow; free `items` in the end. */
 struct twin__near_pairs {
+    struct twin__near_overflow *overflow; /* NULL: all are kept */
     uint64_t *items;
     size_t count, capacity;
     size_t sorted;     /* as many as were left when repeats were dropped last */
@@ -40,6 +51,9 @@ twin_status twin__near_pairs_add(struct twin__near_pairs *pairs, uint64_t pair);
 
 /* The same where pairs repeat: drops repeats when they may be many. */
 twin_status twin__near_pairs_add_once(struct twin__near_pairs *pairs, uint64_t pair);
+
+/* Sorts all pairs of a list, and leaves it empty: they are then in a run of the overflow. */
+twin_status twin__near_pairs_spill(struct twin__near_pairs *pairs);
 
 /* Moves all of `more` to the end of `out`. */
 twin_status twin__near_pairs_move(struct twin__near_pairs *out, struct twin__near_pairs *more);

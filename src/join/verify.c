@@ -54,7 +54,10 @@ static int by_documents(const void *a, const void *b)
 
 void twin__matches_sort(twin_matches *matches)
 {
-    if (matches->count)
+    size_t in_order = 1;
+    while (in_order < matches->count && by_documents(&matches->items[in_order - 1], &matches->items[in_order]) <= 0)
+        in_order++;
+    if (in_order < matches->count)
         qsort(matches->items, matches->count, sizeof *matches->items, by_documents);
 }
 

@@ -465,6 +465,21 @@ static bool note_visit(void *context, twin_match match)
     return true;
 }
 
+static void expect_same_visits(const twin_similar *reference, const twin_similar *similar)
+{
+    for (int copies = TWIN_COPIES_FIRST; copies <= TWIN_COPIES_NONE; copies++) {
+        struct visited expected = { 0 }, found = { 0 };
+        assert_int_equal(twin_similar_each(reference, (twin_copies)copies, note_visit, &expected), TWIN_OK);
+        assert_int_equal(twin_similar_each(similar, (twin_copies)copies, note_visit, &found), TWIN_OK);
+        assert_int_equal(found.count, expected.count);
+        for (size_t i = 0; i < found.count; i++)
+            assert_true(found.items[i].a == expected.items[i].a && found.items[i].b == expected.items[i].b &&
+                        found.items[i].similarity == expected.items[i].similarity);
+        free(expected.items);
+        free(found.items);
+    }
+}
+
 static void packed_pairs_are_the_same_pairs(void **state)
 {
     (void)state;
@@ -477,18 +492,8 @@ static void packed_pairs_are_the_same_pairs(void **state)
     options.packed = true;
     twin_similar *packed = find(&world, options);
     assert_int_equal(twin_similar_count(packed).similar, twin_similar_count(plain).similar);
-    for (int copies = TWIN_COPIES_FIRST; copies <= TWIN_COPIES_NONE; copies++) {
-        struct visited expected = { 0 }, found = { 0 };
-        assert_int_equal(twin_similar_each(plain, (twin_copies)copies, note_visit, &expected), TWIN_OK);
-        assert_int_equal(twin_similar_each(packed, (twin_copies)copies, note_visit, &found), TWIN_OK);
-        assert_true(expected.count > 100);
-        assert_int_equal(found.count, expected.count);
-        for (size_t i = 0; i < found.count; i++)
-            assert_true(found.items[i].a == expected.items[i].a && found.items[i].b == expected.items[i].b &&
-                        found.items[i].similarity == expected.items[i].similarity);
-        free(expected.items);
-        free(found.items);
-    }
+    assert_true(twin_similar_count(plain).similar > 100);
+    expect_same_visits(plain, packed);
     uint32_t keepers[2][200];
     double similarities[2][200];
     assert_int_equal(twin_cluster_documents(keepers[0], similarities[0], plain), TWIN_OK);
@@ -499,6 +504,45 @@ static void packed_pairs_are_the_same_pairs(void **state)
     twin_similar_free(plain);
     twin_similar_free(packed);
     world_end(&world);
+}
+
+/* Short texts, of which all are compared; longer ones that share a key, many of them twice; and those that a forest finds,
+ * each with few of them in memory and with many. */
+static void pairs_beyond_memory_are_the_same_pairs(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t least, most, letters, edits;
+        double ratio;
+    } kinds[] = { { 3, 9, 3, 2, 0 }, { 80, 100, 4, 4, 0 }, { 3, 300, 4, TWIN_EDIT_FAR, .8 } };
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        static struct world world;
+        draw_texts(&world.texts, 250, kinds[k].least, kinds[k].most, kinds[k].letters, 191 + k);
+        world_read(&world, serial);
+        twin_edit_join_options options = near_options(kinds[k].ratio, kinds[k].edits, serial);
+        twin_similar *reference = find(&world, options);
+        uint64_t pairs = twin_similar_count(reference).similar;
+        print_message("%llu pairs\n", (unsigned long long)pairs);
+        assert_true(pairs > 20);
+        options.temp_folder = world.corpus.folder;
+        for (int e = 0; e < EXECS; e++)
+            for (size_t most = 1; most < 2 * pairs && exec_number(&options.exec, e); most *= 7) {
+                options.packed = !options.packed;
+                options.matches_in_memory = most;
+                twin_similar *similar = find(&world, options);
+                assert_int_equal(twin_similar_count(similar).similar, pairs);
+                expect_same_visits(reference, similar);
+                twin_similar_free(similar);
+            }
+        twin_similar_free(reference);
+        twin_similar *similar;
+        twin_error error;
+        options.matches_in_memory = 5;
+        options.temp_folder = "/no/such/folder";
+        assert_int_equal(twin_edit_join_find(&similar, world.collection, options, &error), TWIN_EIO);
+        assert_non_null(strstr(error.message, "temporary folder /no/such/folder"));
+        world_end(&world);
+    }
 }
 
 /* Texts that begin alike share their first segments, each with each; they are looked up by deletions. */
@@ -769,6 +813,7 @@ int main(void)
         cmocka_unit_test(none_of_many_short_texts_is_missed),
         cmocka_unit_test(none_that_share_a_key_is_missed),
         cmocka_unit_test(packed_pairs_are_the_same_pairs),
+        cmocka_unit_test(pairs_beyond_memory_are_the_same_pairs),
         cmocka_unit_test(none_of_a_crowd_is_missed),
         cmocka_unit_test(a_crowd_with_one_segment_is_not_compared_each_with_each),
         cmocka_unit_test(a_text_with_a_new_beginning_is_found),
