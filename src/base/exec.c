@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "base/enum_names.h"
 #include "base/error.h"
 
@@ -99,7 +100,7 @@ static void run_pthreads(struct loop *loop, int workers)
 {
     pthread_t threads[TWIN_EXEC_MAX_WORKERS];
     int started = 0;
-    while (started < workers - 1 && pthread_create(&threads[started], NULL, take_pieces, loop) == 0)
+    while (started < workers - 1 && twin__thread_start(&threads[started], take_pieces, loop))
         started++;
     take_pieces(loop);
     while (started > 0)

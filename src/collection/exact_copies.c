@@ -166,11 +166,13 @@ static int by_position(const void *a, const void *b)
     return (p->offset > q->offset) - (p->offset < q->offset);
 }
 
-/* Adds the repeats to the problems, of which the first in the order of the input are kept. Returns their number. */
-static size_t report_repeats(twin_collection *collection, const uint32_t *repeated)
+/* Adds the repeats to the problems, of which the first in the order of the input are kept. */
+static twin_status report_repeats(twin_collection *collection, const uint32_t *repeated)
 {
-    twin_problem problems[2 * TWIN_PROBLEMS_KEPT];
+    twin_problem *problems = malloc(2 * TWIN_PROBLEMS_KEPT * sizeof *problems);
     size_t kept = collection->problem_count, most = kept + TWIN_PROBLEMS_KEPT, count = 0;
+    if (!problems)
+        return TWIN_ENOMEM;
     memcpy(problems, collection->problems, kept * sizeof *problems);
     for (uint32_t i = 0; i < collection->count; i++) {
         if (!repeated[i])
@@ -184,7 +186,8 @@ static size_t report_repeats(twin_collection *collection, const uint32_t *repeat
     memcpy(collection->problems, problems, collection->problem_count * sizeof *problems);
     collection->counts.problems += count;
     collection->counts.repeated_ids = count;
-    return count;
+    free(problems);
+    return TWIN_OK;
 }
 
 static void drop_repeats(twin_collection *collection, const uint32_t *repeated)
@@ -220,11 +223,12 @@ twin_status twin__drop_repeated_ids(twin_collection *collection, const twin_coll
         status = make_names_unique(collection, &order);
     if (status == TWIN_OK) {
         find_repeats(repeated, collection, &order);
-        if (report_repeats(collection, repeated))
-            drop_repeats(collection, repeated);
-        if (options->strict && collection->problem_count)
-            status = twin__fail_problem(error, collection->input, &collection->problems[0]);
+        status = report_repeats(collection, repeated);
     }
+    if (status == TWIN_OK && collection->counts.repeated_ids)
+        drop_repeats(collection, repeated);
+    if (status == TWIN_OK && options->strict && collection->problem_count)
+        status = twin__fail_problem(error, collection->input, &collection->problems[0]);
     order_clear(&order);
     free(repeated);
     return status;

@@ -200,7 +200,7 @@ static void keep_rarest(struct worker *worker, size_t count, size_t most)
         kept += takes;
     }
     if (last && kept > most)
-        twin__sort(worker->tokens, worker->spare, kept);
+        twin__sort_with_room(worker->tokens, kept, worker->spare, worker->spare_capacity);
 }
 
 /* Makes entries of the probes of document i of the batch, unless it is contained in no other. */
@@ -215,7 +215,7 @@ static twin_status add_probes(struct worker *worker, const struct twin__prober *
         return TWIN_OK;
     struct twin__pairs *entries = &worker->entries;
     if (!TWIN__ARRAY_GROW(&worker->tokens, &worker->capacity, 0, count + 1) ||
-        !TWIN__ARRAY_GROW(&worker->spare, &worker->spare_capacity, 0, count + 1))
+        !TWIN__ARRAY_GROW(&worker->spare, &worker->spare_capacity, 0, twin__sort_room(count) + 1))
         return twin__fail_memory(error);
     size_t listed = list_tokens(worker, prober, i, colours);
     size_t kept = probe_count(worker, listed - needed + 1), wanted = kept - (listed - needed);

@@ -11,20 +11,21 @@
 
 #include "kernels/kernels.h"
 
-enum { DIGIT_BITS = 11, MOST_DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
+/* Three digits are counted in one pass, which is all that mixed items need; 24 KB of stack. */
+enum { DIGIT_BITS = 11, MOST_DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS, COUNTED_AT_ONCE = 3 };
 
 /* Up to these numbers insertion is fastest: compared with bins, and with digits. */
 enum { FEW = 16, FEW_FOR_DIGITS = 32 };
 
 /* With four items per bin, one mixed item in a hundred finds its bin full. Three per bin give fewer of those, five give
- * fewer bins; neither is faster. 128 KB of rows suffice for 8,192 items. */
-enum { BIN_LOAD = 4, MOST_BINS = 2048, MOST_FOR_BINS = BIN_LOAD * MOST_BINS };
+ * fewer bins; neither is faster. 128 KB of rows suffice for 8,192 items; a worker's stack has room for those of 512. */
+enum { BIN_LOAD = 4, MOST_FOR_BINS = 4 * 2048, BINS_ON_STACK = 128 };
 
 /* A digit: which bits of a number it has, and where its values go. */
 struct digit {
     unsigned shift;
     size_t mask;
-    size_t start[1 << DIGIT_BITS];
+    uint32_t *start;
 };
 
 /* Counts the digits of all items in one pass; each start is then where the items with that digit begin. */
@@ -36,9 +37,9 @@ static inline void count_digits(struct digit *digits, unsigned count, const uint
         for (unsigned d = 0; d < count; d++)
             digits[d].start[items[i] >> digits[d].shift & digits[d].mask]++;
     for (unsigned d = 0; d < count; d++) {
-        size_t sum = 0;
+        uint32_t sum = 0;
         for (size_t value = 0; value <= digits[d].mask; value++) {
-            size_t here = digits[d].start[value];
+            uint32_t here = digits[d].start[value];
             digits[d].start[value] = sum;
             sum += here;
         }
@@ -53,25 +54,73 @@ static inline bool is_constant(const struct digit *digit, uint64_t item, size_t 
     return end - digit->start[value] == n;
 }
 
-/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first. Inline, so that
- * constant arguments unroll the loops over digits. */
-static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
-                                                                 unsigned count, unsigned bits)
+/* Digit `d` of the leading `count`, each of `bits` bits but the lowest, which may have fewer. */
+static inline void place_digit(struct digit *digit, unsigned d, unsigned count, unsigned bits)
 {
-    struct digit digits[MOST_DIGITS];
-    for (unsigned d = 0; d < count; d++) {
-        unsigned top = 64 - (count - 1 - d) * bits, low = top > bits ? top - bits : 0;
-        digits[d].shift = low;
-        digits[d].mask = ((size_t)1 << (top - low)) - 1;
-    }
-    count_digits(digits, count, items, n);
+    unsigned top = 64 - (count - 1 - d) * bits, low = top > bits ? top - bits : 0;
+    digit->shift = low;
+    digit->mask = ((size_t)1 << (top - low)) - 1;
+}
+
+/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first; `starts` has room for those that are
+ * counted at once. Inline, so that constant arguments unroll the loops over digits. */
+static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
+                                                                 unsigned count, unsigned bits, uint32_t *starts)
+{
+    struct digit digits[COUNTED_AT_ONCE];
+    for (unsigned d = 0; d < COUNTED_AT_ONCE; d++)
+        digits[d].start = starts + ((size_t)d << bits);
     uint64_t *home = items;
-    for (unsigned d = 0; d < count; d++) {
-        struct digit *digit = &digits[d];
-        if (n == 0 || is_constant(digit, items[0], n))
-            continue;
+    for (unsigned first = 0; first < count && n > 0; first += COUNTED_AT_ONCE) {
+        unsigned counted = count - first < COUNTED_AT_ONCE ? count - first : COUNTED_AT_ONCE;
+        for (unsigned d = 0; d < counted; d++)
+            place_digit(&digits[d], first + d, count, bits);
+        count_digits(digits, counted, items, n);
+        for (unsigned d = 0; d < counted; d++) {
+            struct digit *digit = &digits[d];
+            if (is_constant(digit, items[0], n))
+                continue;
+            for (size_t i = 0; i < n; i++)
+                spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
+            uint64_t *other = items;
+            items = spare;
+            spare = other;
+        }
+    }
+    if (items != home)
+        memcpy(home, items, n * sizeof *items);
+}
+
+/* Not inline, so that only those who come here have the counts on their stack. */
+static __attribute__((noinline)) void sort_by_long_digits(uint64_t *items, uint64_t *spare, size_t n, unsigned count)
+{
+    uint32_t starts[COUNTED_AT_ONCE << DIGIT_BITS];
+    if (count == 2)
+        sort_by_digits(items, spare, n, 2, DIGIT_BITS, starts);
+    else
+        sort_by_digits(items, spare, n, count, DIGIT_BITS, starts);
+}
+
+static __attribute__((noinline)) void sort_by_short_digits(uint64_t *items, uint64_t *spare, size_t n)
+{
+    uint32_t starts[2 << 8];
+    sort_by_digits(items, spare, n, 2, 8, starts);
+}
+
+void twin__sort_by_bytes(uint64_t *items, uint64_t *spare, size_t n, unsigned bytes)
+{
+    uint64_t *home = items;
+    for (unsigned shift = 64 - 8 * bytes; shift < 64; shift += 8) {
+        size_t start[256] = { 0 }, sum = 0;
         for (size_t i = 0; i < n; i++)
-            spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
+            start[items[i] >> shift & 0xFF]++;
+        for (size_t value = 0; value < 256; value++) {
+            size_t here = start[value];
+            start[value] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            spare[start[items[i] >> shift & 0xFF]++] = items[i];
         uint64_t *other = items;
         items = spare;
         spare = other;
@@ -103,17 +152,19 @@ static inline bool insertion_sort(uint64_t *items, size_t n, unsigned ignored)
  * Items that are not mixed, or were constructed to be close, are sorted by all their bits. */
 static void sort_by_leading_digits(uint64_t *items, uint64_t *spare, size_t n)
 {
-    unsigned digits = 2, bits = 8;
-    if (n > (size_t)1 << 12)
-        bits = DIGIT_BITS;
-    while (digits < MOST_DIGITS && n >> (digits * bits - 5))
+    unsigned digits = 2;
+    if (n > UINT32_MAX) {
+        twin__sort_by_bytes(items, spare, n, 8);
+        return;
+    }
+    while (digits < MOST_DIGITS && n >> (digits * DIGIT_BITS - 5))
         digits++;
-    if (n > FEW_FOR_DIGITS && digits == 2 && bits == 8)
-        sort_by_digits(items, spare, n, 2, 8);
+    if (n >> (2 * 8 - 5))
+        sort_by_long_digits(items, spare, n, digits);
     else if (n > FEW_FOR_DIGITS)
-        sort_by_digits(items, spare, n, digits, bits);
+        sort_by_short_digits(items, spare, n);
     if (!insertion_sort(items, n, 0))
-        sort_by_digits(items, spare, n, MOST_DIGITS, DIGIT_BITS);
+        sort_by_long_digits(items, spare, n, MOST_DIGITS);
 }
 
 /* ---- bins: a page of mixed hashes ---- */
@@ -123,16 +174,21 @@ static void sort_by_leading_digits(uint64_t *items, uint64_t *spare, size_t n)
 struct bins {
     size_t count;
     unsigned stride_bits;
-    uint32_t held[MOST_BINS];
-    uint64_t rows[BIN_ROOM * MOST_BINS];
+    uint32_t *held;
+    uint64_t *rows;
 };
 
-static void shape_bins(struct bins *bins, size_t n)
+static struct bins bins_for(size_t n)
 {
-    bins->count = (n / BIN_LOAD + 7) / 8 * 8;
-    bins->stride_bits = 3;
-    while ((size_t)1 << bins->stride_bits < bins->count)
-        bins->stride_bits++;
+    struct bins bins = { .count = (n / BIN_LOAD + 7) / 8 * 8, .stride_bits = 3 };
+    while ((size_t)1 << bins.stride_bits < bins.count)
+        bins.stride_bits++;
+    return bins;
+}
+
+static size_t numbers_in_rows(const struct bins *bins)
+{
+    return (size_t)BIN_ROOM << bins->stride_bits;
 }
 
 /* Of two items the greater is never in an earlier bin. */
@@ -188,22 +244,52 @@ static void bring_home(uint64_t *items, const struct bins *bins, const uint64_t 
 }
 
 /* One pass to distribute, and no branch that depends on the order of mixed items except for the few strays. */
-static bool sort_in_bins(uint64_t *items, uint64_t *spare, size_t n)
+static bool sort_in_bins(uint64_t *items, uint64_t *spare, size_t n, struct bins *bins)
 {
-    struct bins bins;
     size_t strays;
-    shape_bins(&bins, n);
-    if (!deal(&bins, spare, &strays, items, n))
+    if (!deal(bins, spare, &strays, items, n))
         return false;
-    twin__kernels()->sort_bins(items, n, bins.rows, (size_t)1 << bins.stride_bits, bins.held, bins.count);
+    twin__kernels()->sort_bins(items, n, bins->rows, (size_t)1 << bins->stride_bits, bins->held, bins->count);
     sort_by_leading_digits(spare, spare + strays, strays);
-    bring_home(items, &bins, spare, strays);
+    bring_home(items, bins, spare, strays);
     return true;
+}
+
+/* Not inline, so that only those who come here have the rows on their stack. */
+static __attribute__((noinline)) bool sort_in_few_bins(uint64_t *items, uint64_t *spare, size_t n)
+{
+    uint32_t held[BINS_ON_STACK];
+    uint64_t rows[BIN_ROOM * BINS_ON_STACK];
+    struct bins bins = bins_for(n);
+    bins.held = held;
+    bins.rows = rows;
+    return sort_in_bins(items, spare, n, &bins);
 }
 
 void twin__sort(uint64_t *items, uint64_t *spare, size_t n)
 {
-    if (n <= FEW || n > MOST_FOR_BINS || !sort_in_bins(items, spare, n))
+    if (n <= FEW || n > (size_t)BIN_LOAD * BINS_ON_STACK || !sort_in_few_bins(items, spare, n))
+        sort_by_leading_digits(items, spare, n);
+}
+
+size_t twin__sort_room(size_t n)
+{
+    if (n <= FEW || n > MOST_FOR_BINS)
+        return n;
+    struct bins bins = bins_for(n);
+    return n + numbers_in_rows(&bins) + (bins.count + 1) / 2;
+}
+
+void twin__sort_with_room(uint64_t *items, size_t n, uint64_t *spare, size_t room)
+{
+    if (n <= (size_t)BIN_LOAD * BINS_ON_STACK || n > MOST_FOR_BINS || room < twin__sort_room(n)) {
+        twin__sort(items, spare, n);
+        return;
+    }
+    struct bins bins = bins_for(n);
+    bins.rows = spare + n;
+    bins.held = (uint32_t *)(void *)(bins.rows + numbers_in_rows(&bins));
+    if (!sort_in_bins(items, spare, n, &bins))
         sort_by_leading_digits(items, spare, n);
 }
 
@@ -234,12 +320,12 @@ static void deal_in_place(size_t ends[256], uint64_t *items, size_t n, unsigned 
 }
 
 /* Sorts items that agree in their leading bits, by the others: as if they were mixed from the first bit on. */
-static void sort_rests(uint64_t *items, uint64_t *spare, size_t n, unsigned equal)
+static void sort_rests(uint64_t *items, size_t n, uint64_t *spare, size_t room, unsigned equal)
 {
     uint64_t leading = n && equal ? items[0] >> (64 - equal) << (64 - equal) : 0;
     for (size_t i = 0; i < n; i++)
         items[i] <<= equal;
-    twin__sort(items, spare, n);
+    twin__sort_with_room(items, n, spare, room);
     for (size_t i = 0; i < n; i++)
         items[i] = items[i] >> equal | leading;
 }
@@ -248,7 +334,7 @@ static void sort_rests(uint64_t *items, uint64_t *spare, size_t n, unsigned equa
 static void sort_below(uint64_t *items, size_t n, uint64_t *spare, size_t room, unsigned bits)
 {
     if (n <= room) {
-        sort_rests(items, spare, n, 64 - bits);
+        sort_rests(items, n, spare, room, 64 - bits);
         return;
     }
     size_t ends[256];
@@ -280,9 +366,12 @@ void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n)
 {
     if (n >> 21 == 0) {
-        sort_by_digits(items, spare, n, 2, DIGIT_BITS);
+        sort_by_long_digits(items, spare, n, 2);
         if (insertion_sort(items, n, 64 - 3 * DIGIT_BITS))
             return;
     }
-    sort_by_digits(items, spare, n, 3, DIGIT_BITS);
+    if (n > UINT32_MAX)
+        twin__sort_by_bytes(items, spare, n, 4);
+    else
+        sort_by_long_digits(items, spare, n, 3);
 }

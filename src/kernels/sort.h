@@ -9,11 +9,19 @@
 /* Sorts into increasing order; fastest for well-mixed hashes. */
 void twin__sort(uint64_t *items, uint64_t *spare, size_t n);
 
+/* The same for those who sort a few thousand hashes often, such as a document's: with twin__sort_room(n) numbers in
+ * `spare`, four or five times n, it takes half the time. With fewer, at least n, as above. */
+size_t twin__sort_room(size_t n);
+void twin__sort_with_room(uint64_t *items, size_t n, uint64_t *spare, size_t room);
+
 /* The same with less room: `spare` has `room` numbers, at least one. */
 void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room);
 
 /* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. */
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n);
+
+/* By the leading `bytes` bytes, stably: slower, but for any number of items. The others use it beyond 2^32. */
+void twin__sort_by_bytes(uint64_t *items, uint64_t *spare, size_t n, unsigned bytes);
 
 /* The first of `count` items, in increasing order, that is not less than `least`; `count` if none is. */
 static inline size_t twin__lower_bound(const uint64_t *items, size_t count, uint64_t least)

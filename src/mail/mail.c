@@ -56,18 +56,21 @@ twin_status twin_mail_create(const char *path, twin_mail_options options, bool r
     if (!path)
         return twin__fail_null(error, "path");
     uint64_t key[2];
-    struct twin__model model = { 0 };
     twin_status status = draw_key(key, options.key, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__model_init(&model, options, key);
+    struct twin__model *model = calloc(1, sizeof *model); /* 25 KB are much for a stack */
+    if (!model)
+        return twin__fail_memory(error);
+    status = twin__model_init(model, options, key);
     if (status != TWIN_OK)
         twin__fail_status(error, status);
     else
         status = twin__store_create(path, &twin__mail_schema,
                                     (struct twin__store_create_options){ .replace = replace, .secret = true },
-                                    write_empty, &model, error);
-    twin__model_clear(&model);
+                                    write_empty, model, error);
+    twin__model_clear(model);
+    free(model);
     return status;
 }
 
@@ -119,21 +122,26 @@ twin_status twin__mail_reload(twin_mail *mail, twin__store_txn *txn, uint64_t nu
 {
     if (!mail->stale && mail->saved.transaction == number)
         return TWIN_OK;
-    struct twin__model model = { 0 };
-    struct twin__mail_saved saved = { 0 };
-    twin_status status = twin__mail_load(&model, &saved, txn, number, mail->use, mail->store, error);
-    if (status != TWIN_OK) {
-        twin__model_clear(&model);
-        twin__mail_saved_clear(&saved);
-        return status;
+    struct {
+        struct twin__model model;
+        struct twin__mail_saved saved;
+    } *fresh = calloc(1, sizeof *fresh);
+    if (!fresh)
+        return twin__fail_memory(error);
+    twin_status status = twin__mail_load(&fresh->model, &fresh->saved, txn, number, mail->use, mail->store, error);
+    if (status == TWIN_OK) {
+        twin__model_clear(&mail->model);
+        twin__mail_saved_clear(&mail->saved);
+        mail->prepared = false;
+        mail->model = fresh->model;
+        mail->saved = fresh->saved;
+        mail->stale = false;
+    } else {
+        twin__model_clear(&fresh->model);
+        twin__mail_saved_clear(&fresh->saved);
     }
-    twin__model_clear(&mail->model);
-    twin__mail_saved_clear(&mail->saved);
-    mail->prepared = false;
-    mail->model = model;
-    mail->saved = saved;
-    mail->stale = false;
-    return TWIN_OK;
+    free(fresh);
+    return status;
 }
 
 /* Brings the model up to date, unless there is something to commit. If the signatures are in the file, the transaction that

@@ -47,12 +47,12 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
     if (!out || !items || !scratch)
         return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
     scratch->count = 0;
-    size_t room = items->count < MOST_SPARE ? items->count : MOST_SPARE;
+    size_t room = items->count < MOST_SPARE ? twin__sort_room(items->count) : MOST_SPARE;
     twin_status status = twin_items_reserve(scratch, room);
     if (status != TWIN_OK)
         return status;
     if (items->count <= MOST_SPARE)
-        twin__sort(items->items, scratch->items, items->count);
+        twin__sort_with_room(items->items, items->count, scratch->items, room);
     else
         twin__sort_in_place(items->items, items->count, scratch->items, room);
     items->count = twin__kernels()->drop_repeats(items->items, items->count);

@@ -208,6 +208,8 @@ static size_t add_ascii_windows(twin_items *out, const twin_shingler *shingler, 
                                 const char *end)
 {
     size_t run = (size_t)(last - first) == shingler->width ? ascii_run(last, end) : 0;
+    if (run > 0 && last + run < end && ((unsigned char)last[run] & 0xC0) == 0x80)
+        run--; /* in ill-formed text a byte that continues nothing belongs to the character before it */
     if (run == 0 || !twin__kernels()->is_ascii(first, shingler->width))
         return 0;
     twin_hash_windows(out->items + out->count, shingler->hash, first, shingler->width, run);

@@ -34,25 +34,50 @@ static uint64_t bytes_of(const unsigned char *node, bool branch)
     return bytes + bytes % 2;
 }
 
-/* Nodes lie in any order. The length of each is noted at the place where it begins; then they are visited from `upper` on,
- * each beginning where the one before ends, so that none overlap and none is left over. (In two steps, so that the
- * processor need not wait for one node to know where it can read the next.) */
+/* A bit for each even place of a page. */
+enum { PLACES_PER_WORD = 64, BYTES_PER_WORD = 2 * PLACES_PER_WORD };
+struct places {
+    uint64_t words[MOST_PAGE_BYTES / BYTES_PER_WORD];
+};
+
+static void note(struct places *places, size_t at)
+{
+    places->words[at / BYTES_PER_WORD] |= (uint64_t)1 << (at / 2 % PLACES_PER_WORD);
+}
+
+/* Nodes lie in any order. Where each begins and ends is noted. They fill upper .. end if they begin at different places,
+ * one of them ends with the page, and the others end where one begins, `upper` excepted: then the node at `upper` ends
+ * where the next begins, for nothing else can, and so on. */
 static bool nodes_fill(const unsigned char *page, size_t page_bytes, size_t count, size_t upper)
 {
-    uint32_t lengths[MOST_PAGE_BYTES / 2];
+    struct places begins, ends;
+    size_t first = upper / BYTES_PER_WORD, words = (page_bytes + BYTES_PER_WORD - 1) / BYTES_PER_WORD;
     bool branch = twin__page_flags(page) & TWIN__PAGE_BRANCH;
-    size_t at = upper, met = 0;
-    memset(lengths + upper / 2, 0, (page_bytes - upper) / 2 * sizeof *lengths);
+    if (upper >= page_bytes || page_bytes > MOST_PAGE_BYTES)
+        return false;
+    memset(begins.words + first, 0, (words - first) * sizeof *begins.words);
+    memset(ends.words + first, 0, (words - first) * sizeof *ends.words);
+    size_t last = 0, different = 0;
     for (size_t i = 0; i < count; i++) {
         size_t offset = offset_of(page, i);
         if (offset % 2 || offset < upper || offset + TWIN__NODE_HEAD > page_bytes)
             return false;
         uint64_t bytes = bytes_of(page + offset, branch);
-        lengths[offset / 2] = bytes <= page_bytes - offset ? (uint32_t)bytes : 0;
+        if (bytes > page_bytes - offset)
+            return false;
+        note(&begins, offset);
+        if (offset + bytes < page_bytes)
+            note(&ends, offset + bytes);
+        else
+            last++;
     }
-    for (; at < page_bytes && lengths[at / 2]; met++)
-        at += lengths[at / 2];
-    return at == page_bytes && met == count;
+    note(&ends, upper); /* none ends there, because none is empty */
+    for (size_t word = first; word < words; word++) {
+        if (begins.words[word] != ends.words[word])
+            return false;
+        different += (size_t)__builtin_popcountll(begins.words[word]);
+    }
+    return last == 1 && different == count;
 }
 
 bool twin__page_is_sound(const unsigned char *page, size_t page_bytes)

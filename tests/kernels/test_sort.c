@@ -107,6 +107,15 @@ static void check_level(twin_cpu level, const uint64_t *given, const uint64_t *e
     twin__sort(items, spare, n);
     assert_memory_equal(items, expected, n * sizeof *items);
     assert_true(items[n] == 77 && spare[n] == 77);
+
+    size_t room = twin__sort_room(n);
+    spare = realloc(spare, (room + 1) * sizeof *spare);
+    assert_true(spare && room >= n);
+    memcpy(items, given, n * sizeof *items);
+    spare[room] = 77;
+    twin__sort_with_room(items, n, spare, room);
+    assert_memory_equal(items, expected, n * sizeof *items);
+    assert_true(items[n] == 77 && spare[room] == 77);
     free(items);
     free(spare);
 }
@@ -208,20 +217,27 @@ static void sorting_by_the_high_half_keeps_the_rest_in_order(void **state)
     static const uint32_t groups[] = { 1, 2, 100, 5000, UINT32_MAX };
     uint64_t seed = 1;
     uint64_t *items = malloc(MANY * sizeof *items), *spare = malloc(MANY * sizeof *spare);
-    uint64_t *expected = malloc(MANY * sizeof *expected);
-    assert_true(items && spare && expected);
+    uint64_t *expected = malloc(MANY * sizeof *expected), *again = malloc(MANY * sizeof *again);
+    assert_true(items && spare && expected && again);
     for (size_t g = 0; g < COUNT(groups); g++)
         for (size_t n = 0; n <= MANY; n = n < 40 ? n + 1 : n * 10) {
             /* The low halves increase, so that keeping their order is the same as sorting by all bits. */
             for (size_t i = 0; i < n; i++)
                 items[i] = expected[i] = twin__random_below(&seed, groups[g]) << 32 | i;
             qsort(expected, n, sizeof *expected, by_value);
+            memcpy(again, items, n * sizeof *items);
             twin__sort_by_high_half(items, spare, n);
             assert_memory_equal(items, expected, n * sizeof *items);
+            for (unsigned bytes = 4; bytes <= 8; bytes++) {
+                memcpy(items, again, n * sizeof *items);
+                twin__sort_by_bytes(items, spare, n, bytes);
+                assert_memory_equal(items, expected, n * sizeof *items);
+            }
         }
     free(items);
     free(spare);
     free(expected);
+    free(again);
 }
 
 int main(void)
