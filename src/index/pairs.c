@@ -103,13 +103,17 @@ struct report {
     twin_error *error;
 };
 
-static bool report_pair(struct report *report, struct document_pair pair)
+/* The records of the documents must agree with why they are a pair: because they have the same set, or not. */
+static bool report_pair(struct report *report, struct document_pair pair, bool copies)
 {
     twin_index_view *view = report->sets->views[0];
     struct twin__index_document_record a, b;
     report->status = twin__index_view_document(&a, NULL, view, pair.a, report->error);
     if (report->status == TWIN_OK)
         report->status = twin__index_view_document(&b, NULL, view, pair.b, report->error);
+    if (report->status == TWIN_OK && (a.set == b.set) != copies)
+        report->status =
+            twin__index_fail_damaged(report->error, view->index, "a document has another set than its members say");
     if (report->status != TWIN_OK)
         return false;
     twin_index_entry first = twin__index_entry_of(pair.a, &a, 0), second = twin__index_entry_of(pair.b, &b, 0);
@@ -123,7 +127,7 @@ static bool report_copies(struct report *report, const struct document_pair *bef
 {
     const struct pair_list *copies = &report->copies;
     while (report->next < copies->count && (!before || by_documents(&copies->items[report->next], before) < 0))
-        if (!report_pair(report, copies->items[report->next++]))
+        if (!report_pair(report, copies->items[report->next++], true))
             return false;
     return true;
 }
@@ -133,7 +137,7 @@ static bool report_match(void *context, twin_match match)
     struct report *report = context;
     const struct twin__index_provided_set *sets = report->sets->sets;
     struct document_pair pair = { sets[match.a].first, sets[match.b].first, match.similarity };
-    return report_copies(report, &pair) && report_pair(report, pair);
+    return report_copies(report, &pair) && report_pair(report, pair, false);
 }
 
 static twin_status find_pairs(struct report *report, const twin_index *index, const twin_index_pairs_options *options,

@@ -117,6 +117,44 @@ static void a_bit_flipped_in_a_record_is_found(void **state)
 }
 
 /* Two blocks of kept sets, each in a page of its own, change places: both are what they were, but not where. */
+static bool ignore_pair(void *context, const twin_index_entry *a, const twin_index_entry *b, double similarity)
+{
+    (void)context, (void)a, (void)b, (void)similarity;
+    return true;
+}
+
+/* Members have no checksum of their own: their number tells, and what the documents say. */
+static void a_member_that_has_another_set_is_noticed(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "one text of some words", "another with other letters",
+                                         "one text of some words" };
+    twin_index_document documents[3];
+    enum { LABEL = 0x51525354 };
+    for (size_t i = 0; i < 3; i++)
+        documents[i] =
+            (twin_index_document){ .id = { "abc" + i, 1 }, .text = { texts[i], strlen(texts[i]) }, .label = LABEL };
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    GOOD(twin_index_add(NULL, index, documents, 3, serial, &error));
+    twin_index_close(index);
+
+    size_t size, changed = 0;
+    char *bytes = read_whole(&size, path);
+    for (size_t i = 0; i + 12 <= size; i++)
+        if (memcmp(bytes + i, "QRST\0\0\0\0\0\0\0\2", 12) == 0) { /* the third becomes a member that the second is */
+            bytes[i + 11] = 1;
+            changed++;
+        }
+    assert_true(changed > 0);
+    write_whole(path, bytes, size);
+    free(bytes);
+    index = open_index(TWIN_INDEX_READ);
+    BAD(TWIN_EFORMAT, "is damaged",
+        twin_index_pairs(index, (twin_index_pairs_options){ .exec = serial }, ignore_pair, NULL, &error));
+    twin_index_close(index);
+}
+
 static void kept_sets_that_changed_places_are_noticed(void **state)
 {
     (void)state;
@@ -232,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_file_cut_at_any_page_is_refused_or_whole),
         cmocka_unit_test(a_bit_flipped_in_the_meta_pages_is_refused_or_harmless),
         cmocka_unit_test(a_bit_flipped_in_a_record_is_found),
+        cmocka_unit_test(a_member_that_has_another_set_is_noticed),
         cmocka_unit_test(kept_sets_that_changed_places_are_noticed),
         cmocka_unit_test(another_version_and_other_parameters_are_refused),
         cmocka_unit_test(files_of_others_are_refused),
