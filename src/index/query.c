@@ -117,6 +117,34 @@ static twin_status count_probes(size_t *out, void *context, uint64_t hit, struct
     return twin__index_view_probe(out, view, view->found[hit].set, view->found[hit].size, probes, error);
 }
 
+/* Finds out what the sets have in common that queries met again and again. */
+static twin_status learn_rests(twin_index_view *view, twin_error *error)
+{
+    twin_items all = { 0 };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < TWIN__REST_SAMPLES && status == TWIN_OK; i++) {
+        struct twin__rest_sample sample = view->rests.sample[i];
+        twin_set set;
+        status = twin__index_view_items(&set, view, sample.set, sample.size, error);
+        if (status == TWIN_OK && twin_items_reserve(&all, set.count) != TWIN_OK)
+            status = twin__fail_memory(error);
+        for (size_t j = 0; j < set.count && status == TWIN_OK; j++)
+            all.items[all.count++] = set.items[j];
+    }
+    if (status == TWIN_OK &&
+        twin__index_rests_learn(&view->rests, &all, &view->spare, view->counts.next_set) != TWIN_OK)
+        status = twin__fail_memory(error);
+    twin_items_clear(&all);
+    return status;
+}
+
+static twin_status verify(twin_index_view *view, const struct twin__query *query, twin_error *error)
+{
+    twin__index_rests_begin(&view->rests);
+    twin_status status = twin__query_verify(&view->hits, query, error);
+    return status == TWIN_OK && twin__index_rests_end(&view->rests) ? learn_rests(view, error) : status;
+}
+
 twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                   const twin_index_document *document, twin_error *error)
 {
@@ -145,7 +173,7 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
         return TWIN_OK;
     status = gather(view, &query, error);
     if (status == TWIN_OK)
-        status = twin__query_verify(&view->hits, &query, error);
+        status = verify(view, &query, error);
     return status == TWIN_OK ? twin__index_answer_fill(out, view, options, error) : status;
 }
 

@@ -78,6 +78,7 @@ static void end_read(twin_index_view *view)
     twin__index_verified_detach(&view->ids, view->index);
     twin__index_lists_clear(&view->bands);
     twin__index_lists_clear(&view->ids);
+    twin__index_rests_clear(&view->rests);
     twin__store_cursor_close(&view->kept);
     twin__store_end_read(view->txn);
     view->txn = NULL;
@@ -271,20 +272,43 @@ twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_
     return TWIN_OK;
 }
 
+static size_t count_slots(const uint64_t *items, size_t count, struct twin__probe_table probes)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += probes.slots[items[i] >> probes.shift & probes.mask];
+    return found;
+}
+
 static twin_status probe_text(size_t *out, twin_index_view *view, uint64_t set, struct twin__probe_table probes,
                               twin_error *error)
 {
     twin_status status = shingle_text(view, set, error);
     const twin_items *items = &view->again.sign.items;
-    *out = 0;
-    for (size_t i = 0; i < items->count && status == TWIN_OK; i++)
-        *out += probes.slots[items->items[i] >> probes.shift & probes.mask];
+    *out = status == TWIN_OK ? count_slots(items->items, items->count, probes) : 0;
     return status;
+}
+
+/* Keeps the rest of a set for later queries. */
+static twin_status probe_and_keep(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
+                                  struct twin__probe_table probes, twin_error *error)
+{
+    twin_set items;
+    twin_status status = twin__index_view_items(&items, view, set, size, error);
+    if (status != TWIN_OK)
+        return status;
+    twin__index_rests_keep(&view->rests, set, items, probes.shift);
+    *out = count_slots(items.items, items.count, probes);
+    return TWIN_OK;
 }
 
 twin_status twin__index_view_probe(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
                                    struct twin__probe_table probes, twin_error *error)
 {
+    if (twin__index_rests_count(out, &view->rests, set, probes))
+        return TWIN_OK;
+    if (twin__index_rests_want(&view->rests, set, size))
+        return probe_and_keep(out, view, set, size, probes, error);
     if (view->index->options.keep == TWIN_KEEP_TEXT)
         return probe_text(out, view, set, probes, error);
     struct twin__bytes kept;

@@ -3,6 +3,7 @@
 #define TWIN_INDEX_VIEW_H
 
 #include "index/postings.h"
+#include "index/rests.h"
 #include "join/query.h"
 
 struct twin_index_view {
@@ -22,7 +23,8 @@ struct twin_index_view {
         uint64_t set, size, members;
     } * found; /* those that passed the gate */
     size_t found_capacity;
-    struct twin__query_hits hits; /* their documents are numbers in `found` */
+    struct twin__index_rests rests; /* of crowds that queries met */
+    struct twin__query_hits hits;   /* their documents are numbers in `found` */
 };
 
 /* A record of the view. `found` false: there is none; NULL: then it is damage. */
