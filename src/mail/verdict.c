@@ -215,6 +215,15 @@ static bool none_fits(const twin_mail_verdict *verdict)
     return messages > 0;
 }
 
+/* A message that was learnt itself gets its label, and a score that does not contradict it. */
+static void follow_label(twin_mail_verdict *out, const twin_mail_evidence *shown, const char *label)
+{
+    out->label = label;
+    out->reason = TWIN_MAIL_BY_LOOKALIKE;
+    out->log_odds =
+        strcmp(label, shown->label) == 0 ? fmax(out->log_odds, shown->above) : fmin(out->log_odds, shown->below);
+}
+
 void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *scores, const struct twin__model *model,
                        const struct twin__mail_item *item, twin_mail_method method, bool trusted)
 {
@@ -249,14 +258,12 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *score
         out->label = model->labels[good].name;
     }
     out->log_odds = shown->score;
-    out->score = 1 / (1 + exp(-shown->score));
     out->threshold = shown->above;
     out->reason = reason_of(best ? best : shown, method);
     uint64_t same = twin__remembered_find(&model->remembered, item->id);
-    if (method == TWIN_MAIL_ALL && same != UINT64_MAX && !trusted) {
-        out->label = model->labels[twin__remembered_at(&model->remembered, same)->label].name;
-        out->reason = TWIN_MAIL_BY_LOOKALIKE;
-    }
+    if (method == TWIN_MAIL_ALL && same != UINT64_MAX && !trusted)
+        follow_label(out, shown, model->labels[twin__remembered_at(&model->remembered, same)->label].name);
+    out->score = 1 / (1 + exp(-out->log_odds));
 }
 
 const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item)

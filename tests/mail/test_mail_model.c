@@ -388,6 +388,25 @@ static void evidence_is_what_it_says(void **unused)
     twin_mail_close(mail);
 }
 
+/* Every ninth message is learnt under the wrong label: it has that label, and a score that goes with it. */
+static void scores_do_not_contradict_labels(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    for (uint64_t i = 0; i < 90; i++)
+        assert_int_equal(
+            twin_mail_learn(NULL, mail, message_of(i, i % 2), i % 2 == (i % 9 != 4) ? "spam" : "ham", 1, NULL),
+            TWIN_OK);
+    for (uint64_t i = 0; i < 90; i++) {
+        twin_mail_verdict verdict = check(mail, i, i % 2);
+        bool spam = i % 2 == (i % 9 != 4);
+        assert_string_equal(verdict.label, spam ? "spam" : "ham");
+        assert_true(spam ? verdict.log_odds >= verdict.threshold : verdict.log_odds <= verdict.evidence[0].below);
+        assert_true(spam ? verdict.score > 0.7 : verdict.score < 0.3);
+    }
+    twin_mail_close(mail);
+}
+
 /* ---- files */
 
 static void a_file_gives_the_same_verdicts(void **unused)
@@ -639,6 +658,7 @@ int main(void)
         cmocka_unit_test(any_labels_work),
         cmocka_unit_test(the_order_of_labels_does_not_matter_much),
         cmocka_unit_test(trusted_senders_send_no_spam),
+        cmocka_unit_test(scores_do_not_contradict_labels),
         cmocka_unit_test(evidence_is_what_it_says),
         cmocka_unit_test(a_file_gives_the_same_verdicts),
         cmocka_unit_test(small_commits_add_up),
