@@ -200,11 +200,12 @@ static void robust_spamassassin(struct lab *lab)
 static void plot_robust(struct lab *lab)
 {
     FILE *script = plot_begin(lab);
-    fputs("set logscale y\nset yrange [0.0005:0.1]\nset ylabel '1-ROCA%, corrected labels'\nset style data histogram\n"
-          "set style histogram cluster gap 1\nset style fill solid 0.8\nset boxwidth 0.9\nset xtics noenhanced\n"
-          "plot 'mail-robust-area.tsv' skip 1 using 2:xtic(1) lc '#c8401e' title 'all', "
-          "'' skip 1 using 3 lc '#1f6fb2' title 'content'\n",
-          script);
+    fputs(
+        "set logscale y\nset yrange [0.0005:0.1]\nset ylabel '1-ROCA%, corrected labels'\nset style data histogram\n"
+        "set style histogram cluster gap 1\nset style fill solid 0.8\nset boxwidth 0.9\nset xtics noenhanced\n"
+        "plot 'mail-robust-area.tsv' skip 1 using 2:xtic(1) lc '#c8401e' title 'all', "
+        "'' skip 1 using 3 lc '#1f6fb2' title 'content'\n",
+        script);
     plot_end(lab, script, "mail-robust", "What wrong, few and late labels cost.");
 }
 
