@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "join/containment_join.h"
+#include "join/containment_keepers.h"
 #include "join/crowd_join.h"
 #include "join/gate.h"
 #include "join/keepers.h"
@@ -349,7 +349,9 @@ static twin_status find_contained(struct run *run, twin_error *error)
                                                 .progress = options->progress };
     struct twin__containment_counts found;
     double begun = twin__seconds();
-    twin_status status = twin__containment_join(run->out, &found, run->provider, wanted, error);
+    twin_status status =
+        run->deciding ? twin__containment_keepers(run->out, &found, run->provider, wanted, run->deciding, error)
+                      : twin__containment_join(run->out, &found, run->provider, wanted, error);
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
     run->counts->candidates = run->counts->verified = found.compared;

@@ -221,11 +221,10 @@ static void walk_list(const struct search *search, uint32_t number)
 }
 
 /* Meets the members that may have enough of the rest, through as many lists as are needed, the shorter first. */
-static void meet(struct search *search)
+static void meet(struct search *search, size_t classes[CLASSES])
 {
     enum { SIZE_PER_HIT = 32, MOST_HITS = 16 };
-    size_t classes[CLASSES] = { 0 }, hits = 1 + search->set.size / SIZE_PER_HIT;
-    number_rest(search, classes);
+    size_t hits = 1 + search->set.size / SIZE_PER_HIT;
     if (search->needed > search->known)
         return;
     hits = hits < MOST_HITS ? hits : MOST_HITS;
@@ -292,18 +291,36 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
     return sets->count;
 }
 
-/* What a member must have. */
-static void set_bounds(struct search *search)
+/* How many items of the rest a member must have, unless its frequent items suffice with fewer. The more, the more of the
+ * longest lists need not be looked at; the fewer, the fewer members are compared because of their frequent items. So it
+ * is as few as leaves lists that are short beside the number of members. Where documents of one long footer differ in the
+ * rest only, and most stay, nearly all members would be compared otherwise. */
+static size_t choose_margin(const struct search *search, const size_t classes[CLASSES])
 {
-    enum { SIZE_PER_MARGIN = 64 };
+    enum { SIZE_PER_MARGIN = 64, MEMBERS_PER_STEP = 16 };
+    size_t most = 1 + search->set.size / SIZE_PER_MARGIN, allowed = search->sets->count / MEMBERS_PER_STEP;
+    size_t steps = 0, taken = 0;
+    for (size_t class = 0; class < CLASSES; class ++) {
+        size_t length = (size_t)2 << class, fit = (allowed - steps) / length; /* at most so long */
+        if (fit < classes[class])
+            return search->known - taken - fit < most ? search->known - taken - fit + 1 : most;
+        steps += classes[class] * length;
+        taken += classes[class];
+    }
+    return 1;
+}
+
+/* What a member must have. */
+static void set_bounds(struct search *search, const size_t classes[CLASSES])
+{
     const struct twin__keeper_sets *sets = search->sets;
     double size = (double)search->set.size, most = sets->top_slacks[0];
     /* Partners have t·size items at least, so the overlap is that or more. */
     double of_rest = ceil(sets->threshold * size * (1 - 1e-12)) - (double)search->set.frequent;
-    size_t margin = 1 + search->set.size / SIZE_PER_MARGIN;
+    size_t margin = choose_margin(search, classes);
     search->least_hits = UINT_MAX;
     search->needed = margin;
-    search->least_slack = sets->share * size - (double)margin;
+    search->least_slack = sets->share * size - (double)(margin - 1) - 1e-6;
     if (most < search->least_slack) { /* few members have as much: compare those that have more than the others */
         search->least_slack = nextafter(most, INFINITY);
         search->needed = (size_t)fmin(ceil(sets->share * size - most - 1e-6), size + 1);
@@ -318,13 +335,15 @@ bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper
                             const struct twin__keeper_sets *sets, struct twin__keeper_set set, size_t from)
 {
     struct search search = { .sets = sets, .scratch = scratch, .set = set, .from = from };
+    size_t classes[CLASSES] = { 0 };
     *out = sets->count;
     if (from >= sets->count || set.size == 0)
         return true;
     if (!make_room(&search))
         return false;
-    set_bounds(&search);
-    meet(&search);
+    number_rest(&search, classes);
+    set_bounds(&search, classes);
+    meet(&search, classes);
     for (size_t block = from / BLOCK; block * BLOCK < sets->count && *out == sets->count; block++)
         if (scratch->is_hit[block] || sets->most_slack[block] >= search.least_slack)
             *out = search_block(similarity, &search, block);

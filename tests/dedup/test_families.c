@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <twinsift/cluster.h>
 #include <twinsift/dedup.h>
 
@@ -58,6 +59,19 @@ static void add_changed_at_one_place(size_t more, uint64_t *seed)
         if (i < place || i >= place + REPLACED)
             length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%zx ", i);
     }
+    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+}
+
+/* The words of base 0 below `own` words of its own. */
+static void add_with_footer(size_t own, uint64_t *seed)
+{
+    char *text = world.texts[world.count];
+    size_t length = 0;
+    for (size_t i = 0; i < own; i++)
+        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ",
+                                   (unsigned long long)(1000000 + twin__random_below(seed, 900000)));
+    for (size_t i = 0; i < WORDS; i++)
+        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%zx ", i);
     world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
 }
 
@@ -227,13 +241,8 @@ static void a_family_is_compared_with_those_that_stay(void **state)
 
 /* ---- around the threshold ---- */
 
-static twin_dedup_counts count_around_threshold(size_t members)
+static twin_dedup_counts count_world(size_t members)
 {
-    static const size_t MORE[] = { 1, 3, 8 };
-    uint64_t seed = 3;
-    world.count = 0;
-    for (size_t i = 0; i < members; i++)
-        add_changed_at_one_place(MORE[i == 0 ? 2 : twin__random_below(&seed, 3)], &seed); /* none is similar to all */
     twin_input *input;
     twin_collection *collection = read_world(&input, (twin_exec){ 0 });
     twin_dedup *dedup = find(collection, (twin_dedup_options){ 0 });
@@ -244,6 +253,16 @@ static twin_dedup_counts count_around_threshold(size_t members)
     twin_collection_free(collection);
     twin_input_free(input);
     return counts;
+}
+
+static twin_dedup_counts count_around_threshold(size_t members)
+{
+    static const size_t MORE[] = { 1, 3, 8 };
+    uint64_t seed = 3;
+    world.count = 0;
+    for (size_t i = 0; i < members; i++)
+        add_changed_at_one_place(MORE[i == 0 ? 2 : twin__random_below(&seed, 3)], &seed); /* none is similar to all */
+    return count_world(members);
 }
 
 /* Similarities on both sides of the threshold, and as many documents that stay as fit side by side: fifteen at most. To
@@ -259,6 +278,101 @@ static void documents_around_the_threshold_are_compared_with_those_that_stay(voi
     if (!QUICK)
         count_around_threshold(1000);
     free_sets();
+}
+
+/* Two texts with 60 words in common are similar up to 25 words of their own together. Of those with 12 to 18 most stay, and
+ * nearly all pairs are as close to the threshold as can be without reaching it. */
+static twin_dedup_counts count_with_footer(size_t members)
+{
+    uint64_t seed = 4;
+    world.count = 0;
+    for (size_t i = 0; i < members; i++)
+        add_with_footer(12 + twin__random_below(&seed, 7), &seed);
+    return count_world(members);
+}
+
+static void documents_that_stay_are_not_compared_with_all_others_that_do(void **state)
+{
+    (void)state;
+    enum { MEMBERS = QUICK ? 1000 : 3000 };
+    twin_dedup_counts some = count_with_footer(MEMBERS), twice = count_with_footer(2 * MEMBERS);
+    assert_true(some.kept > MEMBERS / 2);
+    assert_true(some.search.verified <= (uint64_t)100 * MEMBERS);
+    assert_true((double)twice.search.verified <= 2.5 * (double)some.search.verified);
+    if (!QUICK)
+        count_with_footer(1000);
+    free_sets();
+}
+
+/* ---- containment ---- */
+
+/* The first words of a text, some of its own, and perhaps a few changed. */
+static void add_beginning(uint64_t base, uint64_t *seed)
+{
+    char *text = world.texts[world.count];
+    size_t length = 0, words = 10 + twin__random_below(seed, WORDS - 10), own = twin__random_below(seed, 12);
+    for (size_t i = 0; i < words + own; i++)
+        length += (size_t)snprintf(
+            text + length, TEXT_ROOM - length, "%llx ",
+            (unsigned long long)(i < words ? base * WORDS + i : 1000000 + twin__random_below(seed, 900000)));
+    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+}
+
+static twin_dedup_counts count_contained(size_t members, twin_preference preference, twin_exec exec, bool compare)
+{
+    uint64_t seed = 8;
+    world.count = 0;
+    for (size_t i = 0; i < members; i++)
+        add_beginning(1 + twin__random_below(&seed, 3), &seed);
+    twin_input *input;
+    twin_collection_options options = plain_options("word:1");
+    options.exec = exec;
+    options.scheme.threshold = THRESHOLD;
+    options.scheme.measure = TWIN_CONTAINMENT;
+    assert_int_equal(twin_input_from_texts(&input, world.documents, world.count, (twin_input_options){ 0 }, NULL),
+                     TWIN_OK);
+    twin_collection *collection = read_collection(input, options);
+    twin_dedup_options rule = { .search = { .exec = exec }, .preference = preference };
+    twin_dedup *dedup = find(collection, rule);
+    twin_dedup_counts counts = twin_dedup_count(dedup);
+    if (compare) { /* all similar pairs, and the rule applied to them */
+        twin_dedup *same;
+        twin_similar *similar;
+        const twin_match *found;
+        assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ .exec = exec }, NULL),
+                         TWIN_OK);
+        size_t count = twin_similar_matches(&found, similar);
+        twin_matches matches = { .items = malloc((count + 1) * sizeof *found), .count = count };
+        assert_non_null(matches.items);
+        memcpy(matches.items, found, count * sizeof *found);
+        assert_int_equal(twin_dedup_decide(&same, collection, &matches, &rule, NULL), TWIN_OK);
+        assert_memory_equal(twin_dedup_keepers(dedup), twin_dedup_keepers(same),
+                            world.count * sizeof *twin_dedup_keepers(same));
+        assert_memory_equal(twin_dedup_similarities(dedup), twin_dedup_similarities(same),
+                            world.count * sizeof *twin_dedup_similarities(same));
+        assert_true(counts.search.verified < count / 2);
+        free(matches.items);
+        twin_similar_free(similar);
+        twin_dedup_free(same);
+    }
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+    return counts;
+}
+
+/* By all pairs four times as many comparisons for twice the documents. */
+static void texts_within_each_other_are_compared_with_those_that_stay(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 1500 };
+    twin_exec exec;
+    for (int i = 0; i < (QUICK ? 2 : EXECS); i++)
+        if (exec_number(&exec, i))
+            count_contained(MEMBERS, i % 2 ? TWIN_PREFER_LONGEST : TWIN_PREFER_FIRST, exec, true);
+    twin_dedup_counts some = count_contained(MEMBERS, TWIN_PREFER_FIRST, (twin_exec){ 0 }, false);
+    twin_dedup_counts twice = count_contained(2 * MEMBERS, TWIN_PREFER_FIRST, (twin_exec){ 0 }, false);
+    assert_true((double)twice.search.verified <= 2.5 * (double)some.search.verified);
 }
 
 /* ---- little memory ---- */
@@ -368,6 +482,8 @@ int main(void)
         cmocka_unit_test(families_lose_what_all_pairs_would_drop),
         cmocka_unit_test(a_family_is_compared_with_those_that_stay),
         cmocka_unit_test(documents_around_the_threshold_are_compared_with_those_that_stay),
+        cmocka_unit_test(documents_that_stay_are_not_compared_with_all_others_that_do),
+        cmocka_unit_test(texts_within_each_other_are_compared_with_those_that_stay),
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(the_order_of_the_input_decides_nothing_for_the_longest),
     };

@@ -1,0 +1,359 @@
+/* containment_keepers.c — of the pairs with a set contained in another, those that decide which documents stay.
+ *
+ * A family of n texts that contain each other has n²/2 similar pairs. Who stays follows from fewer: the first documents in
+ * the order of preference are decided among themselves; whatever is similar to one of those that stay goes, and need not be
+ * compared with anything else. So, in rounds:
+ *
+ *   1. The first 64 documents, or 256, are compared with each other. Those that stay are the pivots; all their items are
+ *      indexed.
+ *   2. A sample of the other documents is looked up. If few of them are similar to a pivot there is no family worth it, and the
+ *      rounds end.
+ *   3. All others are looked up, by all workers: the items that a document has in common with each pivot are counted. It goes
+ *      for the first pivot that it is similar to.
+ *
+ * What is left is joined as a whole (containment_join.h). A document that is left is similar to no pivot, so that the first
+ * pivot that another went for is the most preferred document that stays for it. */
+#include "join/containment_keepers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/stages.h"
+#include "join/item_numbers.h"
+
+enum {
+    FEW_PIVOTS = 64,
+    MOST_PIVOTS = 256,
+    NO_PIVOT = MOST_PIVOTS,
+    MOST_ITEMS = 1 << 22, /* of the documents that may be pivots: 32 MB */
+    FEWEST_DOCUMENTS = 1024,
+    SAMPLE = 128,
+    SAMPLE_PER_HIT = 4 /* a round is worth it if at least one in so many goes */
+};
+
+/* Where a document was found. */
+struct found {
+    uint16_t pivot;
+    double similarity;
+};
+
+struct pivots {
+    size_t count;
+    uint32_t documents[MOST_PIVOTS];
+    twin_items items;
+    size_t starts[MOST_PIVOTS + 1];    /* where the items of each begin */
+    struct twin__item_numbers numbers; /* of items; those of number n are in lists[list_starts[n]] and on */
+    size_t *list_starts;
+    uint16_t *lists;
+};
+
+struct state {
+    const struct twin__provider *provider;
+    const struct twin__containment_options *options;
+    const struct twin__deciding_options *deciding;
+    twin_matches *matches;
+    uint64_t *compared;
+    uint32_t *todo; /* undecided documents; once they are ordered, the most preferred first */
+    size_t todo_count;
+    struct pivots pivots;
+    size_t head;                /* of those to do, so many were compared with each other: */
+    struct found *head_found;   /* pivots are found nowhere */
+    const uint32_t *looking_up; /* documents, and where they are found */
+    struct found *found;
+    struct twin__first_failure failure;
+};
+
+static twin_status fetch(twin_set *out, const struct twin__provider *provider, uint32_t document, int worker,
+                         twin_error *error)
+{
+    struct twin__content content;
+    twin_status status = provider->fetch(&content, provider, document, worker, error);
+    if (status == TWIN_OK)
+        *out = twin__content_set(content);
+    return status;
+}
+
+/* ---- pivots ---- */
+
+static twin_set pivot_set(const struct pivots *pivots, size_t number)
+{
+    return (twin_set){ pivots->items.items + pivots->starts[number],
+                       pivots->starts[number + 1] - pivots->starts[number] };
+}
+
+static void pivots_clear(struct pivots *pivots)
+{
+    twin_items_clear(&pivots->items);
+    twin__item_numbers_clear(&pivots->numbers);
+    free(pivots->list_starts);
+    free(pivots->lists);
+    *pivots = (struct pivots){ 0 };
+}
+
+/* Finds the first pivot that is similar to a set, by comparing it with each; if there is none it becomes one. */
+static bool place(struct found *out, struct pivots *pivots, uint32_t document, twin_set set, double threshold)
+{
+    *out = (struct found){ .pivot = NO_PIVOT };
+    for (size_t i = 0; i < pivots->count && set.count; i++) {
+        double similarity = twin_set_similarity_at_least(set, pivot_set(pivots, i), TWIN_CONTAINMENT, threshold);
+        if (similarity < 0)
+            continue;
+        *out = (struct found){ (uint16_t)i, similarity };
+        return true;
+    }
+    twin_items *items = &pivots->items;
+    if (!TWIN__ARRAY_GROW(&items->items, &items->capacity, items->count, set.count + 1))
+        return false;
+    if (set.count)
+        memcpy(items->items + items->count, set.items, set.count * sizeof *set.items);
+    items->count += set.count;
+    pivots->documents[pivots->count++] = document;
+    pivots->starts[pivots->count] = items->count;
+    return true;
+}
+
+/* Lists the pivots of each item: counted, then placed. */
+static bool index_items(struct pivots *pivots)
+{
+    const twin_items *items = &pivots->items;
+    struct twin__item_numbers *numbers = &pivots->numbers;
+    pivots->list_starts = calloc(items->count + 2, sizeof *pivots->list_starts);
+    pivots->lists = malloc((items->count + 1) * sizeof *pivots->lists);
+    if (!pivots->list_starts || !pivots->lists || !twin__item_numbers_init(numbers, 2 * items->count + 2))
+        return false;
+    for (size_t i = 0; i < items->count; i++) {
+        uint32_t number = twin__item_number(numbers, items->items[i]);
+        if (number == 0)
+            return false;
+        pivots->list_starts[number + 1]++; /* that is two after the item's own */
+    }
+    for (size_t i = 2; i < numbers->count + 2; i++)
+        pivots->list_starts[i] += pivots->list_starts[i - 1];
+    for (size_t pivot = 0; pivot < pivots->count; pivot++)
+        for (size_t i = pivots->starts[pivot]; i < pivots->starts[pivot + 1]; i++) {
+            uint32_t number = twin__item_number(numbers, items->items[i]);
+            pivots->lists[pivots->list_starts[number]++] = (uint16_t)pivot;
+        }
+    return true;
+}
+
+/* Chooses pivots among the first `most` documents to do. */
+static twin_status choose_pivots(struct state *state, size_t most, twin_error *error)
+{
+    pivots_clear(&state->pivots);
+    for (state->head = 0; state->head < most && state->pivots.items.count < MOST_ITEMS; state->head++) {
+        twin_set set;
+        uint32_t document = state->todo[state->head];
+        twin_status status = fetch(&set, state->provider, document, 0, error);
+        if (status != TWIN_OK)
+            return status;
+        *state->compared += state->pivots.count;
+        if (!place(&state->head_found[state->head], &state->pivots, document, set, state->options->threshold))
+            return twin__fail_memory(error);
+    }
+    return index_items(&state->pivots) ? TWIN_OK : twin__fail_memory(error);
+}
+
+/* ---- looking up ---- */
+
+static struct found look_up_set(const struct pivots *pivots, twin_set set, double threshold)
+{
+    uint32_t common[MOST_PIVOTS] = { 0 };
+    const struct twin__item_numbers *numbers = &pivots->numbers;
+    for (size_t i = 0; i < set.count; i++) {
+        size_t slot;
+        if (i + TWIN__ITEMS_AHEAD < set.count)
+            __builtin_prefetch(&numbers->slots[set.items[i + TWIN__ITEMS_AHEAD] >> numbers->shift]);
+        uint32_t number = twin__item_find(numbers, set.items[i], &slot);
+        if (number == 0)
+            continue;
+        for (size_t k = pivots->list_starts[number - 1]; k < pivots->list_starts[number]; k++)
+            common[pivots->lists[k]]++;
+    }
+    for (size_t i = 0; i < pivots->count; i++) {
+        double similarity =
+            common[i] ? twin_similarity_of_counts(set.count, pivot_set(pivots, i).count, common[i], TWIN_CONTAINMENT)
+                      : -1;
+        if (similarity >= threshold)
+            return (struct found){ (uint16_t)i, similarity };
+    }
+    return (struct found){ .pivot = NO_PIVOT };
+}
+
+static void look_up_some(void *context, size_t begin, size_t end, int worker)
+{
+    struct state *state = context;
+    for (size_t i = begin; i < end; i++) {
+        twin_error error = { 0 };
+        twin_set set;
+        if (fetch(&set, state->provider, state->looking_up[i], worker, &error) != TWIN_OK) {
+            twin__keep_first_failure(&state->failure, i, &error);
+            return;
+        }
+        state->found[i] = look_up_set(&state->pivots, set, state->options->threshold);
+    }
+}
+
+static twin_status look_up(struct found *out, struct state *state, const uint32_t *documents, size_t count,
+                           twin_error *error)
+{
+    enum { AT_A_TIME = 8 };
+    state->looking_up = documents;
+    state->found = out;
+    *state->compared += count * state->pivots.count;
+    twin_exec_for(state->options->exec, count, AT_A_TIME, look_up_some, state);
+    return twin__first_failure(error, &state->failure);
+}
+
+/* Whether many of the documents behind the first are similar to a pivot. */
+static twin_status try_pivots(bool *out, struct state *state, size_t most, twin_error *error)
+{
+    struct found found[SAMPLE];
+    uint32_t sample[SAMPLE];
+    size_t hits = 0;
+    twin_status status = choose_pivots(state, most, error);
+    for (size_t i = 0; i < SAMPLE; i++)
+        sample[i] = state->todo[state->head + i * (state->todo_count - state->head) / SAMPLE];
+    if (status == TWIN_OK)
+        status = look_up(found, state, sample, SAMPLE, error);
+    for (size_t i = 0; i < SAMPLE && status == TWIN_OK; i++)
+        hits += found[i].pivot != NO_PIVOT;
+    *out = hits * SAMPLE_PER_HIT >= SAMPLE;
+    return status;
+}
+
+/* The same with few pivots, and with more. */
+static twin_status find_pivots(bool *out, struct state *state, twin_error *error)
+{
+    *out = false;
+    if (state->todo_count < FEWEST_DOCUMENTS)
+        return TWIN_OK;
+    twin_status status = try_pivots(out, state, FEW_PIVOTS, error);
+    if (status == TWIN_OK && !*out)
+        status = try_pivots(out, state, MOST_PIVOTS, error);
+    return status;
+}
+
+/* ---- rounds ---- */
+
+static twin_status add_match(struct state *state, uint32_t document, struct found found, twin_error *error)
+{
+    uint32_t pivot = state->pivots.documents[found.pivot];
+    twin_match match = { pivot < document ? pivot : document, pivot < document ? document : pivot, found.similarity };
+    return twin__matches_add(state->matches, match) == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
+}
+
+/* Whoever is similar to a pivot goes; the others, pivots apart, are still to do. */
+static twin_status drop_found(struct state *state, const struct found *found, twin_error *error)
+{
+    size_t left = 0;
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < state->todo_count && status == TWIN_OK; i++) {
+        uint32_t document = state->todo[i];
+        struct found here = i < state->head ? state->head_found[i] : found[i - state->head];
+        if (here.pivot != NO_PIVOT)
+            status = add_match(state, document, here, error);
+        else if (i >= state->head)
+            state->todo[left++] = document;
+    }
+    state->todo_count = left;
+    return status;
+}
+
+static twin_status work_on_round(struct state *state, twin_error *error)
+{
+    size_t others = state->todo_count - state->head;
+    twin_progress progress = state->options->progress;
+    struct found *found = malloc((others + 1) * sizeof *found);
+    if (!found)
+        return twin__fail_memory(error);
+    twin_status status = look_up(found, state, state->todo + state->head, others, error);
+    if (status == TWIN_OK)
+        status = drop_found(state, found, error);
+    free(found);
+    if (progress.report)
+        progress.report(progress.context, &twin__stage_joining, state->provider->signatures.count - state->todo_count,
+                        state->provider->signatures.count);
+    return status;
+}
+
+/* Puts the documents to do in the order of preference. */
+static twin_status make_order(struct state *state, twin_error *error)
+{
+    const uint32_t *order = NULL;
+    size_t count = 0;
+    bool *is_joined = calloc(state->provider->count + 1, sizeof *is_joined);
+    if (!is_joined)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < state->todo_count; i++)
+        is_joined[state->todo[i]] = true;
+    twin_status status =
+        state->deciding->order(&order, state->deciding->context, state->todo, state->todo_count, error);
+    for (size_t i = 0; i < state->provider->count && status == TWIN_OK; i++)
+        if (is_joined[order[i]])
+            state->todo[count++] = order[i];
+    free(is_joined);
+    return status;
+}
+
+/* In the order of the input it is only tried whether there are families: the order of preference takes time to find. */
+static twin_status work_on_rounds(struct state *state, twin_error *error)
+{
+    bool is_worth = false;
+    twin_status status = find_pivots(&is_worth, state, error);
+    if (status != TWIN_OK || !is_worth)
+        return status;
+    status = make_order(state, error);
+    if (status == TWIN_OK)
+        status = find_pivots(&is_worth, state, error);
+    while (status == TWIN_OK && is_worth) {
+        status = work_on_round(state, error);
+        if (status == TWIN_OK)
+            status = find_pivots(&is_worth, state, error);
+    }
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static twin_status join_rest(struct state *state, struct twin__containment_counts *counts, twin_error *error)
+{
+    struct twin__provider rest = *state->provider;
+    struct twin__containment_counts joined;
+    rest.signatures.documents = state->todo;
+    rest.signatures.count = state->todo_count;
+    twin_status status = twin__containment_join(state->matches, &joined, &rest, *state->options, error);
+    counts->compared += joined.compared;
+    counts->comparing_seconds += joined.comparing_seconds;
+    return status;
+}
+
+twin_status twin__containment_keepers(twin_matches *out, struct twin__containment_counts *counts,
+                                      const struct twin__provider *provider, struct twin__containment_options options,
+                                      const struct twin__deciding_options *deciding, twin_error *error)
+{
+    struct state state = { .provider = provider,
+                           .options = &options,
+                           .deciding = deciding,
+                           .matches = out,
+                           .compared = &counts->compared,
+                           .todo_count = provider->signatures.count,
+                           .failure = TWIN__NO_FAILURE };
+    *counts = (struct twin__containment_counts){ 0 };
+    state.todo = malloc((state.todo_count + 1) * sizeof *state.todo);
+    state.head_found = malloc(MOST_PIVOTS * sizeof *state.head_found);
+    twin_status status = state.todo && state.head_found ? TWIN_OK : twin__fail_memory(error);
+    if (status == TWIN_OK) {
+        if (state.todo_count)
+            memcpy(state.todo, provider->signatures.documents, state.todo_count * sizeof *state.todo);
+        status = work_on_rounds(&state, error);
+    }
+    if (status == TWIN_OK)
+        status = join_rest(&state, counts, error);
+    pivots_clear(&state.pivots);
+    free(state.todo);
+    free(state.head_found);
+    return status;
+}
