@@ -49,6 +49,7 @@ static void print_json(const char *path, const twin_mail_info *info)
     record_count(&record, "file", info->bytes);
     record_count(&record, "messages", info->message_bytes);
     record_count(&record, "lookalikes", info->signature_bytes);
+    record_count(&record, "texts", info->text_bytes);
     record_count(&record, "learners", info->weight_bytes);
     record_object_end(&record);
     record_end(&record);
@@ -65,7 +66,7 @@ static const char *day_of(char out[32], int64_t seconds)
 
 static void print_text(const char *path, const twin_mail_info *info)
 {
-    char size[4][SIZE_ROOM], oldest[32], newest[32];
+    char size[5][SIZE_ROOM], oldest[32], newest[32];
     printf("%s\n", path);
     printf("  messages    %" PRIu64 " remembered, %" PRIu64 " learnt since the model was created\n", info->messages,
            info->learnt);
@@ -88,9 +89,10 @@ static void print_text(const char *path, const twin_mail_info *info)
         printf("  accuracy    of the last %" PRIu64 " learnt: %" PRIu64 " judged right before, %" PRIu64
                " unsure, %" PRIu64 " wrong\n",
                info->judged, info->right, info->unsure, info->wrong);
-    printf("  file        %s: messages %s, lookalikes %s, learners %s\n", write_size(size[0], info->bytes),
-           write_size(size[1], info->message_bytes), write_size(size[2], info->signature_bytes),
-           write_size(size[3], info->weight_bytes));
+    printf("  file        %s: messages %s, learners %s, lookalikes %s, their texts %s\n",
+           write_size(size[0], info->bytes), write_size(size[1], info->message_bytes),
+           write_size(size[2], info->weight_bytes), write_size(size[3], info->signature_bytes),
+           write_size(size[4], info->text_bytes));
 }
 
 static int run(void *context)

@@ -218,6 +218,7 @@ typedef struct twin_mail_info {
     bool keeps_texts;
     uint64_t bytes;                                        /* of the file; 0 in memory */
     uint64_t message_bytes, signature_bytes, weight_bytes; /* of its parts: records, lookalikes, learners */
+    uint64_t text_bytes;                                   /* and the texts of lookalikes, for showing them */
     twin_mail_label_info labels[TWIN_MAIL_MAX_LABELS];
     size_t count;
     /* of the last thousand messages learnt: judged before they were learnt */

@@ -529,5 +529,5 @@ twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error 
                              .keeps_texts = !model->options.without_texts };
     describe_labels(out, model);
     describe_accuracy(out, &model->remembered);
-    return mail->store ? twin__mail_file_sizes(out, mail->store, error) : TWIN_OK;
+    return mail->store ? twin__mail_file_sizes(out, &model->remembered, mail->store, error) : TWIN_OK;
 }

@@ -476,7 +476,17 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
     return status;
 }
 
-twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_error *error)
+/* The pages of the blocks of records; the rest of their table is of texts. */
+static uint64_t record_bytes(const struct twin__remembered *r)
+{
+    enum { PAGE = 4096, PAGE_HEAD = 16 };
+    uint64_t value = CHECK_BYTES + BLOCK * sizeof(struct twin__mail_record), next = r->first + r->count;
+    uint64_t blocks = r->count ? (next + BLOCK - 1) / BLOCK - r->first / BLOCK : 0;
+    return blocks * ((PAGE_HEAD + value + PAGE - 1) / PAGE * PAGE);
+}
+
+twin_status twin__mail_file_sizes(twin_mail_info *out, const struct twin__remembered *remembered, twin__store *store,
+                                  twin_error *error)
 {
     twin__store_txn *txn;
     struct twin__store_sizes sizes;
@@ -486,6 +496,10 @@ twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_
     status = twin__store_measure(&sizes, txn, error);
     out->bytes = sizes.file_bytes;
     out->message_bytes = sizes.bytes[MESSAGES];
+    if (out->keeps_texts && out->message_bytes > record_bytes(remembered)) {
+        out->text_bytes = out->message_bytes - record_bytes(remembered);
+        out->message_bytes -= out->text_bytes;
+    }
     out->signature_bytes = sizes.bytes[SIGNATURES];
     out->weight_bytes = sizes.bytes[WEIGHTS] + sizes.bytes[EXAMPLES] + sizes.bytes[REHEARSAL];
     twin__store_end_read(txn);

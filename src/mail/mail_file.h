@@ -54,7 +54,8 @@ void twin__mail_take_back_signatures(struct twin__remembered *remembered);
 twin_status twin__mail_load_text(twin_buffer *out, uint64_t number, twin__store_txn *txn, const twin__store *store,
                                  twin_error *error);
 
-/* Fills in the sizes. */
-twin_status twin__mail_file_sizes(twin_mail_info *out, twin__store *store, twin_error *error);
+/* Fills in the sizes; `keeps_texts` is filled in. */
+twin_status twin__mail_file_sizes(twin_mail_info *out, const struct twin__remembered *remembered, twin__store *store,
+                                  twin_error *error);
 
 #endif

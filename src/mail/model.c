@@ -282,7 +282,8 @@ static twin_status forget_number(struct twin__model *model, uint64_t number)
     return TWIN_OK;
 }
 
-/* Drops the oldest: more than are kept, older than are kept, and what was forgotten. */
+/* Drops the oldest: more than are kept, older than are kept, and what was forgotten. Numbers of what was forgotten stay used,
+ * so that these are bounded, too: a message that is corrected every day would use one each time. */
 static void expire(struct twin__model *model, uint32_t now)
 {
     struct twin__remembered *r = &model->remembered;
@@ -290,7 +291,8 @@ static void expire(struct twin__model *model, uint32_t now)
     while (r->count) {
         const struct twin__mail_record *oldest = twin__remembered_at(r, r->first);
         bool old = seconds && (uint64_t)oldest->time + seconds < now;
-        if (!old && r->live <= model->options.keep_messages && !(oldest->flags & TWIN__MAIL_REMOVED))
+        bool many = r->live > model->options.keep_messages || r->count / 2 > model->options.keep_messages;
+        if (!old && !many && !(oldest->flags & TWIN__MAIL_REMOVED))
             return;
         uncount(model, oldest);
         twin__remembered_drop_first(r);

@@ -87,7 +87,7 @@ struct twin__neighbours {
 };
 
 /* The nearest messages of each label, out[label]. With `near` only those that look much alike are found, at a fraction
- * of the time. */
+ * of the time, and of thousands of them the latest. */
 void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS],
                               const struct twin__remembered *remembered, const struct twin__mail_signature *signature,
                               bool near);

@@ -191,6 +191,27 @@ static void records_are_found_until_they_expire(void **unused)
     twin__remembered_clear(&r);
 }
 
+/* Of very many copies the latest are enough; without `near` all of them count. */
+static void many_copies_are_not_all_compared(void **unused)
+{
+    (void)unused;
+    enum { COPIES = 6000, COMPARED = 4096 };
+    struct twin__remembered r = { 0 };
+    struct twin__mail_signature signature = { { 1, 2, 3 } };
+    for (uint64_t n = 0; n < COPIES; n++) {
+        struct twin__mail_record record = { .id = n + 1, .label = n >= COPIES - COMPARED / 2 };
+        assert_int_equal(twin__remembered_add(&r, &record, &signature), TWIN_OK);
+    }
+    struct twin__neighbours found[TWIN__MAIL_MAX_LABELS];
+    twin__remembered_nearest(found, &r, &signature, true);
+    assert_int_equal(found[0].copies, COMPARED / 2);
+    assert_int_equal(found[1].copies, COMPARED / 2);
+    assert_int_equal(found[1].numbers[0], COPIES - 1);
+    twin__remembered_nearest(found, &r, &signature, false);
+    assert_int_equal(found[0].copies + found[1].copies, COPIES);
+    twin__remembered_clear(&r);
+}
+
 /* The nearest of each label by a scan without tricks; with `near` the very near ones are the same. */
 static void the_nearest_are_the_nearest(void **unused)
 {
@@ -311,6 +332,7 @@ int main(void)
         cmocka_unit_test(the_second_voter_is_the_sum_of_its_examples),
         cmocka_unit_test(one_message_has_little_influence),
         cmocka_unit_test(records_are_found_until_they_expire),
+        cmocka_unit_test(many_copies_are_not_all_compared),
         cmocka_unit_test(the_nearest_are_the_nearest),
         cmocka_unit_test(rehearsal_keeps_and_drops),
         cmocka_unit_test(words_and_windows_become_increasing_places),

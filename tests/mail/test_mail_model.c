@@ -289,6 +289,14 @@ static void old_messages_expire_by_number_and_age(void **unused)
     assert_int_equal(learn(mail, 1, true), TWIN_MAIL_LEARNT); /* no longer known */
     twin_mail_close(mail);
 
+    mail = make((twin_mail_options){ .keep_messages = 20 });
+    learn(mail, 1, true);
+    for (uint64_t i = 0; i < 100; i++) /* each uses a number, though only one message is remembered */
+        assert_int_equal(twin_mail_learn(NULL, mail, message_of(2, true), i % 2 ? "spam" : "ham", 0, NULL), TWIN_OK);
+    assert_int_equal(learn(mail, 2, true), TWIN_MAIL_KNOWN);
+    assert_int_equal(learn(mail, 1, true), TWIN_MAIL_LEARNT);
+    twin_mail_close(mail);
+
     mail = make((twin_mail_options){ .keep_days = 10 });
     for (int64_t day = 0; day < 100; day++)
         assert_int_equal(twin_mail_learn(NULL, mail, message_of((uint64_t)day, true), "spam", 86400 * day, NULL),
