@@ -139,7 +139,7 @@ TWIN_API const char *twin_mail_reason_name(twin_mail_reason reason);
 typedef struct twin_mail_verdict {
     const char *label;       /* NULL: unsure */
     double score;            /* 0 .. 1: the probability of spam; of the best label in a model without spam */
-    double log_odds;         /* the same without end */
+    double log_odds;         /* what the evidence says: that of `score`, unless the message was learnt itself */
     double threshold;        /* log odds above which the label is given */
     twin_mail_reason reason; /* the evidence that counted most */
     twin_mail_evidence evidence[TWIN_MAIL_MAX_LABELS]; /* spam first; good has none where there are others */

@@ -215,13 +215,19 @@ static bool none_fits(const twin_mail_verdict *verdict)
     return messages > 0;
 }
 
-/* A message that was learnt itself gets its label, and a score that does not contradict it. */
+static double probability(double log_odds)
+{
+    return 1 / (1 + exp(-log_odds));
+}
+
+/* A message that was learnt itself gets its label, and a score that does not contradict it. The log odds stay what the
+ * evidence says: a label may be wrong. */
 static void follow_label(twin_mail_verdict *out, const twin_mail_evidence *shown, const char *label)
 {
     out->label = label;
     out->reason = TWIN_MAIL_BY_LOOKALIKE;
-    out->log_odds =
-        strcmp(label, shown->label) == 0 ? fmax(out->log_odds, shown->above) : fmin(out->log_odds, shown->below);
+    out->score = probability(strcmp(label, shown->label) == 0 ? fmax(out->log_odds, shown->above)
+                                                              : fmin(out->log_odds, shown->below));
 }
 
 void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *scores, const struct twin__model *model,
@@ -258,12 +264,12 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *score
         out->label = model->labels[good].name;
     }
     out->log_odds = shown->score;
+    out->score = probability(shown->score);
     out->threshold = shown->above;
     out->reason = reason_of(best ? best : shown, method);
     uint64_t same = twin__remembered_find(&model->remembered, item->id);
     if (method == TWIN_MAIL_ALL && same != UINT64_MAX && !trusted)
         follow_label(out, shown, model->labels[twin__remembered_at(&model->remembered, same)->label].name);
-    out->score = 1 / (1 + exp(-out->log_odds));
 }
 
 const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const struct twin__mail_item *item)
