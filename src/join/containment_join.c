@@ -171,7 +171,9 @@ static twin_status compare(twin_matches *out, struct twin__containment_counts *c
     struct twin__set_rule rule = { TWIN_CONTAINMENT, join->options.threshold };
     struct twin__verify_options verify = { .comparison = twin__compare_sets(&rule), .exec = join->options.exec };
     double begun = twin__seconds();
-    twin_status status = twin__verify_pairs(out, join->provider, pairs, verify, error);
+    twin_status status = twin__containment_compare_long(out, &counts->compared, join, pairs, error);
+    if (status == TWIN_OK)
+        status = twin__verify_pairs(out, join->provider, pairs, verify, error);
     counts->comparing_seconds += twin__seconds() - begun;
     counts->compared += pairs->count;
     pairs->count = 0;

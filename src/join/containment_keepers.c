@@ -143,12 +143,14 @@ static bool index_items(struct pivots *pivots)
 static twin_status choose_pivots(struct state *state, size_t most, twin_error *error)
 {
     pivots_clear(&state->pivots);
-    for (state->head = 0; state->head < most && state->pivots.items.count < MOST_ITEMS; state->head++) {
+    for (state->head = 0; state->head < most; state->head++) {
         twin_set set;
         uint32_t document = state->todo[state->head];
         twin_status status = fetch(&set, state->provider, document, 0, error);
         if (status != TWIN_OK)
             return status;
+        if (state->pivots.items.count + set.count > MOST_ITEMS)
+            break;
         *state->compared += state->pivots.count;
         if (!place(&state->head_found[state->head], &state->pivots, document, set, state->options->threshold))
             return twin__fail_memory(error);

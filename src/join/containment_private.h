@@ -84,4 +84,11 @@ size_t twin__prober_left(const struct twin__prober *prober);
 /* Fills the block with the next documents, as many as the entries of the index allow. */
 twin_status twin__prober_fill(struct twin__probe_block *block, struct twin__prober *prober, twin_error *error);
 
+/* Compares the pairs of which one document is long, if there are several of that document, and takes them from the others.
+ * Adds those that reach the threshold to the matches, and to *compared how many it compared. A failure also fills
+ * `error`. */
+twin_status twin__containment_compare_long(twin_matches *out, uint64_t *compared,
+                                           const struct twin__containment *join, struct twin__pairs *pairs,
+                                           twin_error *error);
+
 #endif

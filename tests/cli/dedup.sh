@@ -243,6 +243,18 @@ says '5 documents have an id that another document has, so that groups do not sa
 [ "$(ls shards.out | tr '\n' ' ')" = '1.jsonl 2.jsonl ' ] || fail "$asked: wrote $(ls shards.out)"
 wrong "'twinsift index create missing.twin' creates it" --update missing.twin corpus.jsonl -o a.jsonl
 wrong 'an index finds Jaccard similarity only' --measure containment --against some.twin corpus.jsonl -o a.jsonl
+# Many texts in one that is too long to be read again for each of them; nothing but the last is new.
+seq 100000 300000 | tr '\n' ' ' >long.text
+{
+    printf '{"id":"long","text":"%s"}\n' "$(cat long.text)"
+    for ((i = 0; i < 20; i++)); do
+        printf '{"id":%d,"text":"%s"}\n' $i "$(cut -c $((i * 50000 + 1))-$((i * 50000 + 300)) long.text)"
+    done
+    printf '{"id":"other","text":"%s"}\n' "$(cut -c 1-80 long.text) and a text that is not in the long one, of some length"
+} >within.jsonl
+run 0 --measure containment --groups groups.jsonl within.jsonl -o a.jsonl
+[ "$(ids a.jsonl | tr '\n' ' ')" = 'long other ' ] || fail "$asked: kept $(ids a.jsonl)"
+[ "$(grep -o '"similarity":1.0000' groups.jsonl | wc -l)" = 20 ] || fail "$asked: $(cat groups.jsonl)"
 # Excerpts are as wide in scripts whose characters have more bytes.
 begin=市政府宣布将在河边修建一座新的图书馆预计明年春天开工总投资约 # 60 columns, 90 bytes
 text=$begin三千万元而且不再推迟
