@@ -157,8 +157,8 @@ TWIN_API twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bl
 /* Describes the filter in a file and checks every byte of it; needs no key. */
 TWIN_API twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, twin_error *error);
 
-/* Writes a filter to a file, all or nothing, and to the disk. An existing file is replaced if `replace` is true;
- * otherwise it is TWIN_EINVAL. */
+/* Writes a filter to a file, all or nothing, and to the disk. An existing file is replaced if `replace` is true and it
+ * is a filter, or empty; otherwise it is TWIN_EINVAL. */
 TWIN_API twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool replace, twin_error *error);
 
 /* Replaces the file that was opened for writing by the filter as it is now. */

@@ -54,7 +54,7 @@ typedef enum twin_index_access {
 typedef struct twin_index twin_index;
 
 /* Creates an empty index. An existing file is replaced only if `replace` is true and no process has it open, this one
- * included (TWIN_EBUSY). */
+ * included (TWIN_EBUSY). It must be an index or empty (TWIN_EINVAL). */
 TWIN_API twin_status twin_index_create(const char *path, twin_index_options options, bool replace, twin_error *error);
 
 /* Opens an index; release it with twin_index_close(), after its views. Damaged, truncated, of another format or a

@@ -272,6 +272,10 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
         return write_and_name(NULL, bloom, path, replace, error);
 
     twin_status status = open_locked(&lock, target, path, error);
+    struct stat old;
+    if (status == TWIN_OK && fstat(lock, &old) == 0 && old.st_size > 0 && !twin__bloom_is_filter(lock))
+        status = twin__fail(error, TWIN_EINVAL,
+                            "%s: is not a filter, so it is not replaced; remove it or choose another name", path);
     if (status == TWIN_OK)
         status = write_and_name(NULL, bloom, target, true, error);
     if (lock >= 0)

@@ -101,6 +101,12 @@ static void read_header(twin_bloom *bloom, const uint8_t *header)
     bloom->removed = get(header + 72, 8);
 }
 
+bool twin__bloom_is_filter(int file)
+{
+    char magic[sizeof MAGIC];
+    return pread(file, magic, sizeof magic, 0) == (ssize_t)sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0;
+}
+
 static twin_status check_header(const uint8_t *header, size_t size, const char *name, twin_error *error)
 {
     size_t magic = size < sizeof MAGIC ? size : sizeof MAGIC;

@@ -55,6 +55,9 @@ uint64_t twin__bloom_hash_check(twin_hash hash);
 twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, const char *name,
                              twin_bloom_open_options options, bool keyless, twin_error *error);
 
+/* Whether the file begins as a filter does. */
+bool twin__bloom_is_filter(int file);
+
 /* Writes the whole file, from its first byte on, and waits until the disk has it. */
 twin_status twin__bloom_write(int file, const twin_bloom *bloom, const char *name, twin_error *error);
 

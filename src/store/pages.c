@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -134,6 +135,26 @@ twin_status twin__store_read_meta(struct twin__page_file *out, int fd, const cha
     out->free = meta->free;
     out->main = meta->main;
     return TWIN_OK;
+}
+
+bool twin__store_is_of(const struct twin__store_schema *schema, int fd, const char *path)
+{
+    enum { MAGIC_AT = 16 };
+    uint32_t magic;
+    struct twin__page_file file;
+    ssize_t got = pread(fd, &magic, sizeof magic, MAGIC_AT);
+    if (got != (ssize_t)sizeof magic || magic != MAGIC)
+        return false;
+    if (twin__store_read_meta(&file, fd, path, schema, TWIN__STORE_NEWEST, NULL) != TWIN_OK)
+        return true;
+    unsigned char *page = malloc(file.page_bytes);
+    bool read =
+        page && file.main.root <= file.last_page &&
+        pread(fd, page, file.page_bytes, (off_t)(file.main.root * file.page_bytes)) == (ssize_t)file.page_bytes;
+    const char *name = schema->tables[schema->count > 1].name; /* the first is the same in all */
+    bool is = !read || memmem(page, file.page_bytes, name, strlen(name));
+    free(page);
+    return is;
 }
 
 twin_status twin__store_check_pages(int fd, const char *path, const struct twin__store_schema *schema,

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "store/pages.h"
 #include "store/transaction.h"
 
 /* ---- names ---- */
@@ -137,8 +138,9 @@ static twin_status write_private(const char *temporary, const struct twin__store
 
 /* ---- creating ---- */
 
-/* Holds the file that is to be replaced; -1: there is none. */
-static twin_status hold_old(int *held, const char *path, bool replace, twin_error *error)
+/* Holds the file that is to be replaced, which must be of the same kind, or empty; -1: there is none. */
+static twin_status hold_old(int *held, const char *path, const struct twin__store_schema *schema, bool replace,
+                            twin_error *error)
 {
     struct stat found;
     *held = -1;
@@ -146,7 +148,13 @@ static twin_status hold_old(int *held, const char *path, bool replace, twin_erro
         return TWIN_OK;
     if (!replace)
         return twin__fail(error, TWIN_EINVAL, "%s: already exists", path);
-    return twin__store_hold_file(held, path, LOCK_EX, error);
+    twin_status status = twin__store_hold_file(held, path, LOCK_EX, error);
+    if (status == TWIN_OK && fstat(*held, &found) == 0 && found.st_size > 0 &&
+        !twin__store_is_of(schema, *held, path))
+        status =
+            twin__fail(error, TWIN_EINVAL, "%s: is not %s, so it is not replaced; remove it or choose another name",
+                       path, schema->what);
+    return status;
 }
 
 static twin_status create(const char *temporary, const char *path, const struct twin__store_schema *schema,
@@ -154,7 +162,7 @@ static twin_status create(const char *temporary, const char *path, const struct 
 {
     enum { MAP_BYTES = 1 << 20 };
     int held;
-    twin_status status = hold_old(&held, path, options.replace, error);
+    twin_status status = hold_old(&held, path, schema, options.replace, error);
     unlink(temporary); /* of a process that had our number and died */
     if (status == TWIN_OK)
         status = write_private(temporary, schema, options.secret ? 0600 : 0666, MAP_BYTES, filling, error);

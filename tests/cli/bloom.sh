@@ -137,6 +137,12 @@ expect 1 bloom has common.bloom all
 expect 2 bloom merge union.bloom part1.bloom part2.bloom
 says '--force replaces it'
 expect 0 bloom merge --force union.bloom part1.bloom part2.bloom
+echo 'a thesis' >thesis.txt
+expect 2 bloom create --force thesis.txt --items 10
+says 'thesis.txt: is not a filter, so it is not replaced'
+[ "$(cat thesis.txt)" = 'a thesis' ] || fail "--force replaced a file that is no filter"
+: >empty.bloom
+expect 0 bloom create --force empty.bloom --items 10
 expect 2 bloom merge x.bloom part1.bloom a.bloom
 says 'differs from part1.bloom'
 [ ! -e x.bloom ] || fail "a failed merge left a file"

@@ -222,6 +222,14 @@ wrong 'missing verb: create, add, '
 wrong 'unknown verb "ad"; did you mean "add"?' ad sets.twin
 wrong 'missing argument; usage: twinsift index create [OPTION]... FILE' create
 wrong '--force replaces it' create sets.twin
+echo 'a thesis' >thesis.txt
+wrong 'thesis.txt: is not an index, so it is not replaced' create --force thesis.txt
+[ "$(cat thesis.txt)" = 'a thesis' ] || fail "--force replaced a file that is no index"
+: >empty.twin
+index 0 create --force empty.twin
+"$TWINSIFT" mail learn -q -m model.twin --as ham "$TWINSIFT_ROOT/samples/mail/ham" 2>err ||
+    grep -q 'not supported' err || fail "mail learn: $(cat err)"
+[ ! -e model.twin ] || wrong 'model.twin: is not an index, so it is not replaced' create --force model.twin
 wrong 'no input' add sets.twin
 wrong 'missing.twin: could not be opened' query missing.twin one.jsonl
 wrong "; 'twinsift index create' creates an index" add missing.twin one.jsonl
