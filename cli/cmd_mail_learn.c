@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 struct request {
     struct mail_request mail;
@@ -27,7 +28,7 @@ struct work {
     enum verb verb;
     int64_t now;
     uint64_t pending;
-    uint64_t effects[TWIN_MAIL_UNKNOWN + 1], empty;
+    uint64_t effects[TWIN_MAIL_UNKNOWN + 1], left_out;
 };
 
 static bool save(struct work *work)
@@ -40,6 +41,32 @@ static bool save(struct work *work)
     return status == TWIN_OK;
 }
 
+/* Why nothing can be learnt from it; NULL: something can. Headers and text have no zero bytes, other files have some near
+ * their beginning. */
+static const char *no_message(twin_text raw)
+{
+    enum { LOOKED_AT = 1024 };
+    size_t blanks = 0;
+    while (blanks < raw.length && strchr(" \t\r\n", raw.bytes[blanks]) && raw.bytes[blanks])
+        blanks++;
+    if (blanks == raw.length)
+        return "is empty";
+    bool binary = memchr(raw.bytes, 0, raw.length < LOOKED_AT ? raw.length : LOOKED_AT);
+    return binary ? "is not a message: it has zero bytes" : NULL;
+}
+
+/* Reports what is no message; false if the work ends with it. */
+static bool leave_out(struct work *work, twin_text path, const char *why)
+{
+    enum { MOST_NAMED = 20 };
+    if (work->left_out++ < MOST_NAMED)
+        warn("%.*s %s; it is left out", (int)path.length, path.bytes, why);
+    if (!work->request->mail.shared.strict)
+        return true;
+    fail("stopped at the first message that could not be read (--strict)");
+    return false;
+}
+
 static bool change(void *context, const twin_message *message, twin_text path)
 {
     struct work *work = context;
@@ -47,12 +74,9 @@ static bool change(void *context, const twin_message *message, twin_text path)
     twin_error error = { 0 };
     const char *label = work->request->label;
     twin_status status;
-    (void)path;
-    if (message->raw.length ==
-        0) { /* an empty file, or standard input that has ended: nothing can be learnt from it */
-        work->empty++;
-        return true;
-    }
+    const char *why = no_message(message->raw);
+    if (why)
+        return leave_out(work, path, why);
     if (work->verb == FORGET)
         status = twin_mail_forget(&effect, work->mail, message, &error);
     else if (work->verb == CORRECT)
@@ -71,8 +95,8 @@ static void print_changes(const struct work *work)
 {
     const uint64_t *n = work->effects;
     const struct shared_options *shared = &work->request->mail.shared;
-    if (work->empty)
-        warn("%" PRIu64 " empty message%s left out", work->empty, work->empty == 1 ? " is" : "s are");
+    if (work->left_out > 1)
+        warn("%" PRIu64 " messages were left out", work->left_out);
     if (shared->json) {
         struct record record = record_begin(stdout, true);
         record_count(&record, "learnt", n[TWIN_MAIL_LEARNT]);
@@ -80,6 +104,7 @@ static void print_changes(const struct work *work)
         record_count(&record, "corrected", n[TWIN_MAIL_CORRECTED]);
         record_count(&record, "forgotten", n[TWIN_MAIL_FORGOTTEN]);
         record_count(&record, "unknown", n[TWIN_MAIL_UNKNOWN]);
+        record_count(&record, "left_out", work->left_out);
         record_end(&record);
     } else if (shared->quiet) {
         return;

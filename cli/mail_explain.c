@@ -122,7 +122,11 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
 static void record_known_text(struct record *record, twin_mail *mail, uint64_t number)
 {
     twin_buffer text = { 0 };
-    if (twin_mail_text(&text, mail, number, NULL) == TWIN_OK && text.length)
+    twin_error error = { 0 };
+    twin_status status = twin_mail_text(&text, mail, number, &error);
+    if (status != TWIN_OK)
+        fail_status("the nearest message", status, &error);
+    else if (text.length)
         record_text(record, "text", (twin_text){ text.bytes, text.length });
     twin_buffer_clear(&text);
 }

@@ -131,8 +131,19 @@ expect 0 "$twinsift" mail check --bulk --hidden -m inbox.twin maildir
 
 # nothing is learnt from nothing
 expect 0 mail learn --as spam </dev/null
-says '1 empty message is left out'
+says 'is empty; it is left out'
 says '0 learnt, 0 corrected, 0 known already'
+mkdir no-messages
+: >no-messages/empty.eml
+printf '\r\n \n' >no-messages/blank.eml
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR' >no-messages/picture.eml
+expect 0 "$twinsift" mail learn -m strange.twin --as spam no-messages
+says 'picture.eml is not a message: it has zero bytes; it is left out'
+says 'blank.eml is empty; it is left out'
+says '3 messages were left out'
+says '0 learnt, 0 corrected, 0 known already'
+expect 2 "$twinsift" mail learn -m strange.twin --strict --as spam no-messages
+says '(--strict)'
 
 # pass: the message with three headers more, those of a forger less
 { echo "X-Spam-Flag: NO"; cat "$few/junk/1.eml"; } >forged.eml
