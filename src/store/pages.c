@@ -145,7 +145,7 @@ bool twin__store_is_of(const struct twin__store_schema *schema, int fd, const ch
     ssize_t got = pread(fd, &magic, sizeof magic, MAGIC_AT);
     if (got != (ssize_t)sizeof magic || magic != MAGIC)
         return false;
-    if (twin__store_read_meta(&file, fd, path, schema, TWIN__STORE_NEWEST, NULL) != TWIN_OK)
+    if (twin__store_read_meta(&file, fd, path, schema, TWIN__STORE_NEWEST, NULL) != TWIN_OK || !file.page_bytes)
         return true;
     unsigned char *page = malloc(file.page_bytes);
     bool read =
