@@ -36,6 +36,11 @@ static void remark_folders(const twin_input *input)
         if (*skipped)
             warn("%s: skipped in the folder: %s%s", twin_input_name(input, i), skipped,
                  info.hidden ? " (--hidden reads these)" : "");
+        if (info.shards && info.documents)
+            warn("%s: %" PRIu64 " file%s read line by line, and %" PRIu64
+                 " as a document each, whose id is the path; "
+                 "--as files or --as lines reads all alike",
+                 twin_input_name(input, i), info.shards, info.shards == 1 ? " is" : "s are", info.documents);
     }
 }
 

@@ -224,10 +224,12 @@ TWIN_API twin_status twin_input_header(twin_buffer *out, const twin_input *input
 TWIN_API size_t twin_input_sources(const twin_input *input);
 TWIN_API const char *twin_input_name(const twin_input *input, uint32_t source);
 
-/* What was skipped in a folder. */
+/* What a folder has, and what was skipped in it. */
 typedef struct twin_folder_info {
     uint64_t links, special; /* symbolic links; sockets, pipes and devices */
     uint64_t hidden;         /* files and folders */
+    uint64_t documents;      /* files that are a document each */
+    uint64_t shards;         /* files whose lines or rows are documents */
 } twin_folder_info;
 
 /* All zeros when the input with this number is not a folder. */

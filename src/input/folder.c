@@ -179,7 +179,12 @@ static twin_status describe(twin_buffer *out, const struct twin__source *source,
 static twin_folder_info folder_info(const struct twin__source *source)
 {
     const struct folder *files = &folder_of(source)->files;
-    return (twin_folder_info){ .links = files->links, .special = files->special, .hidden = files->hidden };
+    twin_folder_info info = { .links = files->links, .special = files->special, .hidden = files->hidden };
+    for (size_t i = 0; i < files->count; i++) {
+        info.shards += files->entries[i].is_source;
+        info.documents += !files->entries[i].is_source;
+    }
+    return info;
 }
 
 const struct twin__source_kind twin__folder = {

@@ -314,7 +314,9 @@ note.txt	g1	1.0000
 note.txt	g2	1.0000" \
         "shards: skipped in the folder: 2 symbolic links, 1 special file, 1 hidden file or folder (--hidden reads these)" \
         "$TWINSIFT" pairs shards
-    [ "$(wc -l <err)" -eq 1 ] || fail "shards" "more than one remark"
+    grep -q 'shards: 2 files are read line by line, and 1 as a document each, whose id is the path' err ||
+        fail "shards" "no remark that lines and files are mixed"
+    [ "$(wc -l <err)" -eq 2 ] || fail "shards" "more than two remarks"
     expect "shards --quiet --as files" 0 "" "" "$TWINSIFT" pairs --quiet --as files shards
     expect "shards --hidden" 0 "note.txt	g1	1.0000
 note.txt	g2	1.0000

@@ -161,7 +161,7 @@ for output in safe/in/a.jsonl ./safe/../safe/in/a.jsonl safe/link.jsonl safe/in/
 done
 wrong 'is read' safe/in/a.jsonl -o x.jsonl --groups safe/in/a.jsonl
 wrong 'is read' --dry-run safe/in/a.jsonl --report safe/in/a.jsonl
-wrong 'is in safe/in' safe/in -o safe/in/z.txt
+wrong 'is in safe/in' -q safe/in -o safe/in/z.txt
 wrong 'is read' corpus.jsonl --against safe/in/a.jsonl -o safe/in/a.jsonl
 wrong 'is read' corpus.jsonl --against safe/seen.twin -o safe/seen.twin
 wrong 'is read' corpus.jsonl --update safe/seen.twin -o safe/seen.twin
