@@ -13,16 +13,8 @@
 #     BENCH_JOBS="..."      the tables: DOCUMENTS/RULE (10000/word:5 10000/char:9 100000/word:5)
 #     BENCH_TOOLS="..."     only these packages, for example "gaoya daft"
 #     BENCH_LIMIT=SECONDS   a tool that takes longer is stopped (120)
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:-$here/../../build/release}" && pwd)
-scratch=${BENCH_SCRATCH:-}
-if [ -z "$scratch" ]; then
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
-fi
-mkdir -p "$scratch"
-cd "$scratch"
+# shellcheck source=bench/peers/frame.bash
+. "$(dirname "$0")/frame.bash"
 
 # environment NAME PACKAGE...: a folder for these packages, each installed unless it is there.
 environment()

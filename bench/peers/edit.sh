@@ -9,24 +9,10 @@
 #
 # The ratio of --measure edit is rapidfuzz's fuzz.ratio / 100 and its Indel.normalized_similarity. It is not its
 # Levenshtein.normalized_similarity, which is 1 - edits / length of the longer text.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-twinsift=$(cd "${1:-$here/../../build/release}" && pwd)/twinsift
-scratch=${BENCH_SCRATCH:-}
-if [ -z "$scratch" ]; then
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
-fi
-mkdir -p "$scratch"
-cd "$scratch"
-
-if [ ! -x venv/bin/pip ]; then
-    python3 -m venv venv || { echo "edit.sh: python3 with venv is needed; nothing was compared" >&2; exit 0; }
-fi
-if ! venv/bin/pip install --quiet --disable-pip-version-check rapidfuzz numpy names; then
-    echo "edit.sh: rapidfuzz could not be installed from PyPI; nothing was compared" >&2
-    exit 0
-fi
+# shellcheck source=bench/peers/frame.bash
+. "$(dirname "$0")/frame.bash"
+twinsift=$build/twinsift
+install rapidfuzz numpy names
 venv/bin/python "$here/edit_rapidfuzz.py" names > names.txt
 
 # jsonl COUNT: that many of the names, spread over the list, as JSON lines.

@@ -6,24 +6,10 @@
 # rensa and numpy are installed from PyPI into a scratch folder, BENCH_SCRATCH or a temporary one; without network this
 # says so and ends. Both sign 4,096 sets with 128 slots: as many hashes as a text of 2 KB has shingles of five words, and
 # of nine characters. Thousand sets per second of CPU time; the best of each of three turns.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-ours=$(cd "${1:-$here/../../build/release}" && pwd)/bench_sign
-scratch=${BENCH_SCRATCH:-}
-if [ -z "$scratch" ]; then
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
-fi
-mkdir -p "$scratch"
-cd "$scratch"
-
-if [ ! -x venv/bin/pip ]; then
-    python3 -m venv venv || { echo "sign.sh: python3 with venv is needed; nothing was compared" >&2; exit 0; }
-fi
-if ! venv/bin/pip install --quiet --disable-pip-version-check rensa numpy; then
-    echo "sign.sh: rensa could not be installed from PyPI; nothing was compared" >&2
-    exit 0
-fi
+# shellcheck source=bench/peers/frame.bash
+. "$(dirname "$0")/frame.bash"
+ours=$build/bench_sign
+install rensa numpy
 
 echo "| turn | hashes per set | twinsift, 1,000/s | rensa, 1,000/s | times as fast |"
 echo "| ---: | ---: | ---: | ---: | ---: |"

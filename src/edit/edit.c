@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "edit/edit_characters.h"
 #include "edit/edit_core.h"
+#include "kernels/kernels.h"
 
 enum {
     /* An alignment with up to this many edits stores all diagonals, 16 KB; a longer one is split in two, which costs
@@ -50,15 +51,7 @@ static twin_status check_arguments(const void *out, const twin_edit_scratch *scr
 
 static bool is_ascii(twin_text text)
 {
-    uint64_t seen = 0, word;
-    size_t i = 0;
-    for (; i + 8 <= text.length; i += 8) {
-        memcpy(&word, text.bytes + i, 8);
-        seen |= word;
-    }
-    for (; i < text.length; i++)
-        seen |= (unsigned char)text.bytes[i];
-    return (seen & 0x8080808080808080u) == 0;
+    return twin__kernels()->is_ascii(text.bytes, text.length);
 }
 
 uint32_t twin__edit_character(twin_text text, size_t at, size_t *length)

@@ -246,24 +246,6 @@ static size_t first_match(const twin_matches *matches, uint32_t document)
     return low;
 }
 
-static int by_partner(const void *a, const void *b)
-{
-    const twin_match *x = a, *y = b;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
-static twin_status visit_partners(struct expansion *expansion, twin_match_visit *visit, void *context)
-{
-    twin_matches *partners = &expansion->partners;
-    if (partners->count > 1)
-        qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
-    for (size_t i = 0; i < partners->count; i++)
-        if (!visit(context, partners->items[i]))
-            return TWIN_ESTOPPED;
-    partners->count = 0;
-    return TWIN_OK;
-}
-
 static twin_status visit_document(struct expansion *expansion, uint32_t a, twin_match_visit *visit, void *context)
 {
     const twin_matches *matches = &expansion->similar->matches;
@@ -272,7 +254,7 @@ static twin_status visit_document(struct expansion *expansion, uint32_t a, twin_
     for (size_t i = first_match(matches, first);
          i < matches->count && matches->items[i].a == first && status == TWIN_OK; i++)
         status = add_partners(expansion, a, matches->items[i]);
-    return status == TWIN_OK ? visit_partners(expansion, visit, context) : status;
+    return status == TWIN_OK ? twin__similar_visit_partners(&expansion->partners, visit, context) : status;
 }
 
 static twin_status visit_documents(struct expansion *expansion, twin_match_visit *visit, void *context)
@@ -305,7 +287,7 @@ static twin_status visit_in_order(struct expansion *expansion, struct twin__matc
         twin_match match = { 0 };
         status = next_match(&match, &found, cursor, expansion->similar);
         if (status == TWIN_OK && (!found || match.a != a))
-            status = visit_partners(expansion, visit, context);
+            status = twin__similar_visit_partners(&expansion->partners, visit, context);
         a = match.a;
         if (status == TWIN_OK && found)
             status = add_partners(expansion, a, match);

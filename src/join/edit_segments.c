@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "join/edit_keys.h"
+#include "kernels/sort.h"
 
 /* Texts that a worker takes at a time. To index or count one takes about as long as any other; to compare one with all it
  * shares a key with may take a thousand times as long, so fewer are taken then. */
@@ -54,19 +55,6 @@ static twin_status make(struct twin__key_index *out, struct twin__keys *keys)
     return twin__key_index_sort(out);
 }
 
-static size_t lower_bound(const struct twin__key_index *index, uint64_t key)
-{
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->entries[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ---- looking up ---- */
 
 static size_t larger(size_t a, size_t b)
@@ -86,11 +74,11 @@ typedef twin_status visitor(const struct twin__keys *keys, struct twin__key_work
 static twin_status show_entries(const struct twin__key_index *index, struct twin__key_worker *worker, size_t position,
                                 uint64_t key, visitor *visit)
 {
-    size_t from = lower_bound(index, key), to = from;
+    size_t from = twin__lower_bound(index->entries, index->count, key), to = from;
     while (to < index->count && to < from + 8 && index->entries[to] < (key | position))
         to++;
     if (to == from + 8) /* many */
-        to = lower_bound(index, key | position);
+        to = twin__lower_bound(index->entries, index->count, key | position);
     return visit(index->keys, worker, position, index->entries + from, to - from);
 }
 

@@ -183,20 +183,26 @@ static bool are_in_order(const twin_matches *partners)
     return true;
 }
 
+twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visit *visit, void *context)
+{
+    if (!are_in_order(partners))
+        qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
+    for (size_t i = 0; i < partners->count; i++)
+        if (!visit(context, partners->items[i]))
+            return TWIN_ESTOPPED;
+    partners->count = 0;
+    return TWIN_OK;
+}
+
 static twin_status visit_all(struct expansion *expansion, size_t documents, twin_match_visit *visit, void *context)
 {
-    for (size_t a = 0; a < documents; a++) {
-        twin_status status = add_partners(expansion, (uint32_t)a);
-        if (status != TWIN_OK)
-            return status;
-        twin_matches *partners = &expansion->partners;
-        if (!are_in_order(partners))
-            qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
-        for (size_t i = 0; i < partners->count; i++)
-            if (!visit(context, partners->items[i]))
-                return TWIN_ESTOPPED;
+    twin_status status = TWIN_OK;
+    for (size_t a = 0; a < documents && status == TWIN_OK; a++) {
+        status = add_partners(expansion, (uint32_t)a);
+        if (status == TWIN_OK)
+            status = twin__similar_visit_partners(&expansion->partners, visit, context);
     }
-    return TWIN_OK;
+    return status;
 }
 
 static twin_status begin_matches(struct expansion *expansion, size_t documents)

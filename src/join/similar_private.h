@@ -48,6 +48,11 @@ twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct 
 twin_status twin__similar_find_matches(twin_similar *similar, const struct twin__provider *provider,
                                        const twin_similar_options *options, twin_error *error);
 
+/* ---- similar_each.c */
+
+/* Visits the partners of one document, sorted, and empties the list. */
+twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visit *visit, void *context);
+
 /* ---- between.c */
 
 /* twin_similar_each() for pairs between two collections. */
