@@ -1,4 +1,9 @@
-/* exact_copies.c — what came before: ids that repeat, and documents whose sets are equal. */
+/* exact_copies.c — what came before: ids that repeat, and documents whose sets are equal.
+ *
+ * Both are found by sorting: documents in the order of a hash, so that equal ones are adjacent. Ids with equal hashes are
+ * compared as they are. Equal texts are found by their digests. Different texts may still have equal sets, and then they
+ * have equal signatures: the few documents that share a signature with another text are read again, and the digests of
+ * their sets decide. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

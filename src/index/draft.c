@@ -1,4 +1,8 @@
-/* draft.c — documents worked out, before they are written: this part many workers do at once. */
+/* draft.c — documents prepared for writing: this part many workers do at once.
+ *
+ * A draft has the documents of a chunk: for each its signature, the digest by which equal ones are found, and in one
+ * buffer its id and what the index keeps of it. Drafts are gathered in batches, in the order of the input. A batch
+ * is written as a whole; where it must end within a draft, the draft's first entries are lent to it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

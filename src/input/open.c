@@ -1,4 +1,8 @@
-/* open.c — opens a path as the kind of source it is. */
+/* open.c — opens a path as the kind of source it is.
+ *
+ * The kinds are asked in a fixed order whether the path is theirs, and the first that accepts it opens it. Names decide what
+ * files hold, unless the caller has said so. A folder may have files that hold many documents; each of these becomes
+ * a source of its own after the folder. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

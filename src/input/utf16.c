@@ -38,9 +38,9 @@ twin_status twin__utf16_append(twin_buffer *out, twin_text text)
             code = paired ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : TWIN__REPLACEMENT;
             p += paired ? 2 : 0;
         }
-        out->length += twin__put_character(out->bytes + out->length, code);
+        out->length += twin__encode_character(out->bytes + out->length, code);
     }
     if (p < end)
-        out->length += twin__put_character(out->bytes + out->length, TWIN__REPLACEMENT);
+        out->length += twin__encode_character(out->bytes + out->length, TWIN__REPLACEMENT);
     return TWIN_OK;
 }

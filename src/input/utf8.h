@@ -9,7 +9,7 @@
 enum { TWIN__REPLACEMENT = 0xFFFD };
 
 /* Writes a character as UTF-8 and returns its length, at most 4. */
-static inline size_t twin__put_character(char *out, uint32_t code)
+static inline size_t twin__encode_character(char *out, uint32_t code)
 {
     if (code < 0x80) {
         out[0] = (char)code;

@@ -1,4 +1,7 @@
-/* links.c — hosts that a message links to, from HTML and from addresses in plain text. */
+/* links.c — hosts that a message links to, from HTML and from addresses in plain text.
+ *
+ * A host is first written as programs that follow the link understand it, so that it cannot hide in another spelling, and
+ * then kept once, by a hash table over the list of hosts. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* message.c — reads a message: its headers here, its parts in parts.c. */
+/* message.c — reads a message: its headers here, its parts in parts.c.
+ *
+ * The header is copied without the lines that filters have added, and divided into fields; addresses, hops and some other
+ * fields are read from these. The text of all parts is then folded for comparison. All that a message has lies in buffers
+ * and an arena of the reader, which are emptied for the next message and seldom grow. */
 #include <twinsift/message.h>
 
 #include <stdlib.h>
