@@ -31,20 +31,20 @@ static size_t convert(char *out, const uint8_t *bytes, size_t length, bool big_e
     for (size_t i = 0; i + 1 < length; i += 2) {
         uint32_t unit = (uint32_t)bytes[i + big_endian] | (uint32_t)bytes[i + !big_endian] << 8;
         if (half && is_low(unit)) {
-            written += twin__put_character(out + written, 0x10000 + ((half & 0x3FF) << 10 | (unit & 0x3FF)));
+            written += twin__encode_character(out + written, 0x10000 + ((half & 0x3FF) << 10 | (unit & 0x3FF)));
             half = 0;
             continue;
         }
         if (half)
-            written += twin__put_character(out + written, TWIN__REPLACEMENT);
+            written += twin__encode_character(out + written, TWIN__REPLACEMENT);
         half = is_high(unit) ? unit : 0;
         if (!half)
-            written += twin__put_character(out + written, is_low(unit) ? TWIN__REPLACEMENT : unit);
+            written += twin__encode_character(out + written, is_low(unit) ? TWIN__REPLACEMENT : unit);
     }
     if (half)
-        written += twin__put_character(out + written, TWIN__REPLACEMENT);
+        written += twin__encode_character(out + written, TWIN__REPLACEMENT);
     if (length % 2)
-        written += twin__put_character(out + written, TWIN__REPLACEMENT);
+        written += twin__encode_character(out + written, TWIN__REPLACEMENT);
     return written;
 }
 
