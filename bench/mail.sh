@@ -81,6 +81,7 @@ mix()
 {
     awk -v folder="$(dirname "$index")/" -v label="$1" '$1 == label { print folder $2 }' "$index" | xargs -d '\n' -n 2000 awk '
         FNR == 1 { print "From mixed@example.org Thu Jan  1 00:00:00 1970"; body = before; before = ""; head = 1 }
+        FNR == 1 && /^From / { next }
         head && /^\r?$/ { head = 0; printf "\n%s\nmixed\n\n", body }
         head { print; next }
         length(before) < 20000 { sub(/^From /, ">From "); before = before $0 "\n" }'
@@ -104,7 +105,7 @@ learn_large()
 count_large()
 {
     "$program" mail info --json -m "$large" > "$lists/info"
-    learnt=$(sed -E 's/.*"messages":([0-9]+).*/\1/; q' "$lists/info")
+    learnt=$(sed -E 's/^."file":"[^"]*","messages":([0-9]+).*/\1/; q' "$lists/info")
 }
 
 # part NAME: the bytes of a part of the large model.

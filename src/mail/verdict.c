@@ -116,7 +116,8 @@ static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbo
         out->lookalike = weigh_copies(&out->nearest) - weigh_copies(&out->nearest_other);
 }
 
-/* While nothing else is known every message looks like the only ones there are: that is no reason to call it so. */
+/* While nothing else was taught every message looks like the only ones there are: that is no reason to call it so. What was
+ * taught counts also when its messages have expired: a flood of one label does not make the filter unsure. */
 static double content_of(struct twin__content_score *out, const struct twin__model *model,
                          const struct twin__mail_item *item, unsigned label)
 {
@@ -124,7 +125,7 @@ static double content_of(struct twin__content_score *out, const struct twin__mod
     if (!known->content.cells)
         return 0;
     *out = twin__content_score(&known->content, &item->features);
-    return model->remembered.live > known->messages ? out->both : fmin(out->both, 0);
+    return known->content.margin.taught[0] ? out->both : fmin(out->both, 0);
 }
 
 static double combine(const twin_mail_evidence *e, twin_mail_method method)

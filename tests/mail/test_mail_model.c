@@ -275,6 +275,26 @@ static void what_is_forgotten_is_nobodys_lookalike(void **unused)
     twin_mail_close(mail);
 }
 
+static void a_flood_of_one_label_does_not_make_it_unsure(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ .keep_messages = 50 });
+    twin_mail_info info;
+    for (uint64_t i = 0; i < 40; i++)
+        learn(mail, i, i % 2);
+    for (uint64_t i = 100; i < 300; i++)
+        learn(mail, i, true);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    for (size_t i = 0; i < info.count; i++)
+        assert_int_equal(info.labels[i].messages, strcmp(info.labels[i].name, "spam") == 0 ? 50 : 0);
+    twin_mail_verdict verdict = check(mail, 500, true);
+    assert_true(verdict.evidence[0].content > 0);
+    assert_string_equal(verdict.label, "spam");
+    verdict = check(mail, 500, false);
+    assert_true(verdict.evidence[0].content < 0);
+    twin_mail_close(mail);
+}
+
 static void old_messages_expire_by_number_and_age(void **unused)
 {
     (void)unused;
@@ -662,6 +682,7 @@ int main(void)
         cmocka_unit_test(a_verdict_does_not_depend_on_the_one_before),
         cmocka_unit_test(a_correction_turns_the_message_and_its_copies),
         cmocka_unit_test(what_is_forgotten_is_nobodys_lookalike),
+        cmocka_unit_test(a_flood_of_one_label_does_not_make_it_unsure),
         cmocka_unit_test(old_messages_expire_by_number_and_age),
         cmocka_unit_test(any_labels_work),
         cmocka_unit_test(the_order_of_labels_does_not_matter_much),
