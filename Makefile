@@ -24,7 +24,9 @@ build:
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 
-demo: deps build
+demo:
+	@tools/deps.sh build
+	@$(MAKE) --no-print-directory build
 	@tools/demo.sh
 
 test: deps

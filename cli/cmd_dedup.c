@@ -235,7 +235,7 @@ static bool read_collection(struct run *run, twin_progress progress)
     bool good =
         known_collect(&run->known, run->collection) && join_others(run, progress) && known_finish(&run->known);
     if (run->other)
-        end_dedup_stage(&run->how, &run->since, "against", 0);
+        end_dedup_stage(&run->how, &run->since, "against", twin_collection_count(run->other).bytes);
     return good;
 }
 
@@ -249,7 +249,7 @@ static bool find_duplicates(struct run *run, twin_progress progress)
         good = resume_find(&run->dedup, &run->resume, run->collection, &wanted);
     else
         status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
-    end_dedup_stage(&run->how, &run->since, "deciding", 0);
+    end_dedup_stage(&run->how, &run->since, "deciding", twin_collection_count(run->collection).bytes);
     progress_clear();
     if (status != TWIN_OK)
         fail_status("the search", status, &error);

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Installs the packages that tools/packages.txt lists. Prints nothing if all are installed.
+# Installs the packages that tools/packages.txt lists; with the argument "build" only those above "# test" there: a second
+# compiler, linters and gnuplot are not needed to try the program. Prints nothing if all are installed.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-list=$(sed 's/#.*//' packages.txt | xargs -n 1)
+last=${1:+'/^# test/,$d;'}
+list=$(sed "$last"'s/#.*//' packages.txt | xargs -n 1)
 needed=$(grep -v '?$' <<<"$list")
-wished=$(grep '?$' <<<"$list" | tr -d '?')
+wished=$(grep '?$' <<<"$list" | tr -d '?' || true)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "deps: apt-get not found, nothing checked; twinsift needs the contents of these Debian packages:" $needed >&2

@@ -235,6 +235,7 @@ run 0 --keep score:max corpus.jsonl -o a.jsonl
 says 'do not have the field of --keep'
 run 0 --stats --keep n:max fields.csv -o a.jsonl
 says '"without_field":0,'
+grep -q '"bytes_per_second":{"reading":[0-9]*,"deciding":' err || fail "$asked: no rate of a stage: $(cat err)"
 mkdir -p shards
 head -n 5 corpus.jsonl >shards/1.jsonl
 head -n 9 corpus.jsonl >shards/2.jsonl
