@@ -37,12 +37,12 @@ static void in_base(void **state)
     twin_buffer buffer = { 0 };
     REFUSED("out must not be NULL", twin_exec_make(NULL, TWIN_EXEC_SERIAL, 1));
     REFUSED("workers must be 0 to 1024, not -1", twin_exec_make(&exec, TWIN_EXEC_PTHREADS, -1));
-    REFUSED("no executor number 9", twin_exec_make(&exec, (twin_executor)9, 1));
+    REFUSED("unknown executor 9", twin_exec_make(&exec, (twin_executor)9, 1));
     REFUSED("there is no executor \"threads\"", twin_executor_from_name(&executor, "threads"));
     REFUSED("name must not be NULL", twin_executor_from_name(&executor, NULL));
     REFUSED("out must not be NULL", twin_executor_from_name(NULL, "serial"));
     REFUSED("there is no level \"sse\"", twin_cpu_from_name(&level, "sse"));
-    REFUSED("no level number 7", twin_cpu_use((twin_cpu)7));
+    REFUSED("unknown level 7", twin_cpu_use((twin_cpu)7));
     REFUSED("buffer must not be NULL", twin_buffer_reserve(NULL, 1));
     REFUSED("bytes must not be NULL", twin_buffer_append(&buffer, NULL, 1));
     assert_string_equal(twin_executor_name((twin_executor)9), "");
@@ -58,7 +58,7 @@ static void in_text(void **state)
     twin_buffer out = { 0 };
     REFUSED("out must not be NULL", twin_text_normalise(NULL, NULL, text, TWIN_NORMAL_FOLD));
     REFUSED("text.bytes must not be NULL", twin_text_normalise(&out, NULL, (twin_text){ NULL, 3 }, TWIN_NORMAL_FOLD));
-    REFUSED("no normalisation number 5", twin_text_normalise(&out, NULL, text, (twin_normal)5));
+    REFUSED("unknown normalisation 5", twin_text_normalise(&out, NULL, text, (twin_normal)5));
     twin_buffer_clear(&out);
 }
 
@@ -76,14 +76,14 @@ static void in_sketch(void **state)
     uint32_t signature[128];
     REFUSED("slots must be 1 to 65536, not 70000",
             twin_minhash_create(&hasher, (twin_minhash_options){ .slots = 70000 }));
-    REFUSED("no sketch number 2", twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = (twin_sketch)2 }));
+    REFUSED("unknown sketch 2", twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = (twin_sketch)2 }));
     REFUSED("out must not be NULL", twin_minhash_create(NULL, (twin_minhash_options){ 0 }));
     REFUSED("there is no sketch \"slow\"", twin_sketch_from_name(&sketch, "slow"));
     REFUSED("the width of a shingle must be 1 to 1024, not 2000",
             twin_shingler_create(&shingler, (twin_shingle_options){ .width = 2000 }));
-    REFUSED("no kind of shingle number 5",
+    REFUSED("unknown kind of shingle 5",
             twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)5 }));
-    REFUSED("no hash family number 4",
+    REFUSED("unknown hash family 4",
             twin_shingler_create(&shingler, (twin_shingle_options){ .hash.family = (twin_hash_family)4 }));
     REFUSED("\"char:0\" is not auto, char:N", twin_shingle_parse(&rule, "char:0"));
     REFUSED("rule must not be NULL", twin_shingle_parse(&rule, NULL));
@@ -113,7 +113,7 @@ static void in_scheme_and_signer(void **state)
     REFUSED("1 to 65536 slots, not 70000", twin_scheme_complete(&wrong, NULL));
     REFUSED("1 to 65536 slots, not 70000", twin_signer_create(&signer, &wrong, NULL));
     wrong = (twin_scheme){ .shingle.hash.family = (twin_hash_family)4 };
-    REFUSED("no hash family number 4", twin_signer_create(&signer, &wrong, NULL));
+    REFUSED("unknown hash family 4", twin_signer_create(&signer, &wrong, NULL));
     REFUSED("scheme must not be NULL", twin_scheme_write(&buffer, NULL));
     REFUSED("words must not be NULL", twin_scheme_read(&good, NULL, text, NULL));
     REFUSED("out must not be NULL", twin_signer_create(NULL, NULL, NULL));
@@ -203,7 +203,7 @@ static void in_edit(void **state)
     REFUSED("scratch must not be NULL", twin_edit_indel(&distance, NULL, text, text, TWIN_EDIT_CHARS, 1));
     REFUSED("a.bytes must not be NULL", twin_edit_distance(&distance, &scratch, none, text, TWIN_EDIT_CHARS, 1));
     REFUSED("b.bytes must not be NULL", twin_edit_align(&spans, &scratch, text, none, TWIN_EDIT_CHARS, 1));
-    REFUSED("no unit of edits number 2", twin_edit_align(&spans, &scratch, text, text, (twin_edit_unit)2, 1));
+    REFUSED("unknown unit of edits 2", twin_edit_align(&spans, &scratch, text, text, (twin_edit_unit)2, 1));
     REFUSED("at_least must be 0 to 1, not 1.5", twin_edit_ratio(&ratio, &scratch, text, text, TWIN_EDIT_CHARS, 1.5));
     REFUSED("do not fit into a window of 3", twin_embed_distance(&ratio, text, text, (twin_embed_grams){ 3, 1, 4 }));
     REFUSED("functions must be 1 to", twin_embedder_create(&embedder, (twin_embed_options){ .functions = SIZE_MAX }));
@@ -232,7 +232,7 @@ static void a_filter_opened_for_reading_is_left_as_it_is(twin_bloom *bloom)
     REFUSED(words, twin_bloom_unite(&rate, bloom, bloom));
     REFUSED("not opened for writing", twin_bloom_commit(bloom, NULL));
     assert_false(twin_bloom_may_contain(bloom, "x", 1));
-    REFUSED("no access number 3",
+    REFUSED("unknown access 3",
             twin_bloom_open(&wrong, "/dev/null", (twin_bloom_open_options){ .access = (twin_bloom_access)3 }, NULL));
     REFUSED("path must not be NULL", twin_bloom_open(&wrong, NULL, (twin_bloom_open_options){ 0 }, NULL));
 }
@@ -250,7 +250,7 @@ static void in_bloom(void **state)
     REFUSED("rate must be 1e-12 to 0.5, not 2", twin_bloom_create(&bloom, (twin_bloom_options){ .rate = 2 }));
     REFUSED("cell_bits must be 1, 4, 8 or 16, not 3",
             twin_bloom_create(&bloom, (twin_bloom_options){ .cell_bits = 3 }));
-    REFUSED("no layout number 3", twin_bloom_plan(&shape, (twin_bloom_options){ .layout = (twin_bloom_layout)3 }));
+    REFUSED("unknown layout 3", twin_bloom_plan(&shape, (twin_bloom_options){ .layout = (twin_bloom_layout)3 }));
     REFUSED("functions cannot be chosen without cells",
             twin_bloom_plan(&shape, (twin_bloom_options){ .functions = 3 }));
     REFUSED("there is no layout \"round\"", twin_bloom_layout_from_name(&layout, "round"));
@@ -385,7 +385,7 @@ static void in_index(void **state)
     REFUSED("path must not be NULL", twin_index_create(NULL, (twin_index_options){ 0 }, false, NULL));
     REFUSED("not 70000", twin_index_create(path, (twin_index_options){ .scheme.minhash.slots = 70000 }, false, NULL));
     assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
-    REFUSED("no access number 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
+    REFUSED("unknown access 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
     assert_int_equal(twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
     REFUSED("workers must be 0 to 1024, not 1025", twin_index_add(NULL, index, NULL, 0, many, NULL));
     REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_exec){ 0 }, NULL));
