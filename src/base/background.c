@@ -1,6 +1,8 @@
 /* background.c — threads: one task on a thread of its own. */
 #include "base/background.h"
 
+#include "base/thread.h"
+
 #include <assert.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* background.h — threads: one task on a thread of its own, such as writing a batch while the next one is prepared. */
+/* background.h — one task on a thread of its own, such as writing a batch while the next one is prepared. */
 #ifndef TWIN_BASE_BACKGROUND_H
 #define TWIN_BASE_BACKGROUND_H
 
@@ -11,9 +11,6 @@ struct twin__background {
     pthread_t thread;
     bool running;
 };
-
-/* Starts a thread, whose stack is large enough whatever the limit of the process; false if none can be created. */
-bool twin__thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
 
 /* Starts the task on a thread of its own. False, with nothing done, if none can be created. The caller must have waited for
  * the previous task. */

@@ -6,12 +6,6 @@
 
 #include "base/error.h"
 
-/* The name of a number; "" when it has none. */
-static inline const char *twin__enum_name(int number, const char *const *names, int count)
-{
-    return number >= 0 && number < count ? names[number] : "";
-}
-
 /* The number of `name` in a table of `count`, to be stored in `out` by the caller. -1, and the reason in
  * twin_error_last(), when it is no `what` of the table or one of the two is NULL. */
 static inline int twin__enum_from_name(const void *out, const char *what, const char *name, const char *const *names,

@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/background.h"
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/thread.h"
 
 static const char *const executor_names[] = {
     [TWIN_EXEC_SERIAL] = "serial",
@@ -30,7 +30,7 @@ struct loop {
 
 const char *twin_executor_name(twin_executor kind)
 {
-    return twin__enum_name((int)kind, executor_names, EXECUTORS);
+    return (unsigned)kind < EXECUTORS ? executor_names[kind] : "";
 }
 
 twin_status twin_executor_from_name(twin_executor *out, const char *name)

@@ -1,12 +1,10 @@
-/* file.c — reading and writing a file at an offset; temporary files; names that last. */
+/* file.c — reading and writing a file at an offset; temporary files. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 ssize_t twin__read_at(int fd, void *out, size_t length, uint64_t offset)
@@ -54,15 +52,4 @@ int twin__temporary_file(const char *folder)
         unlink(path);
     free(path);
     return fd;
-}
-
-void twin__sync_folder(const char *path)
-{
-    char *copy = strdup(path);
-    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (folder >= 0) {
-        fsync(folder);
-        close(folder);
-    }
-    free(copy);
 }

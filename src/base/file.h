@@ -1,4 +1,4 @@
-/* file.h — reading and writing a file at an offset; temporary files; names that last. */
+/* file.h — reading and writing a file at an offset; temporary files. */
 #ifndef TWIN_BASE_FILE_H
 #define TWIN_BASE_FILE_H
 
@@ -15,8 +15,5 @@ bool twin__write_at(int fd, const void *bytes, size_t length, uint64_t offset);
 
 /* A file without a name, so that nothing is left behind however the process ends. -1 and errno on failure. */
 int twin__temporary_file(const char *folder);
-
-/* Waits until the name of a file is on the disk, which is when its folder is; not every file system allows that. */
-void twin__sync_folder(const char *path);
 
 #endif

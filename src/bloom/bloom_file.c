@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "bloom/bloom_private.h"
 
 static twin_status fail_system(twin_error *error, const char *path, const char *doing)
@@ -223,6 +222,18 @@ static twin_status give_name(struct aside *aside, const char *path, bool replace
     return TWIN_OK;
 }
 
+/* A new name is durable once its folder is on the disk; not every file system allows syncing a folder. */
+static void sync_folder(const char *path)
+{
+    char *copy = strdup(path);
+    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0) {
+        fsync(folder);
+        close(folder);
+    }
+    free(copy);
+}
+
 /* Writes the filter and gives it the name. `lock`, unless NULL, becomes a descriptor of the new file, locked before it
  * had its name: between two commits no other writer can get the lock. */
 static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char *path, bool replace,
@@ -241,7 +252,7 @@ static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char
     if (status == TWIN_OK)
         status = give_name(&aside, path, replace, error);
     if (status == TWIN_OK) {
-        twin__sync_folder(path);
+        sync_folder(path);
         if (lock) {
             *lock = aside.file;
             aside.file = -1;

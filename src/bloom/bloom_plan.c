@@ -25,7 +25,7 @@ enum { LAYOUTS = sizeof layout_names / sizeof layout_names[0] };
 
 const char *twin_bloom_layout_name(twin_bloom_layout layout)
 {
-    return twin__enum_name((int)layout, layout_names, LAYOUTS);
+    return (unsigned)layout < LAYOUTS ? layout_names[layout] : "";
 }
 
 twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name)

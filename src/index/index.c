@@ -36,7 +36,7 @@ enum { KEEPS = sizeof keep_names / sizeof keep_names[0] };
 
 const char *twin_keep_name(twin_keep keep)
 {
-    return twin__enum_name((int)keep, keep_names, KEEPS);
+    return (unsigned)keep < KEEPS ? keep_names[keep] : "";
 }
 
 twin_status twin_keep_from_name(twin_keep *out, const char *name)

@@ -68,7 +68,7 @@ twin_cpu twin_cpu_best(void)
 
 const char *twin_cpu_name(twin_cpu level)
 {
-    return twin__enum_name((int)level, names, TWIN_CPU_LEVELS);
+    return (unsigned)level < TWIN_CPU_LEVELS ? names[level] : "";
 }
 
 twin_status twin_cpu_from_name(twin_cpu *out, const char *name)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "kernels/sort_bytes.h"
 
 /* Three digits are counted in one pass, which is all that mixed items need; 24 KB of stack. */
 enum { DIGIT_BITS = 11, MOST_DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS, COUNTED_AT_ONCE = 3 };

@@ -20,9 +20,6 @@ void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room
 /* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. */
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n);
 
-/* By the leading `bytes` bytes, stably: slower, but for any number of items. The others use it beyond 2^32. */
-void twin__sort_by_bytes(uint64_t *items, uint64_t *spare, size_t n, unsigned bytes);
-
 /* The first of `count` items, in increasing order, that is not less than `least`; `count` if none is. */
 static inline size_t twin__lower_bound(const uint64_t *items, size_t count, uint64_t least)
 {

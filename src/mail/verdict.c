@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/enum_names.h"
-
 /* The log odds of spam of mail from those who are trusted, at most. */
 static const double TRUSTED = -2;
 
@@ -30,7 +28,7 @@ static const char *const method_names[] = {
 
 const char *twin_mail_method_name(twin_mail_method method)
 {
-    return twin__enum_name((int)method, method_names, sizeof method_names / sizeof method_names[0]);
+    return (unsigned)method < sizeof method_names / sizeof method_names[0] ? method_names[method] : "";
 }
 
 static const char *const reason_names[] = {
@@ -42,7 +40,7 @@ static const char *const reason_names[] = {
 
 const char *twin_mail_reason_name(twin_mail_reason reason)
 {
-    return twin__enum_name((int)reason, reason_names, sizeof reason_names / sizeof reason_names[0]);
+    return (unsigned)reason < sizeof reason_names / sizeof reason_names[0] ? reason_names[reason] : "";
 }
 
 /* ---- evidence of one label */

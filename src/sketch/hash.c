@@ -28,7 +28,7 @@ enum { FAMILIES = sizeof family_names / sizeof family_names[0] };
 
 const char *twin_hash_family_name(twin_hash_family family)
 {
-    return twin__enum_name((int)family, family_names, FAMILIES);
+    return (unsigned)family < FAMILIES ? family_names[family] : "";
 }
 
 twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)

@@ -37,7 +37,7 @@ enum { SKETCHES = sizeof sketch_names / sizeof sketch_names[0] };
 
 const char *twin_sketch_name(twin_sketch sketch)
 {
-    return twin__enum_name((int)sketch, sketch_names, SKETCHES);
+    return (unsigned)sketch < SKETCHES ? sketch_names[sketch] : "";
 }
 
 twin_status twin_sketch_from_name(twin_sketch *out, const char *name)

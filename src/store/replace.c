@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "store/pages.h"
 #include "store/transaction.h"
 
@@ -82,6 +81,17 @@ void twin__store_remove_leftovers(const char *path)
     free(for_base);
 }
 
+static void sync_folder(const char *path)
+{
+    char *copy = strdup(path);
+    int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(copy);
+}
+
 twin_status twin__store_name_file(const char *temporary, const char *path, bool replace, twin_error *error)
 {
     bool good = replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
@@ -92,7 +102,7 @@ twin_status twin__store_name_file(const char *temporary, const char *path, bool 
         status = twin__fail(error, TWIN_EIO, "%s: could not be written: %m", path);
     if (!replace || !good)
         unlink(temporary);
-    twin__sync_folder(path);
+    sync_folder(path);
     return status;
 }
 

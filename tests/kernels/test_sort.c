@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "kernels/sort.h"
+#include "kernels/sort_bytes.h"
 #include "scale.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
