@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mail/html_tokens.h"
+#include "mail/mime.h"
 
 struct name {
     const char *name;
@@ -69,13 +70,6 @@ static const struct name names[] = {
     { "zeta", 950 },     { "zwj", 8205 },    { "zwnj", 8204 },
 };
 
-/* The characters of windows-1252 from 128 on; 0: none. */
-static const uint16_t windows[32] = {
-    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
-    0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
-    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178,
-};
-
 enum { REPLACEMENT = 0xfffd, LONGEST_NAME = 8 };
 
 static size_t encode(char *out, uint32_t c)
@@ -112,7 +106,7 @@ static int digit_of(char c, uint32_t base)
 static uint32_t character_of(uint32_t value)
 {
     if (value >= 128 && value < 160)
-        return windows[value - 128] ? windows[value - 128] : REPLACEMENT;
+        return twin__windows_character((unsigned char)value);
     bool good = value > 0 && value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
     return good ? value : REPLACEMENT;
 }
