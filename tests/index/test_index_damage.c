@@ -133,7 +133,7 @@ static void a_member_that_has_another_set_is_noticed(void **state)
     enum { LABEL = 0x51525354 };
     for (size_t i = 0; i < 3; i++)
         documents[i] =
-            (twin_index_document){ .id = { "abc" + i, 1 }, .text = { texts[i], strlen(texts[i]) }, .label = LABEL };
+            (twin_index_document){ .id = { &"abc"[i], 1 }, .text = { texts[i], strlen(texts[i]) }, .label = LABEL };
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
     GOOD(twin_index_add(NULL, index, documents, 3, serial, &error));
@@ -249,10 +249,12 @@ static void files_of_others_are_refused(void **state)
                                                        { "mails", TWIN__STORE_NUMBERS } };
     static const struct twin__store_schema schema = { "a model", tables, 2, NULL };
     twin_index *index;
-    struct twin__store_create_options replace = { .replace = true };
-    GOOD(twin__store_create(path, &schema, replace, write_nothing, NULL, &error));
+    struct twin__store_create_options options = { 0 };
+    unlink(path);
+    GOOD(twin__store_create(path, &schema, options, write_nothing, NULL, &error));
     BAD(TWIN_EFORMAT, "is not an index of twinsift", twin_index_open(&index, path, TWIN_INDEX_WRITE, &error));
-    GOOD(twin__store_create(path, &twin__index_schema, replace, write_nothing, NULL, &error));
+    unlink(path);
+    GOOD(twin__store_create(path, &twin__index_schema, options, write_nothing, NULL, &error));
     BAD(TWIN_EFORMAT, "is not an index of twinsift", twin_index_open(&index, path, TWIN_INDEX_WRITE, &error));
     write_whole(path, "", 0);
     BAD(TWIN_EFORMAT, "is empty", twin_index_open(&index, path, TWIN_INDEX_READ, &error));
