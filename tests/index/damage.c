@@ -82,6 +82,7 @@ static void make_index(twin_keep keep)
                                    .keep = keep };
     twin_error error = { 0 };
     twin_index *index;
+    unlink(path); /* what was damaged last may not be an index any more, and is then not replaced */
     must(twin_index_create(path, options, true, &error), "create", &error);
     must(twin_index_open(&index, path, TWIN_INDEX_WRITE, &error), "open", &error);
     add_range(index, 0, 35);
