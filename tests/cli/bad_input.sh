@@ -297,6 +297,13 @@ check_inputs()
     expect "no such fields" 2 "" "nested.jsonl:1:1: none of the fields \"title,text\"; the document is skipped" \
         "$TWINSIFT" pairs --text-field title,text nested.jsonl
     expect "capitals" 0 "$pair" "" "$TWINSIFT" pairs GOOD.JSONL
+    mkdir latin # names that are not UTF-8: as they are between tabs, valid in JSON
+    for name in $'a\xe9' $'b\xe9'; do echo 'a good document, long enough to have some shingles' >"latin/$name"; done
+    expect "names in Latin-1" 0 $'a\xe9\tb\xe9\t1.0000' "" "$TWINSIFT" pairs latin
+    expect "names in Latin-1, JSON" 0 $'{"a":"a\xef\xbf\xbd","b":"b\xef\xbf\xbd","similarity":1.0000}' "" \
+        "$TWINSIFT" pairs --json latin
+    "$TWINSIFT" dedup -q latin --groups latin.groups >/dev/null
+    iconv -f UTF-8 -t UTF-8 latin.groups >/dev/null || fail "names in Latin-1" "groups are not UTF-8"
     expect "--as lines" 0 "$pair" "" "$TWINSIFT" pairs --as lines part-00000
     expect "--as files" 0 $'part-00000\tgood.jsonl\t1.0000' "" "$TWINSIFT" pairs --as files part-00000 good.jsonl
     cp letter.txt copy.txt
