@@ -476,15 +476,15 @@ twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const 
                                const struct twin__crowds *crowds, const bool *chosen,
                                const struct twin__deciding_options *options, twin_error *error)
 {
-    struct state *state = malloc(sizeof *state);
+    struct state *state = calloc(1, sizeof *state); /* too large for the stack, also for a moment */
     if (!state)
         return twin__fail_memory(error);
-    *state = (struct state){ .provider = provider,
-                             .options = options,
-                             .chosen_from = crowds,
-                             .matches = matches,
-                             .compared = compared,
-                             .failure = TWIN__NO_FAILURE };
+    state->provider = provider;
+    state->options = options;
+    state->chosen_from = crowds;
+    state->matches = matches;
+    state->compared = compared;
+    state->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
     twin_status status = TWIN_OK;
     if (!state_init(state))
         status = twin__fail_memory(error);
