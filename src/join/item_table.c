@@ -84,14 +84,16 @@ static bool reserve(twin_items *items, size_t count)
 static bool look_up(size_t *found, struct twin__item_table *table, const uint64_t *items, size_t count)
 {
     size_t bins = (size_t)1 << (64 - table->shift);
-    if (!reserve(&table->missed, count) || !reserve(&table->spare, count))
+    if (!reserve(&table->missed, count))
         return false;
     memset(table->marks, 0, bins);
     table->missed.count =
         twin__kernels()->mark_items(table->marks, table->missed.items, table->bins, table->shift, items, count);
     const uint64_t *words = (const uint64_t *)(const void *)table->marks;
     *found = twin__kernels()->common_bits(words, words, bins / sizeof *words);
-    twin__sort(table->missed.items, table->spare.items, table->missed.count);
+    if (!reserve(&table->spare, twin__sort_room(table->missed.count)))
+        return false;
+    twin__sort_with_room(table->missed.items, table->missed.count, table->spare.items, table->spare.capacity);
     table->missed.count = twin__kernels()->drop_repeats(table->missed.items, table->missed.count);
     return true;
 }
