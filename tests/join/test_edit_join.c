@@ -526,7 +526,7 @@ static void pairs_beyond_memory_are_the_same_pairs(void **state)
         assert_true(pairs > 20);
         options.temp_folder = world.corpus.folder;
         for (int e = 0; e < EXECS; e++)
-            for (size_t most = 1; most < 2 * pairs && exec_number(&options.exec, e); most *= 7) {
+            for (size_t most = 5; most < 2 * pairs && exec_number(&options.exec, e); most *= 60) {
                 options.packed = !options.packed;
                 options.matches_in_memory = most;
                 twin_similar *similar = find(&world, options);
