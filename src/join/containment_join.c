@@ -41,16 +41,6 @@ struct join {
     struct worker *workers;
 };
 
-twin_status twin__containment_fetch(twin_set *out, const struct twin__containment *join, uint32_t document,
-                                    int worker, twin_error *error)
-{
-    struct twin__content content;
-    twin_status status = join->provider->fetch(&content, join->provider, document, worker, error);
-    if (status == TWIN_OK)
-        *out = twin__content_set(content);
-    return status;
-}
-
 /* ---- sizes ---- */
 
 enum { SETS_AT_A_TIME = 8 };
@@ -64,7 +54,7 @@ static void measure_sets(void *context, size_t begin, size_t end, int worker)
         uint32_t document = twin__containment_document(join, i);
         uint64_t size = join->provider->size(join->provider, document);
         twin_set set = { 0 };
-        if (size == 0 && twin__containment_fetch(&set, join, document, worker, &error) != TWIN_OK) {
+        if (size == 0 && twin__provider_set(&set, join->provider, document, worker, &error) != TWIN_OK) {
             twin__keep_first_failure(&join->failure, i, &error);
             return;
         }
@@ -153,8 +143,8 @@ static void look_up_documents(void *context, size_t begin, size_t end, int numbe
         size_t rank = join->first_rank + i;
         twin_error error = { 0 };
         twin_set set;
-        if (twin__containment_fetch(&set, &join->base, twin__containment_document(&join->base, rank), number,
-                                    &error) != TWIN_OK) {
+        if (twin__provider_set(&set, join->base.provider, twin__containment_document(&join->base, rank), number,
+                               &error) != TWIN_OK) {
             twin__keep_first_failure(&join->base.failure, rank, &error);
             return;
         }

@@ -65,16 +65,6 @@ struct state {
     struct twin__first_failure failure;
 };
 
-static twin_status fetch(twin_set *out, const struct twin__provider *provider, uint32_t document, int worker,
-                         twin_error *error)
-{
-    struct twin__content content;
-    twin_status status = provider->fetch(&content, provider, document, worker, error);
-    if (status == TWIN_OK)
-        *out = twin__content_set(content);
-    return status;
-}
-
 /* ---- pivots ---- */
 
 static twin_set pivot_set(const struct pivots *pivots, size_t number)
@@ -146,7 +136,7 @@ static twin_status choose_pivots(struct state *state, size_t most, twin_error *e
     for (state->head = 0; state->head < most; state->head++) {
         twin_set set;
         uint32_t document = state->todo[state->head];
-        twin_status status = fetch(&set, state->provider, document, 0, error);
+        twin_status status = twin__provider_set(&set, state->provider, document, 0, error);
         if (status != TWIN_OK)
             return status;
         if (state->pivots.items.count + set.count > MOST_ITEMS)
@@ -190,7 +180,7 @@ static void look_up_some(void *context, size_t begin, size_t end, int worker)
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
         twin_set set;
-        if (fetch(&set, state->provider, state->looking_up[i], worker, &error) != TWIN_OK) {
+        if (twin__provider_set(&set, state->provider, state->looking_up[i], worker, &error) != TWIN_OK) {
             twin__keep_first_failure(&state->failure, i, &error);
             return;
         }

@@ -40,7 +40,7 @@ static void compare_some(void *context, size_t begin, size_t end, int worker)
     for (size_t i = begin; i < end; i++) {
         twin_error error = { 0 };
         twin_set small, large = { all->set.items, all->set.count };
-        if (twin__containment_fetch(&small, all->join, (uint32_t)all->here[i], worker, &error) != TWIN_OK) {
+        if (twin__provider_set(&small, all->join->provider, (uint32_t)all->here[i], worker, &error) != TWIN_OK) {
             twin__keep_first_failure(&all->failure, i, &error);
             return;
         }
@@ -55,7 +55,7 @@ static twin_status compare_with_one(twin_matches *out, struct long_pairs *all, s
     const struct twin__containment *join = all->join;
     uint32_t document = (uint32_t)(all->here[0] >> 32);
     twin_set set;
-    twin_status status = twin__containment_fetch(&set, join, document, 0, error);
+    twin_status status = twin__provider_set(&set, join->provider, document, 0, error);
     if (status != TWIN_OK)
         return status;
     all->set.count = 0;

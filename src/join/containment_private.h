@@ -52,9 +52,6 @@ static inline uint64_t twin__containment_colour(const struct twin__containment *
     return (uint64_t)1 << (rank % (TWIN__COLOURS / 2) + (second ? TWIN__COLOURS / 2 : 0));
 }
 
-twin_status twin__containment_fetch(twin_set *out, const struct twin__containment *join, uint32_t document,
-                                    int worker, twin_error *error);
-
 /* ---- containment_probes.c */
 
 /* A document of a block. */

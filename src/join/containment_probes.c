@@ -66,7 +66,7 @@ static twin_status fetch_document(struct batch *batch, const struct twin__contai
 {
     twin_set set;
     uint32_t document = twin__containment_document(join, batch->last - i);
-    twin_status status = twin__containment_fetch(&set, join, document, worker, error);
+    twin_status status = twin__provider_set(&set, join->provider, document, worker, error);
     if (status != TWIN_OK)
         return status;
     if (set.count != batch->starts[i + 1] - batch->starts[i])

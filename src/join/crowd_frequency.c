@@ -71,8 +71,8 @@ static twin_status sample_items(struct twin__pairs *out, size_t *sets, const str
     size_t most = twin__crowd_sample_size(crowd, MOST_SETS);
     for (*sets = 0; *sets < most && out->count < MOST_ITEMS; ++*sets) {
         twin_set set;
-        twin_status status =
-            twin__crowd_fetch(&set, crowd, twin__crowd_document(crowd, *sets * crowd->count / most), 0, error);
+        twin_status status = twin__provider_set(&set, crowd->provider,
+                                                twin__crowd_document(crowd, *sets * crowd->count / most), 0, error);
         if (status != TWIN_OK)
             return status;
         if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count))
@@ -180,7 +180,7 @@ static twin_status count_set(struct twin__crowd_state *crowd, size_t i, int work
 {
     struct twin__crowd_tokens *tokens = &crowd->workers[worker].tokens;
     twin_set set;
-    twin_status status = twin__crowd_fetch(&set, crowd, twin__crowd_document(crowd, i), worker, error);
+    twin_status status = twin__provider_set(&set, crowd->provider, twin__crowd_document(crowd, i), worker, error);
     if (status != TWIN_OK)
         return status;
     if (!twin__crowd_make_room(tokens, set.count))

@@ -151,10 +151,6 @@ size_t twin__crowd_lowest_partner(const struct twin__crowd_state *crowd, size_t 
 /* How many documents to look at for a guess about all: an eighth, but some in any case and no more than `most`. */
 size_t twin__crowd_sample_size(const struct twin__crowd_state *crowd, size_t most);
 
-/* The set of a document; it lives until the same worker fetches again. */
-twin_status twin__crowd_fetch(twin_set *out, const struct twin__crowd_state *crowd, uint32_t document, int worker,
-                              twin_error *error);
-
 /* Sets that a worker takes at a time. */
 enum { TWIN__CROWD_SETS_AT_A_TIME = 8 };
 

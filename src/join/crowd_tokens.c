@@ -15,16 +15,6 @@ bool twin__crowd_make_room(struct twin__crowd_tokens *tokens, size_t count)
            TWIN__ARRAY_GROW(&tokens->spare, &tokens->spare_capacity, 0, count + 1);
 }
 
-twin_status twin__crowd_fetch(twin_set *out, const struct twin__crowd_state *crowd, uint32_t document, int worker,
-                              twin_error *error)
-{
-    struct twin__content content;
-    twin_status status = crowd->provider->fetch(&content, crowd->provider, document, worker, error);
-    if (status == TWIN_OK)
-        *out = twin__content_set(content);
-    return status;
-}
-
 static unsigned class_of(uint64_t count)
 {
     return count < TWIN__CROWD_CLASSES ? (unsigned)count : TWIN__CROWD_CLASSES - 1;
@@ -94,7 +84,7 @@ twin_status twin__crowd_list_tokens(struct twin__crowd_tokens *out, const struct
                                     size_t rank, size_t length, int worker, twin_error *error)
 {
     twin_set set;
-    twin_status status = twin__crowd_fetch(&set, crowd, twin__crowd_document(crowd, rank), worker, error);
+    twin_status status = twin__provider_set(&set, crowd->provider, twin__crowd_document(crowd, rank), worker, error);
     if (status != TWIN_OK)
         return status;
     if (!twin__crowd_make_room(out, set.count))

@@ -21,16 +21,6 @@ struct sample {
     size_t sets, longest;
 };
 
-static twin_status fetch_set(twin_set *out, const struct twin__provider *provider, uint32_t document, int worker,
-                             twin_error *error)
-{
-    struct twin__content content;
-    twin_status status = provider->fetch(&content, provider, document, worker, error);
-    if (status == TWIN_OK)
-        *out = twin__content_set(content);
-    return status;
-}
-
 /* The sets of some documents spread over the source, one after the other. */
 static twin_status draw_sample(struct sample *out, const struct twin__family_source *source, twin_error *error)
 {
@@ -41,7 +31,7 @@ static twin_status draw_sample(struct sample *out, const struct twin__family_sou
     for (; out->sets < most && out->count < MOST_ITEMS; out->sets++) {
         twin_set set;
         uint32_t document = source->documents[out->sets * source->count / most];
-        twin_status status = fetch_set(&set, source->provider, document, source->first_worker, error);
+        twin_status status = twin__provider_set(&set, source->provider, document, source->first_worker, error);
         if (status != TWIN_OK)
             return status;
         if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count))
@@ -115,8 +105,8 @@ static twin_status encode(struct encoding *encoding, size_t i, int worker, twin_
     struct encoder *encoder = &encoding->encoders[worker];
     size_t member = encoding->first + i;
     twin_set set;
-    twin_status status = fetch_set(&set, sets->provider, encoding->source->documents[member],
-                                   encoding->source->first_worker + worker, error);
+    twin_status status = twin__provider_set(&set, sets->provider, encoding->source->documents[member],
+                                            encoding->source->first_worker + worker, error);
     if (status != TWIN_OK)
         return status;
     if (!TWIN__ARRAY_GROW(&encoder->rest, &encoder->capacity, encoder->count, set.count + 1))

@@ -29,4 +29,15 @@ static inline twin_set twin__content_set(struct twin__content content)
     return (twin_set){ content.bytes, content.size / sizeof(uint64_t) };
 }
 
+/* The set of a document; it lives until the same worker fetches again. A failure also fills `error`. */
+static inline twin_status twin__provider_set(twin_set *out, const struct twin__provider *provider, uint32_t document,
+                                             int worker, twin_error *error)
+{
+    struct twin__content content;
+    twin_status status = provider->fetch(&content, provider, document, worker, error);
+    if (status == TWIN_OK)
+        *out = twin__content_set(content);
+    return status;
+}
+
 #endif
