@@ -22,6 +22,20 @@ enum { TWIN__MAIL_CHECK_BYTES = 8 };
 void twin__mail_put_check(void *value, size_t length, uint64_t key);
 bool twin__mail_check_fits(struct twin__bytes value, uint64_t key);
 
+/* ---- file_messages.c; see also mail_file.h */
+
+/* Writes the messages that were added or removed since `saved`, and deletes those that have expired. */
+twin_status twin__mail_save_messages(twin__store_txn *txn, const struct twin__remembered *remembered,
+                                     const struct twin__mail_saved *saved, twin_error *error);
+
+/* Loads the messages up to number `next`, into a model that has labels and the first number. `bare`: without
+ * signatures. */
+twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, bool bare, twin__store_txn *txn,
+                                     const twin__store *store, twin_error *error);
+
+/* The bytes of the pages of the records; the others of their table are of texts. */
+uint64_t twin__mail_record_bytes(const struct twin__remembered *remembered);
+
 /* ---- file_features.c: places of features, as their distances */
 
 /* At most three bytes for each. Returns where they end. */

@@ -3,8 +3,6 @@
  * The model is loaded into memory when a handle is opened, and again when another process has written to the file. What
  * is learnt changes the model in memory and is queued; a commit writes the changed parts in one transaction. If another
  * process has written meanwhile, its state is loaded first and the queue is done again on top of it. */
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -14,8 +12,8 @@
 
 enum { FEW_CHECKS = 16 }; /* for which signatures are not loaded and filters of senders not made */
 
-static twin_status prepare(struct twin__mail_item *out, twin_mail *mail, const twin_message *message,
-                           twin_error *error)
+twin_status twin__mail_prepare(struct twin__mail_item *out, twin_mail *mail, const twin_message *message,
+                               twin_error *error)
 {
     twin_hash hash = { .seed = mail->model.key[0] };
     twin_digest digest = twin_hash_digest(hash, message->raw.bytes, message->raw.length);
@@ -221,7 +219,7 @@ static twin_status change(twin_mail_effect *out, twin_mail *mail, enum twin__mai
         status = twin__mail_refresh(mail, error);
     if (status != TWIN_OK)
         return status;
-    status = prepare(&item, mail, message, error);
+    status = twin__mail_prepare(&item, mail, message, error);
     if (status != TWIN_OK)
         return status;
     if (!mail->model.options.without_texts) {
@@ -326,7 +324,7 @@ static twin_status check(twin_mail_verdict *out, twin_mail *mail, const twin_mes
                          twin_mail_check_options options, twin_error *error)
 {
     struct twin__mail_item item;
-    twin_status status = prepare(&item, mail, message, error);
+    twin_status status = twin__mail_prepare(&item, mail, message, error);
     if (status != TWIN_OK)
         return status;
     bool trusted = is_trusted(options.trusted, message);
@@ -356,178 +354,4 @@ twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_
         twin__store_end_read(reading);
     }
     return status;
-}
-
-/* ---- explaining */
-
-struct strongest {
-    const struct twin__content *content;
-    double scale; /* of a weight of block 0: 1 / √n */
-    twin_mail_word *out;
-    uint32_t *places;
-    size_t count, most;
-};
-
-static void copy_text(char *out, size_t room, twin_text text)
-{
-    size_t length = text.length < room - 1 ? text.length : room - 1;
-    memcpy(out, text.bytes, length);
-    out[length] = 0;
-}
-
-/* Keeps the word if it is among the strongest so far; the list is sorted. */
-static void keep_strong(void *context, uint32_t place, twin_text kind, twin_text word)
-{
-    struct strongest *s = context;
-    double weight =
-        ((double)s->content->cells[place].weight + 4 * (double)s->content->margin.weights[place]) / 2 * s->scale;
-    size_t i = s->count;
-    for (size_t k = 0; k < s->count; k++)
-        if (s->places[k] == place)
-            return;
-    if (i == s->most && fabs(s->out[i - 1].weight) >= fabs(weight))
-        return;
-    if (i == s->most)
-        i--;
-    else
-        s->count++;
-    for (; i > 0 && fabs(s->out[i - 1].weight) < fabs(weight); i--) {
-        s->out[i] = s->out[i - 1];
-        s->places[i] = s->places[i - 1];
-    }
-    s->out[i].weight = weight;
-    s->places[i] = place;
-    copy_text(s->out[i].kind, sizeof s->out[i].kind, kind);
-    copy_text(s->out[i].word, sizeof s->out[i].word, word);
-}
-
-twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mail, const char *label,
-                              const twin_message *message, twin_error *error)
-{
-    struct twin__mail_item item = { 0 };
-    if (!out || !count || !label)
-        return twin__fail_null(error, !out ? "out" : !count ? "count" : "label");
-    size_t most = *count;
-    *count = 0;
-    twin_status status = check_arguments(mail, message, error);
-    if (status == TWIN_OK)
-        status = twin__mail_refresh(mail, error);
-    if (status != TWIN_OK || most == 0)
-        return status;
-    unsigned number = twin__model_label(&mail->model, label);
-    if (number >= mail->model.label_count || !mail->model.labels[number].content.cells)
-        return TWIN_OK; /* nothing is known of it */
-    status = prepare(&item, mail, message, error);
-    uint32_t *places = calloc(most, sizeof *places);
-    if (status != TWIN_OK || !places) {
-        free(places);
-        return status != TWIN_OK ? status : twin__fail_memory(error);
-    }
-    double words = item.features.counts[0];
-    struct strongest s = {
-        &mail->model.labels[number].content, words > 0 ? 1 / sqrt(words) : 0, out, places, 0, most
-    };
-    status = twin__features_name(mail->model.maker, message, keep_strong, &s);
-    free(places);
-    *count = s.count;
-    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
-}
-
-twin_status twin_mail_text(twin_buffer *out, twin_mail *mail, uint64_t number, twin_error *error)
-{
-    if (!out || !mail)
-        return twin__fail_null(error, out ? "mail" : "out");
-    twin_mail_known known;
-    twin_status status = twin_mail_known_at(&known, mail, number, error);
-    const struct twin__mail_text *text = twin__mail_texts_find(&mail->model.texts, number);
-    if (status != TWIN_OK || text)
-        return text ? twin_buffer_append(out, text->bytes, text->length) : status;
-    if (!mail->store || mail->model.options.without_texts)
-        return TWIN_OK;
-    twin__store_txn *txn;
-    status = twin__store_begin_read(&txn, mail->store, error);
-    if (status != TWIN_OK)
-        return status;
-    status = twin__mail_load_text(out, number, txn, mail->store, error);
-    twin__store_end_read(txn);
-    return status;
-}
-
-twin_status twin_mail_text_of(twin_buffer *out, const twin_message *message)
-{
-    if (!out || !message)
-        return twin__fail_null(NULL, out ? "message" : "out");
-    return twin__mail_cut(out, message->subject, message->text);
-}
-
-twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error)
-{
-    if (!out || !mail)
-        return twin__fail_null(error, out ? "mail" : "out");
-    const struct twin__remembered *r = &mail->model.remembered;
-    if (number < r->first || number - r->first >= r->count ||
-        twin__remembered_at(r, number)->flags & TWIN__MAIL_REMOVED)
-        return twin__fail(error, TWIN_EINVAL, "no message of this number is remembered");
-    const struct twin__mail_record *record = twin__remembered_at(r, number);
-    *out = (twin_mail_known){ mail->model.labels[record->label].name, record->time };
-    return TWIN_OK;
-}
-
-/* ---- describing */
-
-enum { LAST_JUDGED = 1000 };
-
-static void describe_labels(twin_mail_info *out, const struct twin__model *model)
-{
-    const struct twin__remembered *r = &model->remembered;
-    for (unsigned i = 0; i < model->label_count; i++) {
-        const struct twin__mail_label *label = &model->labels[i];
-        out->labels[out->count++] =
-            (twin_mail_label_info){ .name = label->name,
-                                    .messages = label->messages,
-                                    .threshold = label->content.cells ? label->thresholds.above : NAN };
-    }
-    for (uint64_t n = r->first; n < r->first + r->count; n++) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        twin_mail_label_info *label = &out->labels[record->label];
-        if (record->flags & TWIN__MAIL_REMOVED)
-            continue;
-        out->imported += (record->flags & TWIN__MAIL_IMPORTED) != 0;
-        if (!label->oldest || record->time < label->oldest)
-            label->oldest = record->time;
-        if (record->time > label->newest)
-            label->newest = record->time;
-    }
-}
-
-/* How the last messages that were learnt had been judged before. */
-static void describe_accuracy(twin_mail_info *out, const struct twin__remembered *r)
-{
-    for (uint64_t n = r->first + r->count; n-- > r->first && out->judged < LAST_JUDGED;) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        if (record->flags & TWIN__MAIL_REMOVED || isnan(record->score))
-            continue;
-        out->judged++;
-        out->unsure += record->verdict == 0;
-        out->right += record->verdict == (uint32_t)record->label + 1;
-    }
-    out->wrong = out->judged - out->unsure - out->right;
-}
-
-twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error)
-{
-    if (!out || !mail)
-        return twin__fail_null(error, out ? "mail" : "out");
-    twin_status status = twin__mail_refresh(mail, error);
-    if (status != TWIN_OK)
-        return status;
-    const struct twin__model *model = &mail->model;
-    *out = (twin_mail_info){ .messages = model->remembered.live,
-                             .learnt = model->learnt,
-                             .keep_messages = model->options.keep_messages,
-                             .keep_days = model->options.keep_days,
-                             .keeps_texts = !model->options.without_texts };
-    describe_labels(out, model);
-    describe_accuracy(out, &model->remembered);
-    return mail->store ? twin__mail_file_sizes(out, &model->remembered, mail->store, error) : TWIN_OK;
 }

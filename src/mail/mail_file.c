@@ -34,7 +34,8 @@
  *
  * A check is the XXH3 of the rest of the value, seeded with the key. Numbers are in the machine's order: so are LMDB's pages.
  * Messages are in blocks, and weights in parts of 64 KiB, because a store reads all small values when it is
- * opened, and long ones only when they are wanted. Weights are in file_weights.c, features in file_examples.c. */
+ * opened, and long ones only when they are wanted. This file has what is in "meta"; file_messages.c, file_weights.c and so
+ * on have the other tables. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +83,6 @@ enum {
     STATE_NAME = 8 + 16, /* where a label's name begins */
     STATE_CHANGES = STATE_NAME + TWIN_MAIL_LABEL_BYTES + 1,
     STATE_LABEL = STATE_CHANGES + 8,
-    BLOCK = TWIN__MAIL_BLOCK,
 };
 
 /* The bytes of a label in the state. */
@@ -292,141 +292,6 @@ static twin_status load_state(struct twin__model *out, struct twin__mail_saved *
     return status == TWIN_OK ? twin__mail_load_thresholds(out, txn, store, error) : status;
 }
 
-/* ---- messages */
-
-/* Writes the block of messages in one of two tables. */
-static twin_status save_block(twin__store_txn *txn, const struct twin__remembered *r, uint64_t block, unsigned table,
-                              twin_error *error)
-{
-    size_t size = table == MESSAGES ? sizeof(struct twin__mail_record) : sizeof(struct twin__mail_signature);
-    uint64_t begin = block * BLOCK, next = r->first + r->count, end = begin + BLOCK < next ? begin + BLOCK : next;
-    void *room;
-    size_t length = CHECK_BYTES + (size_t)(end - begin) * size;
-    twin_status status = twin__store_reserve(&room, txn, table, block, length, TWIN__STORE_SET, error);
-    if (status != TWIN_OK)
-        return status;
-    unsigned char *at = (unsigned char *)room + CHECK_BYTES;
-    memset(at, 0, length - CHECK_BYTES);
-    for (uint64_t n = begin; n < end; n++, at += size) {
-        if (n < r->first)
-            continue;
-        struct twin__mail_signature signature = twin__remembered_signature(r, n);
-        memcpy(at, table == MESSAGES ? (const void *)twin__remembered_at(r, n) : &signature, size);
-    }
-    twin__put8(room, check_of(room, length, block));
-    return TWIN_OK;
-}
-
-static twin_status save_both(twin__store_txn *txn, const struct twin__remembered *r, uint64_t block,
-                             twin_error *error)
-{
-    twin_status status = save_block(txn, r, block, MESSAGES, error);
-    return status == TWIN_OK ? save_block(txn, r, block, SIGNATURES, error) : status;
-}
-
-static twin_status save_messages(twin__store_txn *txn, const struct twin__remembered *r,
-                                 const struct twin__mail_saved *saved, twin_error *error)
-{
-    twin_status status = TWIN_OK;
-    uint64_t next = r->first + r->count, blocks = (saved->next + BLOCK - 1) / BLOCK;
-    /* Blocks whose messages have all expired. The file has those of saved->first .. saved->next - 1. */
-    for (uint64_t b = saved->first / BLOCK; b < blocks && b < r->first / BLOCK && status == TWIN_OK; b++) {
-        status = twin__store_delete(txn, MESSAGES, b, NULL, error);
-        if (status == TWIN_OK)
-            status = twin__store_delete(txn, SIGNATURES, b, NULL, error);
-    }
-    for (size_t i = 0; i < r->touched_count && status == TWIN_OK; i++)
-        if (r->touched[i] >= r->first && r->touched[i] < saved->next)
-            status = save_both(txn, r, r->touched[i] / BLOCK, error);
-    uint64_t from = saved->next > r->first ? saved->next : r->first;
-    for (uint64_t b = from / BLOCK; b * BLOCK < next && status == TWIN_OK; b++)
-        status = save_both(txn, r, b, error);
-    return status;
-}
-
-/* The value of a block in one of the two tables; NULL, after reporting it, if it is damaged. */
-static twin_status get_block(const unsigned char **out, twin__store_txn *txn, unsigned table, uint64_t block,
-                             uint64_t next, const twin__store *store, twin_error *error)
-{
-    struct twin__bytes value;
-    size_t size = table == MESSAGES ? sizeof(struct twin__mail_record) : sizeof(struct twin__mail_signature);
-    uint64_t begin = block * BLOCK, end = begin + BLOCK < next ? begin + BLOCK : next;
-    twin_status status = twin__store_get(&value, txn, table, block, error);
-    if (status != TWIN_OK)
-        return status;
-    if (!value.at || value.length != CHECK_BYTES + (end - begin) * size || !twin__mail_check_fits(value, block))
-        return twin__store_fail_damaged(error, store, "a block of messages");
-    *out = (const unsigned char *)value.at + CHECK_BYTES;
-    return TWIN_OK;
-}
-
-static twin_status load_block(struct twin__model *out, uint64_t block, uint64_t next, bool bare, twin__store_txn *txn,
-                              const twin__store *store, twin_error *error)
-{
-    const unsigned char *records, *signatures = NULL;
-    uint64_t begin = block * BLOCK, end = begin + BLOCK < next ? begin + BLOCK : next;
-    twin_status status = get_block(&records, txn, MESSAGES, block, next, store, error);
-    if (status == TWIN_OK && !bare)
-        status = get_block(&signatures, txn, SIGNATURES, block, next, store, error);
-    if (status != TWIN_OK)
-        return status;
-    for (uint64_t i = out->remembered.first > begin ? out->remembered.first - begin : 0; i < end - begin; i++) {
-        struct twin__mail_record record;
-        struct twin__mail_signature signature;
-        memcpy(&record, records + i * sizeof record, sizeof record);
-        if (signatures)
-            memcpy(&signature, signatures + i * sizeof signature, sizeof signature);
-        if (record.label >= out->label_count)
-            return twin__store_fail_damaged(error, store, "a message");
-        status = twin__model_remember(out, &record, signatures ? &signature : NULL);
-        if (status != TWIN_OK)
-            return twin__fail_status(error, status);
-    }
-    return TWIN_OK;
-}
-
-static twin_status load_messages(struct twin__model *out, uint64_t next, bool bare, twin__store_txn *txn,
-                                 const twin__store *store, twin_error *error)
-{
-    uint64_t first = out->remembered.first;
-    /* What the state says is not believed before the blocks are there. */
-    struct twin__store_sizes sizes;
-    twin_status status = twin__store_measure(&sizes, txn, error);
-    if (status != TWIN_OK)
-        return status;
-    uint64_t blocks = sizes.records[MESSAGES], count = next - first;
-    if (twin__remembered_reserve(&out->remembered, count < blocks * BLOCK ? count : blocks * BLOCK, bare) != TWIN_OK)
-        return twin__fail_memory(error);
-    for (uint64_t b = first / BLOCK; status == TWIN_OK && first < next && b * BLOCK < next; b++)
-        status = load_block(out, b, next, bare, txn, store, error);
-    return status;
-}
-
-twin_status twin__mail_lend_signatures(struct twin__remembered *remembered, twin__store_txn *txn,
-                                       const twin__store *store, twin_error *error)
-{
-    uint64_t first = remembered->first, next = first + remembered->count;
-    size_t count = (size_t)((next + BLOCK - 1) / BLOCK - first / BLOCK);
-    const unsigned char **blocks = malloc((count + 1) * sizeof *blocks);
-    if (!blocks)
-        return twin__fail_memory(error);
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < count && first < next && status == TWIN_OK; i++)
-        status = get_block(&blocks[i], txn, SIGNATURES, first / BLOCK + i, next, store, error);
-    if (status != TWIN_OK) {
-        free(blocks);
-        return status;
-    }
-    remembered->lent = blocks;
-    return TWIN_OK;
-}
-
-void twin__mail_take_back_signatures(struct twin__remembered *remembered)
-{
-    free(remembered->lent);
-    remembered->lent = NULL;
-}
-
 /* ---- the whole */
 
 twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *model,
@@ -434,7 +299,7 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
 {
     twin_status status = saved->version == VERSION ? TWIN_OK : save_format(txn, model, error);
     if (status == TWIN_OK)
-        status = save_messages(txn, &model->remembered, saved, error);
+        status = twin__mail_save_messages(txn, &model->remembered, saved, error);
     if (status == TWIN_OK)
         status = twin__mail_save_texts(txn, model, saved, error);
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
@@ -465,7 +330,7 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
     if (status == TWIN_OK)
         status = load_state(out, saved, txn, store, error);
     if (status == TWIN_OK)
-        status = load_messages(out, saved->next, use == TWIN__MAIL_FOR_FEW_CHECKS, txn, store, error);
+        status = twin__mail_load_messages(out, saved->next, use == TWIN__MAIL_FOR_FEW_CHECKS, txn, store, error);
     for (unsigned i = 0; i < out->label_count && status == TWIN_OK; i++)
         if (out->labels[i].content.cells)
             status = twin__mail_load_weights(&out->labels[i].content, i, saved, txn, store, error);
@@ -474,15 +339,6 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
     if (status == TWIN_OK && use == TWIN__MAIL_FOR_LEARNING)
         status = note_loaded(saved, out, error);
     return status;
-}
-
-/* The pages of the blocks of records; the rest of their table is of texts. */
-static uint64_t record_bytes(const struct twin__remembered *r)
-{
-    enum { PAGE = 4096, PAGE_HEAD = 16 };
-    uint64_t value = CHECK_BYTES + BLOCK * sizeof(struct twin__mail_record), next = r->first + r->count;
-    uint64_t blocks = r->count ? (next + BLOCK - 1) / BLOCK - r->first / BLOCK : 0;
-    return blocks * ((PAGE_HEAD + value + PAGE - 1) / PAGE * PAGE);
 }
 
 twin_status twin__mail_file_sizes(twin_mail_info *out, const struct twin__remembered *remembered, twin__store *store,
@@ -496,8 +352,8 @@ twin_status twin__mail_file_sizes(twin_mail_info *out, const struct twin__rememb
     status = twin__store_measure(&sizes, txn, error);
     out->bytes = sizes.file_bytes;
     out->message_bytes = sizes.bytes[MESSAGES];
-    if (out->keeps_texts && out->message_bytes > record_bytes(remembered)) {
-        out->text_bytes = out->message_bytes - record_bytes(remembered);
+    if (out->keeps_texts && out->message_bytes > twin__mail_record_bytes(remembered)) {
+        out->text_bytes = out->message_bytes - twin__mail_record_bytes(remembered);
         out->message_bytes -= out->text_bytes;
     }
     out->signature_bytes = sizes.bytes[SIGNATURES];

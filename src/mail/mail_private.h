@@ -23,6 +23,11 @@ struct twin_mail {
     uint64_t checks;
 };
 
+/* Takes from a message what the model learns or judges by, unless it is the one that was last prepared. It is valid until
+ * the next is prepared. */
+twin_status twin__mail_prepare(struct twin__mail_item *out, twin_mail *mail, const twin_message *message,
+                               twin_error *error);
+
 /* Opens a model. */
 twin_status twin__mail_open(twin_mail **out, const char *path, enum twin__store_access access, twin_error *error);
 
