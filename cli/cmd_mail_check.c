@@ -19,7 +19,7 @@ struct request {
     struct mail_request mail;
     twin_mail_method method;
     const char *trust;
-    bool explain, pass, bulk;
+    bool explain, pass, bulk, exit_zero;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
@@ -61,7 +61,10 @@ static void print_verdict(const struct request *request, twin_mail *mail, const 
     struct record record = record_begin(stdout, request->mail.shared.json);
     record_string(&record, "verdict", verdict->label ? verdict->label : "unsure");
     record_fixed(&record, "score", verdict->score, 6);
-    record_string(&record, "reason", twin_mail_reason_name(verdict->reason));
+    char reason[MAIL_REASON_ROOM]; /* --json has its figures apart */
+    record_string(&record, "reason",
+                  request->mail.shared.json ? twin_mail_reason_name(verdict->reason)
+                                            : describe_reason(reason, verdict));
     record_text(&record, "path", path);
     if (request->mail.shared.json) {
         record_fixed(&record, "log_odds", verdict->log_odds, 6);
@@ -127,11 +130,11 @@ static twin_text text_of(const char *string)
 
 static bool write_passed(twin_text raw, const twin_mail_verdict *verdict)
 {
-    char score[32], about[160];
+    char score[32], reason[MAIL_REASON_ROOM], about[160 + MAIL_REASON_ROOM];
     const char *label = verdict->label ? verdict->label : "unsure";
     bool spam = status_of(verdict) == IS_SPAM;
     snprintf(score, sizeof score, "%.6f", verdict->score);
-    snprintf(about, sizeof about, "%s, score=%s, reason=%s", label, score, twin_mail_reason_name(verdict->reason));
+    snprintf(about, sizeof about, "%s, score=%s, reason=%s", label, score, describe_reason(reason, verdict));
     const twin_message_header headers[] = { { text_of("X-Spam-Flag"), text_of(spam ? "YES" : "NO") },
                                             { text_of("X-Spam-Score"), text_of(score) },
                                             { text_of("X-Twinsift"), text_of(about) } };
@@ -195,7 +198,7 @@ static int conclude(const struct work *work)
 {
     if (fflush(stdout) != 0 || !output_is_good())
         return MAIL_ERROR;
-    if (work->request->bulk)
+    if (work->request->bulk || work->request->exit_zero)
         return EXIT_DONE;
     return work->seen[IS_SPAM] ? IS_SPAM : work->seen[IS_UNSURE] || !work->seen[IS_NOT] ? IS_UNSURE : IS_NOT;
 }
@@ -235,6 +238,11 @@ static const struct option_row options[] = {
       &option_flag, AT(pass) },
     { "bulk", 0, OPTIONS_OUTPUT, NULL, "for many messages: use all processors, and exit with 0 whatever the verdicts",
       &option_flag, AT(bulk) },
+    { "exit-zero", 'e', OPTIONS_OUTPUT, NULL,
+      "exit with 0 whatever the verdict, and with 3 after an error, for programs that take any other status of a "
+      "filter "
+      "as its failure",
+      &option_flag, AT(exit_zero) },
     { 0 },
 };
 
@@ -258,7 +266,7 @@ const struct command command_mail_check = {
     .examples = "twinsift mail check message.eml\n"
                 "twinsift mail check --explain < message.eml\n"
                 "twinsift mail check --bulk ~/Maildir > verdicts.tsv\n"
-                "twinsift mail check --pass < message.eml | sendmail -oi me@example.org",
+                "twinsift mail check --pass --exit-zero < message.eml | sendmail -oi me@example.org",
     .defaults = &defaults,
     .size = sizeof defaults,
     .run = run,

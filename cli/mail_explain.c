@@ -41,9 +41,10 @@ static void print_label(twin_mail *mail, const twin_mail_evidence *e)
     if (!s->trusted) /* else it is less than what they add up to */
         printf(" = content %+.2f, sender %+.2f, lookalike %+.2f", e->content, e->sender, e->lookalike);
     printf("; %s above %+.2f, not below %+.2f\n", e->label, e->above, e->below);
-    printf("    sender      address learnt %" PRIu32 " times as %s, %" PRIu32 " otherwise; domain %" PRIu32
+    printf("    sender      address learnt %" PRIu32 " time%s as %s, %" PRIu32 " otherwise; domain %" PRIu32
            " and %" PRIu32 "%s\n",
-           s->address, e->label, s->address_others, s->domain, s->domain_others, s->trusted ? "; trusted" : "");
+           s->address, s->address == 1 ? "" : "s", e->label, s->address_others, s->domain, s->domain_others,
+           s->trusted ? "; trusted" : "");
     print_nearest(mail, "nearest", &e->nearest);
     print_nearest(mail, "other", &e->nearest_other);
 }
@@ -99,6 +100,22 @@ static void show_nearest(twin_mail *mail, const twin_message *message, const twi
     }
     twin_buffer_clear(&known);
     twin_buffer_clear(&text);
+}
+
+const char *describe_reason(char out[MAIL_REASON_ROOM], const twin_mail_verdict *verdict)
+{
+    const char *name = twin_mail_reason_name(verdict->reason);
+    const twin_mail_lookalike *nearest = most_similar(verdict);
+    const twin_mail_sender *senders = &verdict->evidence[0].senders;
+    if (verdict->reason == TWIN_MAIL_BY_LOOKALIKE && nearest)
+        snprintf(out, MAIL_REASON_ROOM, "%s %" PRIu64 " %.2f", name, nearest->number, nearest->similarity);
+    else if (verdict->reason == TWIN_MAIL_BY_SENDER && senders->trusted)
+        snprintf(out, MAIL_REASON_ROOM, "%s trusted", name);
+    else if (verdict->reason == TWIN_MAIL_BY_SENDER && verdict->count > 0)
+        snprintf(out, MAIL_REASON_ROOM, "%s %" PRIu64, name, (uint64_t)senders->address + senders->address_others);
+    else
+        snprintf(out, MAIL_REASON_ROOM, "%s", name);
+    return out;
 }
 
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)

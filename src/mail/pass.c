@@ -62,6 +62,20 @@ static twin_status append_added(twin_buffer *out, const twin_message_header *add
     return status;
 }
 
+/* The next header, also behind lines that are none: some programs take these for the end of the headers, others skip them, and
+ * nobody shall find a forged header there. Where a message begins with such a line it has no headers. */
+static bool next_header(struct twin__field *out, struct twin__fields *fields, const char *first)
+{
+    while (!twin__fields_next(out, fields)) {
+        if (!fields->is_malformed || fields->at == first)
+            return false;
+        const char *newline = memchr(fields->at, '\n', (size_t)(fields->end - fields->at));
+        fields->at = newline ? newline + 1 : fields->end;
+        fields->is_malformed = false;
+    }
+    return true;
+}
+
 twin_status twin_message_pass(twin_buffer *out, twin_text raw, const twin_message_header *added, size_t count)
 {
     if (!out || (!raw.bytes && raw.length > 0) || (!added && count > 0))
@@ -79,16 +93,14 @@ twin_status twin_message_pass(twin_buffer *out, twin_text raw, const twin_messag
     if (status == TWIN_OK)
         status = append_added(out, added, count, newline);
     const char *kept = message.bytes;
-    bool is_first = true;
-    while (status == TWIN_OK && twin__fields_next(&field, &fields)) {
-        is_first = false;
+    while (status == TWIN_OK && next_header(&field, &fields, message.bytes)) {
         if (!is_removed(field.name, added, count))
             continue;
         status = twin_buffer_append(out, kept, (size_t)(field.lines.bytes - kept));
         kept = field.lines.bytes + field.lines.length;
     }
     /* A message that begins with its body needs the empty line that it lacks. */
-    if (status == TWIN_OK && is_first && fields.is_malformed && count > 0)
+    if (status == TWIN_OK && fields.is_malformed && count > 0)
         status = twin_buffer_append(out, newline.bytes, newline.length);
     if (status == TWIN_OK && message.length > 0)
         status = twin_buffer_append(out, kept, (size_t)(message.bytes + message.length - kept));

@@ -162,6 +162,19 @@ expect 2 mail check --pass < <(cat head forgery rest)
 head -c "$(sed -n '/^X-Twinsift/q;p' out | wc -c)" out | grep -q $'^X-Spam-Score: 0\\.[0-9]*\r$' || fail "line ends are not those of the message"
 sed 1,3d out >passed
 cat head rest | cmp - passed || fail "not byte for byte"
+# a line that is no header, or has a name that is not ASCII, does not shelter forged ones; a message without headers has none
+printf 'Subject: hi\nnot a header\nX-\351: 1\nX-Spam-Flag: NO\nTo: me\nX-Twinsift: ham\n\nX-Spam-Flag: of the body\n' >sheltered
+expect 2 mail check --pass <sheltered
+sed 1,3d out >passed
+printf 'Subject: hi\nnot a header\nX-\351: 1\nTo: me\n\nX-Spam-Flag: of the body\n' | cmp - passed || fail "a forged header is sheltered"
+printf 'not a header\nX-Spam-Flag: of the body\n' >bare
+expect 2 mail check --pass <bare
+sed 1,4d out | cmp - bare || fail "the text of a message without headers is changed"
+# procmail and maildrop take a status other than 0 for a failure of the filter, and would deliver what was forged
+expect 0 mail check --pass --exit-zero <sheltered
+sed 1,3d out | cmp - passed || fail "--exit-zero changes what is passed"
+expect 0 mail check -e "$few/junk/1.eml" "$samples/friend.eml"
+expect 3 "$twinsift" mail check --pass -e -m no-such-model <sheltered
 # without a model the message is passed all the same, and the status says so
 expect 3 "$twinsift" mail check --pass -m no-such-model < <(cat head forgery rest)
 cat head rest | cmp - out || fail "a message is lost where there is no model"
