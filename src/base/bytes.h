@@ -1,4 +1,4 @@
-/* bytes.h — a stretch of bytes that someone else owns, and the numbers in it. */
+/* bytes.h — borrowed bytes, and the numbers in them. */
 #ifndef TWIN_BASE_BYTES_H
 #define TWIN_BASE_BYTES_H
 
@@ -12,7 +12,7 @@ struct twin__bytes {
     size_t length;
 };
 
-/* Numbers of eight, four and two bytes, in the machine's order. */
+/* Numbers of eight and four bytes, in the byte order of the machine. */
 static inline uint64_t twin__get8(const void *at)
 {
     uint64_t value;

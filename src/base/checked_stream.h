@@ -1,9 +1,9 @@
 /* checked_stream.h — a stream of numbers and bytes that begins with a magic and ends with a checksum of all of it.
  *
- * The same calls write and read: a number has eight bytes, the low one first, a real number is the number of its bits. The
- * first failure fills the `error` given to twin__checked_open() and is kept: what follows is not written, and is read as
- * zeros. So nobody has to look at `status` in between but loops, which must not believe a count that was read, and no
- * value may be believed before the end has been checked. */
+ * The same calls write and read. A number has eight bytes, the low one first; a double is written as the number of its
+ * bits. The first failure fills the `error` given to twin__checked_open() and is kept: after it nothing is written, and
+ * everything is read as zeros. So `status` need not be checked after each call, except in a loop over a count that was
+ * read. No value is to be trusted before the checksum has been. */
 #ifndef TWIN_BASE_CHECKED_STREAM_H
 #define TWIN_BASE_CHECKED_STREAM_H
 
@@ -35,15 +35,15 @@ void twin__checked_bytes(struct twin__checked_stream *stream, void *bytes, size_
 uint64_t twin__checked_number(struct twin__checked_stream *stream, uint64_t number);
 double twin__checked_real(struct twin__checked_stream *stream, double number);
 
-/* A length and so many bytes. What is read is appended to `out`; more bytes than `most` are a failure. */
+/* A length and that many bytes. What is read is appended to `out`; more bytes than `most` are a failure. */
 void twin__checked_put_text(struct twin__checked_stream *stream, twin_text text);
 void twin__checked_get_text(twin_buffer *out, struct twin__checked_stream *stream, size_t most);
 
-/* A value was read that cannot be: TWIN_EFORMAT with the offset, unless there was a failure before. */
+/* For a value that is impossible: TWIN_EFORMAT with the offset, unless there was a failure before. */
 twin_status twin__checked_fail(struct twin__checked_stream *stream, const char *what);
 
-/* Writes the checksum; or checks it, and that nothing follows. Not after a failure: returns `status`, which is the caller's
- * own, or else that of the stream. */
+/* Writes the checksum; or checks it, and that nothing follows. After a failure, of the caller (`status`) or of the stream,
+ * it only releases the stream and returns that failure. */
 twin_status twin__checked_close(struct twin__checked_stream *stream, twin_status status);
 
 #endif

@@ -1,4 +1,4 @@
-/* spill.c — pages of a mapped file are given back. */
+/* spill.c — gives the pages of a mapped file back to the system. */
 #include "base/spill.h"
 
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
 /* spill.h — an array in a temporary file that is read as if it were in memory.
  *
  * Pages of a mapped file count as memory of the process once they are touched, although the system may take them back at
- * any time. So readers report roughly how much they touch, and after a certain amount all pages are given back. They stay in
- * the system's cache while there is room for them, and to touch them again is cheap then. collection/spill_file.h makes
- * such arrays. */
+ * any time. So readers report roughly how much they touch, and after a certain amount all pages are given back. They
+ * stay in the page cache of the system while there is room for them; touching them again is cheap then.
+ * collection/spill_file.h makes such arrays. */
 #ifndef TWIN_BASE_SPILL_H
 #define TWIN_BASE_SPILL_H
 
@@ -23,10 +23,11 @@ struct twin__spill {
     atomic_size_t touched;
 };
 
-/* With one page the system maps those around it. */
+/* Bytes that the system maps around a page that is touched. */
 enum { TWIN__SPILL_AROUND = 1 << 16 };
 
-/* So many bytes in a row are touched, or TWIN__SPILL_AROUND at a place by itself. By any thread; `spill` may be NULL. */
+/* Reports that `bytes` consecutive bytes will be read; TWIN__SPILL_AROUND for a single element. Any thread may call it;
+ * `spill` may be NULL. */
 void twin__spill_touch(struct twin__spill *spill, size_t bytes);
 
 #endif

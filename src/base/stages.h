@@ -1,6 +1,6 @@
 /* stages.h — the stages that the library reports to a twin_progress. */
-#ifndef TWIN_STAGES_H
-#define TWIN_STAGES_H
+#ifndef TWIN_BASE_STAGES_H
+#define TWIN_BASE_STAGES_H
 
 #include <twinsift/status.h>
 
