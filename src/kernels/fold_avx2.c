@@ -1,5 +1,4 @@
-/* fold_avx2.c — 32 bytes at a time. Most blocks are stored unchanged; only those with redundant blanks are
- * compressed. */
+/* fold_avx2.c — 32 bytes at a time. */
 #include "kernels/kernels.h"
 
 #include <immintrin.h>
@@ -7,11 +6,10 @@
 #include <string.h>
 
 enum { BLOCK = 32 };
+typedef __m256i vector;
+typedef uint32_t bits;
 
-struct block {
-    __m256i folded;
-    uint32_t blanks, high; /* a bit per byte */
-};
+#include "kernels/fold_blocks.h"
 
 static inline __m256i between(__m256i v, char above, char below)
 {
@@ -32,7 +30,7 @@ static inline struct block fold_block(__m256i v)
     };
 }
 
-/* Writes the kept bytes of a block. Contiguous ones are copied at once, since a block has few groups of them. */
+/* Contiguous bytes are copied at once, since a block has few groups of them. */
 static inline char *squeeze(char *o, __m256i v, uint32_t kept)
 {
     char bytes[2 * BLOCK] = { 0 };
@@ -46,7 +44,21 @@ static inline char *squeeze(char *o, __m256i v, uint32_t kept)
     return o;
 }
 
-/* The last bytes of the text, followed by bytes that stop the loop. */
+static inline __m256i load_block(const char *p)
+{
+    return _mm256_loadu_si256((const void *)p);
+}
+
+static inline void store_block(char *o, __m256i v)
+{
+    _mm256_storeu_si256((void *)o, v);
+}
+
+static inline unsigned count_bits(uint32_t x)
+{
+    return (unsigned)_mm_popcnt_u32(x);
+}
+
 static inline __m256i load_end(const char *p, size_t n)
 {
     char bytes[BLOCK];
@@ -57,30 +69,5 @@ static inline __m256i load_end(const char *p, size_t n)
 
 size_t twin__fold_ascii_avx2(char *out, size_t *written, bool *after_blank, const char *p, size_t n)
 {
-    uint32_t blank = *after_blank;
-    char *o = out;
-    size_t i = 0;
-    while (i < n) {
-        struct block block =
-            fold_block(n - i < BLOCK ? load_end(p + i, n - i) : _mm256_loadu_si256((const void *)(p + i)));
-        uint32_t dropped = block.blanks & (block.blanks << 1 | blank);
-        _mm256_storeu_si256((void *)o, block.folded);
-        if ((dropped | block.high) == 0) {
-            blank = block.blanks >> (BLOCK - 1);
-            o += BLOCK;
-            i += BLOCK;
-            continue;
-        }
-        uint32_t valid = ~block.high & (block.high - 1); /* the bits below the first high one */
-        unsigned count = (unsigned)_mm_popcnt_u32(valid);
-        o = dropped & valid ? squeeze(o, block.folded, valid & ~dropped) : o + count;
-        i += count;
-        if (count > 0)
-            blank = block.blanks >> (count - 1) & 1;
-        if (block.high)
-            break;
-    }
-    *after_blank = blank;
-    *written = (size_t)(o - out);
-    return i;
+    return fold_ascii(out, written, after_blank, p, n);
 }

@@ -1,15 +1,14 @@
-/* fold_avx512.c — 64 bytes at a time, by the method of fold_avx2.c. */
+/* fold_avx512.c — 64 bytes at a time. */
 #include "kernels/kernels.h"
 
 #include <immintrin.h>
 #include <stdbool.h>
 
 enum { BLOCK = 64 };
+typedef __m512i vector;
+typedef uint64_t bits;
 
-struct block {
-    __m512i folded;
-    uint64_t blanks, high; /* a bit per byte */
-};
+#include "kernels/fold_blocks.h"
 
 static inline __mmask64 between(__m512i v, char first, char last)
 {
@@ -29,7 +28,7 @@ static inline struct block fold_block(__m512i v)
     };
 }
 
-/* Writes the kept bytes of a block, widened to the 32 bits that can be compressed. */
+/* Bytes are widened to 32 bits, which can be compressed. */
 static inline char *squeeze(char *o, __m512i v, uint64_t kept)
 {
     for (int quarter = 0; quarter < 4; quarter++) {
@@ -43,7 +42,21 @@ static inline char *squeeze(char *o, __m512i v, uint64_t kept)
     return o;
 }
 
-/* The last bytes of the text, followed by bytes that stop the loop. */
+static inline __m512i load_block(const char *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+static inline void store_block(char *o, __m512i v)
+{
+    _mm512_storeu_si512(o, v);
+}
+
+static inline unsigned count_bits(uint64_t x)
+{
+    return (unsigned)_mm_popcnt_u64(x);
+}
+
 static inline __m512i load_end(const char *p, size_t n)
 {
     return _mm512_mask_loadu_epi8(_mm512_set1_epi8((char)0x80), _bzhi_u64(UINT64_MAX, (unsigned)n), p);
@@ -51,29 +64,5 @@ static inline __m512i load_end(const char *p, size_t n)
 
 size_t twin__fold_ascii_avx512(char *out, size_t *written, bool *after_blank, const char *p, size_t n)
 {
-    uint64_t blank = *after_blank;
-    char *o = out;
-    size_t i = 0;
-    while (i < n) {
-        struct block block = fold_block(n - i < BLOCK ? load_end(p + i, n - i) : _mm512_loadu_si512(p + i));
-        uint64_t dropped = block.blanks & (block.blanks << 1 | blank);
-        _mm512_storeu_si512(o, block.folded);
-        if ((dropped | block.high) == 0) {
-            blank = block.blanks >> (BLOCK - 1);
-            o += BLOCK;
-            i += BLOCK;
-            continue;
-        }
-        uint64_t valid = ~block.high & (block.high - 1); /* the bits below the first high one */
-        unsigned count = (unsigned)_mm_popcnt_u64(valid);
-        o = dropped & valid ? squeeze(o, block.folded, valid & ~dropped) : o + count;
-        i += count;
-        if (count > 0)
-            blank = block.blanks >> (count - 1) & 1;
-        if (block.high)
-            break;
-    }
-    *after_blank = blank;
-    *written = (size_t)(o - out);
-    return i;
+    return fold_ascii(out, written, after_blank, p, n);
 }

@@ -1,82 +1,29 @@
-/* kernels.c — chooses the best variant that this machine supports, once. */
+/* kernels.c — the table of kernels; the best variants that this machine supports are chosen once. */
 #include "kernels/kernels.h"
 
 #include "base/error.h"
 
+/* A row per kernel: its variant of one level. */
+#define VARIANTS(level)                                                                                              \
+    {                                                                                                                \
+        .find_string_end = twin__find_string_end_##level, .fold_ascii = twin__fold_ascii_##level,                    \
+        .is_ascii = twin__is_ascii_##level, .blanks = twin__blanks_##level,                                          \
+        .xxh3_windows = twin__xxh3_windows_##level, .xxh3_words = twin__xxh3_words_##level,                          \
+        .word_windows = twin__word_windows_##level, .sip_windows = twin__sip_windows_##level,                        \
+        .fast_round = twin__fast_round_##level, .linear_minima = twin__linear_minima_##level,                        \
+        .agree = twin__agree_##level, .bloom_test = twin__bloom_test_##level, .bloom_has = twin__bloom_has_##level,  \
+        .bloom_add = twin__bloom_add_##level, .sort_bins = twin__sort_bins_##level,                                  \
+        .drop_repeats = twin__drop_repeats_##level, .mark_items = twin__mark_items_##level,                          \
+        .common_bits = twin__common_bits_##level, .edit_tile = twin__edit_tile_##level,                              \
+        .sum_at = twin__sum_at_##level, .agree_bytes = twin__agree_bytes_##level,                                    \
+        .near_heads = twin__near_heads_##level,                                                                      \
+    }
+
 const struct kernels twin__kernels_of[TWIN_CPU_LEVELS] = {
-    [TWIN_CPU_SCALAR] = {
-        .find_string_end = twin__find_string_end_scalar,
-        .fold_ascii = twin__fold_ascii_scalar,
-        .blanks = twin__blanks_scalar,
-        .xxh3_windows = twin__xxh3_windows_scalar,
-        .xxh3_words = twin__xxh3_words_scalar,
-        .word_windows = twin__word_windows_scalar,
-        .sip_windows = twin__sip_windows_scalar,
-        .fast_round = twin__fast_round_scalar,
-        .linear_minima = twin__linear_minima_scalar,
-        .agree = twin__agree_scalar,
-        .bloom_test = twin__bloom_test_scalar,
-        .bloom_has = twin__bloom_has_scalar,
-        .bloom_add = twin__bloom_add_scalar,
-        .sort_bins = twin__sort_bins_scalar,
-        .drop_repeats = twin__drop_repeats_scalar,
-        .mark_items = twin__mark_items_scalar,
-        .common_bits = twin__common_bits_scalar,
-        .edit_tile = twin__edit_tile_scalar,
-        .sum_at = twin__sum_at_scalar,
-        .agree_bytes = twin__agree_bytes_scalar,
-        .near_heads = twin__near_heads_scalar,
-        .is_ascii = twin__is_ascii_scalar,
-    },
+    [TWIN_CPU_SCALAR] = VARIANTS(scalar),
 #if defined(__x86_64__)
-    [TWIN_CPU_AVX2] = {
-        .find_string_end = twin__find_string_end_avx2,
-        .fold_ascii = twin__fold_ascii_avx2,
-        .blanks = twin__blanks_avx2,
-        .xxh3_windows = twin__xxh3_windows_avx2,
-        .xxh3_words = twin__xxh3_words_avx2,
-        .word_windows = twin__word_windows_avx2,
-        .sip_windows = twin__sip_windows_avx2,
-        .fast_round = twin__fast_round_avx2,
-        .linear_minima = twin__linear_minima_avx2,
-        .agree = twin__agree_avx2,
-        .bloom_test = twin__bloom_test_avx2,
-        .bloom_has = twin__bloom_has_avx2,
-        .bloom_add = twin__bloom_add_avx2,
-        .sort_bins = twin__sort_bins_avx2,
-        .drop_repeats = twin__drop_repeats_avx2,
-        .mark_items = twin__mark_items_avx2,
-        .common_bits = twin__common_bits_avx2,
-        .edit_tile = twin__edit_tile_avx2,
-        .sum_at = twin__sum_at_avx2,
-        .agree_bytes = twin__agree_bytes_avx2,
-        .near_heads = twin__near_heads_avx2,
-        .is_ascii = twin__is_ascii_avx2,
-    },
-    [TWIN_CPU_AVX512] = {
-        .find_string_end = twin__find_string_end_avx512,
-        .fold_ascii = twin__fold_ascii_avx512,
-        .blanks = twin__blanks_avx512,
-        .xxh3_windows = twin__xxh3_windows_avx512,
-        .xxh3_words = twin__xxh3_words_avx512,
-        .word_windows = twin__word_windows_avx512,
-        .sip_windows = twin__sip_windows_avx512,
-        .fast_round = twin__fast_round_avx512,
-        .linear_minima = twin__linear_minima_avx512,
-        .agree = twin__agree_avx512,
-        .bloom_test = twin__bloom_test_avx512,
-        .bloom_has = twin__bloom_has_avx512,
-        .bloom_add = twin__bloom_add_avx512,
-        .sort_bins = twin__sort_bins_avx512,
-        .drop_repeats = twin__drop_repeats_avx512,
-        .mark_items = twin__mark_items_avx512,
-        .common_bits = twin__common_bits_avx512,
-        .edit_tile = twin__edit_tile_avx512,
-        .sum_at = twin__sum_at_avx512,
-        .agree_bytes = twin__agree_bytes_avx512,
-        .near_heads = twin__near_heads_avx512,
-        .is_ascii = twin__is_ascii_avx512,
-    },
+    [TWIN_CPU_AVX2] = VARIANTS(avx2),
+    [TWIN_CPU_AVX512] = VARIANTS(avx512),
 #endif
 };
 

@@ -2,8 +2,8 @@
  *
  * Kernels take arrays and counts; they do not allocate, call back or fail. The scalar variant is the
  * specification: every other variant returns what it returns, bit for bit. */
-#ifndef TWIN_KERNELS_H
-#define TWIN_KERNELS_H
+#ifndef TWIN_KERNELS_KERNELS_H
+#define TWIN_KERNELS_KERNELS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,8 +30,8 @@ typedef void twin__blanks_fn(uint64_t *out, const char *p, size_t n);
 /* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
 typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
 
-/* XXH3 with the seed of each word of text[0..n), which are separated by white space (9..13 and 32); never 0 but 1. Returns
- * the number of words. `out` has room for n / 2 + 16 numbers, of which those after the last may be overwritten. */
+/* XXH3 with the seed of each word of text[0..n), with 1 in the place of 0; words are separated by white space (9..13 and
+ * 32). Returns the number of words. `out` has room for n / 2 + 16 numbers, of which those after the last may be overwritten. */
 typedef size_t twin__xxh3_words_fn(uint64_t *out, const char *text, size_t n, uint64_t seed);
 
 /* Replaces the hashes of n words by those of windows of `width` words: the i-th by twin__mix() of the sum of
@@ -167,27 +167,29 @@ static inline const struct kernels *twin__kernels(void)
     return chosen ? chosen : &twin__kernels_of[twin_cpu_level()];
 }
 
-twin__find_string_end_fn twin__find_string_end_scalar, twin__find_string_end_avx2, twin__find_string_end_avx512;
-twin__fold_ascii_fn twin__fold_ascii_scalar, twin__fold_ascii_avx2, twin__fold_ascii_avx512;
-twin__is_ascii_fn twin__is_ascii_scalar, twin__is_ascii_avx2, twin__is_ascii_avx512;
-twin__blanks_fn twin__blanks_scalar, twin__blanks_avx2, twin__blanks_avx512;
-twin__xxh3_windows_fn twin__xxh3_windows_scalar, twin__xxh3_windows_avx2, twin__xxh3_windows_avx512;
-twin__xxh3_words_fn twin__xxh3_words_scalar, twin__xxh3_words_avx2, twin__xxh3_words_avx512;
-twin__word_windows_fn twin__word_windows_scalar, twin__word_windows_avx2, twin__word_windows_avx512;
-twin__sip_windows_fn twin__sip_windows_scalar, twin__sip_windows_avx2, twin__sip_windows_avx512;
-twin__fast_round_fn twin__fast_round_scalar, twin__fast_round_avx2, twin__fast_round_avx512;
-twin__linear_minima_fn twin__linear_minima_scalar, twin__linear_minima_avx2, twin__linear_minima_avx512;
-twin__agree_fn twin__agree_scalar, twin__agree_avx2, twin__agree_avx512;
-twin__bloom_test_fn twin__bloom_test_scalar, twin__bloom_test_avx2, twin__bloom_test_avx512;
-twin__bloom_has_fn twin__bloom_has_scalar, twin__bloom_has_avx2, twin__bloom_has_avx512;
-twin__bloom_add_fn twin__bloom_add_scalar, twin__bloom_add_avx2, twin__bloom_add_avx512;
-twin__sort_bins_fn twin__sort_bins_scalar, twin__sort_bins_avx2, twin__sort_bins_avx512;
-twin__drop_repeats_fn twin__drop_repeats_scalar, twin__drop_repeats_avx2, twin__drop_repeats_avx512;
-twin__mark_items_fn twin__mark_items_scalar, twin__mark_items_avx2, twin__mark_items_avx512;
-twin__common_bits_fn twin__common_bits_scalar, twin__common_bits_avx2, twin__common_bits_avx512;
-twin__edit_tile_fn twin__edit_tile_scalar, twin__edit_tile_avx2, twin__edit_tile_avx512;
-twin__sum_at_fn twin__sum_at_scalar, twin__sum_at_avx2, twin__sum_at_avx512;
-twin__agree_bytes_fn twin__agree_bytes_scalar, twin__agree_bytes_avx2, twin__agree_bytes_avx512;
-twin__near_heads_fn twin__near_heads_scalar, twin__near_heads_avx2, twin__near_heads_avx512;
+#define TWIN__VARIANTS(name) twin__##name##_fn twin__##name##_scalar, twin__##name##_avx2, twin__##name##_avx512
+
+TWIN__VARIANTS(find_string_end);
+TWIN__VARIANTS(fold_ascii);
+TWIN__VARIANTS(is_ascii);
+TWIN__VARIANTS(blanks);
+TWIN__VARIANTS(xxh3_windows);
+TWIN__VARIANTS(xxh3_words);
+TWIN__VARIANTS(word_windows);
+TWIN__VARIANTS(sip_windows);
+TWIN__VARIANTS(fast_round);
+TWIN__VARIANTS(linear_minima);
+TWIN__VARIANTS(agree);
+TWIN__VARIANTS(bloom_test);
+TWIN__VARIANTS(bloom_has);
+TWIN__VARIANTS(bloom_add);
+TWIN__VARIANTS(sort_bins);
+TWIN__VARIANTS(drop_repeats);
+TWIN__VARIANTS(mark_items);
+TWIN__VARIANTS(common_bits);
+TWIN__VARIANTS(edit_tile);
+TWIN__VARIANTS(sum_at);
+TWIN__VARIANTS(agree_bytes);
+TWIN__VARIANTS(near_heads);
 
 #endif

@@ -1,11 +1,17 @@
-/* sketch_avx2.c — four items at a time; sketch_avx512.c explains how. */
+/* sketch_avx2.c — four items at a time.
+ *
+ * As in sketch_avx512.c, the slot (high half) and the value (low half) of each item are computed DISTANCE groups before
+ * the slots are updated. Slots that a second round cannot change are not filtered out: that needs a register with a bit
+ * for each. */
 #include "kernels/kernels.h"
 #include "kernels/sketch_mix.h"
 
 #include <immintrin.h>
 
-enum { GROUP = 4 /* items */, DISTANCE = 16 /* groups */, BATCH = 256 /* items */ };
+enum { GROUP = 4 /* items */, DISTANCE = 16 /* groups */ };
 enum { LANES = 8, VECTORS = 4 };
+
+#include "kernels/sketch_lanes.h"
 
 /* The low 64 bits of each product; AVX2 only multiplies 32 by 32. */
 static inline __m256i multiply64(__m256i a, __m256i b)
@@ -22,16 +28,6 @@ static inline __m256i mix(__m256i item, __m256i seed)
     x = multiply64(x, _mm256_set1_epi64x((long long)0x9E3779B97F4A7C15u));
     x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 32));
     return multiply64(x, _mm256_set1_epi64x((long long)0xD6E8FEB86659FD93u));
-}
-
-/* The slot (high half) and the value (low half) of each item are computed DISTANCE groups before the slots are updated. */
-static inline void update(uint32_t *out, const uint32_t *group)
-{
-    for (size_t i = 0; i < GROUP; i++) {
-        uint32_t *slot = out + group[2 * i + 1];
-        __m128i least = _mm_min_epu32(_mm_cvtsi32_si128((int)*slot), _mm_cvtsi32_si128((int)group[2 * i]));
-        *slot = (uint32_t)_mm_cvtsi128_si32(least);
-    }
 }
 
 void twin__fast_round_avx2(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
@@ -67,12 +63,6 @@ static void leading_halves(uint32_t *out, const uint64_t *items, size_t n, uint6
     for (; i < n; i++)
         out[i] = (uint32_t)(twin__sketch_mix(items[i], seed) >> 32);
 }
-
-/* Functions and their minima so far. */
-struct linear {
-    uint32_t *least;
-    const uint32_t *factor, *offset;
-};
 
 static inline __m256i lesser(__m256i least, __m256i x, __m256i factor, __m256i offset)
 {
@@ -135,23 +125,7 @@ static void minimum_of_one(struct linear linear, const uint32_t *x, size_t n)
 void twin__linear_minima_avx2(uint32_t *out, const uint32_t *factor, const uint32_t *offset, size_t slots,
                               const uint64_t *items, size_t n, uint64_t seed)
 {
-    enum { REDUCING = 4 }; /* as many steps as the minimum of a vector takes */
-    for (size_t begin = 0; begin < n; begin += BATCH) {
-        uint32_t x[BATCH];
-        size_t count = n - begin < BATCH ? n - begin : BATCH, slot = 0, step;
-        leading_halves(x, items + begin, count, seed);
-        for (; slot < slots; slot += step) {
-            struct linear linear = { out + slot, factor + slot, offset + slot };
-            size_t left = slots - slot, some = left < LANES ? left : LANES;
-            step = left >= LANES * VECTORS ? LANES * VECTORS : some * (count / LANES + REDUCING) < count ? 1 : some;
-            if (step == 1)
-                minimum_of_one(linear, x, count);
-            else if (step <= LANES)
-                minima_of_some(linear, some, x, count);
-            else
-                minima_of_many(linear, x, count);
-        }
-    }
+    linear_minima((struct linear){ out, factor, offset }, slots, items, n, seed);
 }
 
 size_t twin__agree_avx2(const uint32_t *a, const uint32_t *b, size_t n)

@@ -4,18 +4,17 @@
  * a group comes DISTANCE groups after its computation: then the addresses of all stores before a load are known, and the
  * processor does not have to guess whether they overlap, which it often would get wrong. */
 #include "kernels/kernels.h"
-#include "kernels/sketch_mix.h"
 
 #include <immintrin.h>
-#include <stdbool.h>
 
 enum {
     GROUP = 8,     /* items */
     DISTANCE = 8,  /* groups */
-    BATCH = 256,   /* items that are filtered before slots are updated, or mixed before they are used */
     FILTERED = 512 /* slots: as many as one register has bits */
 };
 enum { LANES = 16, VECTORS = 8 };
+
+#include "kernels/sketch_lanes.h"
 
 static inline __m512i mix(__m512i item, __m512i seed)
 {
@@ -51,17 +50,6 @@ static inline __m512i assign(const struct round *round, const uint64_t *items, _
     __m512i slot = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), round->slots);
     __m512i value = _mm512_or_si512(_mm512_srli_epi64(_mm512_slli_epi64(x, 32), 34), round->bits);
     return _mm512_mask_mov_epi64(_mm512_set1_epi64(UINT32_MAX), there, _mm512_mask_mov_epi32(value, 0xAAAA, slot));
-}
-
-/* Updates the slots of a group. The minimum is taken in vector registers, since a compiler may turn one of integers into
- * a branch, which could not be predicted. */
-static inline void update(uint32_t *out, const uint32_t *group)
-{
-    for (size_t i = 0; i < GROUP; i++) {
-        uint32_t *slot = out + group[2 * i + 1];
-        __m128i least = _mm_min_epu32(_mm_cvtsi32_si128((int)*slot), _mm_cvtsi32_si128((int)group[2 * i]));
-        *slot = (uint32_t)_mm_cvtsi128_si32(least);
-    }
 }
 
 static void update_all(uint32_t *out, const uint64_t *items, size_t n, const struct round *round)
@@ -131,12 +119,6 @@ static void leading_halves(uint32_t *out, const uint64_t *items, size_t n, uint6
     }
 }
 
-/* Functions and their minima so far. */
-struct linear {
-    uint32_t *least;
-    const uint32_t *factor, *offset;
-};
-
 static inline __m512i lesser(__m512i least, __m512i x, __m512i factor, __m512i offset)
 {
     return _mm512_min_epu32(least, _mm512_add_epi32(_mm512_mullo_epi32(x, factor), offset));
@@ -185,23 +167,7 @@ static void minimum_of_one(struct linear linear, const uint32_t *x, size_t n)
 void twin__linear_minima_avx512(uint32_t *out, const uint32_t *factor, const uint32_t *offset, size_t slots,
                                 const uint64_t *items, size_t n, uint64_t seed)
 {
-    enum { REDUCING = 4 }; /* as many steps as the minimum of a vector takes */
-    for (size_t begin = 0; begin < n; begin += BATCH) {
-        uint32_t x[BATCH];
-        size_t count = n - begin < BATCH ? n - begin : BATCH, slot = 0, step;
-        leading_halves(x, items + begin, count, seed);
-        for (; slot < slots; slot += step) {
-            struct linear linear = { out + slot, factor + slot, offset + slot };
-            size_t left = slots - slot, some = left < LANES ? left : LANES;
-            step = left >= LANES * VECTORS ? LANES * VECTORS : some * (count / LANES + REDUCING) < count ? 1 : some;
-            if (step == 1)
-                minimum_of_one(linear, x, count);
-            else if (step <= LANES)
-                minima_of_some(linear, some, x, count);
-            else
-                minima_of_many(linear, x, count);
-        }
-    }
+    linear_minima((struct linear){ out, factor, offset }, slots, items, n, seed);
 }
 
 size_t twin__agree_avx512(const uint32_t *a, const uint32_t *b, size_t n)

@@ -1,20 +1,12 @@
-/* xxh3_lanes.h — XXH3 of several short texts at a time, for windows_avx2.c, windows_avx512.c, words_avx2.c and
- * words_avx512.c: the same in each, on vectors of LANE_BYTES bytes, 32 or 64, with a text per lane of 64 bits.
+/* xxh3_lanes.h — XXH3 of several short texts at a time, one per lane, for windows_avx2.c, windows_avx512.c, words_avx2.c
+ * and words_avx512.c; LANE_BYTES as in lanes.h.
  *
  * By its specification XXH3 treats texts of 1 to 3, 4 to 8 and 9 to 16 bytes differently, and only the longer ones in
  * steps. The constants are made from its default secret. */
 #ifndef TWIN_KERNELS_XXH3_LANES_H
 #define TWIN_KERNELS_XXH3_LANES_H
 
-#include <immintrin.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#define LANES_INLINE static inline __attribute__((always_inline))
-
-typedef uint64_t lanes __attribute__((vector_size(LANE_BYTES)));
-typedef int64_t signed_lanes __attribute__((vector_size(LANE_BYTES)));
-enum { LANES = LANE_BYTES / 8 };
+#include "kernels/lanes.h"
 
 static const uint64_t FLIP_SHORT = 0x0000000087275A9Bu;  /* of 1 to 3 bytes: plus the seed */
 static const uint64_t FLIP_MEDIUM = 0xC73AB174C5ECD5A2u; /* of 4 to 8: minus the seed, whose halves are mixed first */
@@ -31,32 +23,6 @@ LANES_INLINE struct flips flips_of(uint64_t seed)
     uint64_t mixed = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
     return (struct flips){ FLIP_SHORT + seed, FLIP_MEDIUM - mixed, FLIP_LO + seed, FLIP_HI - seed };
 }
-
-/* ---- what vector extensions of C cannot say ---- */
-
-#if LANE_BYTES == 64
-LANES_INLINE lanes multiply_low_halves(lanes a, lanes b)
-{
-    return (lanes)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-}
-
-LANES_INLINE lanes swap_bytes(lanes x)
-{
-    return (lanes)_mm512_shuffle_epi8((__m512i)x, _mm512_set4_epi32(0x08090A0B, 0x0C0D0E0F, 0x00010203, 0x04050607));
-}
-#else
-LANES_INLINE lanes multiply_low_halves(lanes a, lanes b)
-{
-    return (lanes)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-}
-
-LANES_INLINE lanes swap_bytes(lanes x)
-{
-    const __m256i order = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, /* each half */
-                                           7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
-    return (lanes)_mm256_shuffle_epi8((__m256i)x, order);
-}
-#endif
 
 /* ---- the three lengths ---- */
 
