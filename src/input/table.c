@@ -4,6 +4,7 @@
  * start. Opening does that once: it looks for the first record that begins in each chunk's range of bytes, and counts
  * the lines before it. Then chunks are read in any order, as those of lines are: a chunk has the records that begin in
  * its range. A record too long to be read, and one whose quote is never closed, can only be the last of its chunk. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "input/csv.h"
 #include "input/file_bytes.h"
+#include "input/heading.h"
 
 enum {
     BLOCK_BYTES = 1 << 20,
@@ -23,6 +25,8 @@ struct table {
     struct twin__source source;
     struct twin__file_bytes bytes;
     char separator;
+    char *header; /* without its line end; NULL: none */
+    size_t header_length;
     size_t columns;
     size_t column_of[TWIN__MAX_FIELDS]; /* by field; NO_COLUMN: none */
 
@@ -60,27 +64,6 @@ static bool accepts(const struct twin__opening *opening)
 {
     enum twin__content content = S_ISDIR(opening->about.st_mode) ? TWIN__CONTENT_DOCUMENT : twin__content_of(opening);
     return content == TWIN__CONTENT_CSV || content == TWIN__CONTENT_TSV;
-}
-
-/* Finds the end of the header, and what separates its columns: in .csv the first of these that does. Programs set to a
- * language that has commas in its numbers write semicolons. NULL: the header does not end. */
-static const char *find_header_end(char *separator, const char *p, const char *end, enum twin__content content)
-{
-    static const char candidates[] = { '\t', ';', ',' };
-    const char *first_end = NULL;
-    for (size_t i = content == TWIN__CONTENT_TSV ? 1 : sizeof candidates; i-- > 0;) {
-        enum csv_state state = CSV_START;
-        const char *found = twin__csv_find_end(&state, candidates[i], p, end), *at = p;
-        if (found)
-            twin__csv_next(&at, found, candidates[i]);
-        if (!first_end || (found && at)) {
-            first_end = found;
-            *separator = candidates[i];
-        }
-        if (found && at)
-            break;
-    }
-    return first_end;
 }
 
 static twin_status fail_column(const char *name, twin_text column, twin_text header, twin_error *error)
@@ -139,8 +122,8 @@ static twin_status read_header(struct table *table, const struct twin__opening *
         goto done;
     if (length == size)
         block.bytes[block.length++] = '\n';
-    const char *end =
-        find_header_end(&table->separator, block.bytes, block.bytes + block.length, twin__content_of(opening));
+    bool is_tabbed = twin__content_of(opening) == TWIN__CONTENT_TSV;
+    const char *end = twin__heading_find_end(&table->separator, block.bytes, block.bytes + block.length, is_tabbed);
     if (!end) {
         status = twin__fail(error, TWIN_EFORMAT, "%s has no header: its first line does not end", opening->name);
         goto done;
@@ -149,6 +132,10 @@ static twin_status read_header(struct table *table, const struct twin__opening *
     table->begin = behind < bytes->end ? behind : bytes->end;
     twin_text header = { block.bytes, (size_t)(without_return(block.bytes, end) - block.bytes) };
     status = find_columns(table, opening->name, header, opening->settings, error);
+    table->header = status == TWIN_OK ? strndup(header.bytes, header.length) : NULL;
+    table->header_length = header.length;
+    if (status == TWIN_OK && !table->header)
+        status = twin__fail_memory(error);
     table->starts[0].lines = count_lines(block.bytes, end + 1);
 done:
     twin_buffer_clear(&block);
@@ -239,6 +226,7 @@ static void close_table(struct twin__source *source)
     struct table *table = (struct table *)source;
     twin__file_bytes_close(&table->bytes);
     free(table->starts);
+    free(table->header);
     free(table);
 }
 
@@ -285,6 +273,14 @@ static twin_status take_id(twin_document *out, const struct csv_column *column, 
     return status;
 }
 
+static enum twin__heading_kind heading_of(const struct table *table, twin_text record)
+{
+    const struct twin__heading heading = { { table->header, table->header_length },
+                                           table->separator,
+                                           &table->source.settings->fields };
+    return twin__heading_of(&heading, record);
+}
+
 static twin_status record_from(struct twin__record *out, const struct twin__source *source,
                                twin_read_buffers *buffers, const char *begin, const char *end)
 {
@@ -308,6 +304,8 @@ static twin_status record_from(struct twin__record *out, const struct twin__sour
     if (out->what == TWIN__RECORD_DOCUMENT && count != table->columns)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "%zu column%s, and the header has %zu", count,
                              count == 1 ? "" : "s", table->columns);
+    if (out->what == TWIN__RECORD_DOCUMENT && heading_of(table, out->document.record) != TWIN__HEADING_NONE)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "repeats the header");
     if (out->what != TWIN__RECORD_DOCUMENT)
         return TWIN_OK;
     twin_status status = take_text(&out->document, fields, columns, buffers);
@@ -332,6 +330,16 @@ static uint64_t end_to_read(const struct table *table, size_t chunk)
     return longest;
 }
 
+/* Nothing below the header of another table can be read. */
+static twin_status refuse_other_table(const struct table *table, twin_text record, uint64_t line, twin_error *error)
+{
+    if (heading_of(table, record) != TWIN__HEADING_OTHER)
+        return TWIN_OK;
+    return twin__fail(error, TWIN_EFORMAT,
+                      "%s:%" PRIu64 ": is the header of a table with other columns; make it a file of its own",
+                      table->source.name, line);
+}
+
 static twin_status visit_records(const struct table *table, struct twin__chunk *chunk, const char **rest)
 {
     const twin_buffer *block = &chunk->buffers->block;
@@ -345,9 +353,15 @@ static twin_status visit_records(const struct table *table, struct twin__chunk *
         if (record_from(&record, &table->source, chunk->buffers, p, stop) != TWIN_OK)
             return twin__fail_memory(chunk->error);
         size_t length = (size_t)(stop - p);
+        twin_status status = TWIN_OK;
+        if (record.what == TWIN__RECORD_PROBLEM)
+            status = refuse_other_table(table, (twin_text){ p, length }, chunk->number ? start->lines + line : line,
+                                        chunk->error);
+        if (status != TWIN_OK)
+            return status;
         twin_position position = { start->offset + (uint64_t)(p - block->bytes), line, table->source.number,
                                    length < UINT32_MAX ? (uint32_t)length : UINT32_MAX };
-        twin_status status = twin__deliver(chunk, &record, position);
+        status = twin__deliver(chunk, &record, position);
         if (status != TWIN_OK)
             return status;
         line += count_lines(p, newline + 1);

@@ -290,6 +290,10 @@ check_inputs()
         bash -c '"$0" dedup --quiet table.csv other.csv -o both.csv' "$TWINSIFT"
     expect "a table and JSON lines" 2 "" "good.jsonl: is of another format than the inputs before it" \
         bash -c '"$0" dedup --quiet --threshold 1 other.csv good.jsonl -o both.csv' "$TWINSIFT"
+    expect "a table in a table" 0 "$pair" "standard input:6:1: repeats the header; the document is skipped" \
+        "$TWINSIFT" pairs --as csv - < <(cat table.csv <(head -n 1 table.csv))
+    expect "another table in a table" 2 "" "standard input:6: is the header of a table with other columns" \
+        "$TWINSIFT" pairs --as csv - < <(cat table.csv other.csv)
     expect "two columns" 0 $'g1\tg2\t0.8571' "" "$TWINSIFT" pairs --text-field title,text table.csv
     printf '%s\n' '{"doc":{"id":"g1","title":"x"},"body":"the body of a text"}' \
         '{"doc":{"id":"g2","title":null},"body":"x the body of a text"}' >nested.jsonl

@@ -100,6 +100,51 @@ static void broken_records_are_problems(void **unused)
         { "3", "x", 7 });
 }
 
+/* As cat(1) makes them of several tables. */
+static void headers_among_records_are_not_documents(void **unused)
+{
+    (void)unused;
+    CHECK_TABLE(table("t.csv", "id,text\n1,one\nid,text\n2,two\n\"id\",\"text\"\r\n3,id\nid,a text\n"), documents,
+                { "1", "one", 2 }, { NULL, "repeats the header", 3 }, { "2", "two", 4 },
+                { NULL, "repeats the header", 5 }, { "3", "id", 6 }, { "id", "a text", 7 });
+    CHECK_TABLE(table("t.csv", "text\ntext\n"), documents, { NULL, "text", 2 });
+    CHECK_TABLE(table("t.csv", "text,label\ntext,good\nlabel,bad\n"), documents, { NULL, "text", 2 },
+                { NULL, "label", 3 });
+}
+
+static twin_status read_until_failure(const twin_input *input, twin_error *error)
+{
+    twin_read_buffers buffers = { 0 };
+    struct log log = { 0 };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; status == TWIN_OK && i < twin_input_chunks(input); i++) {
+        uint64_t lines;
+        status = twin_input_read(&lines, input, &buffers, i, visitor_of(&log), error);
+    }
+    twin_read_buffers_clear(&buffers);
+    clear_log(&log);
+    return status;
+}
+
+static void headers_of_other_columns_are_an_error(void **unused)
+{
+    (void)unused;
+    static const char *const tables[] = { "id,text\n1,one\ntext,id\none,2\n",
+                                          "id,text\n1,one\nid,text,more\n2,two,x\n",
+                                          "text,label\none,1\nlabel,text\n2,two\n",
+                                          "id,text,a\n1,one,1\nid,text,b\n2,two,2\n" };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        for (size_t chunk = 0; chunk < 30; chunk++) {
+            twin_input_options options = documents;
+            options.chunk_bytes = chunk;
+            twin_input *input = open_one(table("t.csv", tables[i]), options);
+            twin_error error = { 0 };
+            assert_int_equal(read_until_failure(input, &error), TWIN_EFORMAT);
+            assert_non_null(strstr(error.message, "t.csv:3: is the header of a table with other columns"));
+            twin_input_free(input);
+        }
+}
+
 static void columns_have_names(void **unused)
 {
     (void)unused;
@@ -228,6 +273,8 @@ int main(void)
         IN_A_FOLDER(the_header_can_be_had),
         IN_A_FOLDER(quotes_may_hold_anything),
         IN_A_FOLDER(broken_records_are_problems),
+        IN_A_FOLDER(headers_among_records_are_not_documents),
+        IN_A_FOLDER(headers_of_other_columns_are_an_error),
         IN_A_FOLDER(columns_have_names),
         IN_A_FOLDER(the_header_shows_the_separator),
         IN_A_FOLDER(empty_tables_have_no_documents),
