@@ -162,11 +162,13 @@ twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, twin_erro
 
 /* ---- writing ---- */
 
-/* A file that has no name until it is complete, so that a killed writer leaves nothing behind. Where the file system
- * does not support that, it has a name from the start: `aside`. */
+/* A file that has no name until it is complete, so that a killed writer leaves nothing behind. To replace another it needs
+ * one for an instant, because a link cannot replace a file; where the file system has no files without a name, from the
+ * start. What a writer killed then has left, the next writer of the filter removes: the name follows from the filter's,
+ * and who has the lock is the only one to use it. */
 struct aside {
     int file;
-    bool named;
+    bool named, locked; /* has its name; is written by who has the lock */
     char *name;
 };
 
@@ -184,7 +186,12 @@ static twin_status open_aside(struct aside *aside, const char *path, mode_t mode
     bool unknown = aside->file < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
     if (aside->file < 0 && !unknown)
         return fail_system(error, path, "written");
-    snprintf(aside->name, room, "%s.%ld-%d.new", path, (long)getpid(), aside->file);
+    if (aside->locked) {
+        snprintf(aside->name, room, "%s.twinsift-new", path);
+        unlink(aside->name);
+    } else {
+        snprintf(aside->name, room, "%s.%ld-%d.new", path, (long)getpid(), aside->file);
+    }
     if (unknown) {
         aside->file = open(aside->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
         aside->named = aside->file >= 0;
@@ -201,19 +208,23 @@ static void clear_aside(struct aside *aside)
     free(aside->name);
 }
 
-static twin_status give_name(struct aside *aside, const char *path, bool replace, twin_error *error)
+/* A link refuses a name that is taken. */
+static bool link_aside(const struct aside *aside, const char *name)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", aside->file);
-    if (!replace) { /* link() refuses a name that is taken */
-        int linked =
-            aside->named ? link(aside->name, path) : linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-        if (linked == 0)
-            return TWIN_OK;
+    return aside->named ? link(aside->name, name) == 0
+                        : linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static twin_status give_name(struct aside *aside, const char *path, bool replace, twin_error *error)
+{
+    if (!aside->locked && link_aside(aside, path)) /* there was nothing to replace */
+        return TWIN_OK;
+    if (!replace)
         return errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: already exists", path)
                                : fail_system(error, path, "written");
-    }
-    if (!aside->named && linkat(AT_FDCWD, self, AT_FDCWD, aside->name, AT_SYMLINK_FOLLOW) != 0)
+    if (!aside->named && !link_aside(aside, aside->name))
         return fail_system(error, path, "written");
     aside->named = true;
     if (rename(aside->name, path) != 0)
@@ -234,26 +245,34 @@ static void sync_folder(const char *path)
     free(copy);
 }
 
-/* Writes the filter and gives it the name. `lock`, unless NULL, becomes a descriptor of the new file, locked before it
- * had its name: between two commits no other writer can get the lock. */
-static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char *path, bool replace,
+/* How a filter replaces another. */
+enum replacing {
+    NOTHING,  /* an error if there is a file */
+    WHATEVER, /* there was no file a moment ago */
+    LOCKED,   /* the file that is locked */
+    LOCK_AGAIN /* the same, and the new one is locked before it has its name: between two commits no other writer can get
+                  the lock */
+};
+
+/* Writes the filter and gives it the name. `lock` becomes a descriptor of the new file if it is locked. */
+static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char *path, enum replacing what,
                                   twin_error *error)
 {
     struct stat old;
-    bool exists = replace && stat(path, &old) == 0;
-    struct aside aside;
+    bool exists = what != NOTHING && stat(path, &old) == 0;
+    struct aside aside = { .locked = what >= LOCKED };
     twin_status status = open_aside(&aside, path, 0666, error);
     if (status == TWIN_OK && exists && fchmod(aside.file, old.st_mode & 07777) != 0)
         status = fail_system(error, path, "written");
     if (status == TWIN_OK)
         status = twin__bloom_write(aside.file, bloom, path, error);
-    if (status == TWIN_OK && lock && flock(aside.file, LOCK_EX | LOCK_NB) != 0)
+    if (status == TWIN_OK && what == LOCK_AGAIN && flock(aside.file, LOCK_EX | LOCK_NB) != 0)
         status = fail_system(error, path, "locked");
     if (status == TWIN_OK)
-        status = give_name(&aside, path, replace, error);
+        status = give_name(&aside, path, what != NOTHING, error);
     if (status == TWIN_OK) {
         sync_folder(path);
-        if (lock) {
+        if (what == LOCK_AGAIN) {
             *lock = aside.file;
             aside.file = -1;
         }
@@ -269,7 +288,7 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
     int lock = -1;
     char *target = replace ? realpath(path, NULL) : NULL;
     if (!target) /* no file to replace, or none may be replaced */
-        return write_and_name(NULL, bloom, path, replace, error);
+        return write_and_name(NULL, bloom, path, replace ? WHATEVER : NOTHING, error);
 
     twin_status status = open_locked(&lock, target, path, error);
     struct stat old;
@@ -277,7 +296,7 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
         status = twin__fail(error, TWIN_EINVAL,
                             "%s: is not a filter, so it is not replaced; remove it or choose another name", path);
     if (status == TWIN_OK)
-        status = write_and_name(NULL, bloom, target, true, error);
+        status = write_and_name(NULL, bloom, target, LOCKED, error);
     if (lock >= 0)
         close(lock);
     free(target);
@@ -291,7 +310,7 @@ twin_status twin_bloom_commit(twin_bloom *bloom, twin_error *error)
     if (!bloom->path)
         return twin__fail(error, TWIN_EINVAL, "the filter was not opened for writing");
     int lock = -1;
-    twin_status status = write_and_name(&lock, bloom, bloom->path, true, error);
+    twin_status status = write_and_name(&lock, bloom, bloom->path, LOCK_AGAIN, error);
     if (status != TWIN_OK)
         return status;
     close(bloom->lock);
