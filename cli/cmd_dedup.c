@@ -283,15 +283,21 @@ static struct dedup_result result_of(const struct run *run)
                                   .exec = run->exec };
 }
 
-/* The groups come first: if they cannot be written, an output of an earlier run is still there. */
+/* Where what is kept is written; NULL: nowhere. */
+static const char *kept_path(const struct request *request)
+{
+    if (request->dry_run)
+        return NULL;
+    return request->output ? request->output : "-";
+}
+
 static bool write_outputs(struct run *run)
 {
     const struct request *request = run->request;
     struct dedup_result result = result_of(run);
     if (request->groups && !request->shared.quiet)
         remark_repeated_ids(run->collection);
-    bool done = (!request->groups || write_groups(&result, request->groups)) &&
-                (request->dry_run || write_kept(&result, request->output));
+    bool done = write_kept_and_groups(&result, kept_path(request), request->groups);
     if (!request->dry_run || request->groups)
         end_dedup_stage(&run->how, &run->since, "writing",
                         request->dry_run ? 0 : twin_dedup_count(run->dedup).kept_bytes);
@@ -386,8 +392,7 @@ static void print_stats(const struct run *run)
 static bool paths_are_good(const struct run *run)
 {
     const struct request *request = run->request;
-    const char *standard = request->dry_run ? NULL : "-";
-    struct dedup_paths paths = { .output = request->output ? request->output : standard,
+    struct dedup_paths paths = { .output = kept_path(request),
                                  .groups = request->groups,
                                  .report = request->report,
                                  .update = request->update,

@@ -76,8 +76,7 @@ static int run_filter(void *context)
         .exec = exec,
         .part = request->part,
     };
-    good =
-        good && (!request->groups || write_groups(&result, request->groups)) && write_kept(&result, request->output);
+    good = good && write_kept_and_groups(&result, paths.output, request->groups);
     progress_end();
     if (good && !request->shared.quiet)
         print_summary(&result);

@@ -42,57 +42,87 @@ static bool has_records(const struct dedup_result *result, struct dedup_range ra
            twin_collection_position(result->collection, (uint32_t)range.begin).line > 0;
 }
 
-/* What the records of one output have above them: the header of a table, or nothing. */
-struct heading {
-    bool is_known;
-    twin_buffer header;
-};
-
-/* Writes the header of an input above the first records. The records of tables with other columns, or of JSON lines, would
- * not be what it says. */
-static bool write_heading(FILE *out, struct heading *heading, const struct dedup_result *result, uint32_t source)
+/* The header of a table; nothing for JSON lines. */
+static bool take_header(twin_buffer *header, const twin_input *input, uint32_t source)
 {
-    twin_buffer header = { 0 };
     twin_error error = { 0 };
-    twin_status status = twin_input_header(&header, result->input, source, &error);
-    bool good = status == TWIN_OK;
-    if (!good) {
+    twin_status status = twin_input_header(header, input, source, &error);
+    if (status != TWIN_OK)
         fail_status("the input", status, &error);
-    } else if (!heading->is_known) {
-        *heading = (struct heading){ true, header };
-        fwrite(header.bytes ? header.bytes : "", 1, header.length, out);
-        return true;
-    } else if (header.length != heading->header.length ||
-               (header.length && memcmp(header.bytes, heading->header.bytes, header.length) != 0)) {
-        good = false;
-        fail("%s: %s the inputs before it; write each to a file of its own, with -o FOLDER/",
-             twin_input_name(result->input, source),
-             header.length && heading->header.length ? "has other columns than" : "is of another format than");
-    }
-    twin_buffer_clear(&header);
-    return good;
+    return status == TWIN_OK;
 }
 
-static bool write_range(FILE *out, struct heading *heading, const struct dedup_result *result,
-                        struct dedup_range range)
+static bool write_range(FILE *out, const struct dedup_result *result, struct dedup_range range, bool is_first)
 {
+    twin_buffer header = { 0 };
     if (!has_records(result, range))
         return write_ids(out, result, range);
-    return write_heading(out, heading, result, range.source) && write_dedup_records(out, result, range);
+    bool good = !is_first || take_header(&header, result->input, range.source);
+    if (good && header.length)
+        fwrite(header.bytes, 1, header.length, out);
+    twin_buffer_clear(&header);
+    return good && write_dedup_records(out, result, range);
 }
 
 /* ---- one output ---- */
 
+/* Whether the header above all records is that of this source too. */
+static bool has_header(const twin_input *input, uint32_t source, const twin_buffer *first)
+{
+    twin_buffer header = { 0 };
+    bool good = take_header(&header, input, source), same = header.length == first->length;
+    if (good && same && header.length)
+        same = memcmp(header.bytes, first->bytes, header.length) == 0;
+    if (good && !same)
+        fail("%s: %s the inputs before it; write each to a file of its own, with -o FOLDER/",
+             twin_input_name(input, source),
+             header.length && first->length ? "has other columns than" : "is of another format than");
+    twin_buffer_clear(&header);
+    return good && same;
+}
+
+bool tables_have_one_header(const twin_input *input)
+{
+    twin_buffer first = { 0 }, header = { 0 };
+    bool good = true;
+    for (uint32_t source = 0; good && source < twin_input_sources(input); source++) {
+        good = take_header(first.length ? &header : &first, input, source);
+        if (good && header.length)
+            good = has_header(input, source, &first);
+        header.length = 0;
+    }
+    twin_buffer_clear(&first);
+    twin_buffer_clear(&header);
+    return good;
+}
+
+/* Whether all inputs with records have the same header, or none: before anything is written. */
+static bool records_are_alike(const struct dedup_result *result)
+{
+    struct dedup_range range = { 0 };
+    twin_buffer first = { 0 };
+    bool good = true, is_known = false;
+    uint32_t sources = (uint32_t)twin_input_sources(result->input);
+    for (uint32_t source = 0; sources > 1 && good && source < sources; source++) {
+        range = range_of(result, source, range.end);
+        if (!has_records(result, range))
+            continue;
+        good = is_known ? has_header(result->input, source, &first) : take_header(&first, result->input, source);
+        is_known = true;
+    }
+    twin_buffer_clear(&first);
+    return good;
+}
+
 static bool write_all(FILE *out, const struct dedup_result *result)
 {
     struct dedup_range range = { 0 };
-    struct heading heading = { 0 };
-    bool good = true;
+    bool good = records_are_alike(result), is_first = true;
     for (uint32_t source = 0; good && source < twin_input_sources(result->input); source++) {
         range = range_of(result, source, range.end);
-        good = write_range(out, &heading, result, range);
+        good = write_range(out, result, range, is_first);
+        is_first &= !has_records(result, range);
     }
-    twin_buffer_clear(&heading.header);
     return good;
 }
 
@@ -124,13 +154,11 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
     struct dedup_range range = { 0 };
     bool good = outputs != NULL;
     for (size_t i = 0; good && i < count; i++) {
-        struct heading heading = { 0 };
         range = range_of(result, (uint32_t)i, range.end);
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
-        good = output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, &heading, result, range) &&
+        good = output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, result, range, true) &&
                output_file_close(&outputs[i]);
-        twin_buffer_clear(&heading.header);
     }
     for (size_t i = 0; outputs && i < count; i++)
         if (!outputs[i].path)
@@ -156,9 +184,9 @@ static bool write_each(const struct dedup_result *result, const char *folder)
     return good;
 }
 
-bool write_kept(const struct dedup_result *result, const char *path)
+static bool write_kept(const struct dedup_result *result, const char *path)
 {
-    if (!path)
+    if (strcmp(path, "-") == 0)
         return write_all(stdout, result) && fflush(stdout) == 0 && output_is_good();
     return path[strlen(path) - 1] == '/' ? write_each(result, path) : write_one(result, path);
 }
@@ -230,17 +258,30 @@ static void write_known(FILE *out, const struct dedup_result *result, uint32_t d
     record_end(&record);
 }
 
-bool write_groups(const struct dedup_result *result, const char *path)
+/* Stages them: they get their name when the kept documents have theirs. */
+static bool stage_groups(struct output_file *output, const struct dedup_result *result, const char *path)
 {
     const twin_dedup_group *groups;
-    struct output_file output;
     size_t count = twin_dedup_groups(&groups, result->dedup);
-    if (!output_file_open(&output, path))
+    if (!output_file_open(output, path))
         return false;
-    for (size_t i = 0; i < count && !ferror(output.file); i++)
-        write_group(output.file, result, &groups[i]);
+    for (size_t i = 0; i < count && !ferror(output->file); i++)
+        write_group(output->file, result, &groups[i]);
     for (size_t i = 0; i < result->known->count; i++)
         if (result->known->matches[i].file)
-            write_known(output.file, result, (uint32_t)i);
-    return output_file_finish(&output);
+            write_known(output->file, result, (uint32_t)i);
+    return output_file_close(output);
+}
+
+bool write_kept_and_groups(const struct dedup_result *result, const char *kept, const char *groups)
+{
+    struct output_file output = { 0 };
+    if (groups && !stage_groups(&output, result, groups))
+        return false;
+    if (kept && !write_kept(result, kept)) {
+        if (groups)
+            output_file_abandon(&output);
+        return false;
+    }
+    return !groups || output_file_finish(&output);
 }

@@ -37,15 +37,19 @@ struct dedup_result {
     twin_part part;              /* of the inputs that are written, one in a file; {0}: all of them */
 };
 
-/* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and sets
- * the ids, one per line. To `path`, which is written whole or not at all, or, if it ends in a slash, to one file
- * per input in that folder; NULL: to standard output. On false the error has been reported, and whatever was there before
- * is unchanged. */
-bool write_kept(const struct dedup_result *result, const char *path);
+/* Whether one header is that of all tables among the inputs, so that their records can be in one output. On false the
+ * error has been reported. */
+bool tables_have_one_header(const twin_input *input);
 
-/* Writes a JSON line per group: the id that stays and those dropped for it, with their similarities; and one for each
- * document that an index knows, with the id there and the name of the index. */
-bool write_groups(const struct dedup_result *result, const char *path);
+/* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and sets
+ * the ids, one per line. To `kept`, which is written whole or not at all, or, if it ends in a slash, to one file
+ * per input in that folder; "-": to standard output; NULL: not at all.
+ *
+ * Writes to `groups`, unless it is NULL, a JSON line per group: the id that stays and those dropped for it, with their
+ * similarities; and one for each document that an index knows, with the id there and the name of the index.
+ *
+ * On false the error has been reported, and whatever was there before is unchanged. */
+bool write_kept_and_groups(const struct dedup_result *result, const char *kept, const char *groups);
 
 /* Says so if documents have the same id: groups name them by it. */
 void remark_repeated_ids(const twin_collection *collection);

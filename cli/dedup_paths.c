@@ -1,5 +1,6 @@
 /* dedup_paths.c — where twinsift dedup writes, and that this is nothing it reads. */
 #include "dedup_paths.h"
+#include "dedup_output.h"
 
 #include "support/messages.h"
 #include "support/overwrite.h"
@@ -179,7 +180,7 @@ bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *inp
     bool good = standard_input_is_read_once(paths) && gather(&read, paths, input, false) &&
                 (!paths->groups || is_good(paths, &read, paths->groups)) &&
                 (!paths->report || is_good(paths, &read, paths->report)) &&
-                (!output || to_folder || is_good(paths, &read, output)) &&
+                (!output || to_folder || (is_good(paths, &read, output) && tables_have_one_header(input))) &&
                 (!to_folder || folder_is_free(paths, input));
     free(read.items);
     return good;

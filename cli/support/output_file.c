@@ -150,14 +150,29 @@ static FILE *open_temporary(struct output_file *output, mode_t mode)
     return file;
 }
 
-static bool open_standard(struct output_file *out)
+static bool is_same_file(const struct stat *known, int fd)
 {
-    int fd = dup(STDOUT_FILENO);
-    out->path = strdup("standard output");
+    struct stat other;
+    return fstat(fd, &other) == 0 && other.st_dev == known->st_dev && other.st_ino == known->st_ino;
+}
+
+/* Where the shell has sent standard output or error, by the name of /dev/stdout or its own: a file put in its place would
+ * not have what is written there besides. -1: neither. */
+static int standard_stream(const struct stat *known)
+{
+    if (is_same_file(known, STDOUT_FILENO))
+        return STDOUT_FILENO;
+    return is_same_file(known, STDERR_FILENO) ? STDERR_FILENO : -1;
+}
+
+static bool open_standard(struct output_file *out, int stream)
+{
+    int fd = dup(stream);
+    out->path = strdup(stream == STDOUT_FILENO ? "standard output" : "standard error");
     out->file = fd >= 0 && out->path ? fdopen(fd, "w") : NULL;
     if (out->file)
         return true;
-    fail("standard output cannot be written: %s", strerror(errno));
+    fail("%s cannot be written: %s", stream == STDOUT_FILENO ? "standard output" : "standard error", strerror(errno));
     if (fd >= 0)
         close(fd);
     clear(out);
@@ -189,7 +204,10 @@ bool output_file_open(struct output_file *out, const char *path)
     bool exists = stat(path, &known) == 0;
     *out = (struct output_file){ 0 };
     if (strcmp(path, "-") == 0)
-        return open_standard(out);
+        return open_standard(out, STDOUT_FILENO);
+    int stream = exists ? standard_stream(&known) : -1;
+    if (stream >= 0)
+        return open_standard(out, stream);
     out->path = exists ? realpath(path, NULL) : strdup(path); /* writes through a link */
     if (out->path && exists && !S_ISREG(known.st_mode))
         out->file = fopen(path, "w");

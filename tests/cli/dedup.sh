@@ -178,9 +178,20 @@ run 0 --quiet one.jsonl -o - --groups /dev/null --report /dev/null
 cmp -s out day1.jsonl || fail "$asked: not the records on standard output"
 run 0 --quiet one.jsonl -o x.jsonl --groups -
 [ "$(head -c 8 out)" = '{"kept":' ] || fail "$asked: not the groups on standard output: $(head -1 out)"
+run 0 --quiet one.jsonl --groups /dev/stdout # a file, to which run() redirects: the records are there, too
+[ "$(grep -c '"kept":' out)" -gt 0 ] || fail "$asked: no groups in the file that /dev/stdout is"
+[ "$(grep -c -v '"kept":' out)" -eq "$(wc -l <day1.jsonl)" ] || fail "$asked: not all records"
+
+# ---- records of different tables do not fit below one header, which is said before anything is written
+
 printf 'id,text\n1,a text of a table\n' >table.csv
-wrong 'is of another format' --quiet table.csv one.jsonl -o x.jsonl
-rm -rf safe x.jsonl table.csv
+printf 'text,id\nanother text of one,2\n' >other.csv
+printf 'an earlier one\n' | tee x.jsonl >groups
+wrong 'is of another format' --quiet table.csv one.jsonl -o x.jsonl --groups groups
+wrong 'other.csv: has other columns' --quiet table.csv other.csv
+[ ! -s out ] || fail "$asked: wrote $(head -1 out)"
+[ "$(cat x.jsonl groups | uniq)" = 'an earlier one' ] || fail "a failed run changed an earlier output"
+rm -rf safe x.jsonl groups table.csv other.csv
 
 # ---- in a crowd, too, a field decides who stays and for whom, whatever the order of the input is
 
@@ -273,6 +284,9 @@ run 2 corpus.jsonl missing.jsonl -o old.jsonl
 if [ -e /dev/full ]; then
     wrong 'No space left' --quiet corpus.jsonl -o /dev/full
     run 2 --quiet --groups /dev/full corpus.jsonl -o old.jsonl
+    printf 'earlier groups\n' >groups
+    wrong 'No space left' --quiet corpus.jsonl -o /dev/full --groups groups
+    [ "$(cat groups)" = 'earlier groups' ] || fail "groups were replaced though the records could not be written"
     [ "$(cat old.jsonl)" = old ] || fail "$asked: changed an earlier output"
 fi
 ! ls | grep -q '\.jsonl\.......$' || fail "left something behind: $(ls)"
