@@ -36,11 +36,10 @@ static twin_status take_row(struct twin__family_set *out, struct block *block, u
         *out = twin__family_member(&block->sets, row - block->begin);
         return TWIN_OK;
     }
-    struct twin__content content;
-    twin_status status = source->provider->fetch(&content, source->provider, source->documents[row],
-                                                 source->first_worker + worker, error);
-    if (status == TWIN_OK &&
-        !twin__family_encode(out, &block->workers[worker].scratch, &block->sets, twin__content_set(content)))
+    twin_set items;
+    twin_status status =
+        twin__provider_items(&items, source->provider, source->documents[row], source->first_worker + worker, error);
+    if (status == TWIN_OK && !twin__family_encode(out, &block->workers[worker].scratch, &block->sets, items))
         status = twin__fail_memory(error);
     return status;
 }

@@ -12,37 +12,39 @@
 
 void twin__family_scratch_clear(struct twin__family_scratch *scratch)
 {
+    twin__item_marks_clear(&scratch->marks);
     free(scratch->bits);
-    free(scratch->rest);
     free(scratch->ids);
     free(scratch->counters);
-    free(scratch->marks);
+    free(scratch->has);
     *scratch = (struct twin__family_scratch){ 0 };
 }
 
 struct twin__family_set twin__family_member(const struct twin__family_sets *sets, size_t member)
 {
     const struct twin__family_member *known = &sets->members[member];
-    return (struct twin__family_set){ known->size, sets->bits + member * sets->words, sets->ids + known->begin,
-                                      known->count };
+    return (struct twin__family_set){ known->size, sets->bits + member * sets->frequent.words,
+                                      sets->ids + known->begin, known->count };
 }
 
 bool twin__family_encode(struct twin__family_set *out, struct twin__family_scratch *scratch,
-                         const struct twin__family_sets *sets, twin_set set)
+                         const struct twin__family_sets *sets, twin_set items)
 {
-    if (!TWIN__ARRAY_GROW(&scratch->bits, &scratch->bit_capacity, 0, sets->words) ||
-        !TWIN__ARRAY_GROW(&scratch->rest, &scratch->rest_capacity, 0, set.count + 1) ||
-        !TWIN__ARRAY_GROW(&scratch->ids, &scratch->id_capacity, 0, set.count + 1))
+    if (!TWIN__ARRAY_GROW(&scratch->bits, &scratch->bit_capacity, 0, sets->frequent.words) ||
+        !twin__frequent_items_divide(scratch->bits, &scratch->marks, &sets->frequent, items.items, items.count))
         return false;
-    size_t count = twin__family_divide(scratch->bits, scratch->rest, sets, set), known = 0, slot;
-    for (size_t i = 0; i < count; i++) {
-        if (i + TWIN__ITEMS_AHEAD < count)
-            __builtin_prefetch(&sets->shared.slots[scratch->rest[i + TWIN__ITEMS_AHEAD] >> sets->shared.shift]);
-        uint32_t number = twin__item_find(&sets->shared, scratch->rest[i], &slot);
+    const twin_items *rest = &scratch->marks.missed;
+    size_t known = 0, slot;
+    if (!TWIN__ARRAY_GROW(&scratch->ids, &scratch->id_capacity, 0, rest->count + 1))
+        return false;
+    for (size_t i = 0; i < rest->count; i++) {
+        if (i + TWIN__ITEMS_AHEAD < rest->count)
+            __builtin_prefetch(&sets->shared.slots[rest->items[i + TWIN__ITEMS_AHEAD] >> sets->shared.shift]);
+        uint32_t number = twin__item_find(&sets->shared, rest->items[i], &slot);
         scratch->ids[known] = number - 1;
         known += number != 0;
     }
-    *out = (struct twin__family_set){ set.count, scratch->bits, scratch->ids, known };
+    *out = (struct twin__family_set){ scratch->marks.found + rest->count, scratch->bits, scratch->ids, known };
     return true;
 }
 
@@ -65,24 +67,24 @@ static bool count_postings(uint32_t *out, struct twin__family_scratch *scratch, 
 static bool count_marks(uint32_t *out, struct twin__family_scratch *scratch, const struct twin__family_sets *sets,
                         struct twin__family_set set, const uint32_t *columns, size_t count)
 {
-    if (scratch->mark_count < sets->shared.count) {
-        free(scratch->marks);
-        scratch->marks = calloc(sets->shared.count, 1);
-        scratch->mark_count = scratch->marks ? sets->shared.count : 0;
-        if (!scratch->marks)
+    if (scratch->has_count < sets->shared.count) {
+        free(scratch->has);
+        scratch->has = calloc(sets->shared.count, 1);
+        scratch->has_count = scratch->has ? sets->shared.count : 0;
+        if (!scratch->has)
             return false;
     }
     for (size_t i = 0; i < set.id_count; i++)
-        scratch->marks[set.ids[i]] = 1;
+        scratch->has[set.ids[i]] = 1;
     for (size_t c = 0; c < count; c++) {
         const struct twin__family_member *member = &sets->members[columns[c]];
         uint32_t common = 0;
         for (size_t i = member->begin; i < member->begin + member->count; i++)
-            common += scratch->marks[sets->ids[i]];
+            common += scratch->has[sets->ids[i]];
         out[c] = common;
     }
     for (size_t i = 0; i < set.id_count; i++)
-        scratch->marks[set.ids[i]] = 0;
+        scratch->has[set.ids[i]] = 0;
     return true;
 }
 
@@ -98,6 +100,7 @@ bool twin__family_common(uint32_t *out, struct twin__family_scratch *scratch, co
         return false;
     twin__common_bits_fn *common_bits = twin__kernels()->common_bits;
     for (size_t i = 0; i < count; i++)
-        out[i] += (uint32_t)common_bits(set.bits, sets->bits + columns[i] * sets->words, sets->words);
+        out[i] +=
+            (uint32_t)common_bits(set.bits, sets->bits + columns[i] * sets->frequent.words, sets->frequent.words);
     return true;
 }

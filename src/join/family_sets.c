@@ -44,9 +44,9 @@ static twin_status draw_sample(struct sample *out, const struct twin__family_sou
     return TWIN_OK;
 }
 
-/* Numbers the items that one in sixteen sets of the sample has, and two at least: below that, posting lists are
- * faster than bits. */
-static bool number_frequent(struct twin__item_numbers *out, struct sample *sample)
+/* Takes the items that one in sixteen sets of the sample has, and two at least: below that, posting lists are faster than
+ * bits. */
+static bool choose_frequent(struct twin__frequent_items *out, struct sample *sample)
 {
     size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0;
     uint64_t *spare = malloc((sample->count + 1) * sizeof *spare);
@@ -60,31 +60,34 @@ static bool number_frequent(struct twin__item_numbers *out, struct sample *sampl
         if (end - begin >= least)
             sample->items[kept++] = sample->items[begin];
     }
-    bool good = twin__item_numbers_init(out, 4 * kept);
-    for (size_t i = 0; i < kept && good; i++)
-        good = twin__item_number(out, sample->items[i]) != 0;
-    return good;
+    return twin__frequent_items_init(out, sample->items, kept);
+}
+
+static twin_status find_frequent(struct twin__frequent_items *out, size_t *longest,
+                                 const struct twin__family_source *source, twin_error *error)
+{
+    struct sample sample = { 0 };
+    twin_status status = draw_sample(&sample, source, error);
+    if (status == TWIN_OK && !choose_frequent(out, &sample))
+        status = twin__fail_memory(error);
+    free(sample.items);
+    *longest = sample.longest;
+    return status;
+}
+
+twin_status twin__family_frequent(struct twin__frequent_items *out, const struct twin__family_source *source,
+                                  twin_error *error)
+{
+    size_t longest;
+    *out = (struct twin__frequent_items){ 0 };
+    return find_frequent(out, &longest, source, error);
 }
 
 /* ---- encoding ---- */
 
-/* Bit 0 is that of no item: all that are not frequent set it. */
-size_t twin__family_divide(uint64_t *bits, uint64_t *rest, const struct twin__family_sets *sets, twin_set set)
-{
-    size_t count = 0, slot;
-    memset(bits, 0, sets->words * sizeof *bits);
-    for (size_t i = 0; i < set.count; i++) {
-        uint32_t number = twin__item_find(&sets->frequent, set.items[i], &slot);
-        bits[number / 64] |= (uint64_t)1 << number % 64;
-        rest[count] = set.items[i];
-        count += number == 0;
-    }
-    bits[0] &= ~(uint64_t)1;
-    return count;
-}
-
 /* What a worker has encoded of the current documents. */
 struct encoder {
+    struct twin__item_marks marks;
     uint64_t *rest;
     size_t count, capacity;
 };
@@ -104,18 +107,22 @@ static twin_status encode(struct encoding *encoding, size_t i, int worker, twin_
     struct twin__family_sets *sets = encoding->sets;
     struct encoder *encoder = &encoding->encoders[worker];
     size_t member = encoding->first + i;
-    twin_set set;
-    twin_status status = twin__provider_set(&set, sets->provider, encoding->source->documents[member],
-                                            encoding->source->first_worker + worker, error);
+    twin_set items;
+    twin_status status = twin__provider_items(&items, sets->provider, encoding->source->documents[member],
+                                              encoding->source->first_worker + worker, error);
     if (status != TWIN_OK)
         return status;
-    if (!TWIN__ARRAY_GROW(&encoder->rest, &encoder->capacity, encoder->count, set.count + 1))
+    const twin_items *rest = &encoder->marks.missed;
+    if (!twin__frequent_items_divide(sets->bits + member * sets->frequent.words, &encoder->marks, &sets->frequent,
+                                     items.items, items.count) ||
+        !TWIN__ARRAY_GROW(&encoder->rest, &encoder->capacity, encoder->count, rest->count + 1))
         return twin__fail_memory(error);
-    size_t count = twin__family_divide(sets->bits + member * sets->words, encoder->rest + encoder->count, sets, set);
-    sets->members[member] = (struct twin__family_member){ .size = set.count, .count = count };
+    memcpy(encoder->rest + encoder->count, rest->items, rest->count * sizeof *rest->items);
+    sets->members[member] =
+        (struct twin__family_member){ .size = encoder->marks.found + rest->count, .count = rest->count };
     encoding->begins[i] = encoder->count;
     encoding->workers[i] = worker;
-    encoder->count += count;
+    encoder->count += rest->count;
     return TWIN_OK;
 }
 
@@ -160,10 +167,12 @@ static twin_status encode_members(struct encoding *encoding, size_t at_a_time, t
 {
     struct twin__family_sets *sets = encoding->sets;
     const struct twin__family_source *source = encoding->source;
-    while (sets->count < source->count && sets->rest_count + sets->count * sets->words < source->most_items) {
+    while (sets->count < source->count &&
+           sets->rest_count + sets->count * sets->frequent.words < source->most_items) {
         size_t more = source->count - sets->count < at_a_time ? source->count - sets->count : at_a_time;
         if (!TWIN__ARRAY_GROW(&sets->members, &sets->member_capacity, sets->count, more) ||
-            !TWIN__ARRAY_GROW(&sets->bits, &sets->bit_capacity, sets->count * sets->words, more * sets->words))
+            !TWIN__ARRAY_GROW(&sets->bits, &sets->bit_capacity, sets->count * sets->frequent.words,
+                              more * sets->frequent.words))
             return twin__fail_memory(error);
         encoding->first = sets->count;
         twin_exec_for(source->exec, more, SETS_PER_TURN, encode_some, encoding);
@@ -190,8 +199,10 @@ static twin_status encode_source(struct twin__family_sets *sets, const struct tw
         return twin__fail_memory(error);
     at_a_time = at_a_time < MOST_AT_A_TIME ? at_a_time : MOST_AT_A_TIME;
     twin_status status = encode_members(&encoding, at_a_time > 0 ? at_a_time : 1, error);
-    for (int i = 0; i < source->exec.workers; i++)
+    for (int i = 0; i < source->exec.workers; i++) {
+        twin__item_marks_clear(&encoding.encoders[i].marks);
         free(encoding.encoders[i].rest);
+    }
     free(encoding.encoders);
     return status;
 }
@@ -266,32 +277,12 @@ static bool list_postings(struct twin__family_sets *sets)
     return true;
 }
 
-static twin_status find_frequent(struct twin__family_sets *out, size_t *longest,
-                                 const struct twin__family_source *source, twin_error *error)
-{
-    struct sample sample = { 0 };
-    *out = (struct twin__family_sets){ .provider = source->provider };
-    twin_status status = draw_sample(&sample, source, error);
-    if (status == TWIN_OK && !number_frequent(&out->frequent, &sample))
-        status = twin__fail_memory(error);
-    free(sample.items);
-    out->words = out->frequent.count / 64 + 1;
-    *longest = sample.longest;
-    return status;
-}
-
-twin_status twin__family_sets_begin(struct twin__family_sets *out, const struct twin__family_source *source,
-                                    twin_error *error)
-{
-    size_t longest;
-    return find_frequent(out, &longest, source, error);
-}
-
 twin_status twin__family_sets_make(struct twin__family_sets *out, const struct twin__family_source *source,
                                    twin_error *error)
 {
     size_t longest;
-    twin_status status = find_frequent(out, &longest, source, error);
+    *out = (struct twin__family_sets){ .provider = source->provider };
+    twin_status status = find_frequent(&out->frequent, &longest, source, error);
     if (status == TWIN_OK)
         status = encode_source(out, source, longest, error);
     if (status == TWIN_OK &&
@@ -303,7 +294,7 @@ twin_status twin__family_sets_make(struct twin__family_sets *out, const struct t
 void twin__family_sets_clear(struct twin__family_sets *sets)
 {
     free(sets->members);
-    twin__item_numbers_clear(&sets->frequent);
+    twin__frequent_items_clear(&sets->frequent);
     twin__item_numbers_clear(&sets->shared);
     free(sets->bits);
     free(sets->rest);

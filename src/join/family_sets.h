@@ -9,6 +9,7 @@
 #ifndef TWIN_JOIN_FAMILY_SETS_H
 #define TWIN_JOIN_FAMILY_SETS_H
 
+#include "join/frequent_items.h"
 #include "join/item_numbers.h"
 #include "join/provided.h"
 
@@ -28,8 +29,8 @@ struct twin__family_sets {
         size_t begin, count; /* its ids */
     } * members;
     size_t member_capacity;
-    struct twin__item_numbers frequent, shared;
-    size_t words; /* of a bitmap */
+    struct twin__frequent_items frequent;
+    struct twin__item_numbers shared;
     uint64_t *bits;
     size_t bit_capacity;
     uint64_t *rest; /* items that are not frequent, while they have no numbers yet */
@@ -55,30 +56,30 @@ twin_status twin__family_sets_make(struct twin__family_sets *out, const struct t
                                    twin_error *error);
 void twin__family_sets_clear(struct twin__family_sets *sets);
 
-/* The same without members: only which items are frequent is known, as far as twin__family_divide() needs it. */
-twin_status twin__family_sets_begin(struct twin__family_sets *out, const struct twin__family_source *source,
-                                    twin_error *error);
-
-/* Sets the bits of a set's frequent items and lists the rest; returns how many these are. */
-size_t twin__family_divide(uint64_t *bits, uint64_t *rest, const struct twin__family_sets *sets, twin_set set);
+/* Finds out from a sample of a source which items are frequent. End with twin__frequent_items_clear(), also after a
+ * failure, which fills `error`. */
+twin_status twin__family_frequent(struct twin__frequent_items *out, const struct twin__family_source *source,
+                                  twin_error *error);
 
 /* What a worker needs to compare. Begin with {0}, end with twin__family_scratch_clear(). */
 struct twin__family_scratch {
-    uint64_t *bits, *rest;
-    size_t bit_capacity, rest_capacity;
+    struct twin__item_marks marks;
+    uint64_t *bits;
+    size_t bit_capacity;
     uint32_t *ids;
     size_t id_capacity;
     uint32_t *counters; /* per member */
     size_t counter_capacity;
-    uint8_t *marks; /* per shared number, all 0 between two calls */
-    size_t mark_count;
+    uint8_t *has; /* per shared number, all 0 between two calls */
+    size_t has_count;
 };
 void twin__family_scratch_clear(struct twin__family_scratch *scratch);
 
-/* A member; or another set, whose encoding lives in the scratch. False when out of memory. */
+/* A member; or another document, given by its items in any order, some perhaps more than once, whose encoding lives in the
+ * scratch. False when out of memory. */
 struct twin__family_set twin__family_member(const struct twin__family_sets *sets, size_t member);
 bool twin__family_encode(struct twin__family_set *out, struct twin__family_scratch *scratch,
-                         const struct twin__family_sets *sets, twin_set set);
+                         const struct twin__family_sets *sets, twin_set items);
 
 /* out[i] becomes the number of items that `set` and the member columns[i] have in common. False when out of memory. */
 bool twin__family_common(uint32_t *out, struct twin__family_scratch *scratch, const struct twin__family_sets *sets,

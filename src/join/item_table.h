@@ -5,16 +5,13 @@
 #include <stdbool.h>
 #include <twinsift/set.h>
 
+#include "join/item_bins.h"
+
 struct twin__item_table {
-    uint64_t *bins;    /* BIN_ROOM items each */
-    uint8_t *held;     /* of each bin: how many */
-    uint8_t *marks;    /* of each bin: a bit for each item that another document has */
-    size_t room;       /* bins */
-    unsigned shift;    /* the bin of an item is given by its leading bits */
-    twin_items strays; /* the set of those that found their bin full */
-    twin_items missed; /* of another document: items that are in no bin */
-    twin_items spare;
-    size_t size; /* of the document's set */
+    struct twin__item_bins bins;
+    struct twin__item_marks marks; /* of the other document */
+    twin_items strays;             /* the set of the items that found their bin full */
+    size_t size;                   /* of the document's set */
 };
 
 /* Fills the table with a document's items, in any order, some perhaps more than once. False when out of memory: then it

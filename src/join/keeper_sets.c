@@ -30,12 +30,12 @@ twin_status twin__keeper_sets_init(struct twin__keeper_sets *out, const struct t
     *out = (struct twin__keeper_sets){ .threshold = threshold, .share = threshold / (1 + threshold) * (1 - 1e-12) };
     for (size_t i = 0; i < TWIN__KEEPERS_COMPARED; i++)
         out->top_slacks[i] = -INFINITY;
-    return twin__family_sets_begin(&out->frequent, source, error);
+    return twin__family_frequent(&out->frequent, source, error);
 }
 
 void twin__keeper_sets_clear(struct twin__keeper_sets *sets)
 {
-    twin__family_sets_clear(&sets->frequent);
+    twin__frequent_items_clear(&sets->frequent);
     twin__item_numbers_clear(&sets->numbers);
     free(sets->members);
     free(sets->slacks);
@@ -49,8 +49,8 @@ void twin__keeper_sets_clear(struct twin__keeper_sets *sets)
 
 size_t twin__keeper_sets_room(const struct twin__keeper_sets *sets)
 {
-    enum { PER_FREQUENT = 4, PER_MEMBER = 8, PER_NUMBER = 3 };
-    return PER_FREQUENT * sets->frequent.frequent.count + (sets->frequent.words + PER_MEMBER) * sets->count +
+    enum { PER_FREQUENT = 6, PER_MEMBER = 8, PER_NUMBER = 3 };
+    return PER_FREQUENT * sets->frequent.count + (sets->frequent.words + PER_MEMBER) * sets->count +
            PER_NUMBER * sets->numbers.count + sets->id_count / 2 + sets->list_count / 2;
 }
 

@@ -18,8 +18,8 @@ struct twin__keeper_postings {
 enum { TWIN__KEEPERS_COMPARED = 64 };
 
 struct twin__keeper_sets {
-    struct twin__family_sets frequent; /* which items are, and no members */
-    double threshold, share;           /* t, and t/(1+t) less what arithmetic may err */
+    struct twin__frequent_items frequent;
+    double threshold, share; /* t, and t/(1+t) less what arithmetic may err */
     size_t count;
     struct twin__keeper_member {
         uint32_t document;
@@ -51,7 +51,7 @@ void twin__keeper_sets_clear(struct twin__keeper_sets *sets);
 /* About how much memory it takes, in units of eight bytes. */
 size_t twin__keeper_sets_room(const struct twin__keeper_sets *sets);
 
-/* A set, divided: twin__family_divide() of sets->frequent writes bits and rest. */
+/* A set, divided by twin__frequent_items_divide(). */
 struct twin__keeper_set {
     size_t size, frequent;
     const uint64_t *bits, *rest;

@@ -44,6 +44,7 @@ struct slot {
 
 struct worker {
     struct twin__keeper_scratch scratch;
+    struct twin__item_marks marks;
     uint64_t *store;
     size_t count, capacity;
 };
@@ -168,17 +169,20 @@ static twin_status divide(struct slot *slot, struct state *state, const struct c
 {
     const struct twin__provider *provider = state->provider;
     struct worker *worker = &state->workers[number];
-    struct twin__content content;
-    twin_status status = provider->fetch(&content, provider, slot->document, number, error);
+    const struct twin__frequent_items *frequent = &crowd->sets.frequent;
+    const twin_items *missed = &worker->marks.missed;
+    twin_set items;
+    twin_status status = twin__provider_items(&items, provider, slot->document, number, error);
     if (status != TWIN_OK)
         return status;
-    twin_set set = twin__content_set(content);
-    size_t words = crowd->sets.frequent.words;
-    if (!TWIN__ARRAY_GROW(&worker->store, &worker->capacity, worker->count, words + set.count + 1))
+    if (!TWIN__ARRAY_GROW(&worker->store, &worker->capacity, worker->count, frequent->words + items.count + 1))
         return twin__fail_memory(error);
-    uint64_t *bits = worker->store + worker->count, *rest = bits + words;
-    size_t count = twin__family_divide(bits, rest, &crowd->sets.frequent, set);
-    slot->set = (struct twin__keeper_set){ .size = set.count, .frequent = set.count - count };
+    uint64_t *bits = worker->store + worker->count, *rest = bits + frequent->words;
+    if (!twin__frequent_items_divide(bits, &worker->marks, frequent, items.items, items.count))
+        return twin__fail_memory(error);
+    size_t found = worker->marks.found, count = missed->count;
+    memcpy(rest, missed->items, count * sizeof *rest);
+    slot->set = (struct twin__keeper_set){ .size = found + count, .frequent = found };
     slot->set.rest_count = crowd->is_counted ? twin__items_drop_single(rest, count, &state->known) : count;
     slot->worker = number;
     slot->at = worker->count;
@@ -307,7 +311,8 @@ static twin_status stay(const struct slot *slot, struct state *state, struct cro
     if (state->room < state->most_room)
         return TWIN_OK;
     state->is_full = true;
-    return twin__item_counters_init(&state->next, state->todo_count) ? TWIN_OK : twin__fail_memory(error);
+    size_t listed = crowd->sets.id_count / crowd->sets.count + 1; /* of a document, as the larger crowds have it */
+    return twin__item_counters_init(&state->next, listed * state->todo_count) ? TWIN_OK : twin__fail_memory(error);
 }
 
 /* Decides about a document, unless the phase is full: then it may be left to the next. */
@@ -457,6 +462,7 @@ static void state_free(struct state *state)
 {
     for (int i = 0; state->workers && i < state->options->search->exec.workers; i++) {
         twin__keeper_scratch_clear(&state->workers[i].scratch);
+        twin__item_marks_clear(&state->workers[i].marks);
         free(state->workers[i].store);
     }
     free(state->workers);

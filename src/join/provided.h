@@ -40,4 +40,16 @@ static inline twin_status twin__provider_set(twin_set *out, const struct twin__p
     return status;
 }
 
+/* Its items, in any order, some perhaps more than once: for whoever does not need them sorted. */
+static inline twin_status twin__provider_items(twin_set *out, const struct twin__provider *provider,
+                                               uint32_t document, int worker, twin_error *error)
+{
+    struct twin__content content;
+    twin_status status = (provider->fetch_items ? provider->fetch_items : provider->fetch)(&content, provider,
+                                                                                           document, worker, error);
+    if (status == TWIN_OK)
+        *out = twin__content_set(content);
+    return status;
+}
+
 #endif

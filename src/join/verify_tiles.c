@@ -212,7 +212,7 @@ static void drop_large(struct worker *worker, struct cached *row, struct cached 
 {
     drop_if_large(row);
     drop_if_large(column);
-    if (worker->table.size > MOST_CACHED_WORDS || worker->table.missed.capacity > MOST_CACHED_WORDS) {
+    if (worker->table.size > MOST_CACHED_WORDS || worker->table.marks.missed.capacity > MOST_CACHED_WORDS) {
         twin__item_table_clear(&worker->table);
         worker->has_table = false;
     }
