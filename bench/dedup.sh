@@ -31,11 +31,13 @@ if [[ $("$program" dedup --help) == *$'\n'"  --memory "* ]]; then
     [ -z "${BENCH_QUICK-}" ] || limits=(64M) # so that something has to be written to files
 fi
 
-# time_dedup NAME OUTPUT FILE [OPTION...]
+# time_dedup NAME OUTPUT FILE [OPTION...]: the output is a new file. To replace one, file systems first write the new one to
+# the disk, so that a crash leaves either of them.
 time_dedup()
 {
     local name=$1 output=$2 file=$3
     shift 3
+    rm -f "$output"
     timed "$program" dedup --stats "$@" -o "$output" "$file"
     keep_best "$name"
     best[$name.kept]=$(number kept) best[$name.peak]=$(number peak_bytes)
@@ -53,6 +55,9 @@ race()
         time_dedup "$1.$limit" "$within" "$file" --memory "$limit"
         cmp "$kept" "$within"
     done
+    rm -f "$within"
+    timed dd if="$kept" of="$within" bs=1M
+    keep_best "copy.$1"
 }
 
 # report_size SIZE DOCUMENTS [SMALLER GROWTH]: times and memory of a race; how they grew from a smaller one.
@@ -67,7 +72,11 @@ report_size()
     local most= # of few documents the program itself and its buffers are the larger part
     [ "$2" -lt 1000000 ] || most=700
     report "  peak memory per document" "$(calc "${best[$1.peak]} / $2")" bytes "$most"
-    [ -z "${3-}" ] || report "  over fewer documents" "$(calc "${best[$1.wall]} / ${best[$3.wall]}")" x "$4"
+    if [ -n "${3-}" ]; then
+        report "  over fewer documents" "$(calc "${best[$1.wall]} / ${best[$3.wall]}")" x "$4"
+        report "    CPU time" "$(calc "${best[$1.cpu]} / ${best[$3.cpu]}")" x
+        report "    the same of copying the output (dd)" "$(calc "${best[copy.$1.wall]} / ${best[copy.$3.wall]}")" x
+    fi
     for limit in "${limits[@]}"; do
         report "  with --memory $limit" "${best[$1.$limit.wall]}" s
         report "    over wc -w" "$(calc "${best[$1.$limit.wall]} / ${best[wc.$1.wall]}")" x 1.8
