@@ -410,10 +410,9 @@ static bool open_input(struct run *run, twin_progress progress)
         return false;
     if (!request->update)
         return true;
-    if (access(request->update, F_OK) != 0 && errno == ENOENT) {
-        fail("%s: there is no such index; 'twinsift index create %s' creates it", request->update, request->update);
-        return false;
-    }
+    if (access(request->update, F_OK) != 0 && errno == ENOENT)
+        return refuse("%s: there is no such index; 'twinsift index create %s' creates it", request->update,
+                      request->update);
     run->update = (struct update_run){ .index = request->update,
                                        .output = request->output,
                                        .input = run->input,

@@ -26,9 +26,7 @@ static bool read_ids(struct word_list *out, twin_index *index, const struct shar
             id->length = unescape_tsv(out->file + (id->bytes - out->file), id->length);
     }
     twin_index_view_free(view);
-    if (status != TWIN_OK)
-        fail_status(index_path(shared), status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status(index_path(shared), status, &error);
 }
 
 /* The ids are the arguments after the index, or the lines of standard input. */
@@ -39,10 +37,8 @@ static bool list_ids(struct word_list *out, twin_index *index, const struct shar
     if (count == 1 && strcmp(names[0], "-") == 0)
         return read_ids(out, index, shared);
     out->words = malloc(count * sizeof *out->words);
-    if (!out->words) {
-        fail_status(index_path(shared), TWIN_ENOMEM, NULL);
-        return false;
-    }
+    if (!out->words)
+        return refuse_status(index_path(shared), TWIN_ENOMEM, NULL);
     for (; out->count < count; out->count++)
         out->words[out->count] = (twin_text){ names[out->count], strlen(names[out->count]) };
     return true;

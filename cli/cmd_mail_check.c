@@ -111,10 +111,8 @@ static bool read_standard_input(twin_buffer *out)
 {
     size_t got = 1;
     while (got > 0) {
-        if (twin_buffer_reserve(out, 65536) != TWIN_OK) {
-            fail_status("standard input", TWIN_ENOMEM, NULL);
-            return false;
-        }
+        if (twin_buffer_reserve(out, 65536) != TWIN_OK)
+            return refuse_status("standard input", TWIN_ENOMEM, NULL);
         got = fread(out->bytes + out->length, 1, 65536, stdin);
         out->length += got;
     }
@@ -167,7 +165,7 @@ static bool pass_message(struct work *work, bool ready)
     twin_mail_verdict verdict;
     bool good = read_standard_input(&raw);
     if (good && ready && twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK)
-        ready = fail_status("mail", TWIN_ENOMEM, NULL) == EXIT_DONE;
+        ready = refuse_status("mail", TWIN_ENOMEM, NULL);
     twin_text text = { raw.bytes, raw.length };
     ready = good && ready && twin_message_read(&message, reader, text) == TWIN_OK && judge(&verdict, work, message);
     if (ready)
@@ -189,9 +187,7 @@ static bool open_trusted(struct work *work)
         return true;
     twin_status status =
         twin_bloom_open(&work->trusted, work->request->trust, (twin_bloom_open_options){ 0 }, &error);
-    if (status != TWIN_OK)
-        fail_status(work->request->trust, status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status(work->request->trust, status, &error);
 }
 
 static int conclude(const struct work *work)

@@ -181,9 +181,7 @@ static bool measure(struct report *report, const struct trial_outcome *outcome, 
     twin_status status = twin_mail_measure(&report->all, outcome->judgements, outcome->count, options);
     if (status == TWIN_OK)
         status = twin_mail_measure(&report->first, outcome->judgements, first, options);
-    if (status != TWIN_OK)
-        fail_status("the measures", status, NULL);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the measures", status, NULL);
 }
 
 /* ---- the filter */
@@ -209,18 +207,14 @@ static bool open_filter(struct trial_filter *out, const struct request *request)
         out->mail = open_model(request);
         return out->mail != NULL;
     }
-    if (request->mail.model) {
-        fail("--model: the methods forest and paper-a are not kept in files");
-        return false;
-    }
+    if (request->mail.model)
+        return refuse("--model: the methods forest and paper-a are not kept in files");
     twin_status status = twin_mail_baseline_create(
         &out->baseline,
         (twin_mail_baseline_options){ .kind = request->method == TRIAL_FOREST ? TWIN_MAIL_FOREST : TWIN_MAIL_RULE,
                                       .trees = request->trees,
                                       .seed = request->options.seed });
-    if (status != TWIN_OK)
-        fail_status("the filter", status, NULL);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the filter", status, NULL);
 }
 
 static void close_filter(struct trial_filter *filter)
@@ -271,7 +265,7 @@ static bool read_folders(struct mail_corpus *out, const struct request *request)
         warn("%zu file%s left out: the folder has neither ham nor spam in its name", out->unlabelled,
              out->unlabelled == 1 ? " is" : "s are");
     if (good && out->count == 0)
-        good = fail("there are no messages: give folders with ham and spam in their names") == EXIT_DONE;
+        good = refuse("there are no messages: give folders with ham and spam in their names");
     good = good && mail_corpus_sort(out);
     while (good && request->messages && out->count > request->messages) {
         out->count--;

@@ -36,9 +36,7 @@ static bool save(struct work *work)
     twin_error error = { 0 };
     twin_status status = twin_mail_commit(work->mail, &error);
     work->pending = 0;
-    if (status != TWIN_OK)
-        fail_status(mail_path(&work->request->mail), status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status(mail_path(&work->request->mail), status, &error);
 }
 
 /* Why nothing can be learnt from it; NULL: something can. Headers and text have no zero bytes, other files have some near
@@ -63,8 +61,7 @@ static bool leave_out(struct work *work, twin_text path, const char *why)
         warn("%.*s %s; it is left out", (int)path.length, path.bytes, why);
     if (!work->request->mail.shared.strict)
         return true;
-    fail("stopped at the first message that could not be read (--strict)");
-    return false;
+    return refuse("stopped at the first message that could not be read (--strict)");
 }
 
 static bool change(void *context, const twin_message *message, twin_text path)
@@ -83,10 +80,8 @@ static bool change(void *context, const twin_message *message, twin_text path)
         status = twin_mail_correct(&effect, work->mail, message, label, work->now, &error);
     else
         status = twin_mail_learn(&effect, work->mail, message, label, work->now, &error);
-    if (status != TWIN_OK) {
-        fail_status(mail_path(&work->request->mail), status, &error);
-        return false;
-    }
+    if (status != TWIN_OK)
+        return refuse_status(mail_path(&work->request->mail), status, &error);
     work->effects[effect]++;
     return ++work->pending < BATCH || save(work);
 }

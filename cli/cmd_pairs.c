@@ -261,9 +261,7 @@ static bool find_similar(struct pairs_run *run, twin_progress progress)
     run->counts = run->dedup ? twin_dedup_count(run->dedup).search : twin_similar_count(run->similar);
     run->found = seconds();
     progress_clear();
-    if (status != TWIN_OK)
-        fail_status("the search", status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the search", status, &error);
 }
 
 /* ---- results */
@@ -328,9 +326,7 @@ static bool print_results(struct pairs_run *run)
     run->written = run->audited = seconds();
     if (!output_is_good())
         return false;
-    if (status != TWIN_OK)
-        fail_status("the output", status, NULL);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the output", status, NULL);
 }
 
 static bool audit_run(struct pairs_run *run, twin_progress progress)
@@ -350,9 +346,7 @@ static bool audit_run(struct pairs_run *run, twin_progress progress)
                                        : twin_audit_run(&run->audit, run->collection, run->similar, audit, &error);
     run->audited = seconds();
     progress_clear();
-    if (status != TWIN_OK)
-        fail_status("the audit", status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the audit", status, &error);
 }
 
 /* ---- the command */

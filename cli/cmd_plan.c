@@ -36,11 +36,9 @@ static bool read_bloom(void *value, const struct option_row *row, const char *te
     struct bloom_goal *goal = value;
     char items[24];
     const char *colon = strchr(text, ':'), *end;
-    if (!colon || (size_t)(colon - text) >= sizeof items) {
-        fail("--%s: \"%s\" is not a number of items and a probability with a colon between, like 1M:0.01", row->name,
-             text);
-        return false;
-    }
+    if (!colon || (size_t)(colon - text) >= sizeof items)
+        return refuse("--%s: \"%s\" is not a number of items and a probability with a colon between, like 1M:0.01",
+                      row->name, text);
     snprintf(items, sizeof items, "%.*s", (int)(colon - text), text);
     if (!scan_count(&goal->items, items) || goal->items == 0) {
         fail_count("--bloom", items, 1, UINT64_MAX);
@@ -48,8 +46,7 @@ static bool read_bloom(void *value, const struct option_row *row, const char *te
     }
     if (scan_fraction(&goal->rate, colon + 1, &end) && *end == '\0' && goal->rate > 0 && goal->rate < 1)
         return true;
-    fail("--%s: \"%s\" is not a probability between 0 and 1", row->name, colon + 1);
-    return false;
+    return refuse("--%s: \"%s\" is not a probability between 0 and 1", row->name, colon + 1);
 }
 
 static const struct option_kind bloom_goal = { read_bloom, NULL };
@@ -60,8 +57,7 @@ static bool read_plot(void *value, const struct option_row *row, const char *tex
     *(const char **)value = text;
     if (length > 4 && strcmp(text + length - 4, ".svg") == 0)
         return true;
-    fail("--%s: \"%s\" does not end in .svg, the only format supported", row->name, text);
-    return false;
+    return refuse("--%s: \"%s\" does not end in .svg, the only format supported", row->name, text);
 }
 
 static const struct option_kind plot_file = { read_plot, NULL };
@@ -164,11 +160,9 @@ static bool make_plan(struct answer *out, const struct request *request)
     if (given(request, "threshold"))
         plan_slots(out, request);
     size_t banded = out->plan.bands * out->plan.rows;
-    if (banded > TWIN_MINHASH_MAX_SLOTS) {
-        fail("%zu bands of %zu rows need %zu hashes, but a signature has at most %d", out->plan.bands, out->plan.rows,
-             banded, (int)TWIN_MINHASH_MAX_SLOTS);
-        return false;
-    }
+    if (banded > TWIN_MINHASH_MAX_SLOTS)
+        return refuse("%zu bands of %zu rows need %zu hashes, but a signature has at most %d", out->plan.bands,
+                      out->plan.rows, banded, (int)TWIN_MINHASH_MAX_SLOTS);
     if (out->hashes == 0)
         out->hashes = banded;
     out->half_way = half_way(out->plan);

@@ -94,10 +94,8 @@ static bool find_in_collection(struct shown *shown, const struct shared_options 
         uint32_t number = 0;
         while (number < documents && !is_equal(twin_collection_id(NULL, collection, number), name))
             number++;
-        if (number == documents) {
-            fail("there is no document \"%s\" in the input", name);
-            return false;
-        }
+        if (number == documents)
+            return refuse("there is no document \"%s\" in the input", name);
         if (!keep_document(shown, which, collection, number))
             return false;
     }
@@ -147,10 +145,8 @@ static bool find_in_view(struct shown *shown, int which, const char *name, twin_
     twin_error error = { 0 };
     bool found = false;
     twin_status status = twin_index_find(&entry, &found, view, (twin_text){ name, strlen(name) }, &error);
-    if (status == TWIN_OK && !found) {
-        fail("there is no document \"%s\" in the index", name);
-        return false;
-    }
+    if (status == TWIN_OK && !found)
+        return refuse("there is no document \"%s\" in the index", name);
     if (status == TWIN_OK) {
         shown->id_is_number[which] = entry.id_is_number;
         status = twin_index_text(&text, view, entry, &error);
@@ -283,8 +279,7 @@ static bool print(const struct request *request, const struct shown *shown)
     style.columns = columns ? columns : SIDE_BY_SIDE;
     if (print_side_by_side(out, text_of(shown, 0), text_of(shown, 1), &shown->spans, style))
         return true;
-    fail_status("the output", TWIN_ENOMEM, NULL);
-    return false;
+    return refuse_status("the output", TWIN_ENOMEM, NULL);
 }
 
 /* ---- the command */

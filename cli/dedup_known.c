@@ -69,8 +69,7 @@ twin_text known_id(const struct known *known, const struct known_match *match)
 
 static bool no_memory(void)
 {
-    fail_status("the input", TWIN_ENOMEM, NULL);
-    return false;
+    return refuse_status("the input", TWIN_ENOMEM, NULL);
 }
 
 static bool append_id(twin_buffer *ids, struct known_match *match, twin_text id)

@@ -175,7 +175,7 @@ static bool write_each(const struct dedup_result *result, const char *folder)
 {
     char **names = names_in_folder(folder, result->input);
     if (!names)
-        return fail_status("the output", TWIN_ENOMEM, NULL), false;
+        return refuse_status("the output", TWIN_ENOMEM, NULL);
     bool good = mkdir(folder, 0777) == 0 || errno == EEXIST;
     if (!good)
         fail("%s: cannot be created: %s", folder, strerror(errno));

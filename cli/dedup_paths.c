@@ -101,7 +101,7 @@ static bool gather(struct names *out, const struct dedup_paths *paths, const twi
     size_t sources = twin_input_sources(input), others = paths->against ? paths->against->count : 0;
     out->items = calloc(paths->base->count + sources + others + 1, sizeof *out->items);
     if (!out->items)
-        return fail_status("the output", TWIN_ENOMEM, NULL), false;
+        return refuse_status("the output", TWIN_ENOMEM, NULL);
     for (size_t i = 0; i < paths->base->count; i++)
         if (!folders || is_folder(paths->base->arguments[i]))
             out->items[out->count++] = paths->base->arguments[i];
@@ -119,10 +119,8 @@ static bool is_free(const struct dedup_paths *paths, const struct names *read, c
 {
     const char *others[] = { paths->groups, paths->report };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i] && others[i] != output && is_same_output(output, others[i])) {
-            fail("%s: is the output of two options; give each a file of its own", output);
-            return false;
-        }
+        if (others[i] && others[i] != output && is_same_output(output, others[i]))
+            return refuse("%s: is the output of two options; give each a file of its own", output);
     return !overwrites_input(output, read->items, read->count);
 }
 
@@ -148,13 +146,11 @@ static bool outputs_are_free(const struct dedup_paths *paths, const twin_input *
 static bool folder_is_free(const struct dedup_paths *paths, const twin_input *input)
 {
     for (size_t i = 0; i < paths->base->count; i++)
-        if (strcmp(paths->base->arguments[i], "-") == 0) {
-            fail("standard input has no name for a file in %s; use -o FILE", paths->output);
-            return false;
-        }
+        if (strcmp(paths->base->arguments[i], "-") == 0)
+            return refuse("standard input has no name for a file in %s; use -o FILE", paths->output);
     char **names = names_in_folder(paths->output, input);
     if (!names)
-        return fail_status("the output", TWIN_ENOMEM, NULL), false;
+        return refuse_status("the output", TWIN_ENOMEM, NULL);
     bool good = output_is_possible(paths->output) && outputs_are_free(paths, input, names);
     free_names(names, input);
     return good;

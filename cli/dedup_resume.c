@@ -24,10 +24,8 @@ static bool describe_input(twin_buffer *out, const char *name)
 {
     struct stat known = { 0 };
     char line[128];
-    if (stat(name, &known) != 0) {
-        fail("%s: cannot be opened: %s", name, strerror(errno));
-        return false;
-    }
+    if (stat(name, &known) != 0)
+        return refuse("%s: cannot be opened: %s", name, strerror(errno));
     snprintf(line, sizeof line, "%jd %jd.%09ld\n", (intmax_t)known.st_size, (intmax_t)known.st_mtim.tv_sec,
              known.st_mtim.tv_nsec);
     return twin_buffer_append(out, line, strlen(line)) == TWIN_OK;
@@ -118,7 +116,7 @@ static FILE *open_stage(const struct resume *resume, const char *stage)
 }
 
 /* A file that does not fit is of no use: the stage is done again. */
-static void refuse(const struct resume *resume, const char *stage, const twin_error *error)
+static void warn_unusable(const struct resume *resume, const char *stage, const twin_error *error)
 {
     warn("%s/%s: %s; the stage is done again", resume->folder, stage, error->message);
 }
@@ -149,7 +147,7 @@ bool resume_collection(twin_collection **out, bool *found, const struct resume *
     fclose(file);
     *found = status == TWIN_OK;
     if (status == TWIN_EFORMAT || status == TWIN_EINVAL)
-        refuse(resume, SIGNATURES, &error);
+        warn_unusable(resume, SIGNATURES, &error);
     else if (status != TWIN_OK)
         fail_status("the signatures", status, &error);
     return *found || status == TWIN_EFORMAT || status == TWIN_EINVAL;
@@ -196,7 +194,7 @@ static twin_candidates *find_candidates(const struct resume *resume, const twin_
     FILE *file = open_stage(resume, CANDIDATES);
     if (file) {
         if (twin_candidates_read(&candidates, collection, (twin_saved_files){ &file, 1, NULL }, &error) != TWIN_OK)
-            refuse(resume, CANDIDATES, &error);
+            warn_unusable(resume, CANDIDATES, &error);
         fclose(file);
     }
     if (candidates)
@@ -236,7 +234,7 @@ static bool read_matches(twin_matches *out, const struct resume *resume, const t
     fclose(file);
     twin_buffer_clear(&field);
     if (status != TWIN_OK) {
-        refuse(resume, PAIRS, &error);
+        warn_unusable(resume, PAIRS, &error);
         twin_matches_clear(out);
     }
     return status == TWIN_OK;
@@ -252,10 +250,8 @@ static bool find_matches(twin_matches *out, const struct resume *resume, const t
     twin_status status = twin_dedup_match(out, collection, candidates, options, (twin_part){ 0 }, &error);
     progress_clear();
     twin_candidates_free(candidates);
-    if (status != TWIN_OK) {
-        fail_status("the search", status, &error);
-        return false;
-    }
+    if (status != TWIN_OK)
+        return refuse_status("the search", status, &error);
     struct matches_and_rule all = { out, collection, options };
     return keep(resume, PAIRS, write_matches, &all);
 }

@@ -20,8 +20,7 @@ static bool read_keep(void *value, const struct option_row *row, const char *tex
         memcpy(keep->field, text, (size_t)(colon - text));
         return true;
     }
-    fail("--%s: \"%s\" is not first, longest, shortest, FIELD:max or FIELD:min", row->name, text);
-    return false;
+    return refuse("--%s: \"%s\" is not first, longest, shortest, FIELD:max or FIELD:min", row->name, text);
 }
 
 static void show_keep(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
@@ -51,8 +50,7 @@ static bool read_part(void *value, const struct option_row *row, const char *tex
         part->number--;
         return true;
     }
-    fail("--%s: \"%s\" is not a part such as 2/8, from 1/8 to 8/8", row->name, text);
-    return false;
+    return refuse("--%s: \"%s\" is not a part such as 2/8, from 1/8 to 8/8", row->name, text);
 }
 
 static void show_part(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)

@@ -85,10 +85,8 @@ static bool add_file(const struct update_run *run, const char *path, twin_index_
         fail_status(run->index, status, &error);
     twin_input_free(input);
     twin_index_close(index);
-    if (status == TWIN_OK && unlink(path) != 0 && errno != ENOENT) {
-        fail("%s: cannot be removed: %s", path, strerror(errno));
-        return false;
-    }
+    if (status == TWIN_OK && unlink(path) != 0 && errno != ENOENT)
+        return refuse("%s: cannot be removed: %s", path, strerror(errno));
     return status == TWIN_OK;
 }
 
@@ -148,10 +146,8 @@ static bool write_document(FILE *out, const twin_collection *collection, twin_sc
     twin_error error = { 0 };
     bool is_number;
     twin_status status = twin_collection_document(&document, collection, scratch, number, &error);
-    if (status != TWIN_OK) {
-        fail_status("the input", status, &error);
-        return false;
-    }
+    if (status != TWIN_OK)
+        return refuse_status("the input", status, &error);
     struct record record = record_begin(out, true);
     twin_text id = twin_collection_id(&is_number, collection, number);
     record_id(&record, "id", id, is_number);

@@ -55,7 +55,7 @@ static bool finish_batch(struct bulk *bulk)
         const struct entry *entry = &bulk->entries[i];
         twin_text path = { bulk->bytes.bytes + entry->path, entry->path_length };
         if (entry->status != TWIN_OK)
-            good = fail_status("a message", entry->status, NULL) == EXIT_DONE;
+            good = refuse_status("a message", entry->status, NULL);
         else
             good = bulk->visit(bulk->context, bulk->workers[0].mail, &entry->verdict, path);
     }
@@ -74,7 +74,7 @@ static bool gather(void *context, twin_text raw, twin_text path)
     entry->path_length = path.length;
     if (twin_buffer_append(&bulk->bytes, raw.bytes, raw.length) != TWIN_OK ||
         twin_buffer_append(&bulk->bytes, path.bytes, path.length) != TWIN_OK)
-        return fail_status("mail", TWIN_ENOMEM, NULL) == EXIT_DONE;
+        return refuse_status("mail", TWIN_ENOMEM, NULL);
     return (bulk->count < MESSAGES && bulk->bytes.length < BYTES) || finish_batch(bulk);
 }
 
@@ -89,9 +89,7 @@ static bool hire(struct bulk *bulk, twin_mail *mail, size_t count)
         if (status == TWIN_OK)
             status = twin_mail_borrow(&bulk->workers[i].mail, mail, &error);
     }
-    if (status != TWIN_OK)
-        fail_status("mail", status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("mail", status, &error);
 }
 
 static void dismiss(struct bulk *bulk, size_t count)

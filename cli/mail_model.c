@@ -35,16 +35,12 @@ const char *mail_path(const struct mail_request *request)
 static bool make_folders(const char *path)
 {
     char folder[PATH_MAX];
-    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder) {
-        fail("%s: the name is too long", path);
-        return false;
-    }
+    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
+        return refuse("%s: the name is too long", path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-            fail("%s could not be created: %s", folder, strerror(errno));
-            return false;
-        }
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+            return refuse("%s could not be created: %s", folder, strerror(errno));
         *slash = '/';
     }
     return true;

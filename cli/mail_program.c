@@ -47,10 +47,8 @@ bool mail_program_enter(char **arguments)
     char folder[4096];
     if (twin_message_available() == TWIN_OK)
         return true;
-    if (!find_own_folder(folder, sizeof folder)) {
-        fail("%s cannot be found", NAME);
-        return false;
-    }
+    if (!find_own_folder(folder, sizeof folder))
+        return refuse("%s cannot be found", NAME);
     run_from(folder, "", arguments);
     if (errno == ENOENT)
         run_from(folder, TWIN_MAIL_FOLDER "/", arguments);

@@ -108,14 +108,11 @@ static bool choose_cpu(void)
     twin_cpu level;
     if (!name || !*name)
         return true;
-    if (twin_cpu_from_name(&level, name) != TWIN_OK) {
-        fail("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name);
-        return false;
-    }
+    if (twin_cpu_from_name(&level, name) != TWIN_OK)
+        return refuse("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name);
     if (twin_cpu_use(level) == TWIN_OK)
         return true;
-    fail("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best()));
-    return false;
+    return refuse("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best()));
 }
 
 /* Those of main(), as they were given: reading options puts them into another order. */

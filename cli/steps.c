@@ -93,7 +93,7 @@ static bool add_name(struct inputs_noted *inputs, const char *name)
         inputs->capacity = 2 * inputs->capacity + 16;
         const char **grown = realloc(inputs->names, inputs->capacity * sizeof *grown);
         if (!grown)
-            return fail_status("the inputs", TWIN_ENOMEM, NULL), false;
+            return refuse_status("the inputs", TWIN_ENOMEM, NULL);
         inputs->names = grown;
     }
     inputs->names[inputs->count++] = name;
@@ -113,17 +113,14 @@ static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, cons
         else
             settings = (size_t)(item - note->bytes) + strlen(item) + 1;
     }
-    if (!good || !name) {
-        fail("%s: was not written by twinsift sign", file);
-        return false;
-    }
+    if (!good || !name)
+        return refuse("%s: was not written by twinsift sign", file);
     if (!inputs->settings.bytes) {
         inputs->settings = (twin_text){ note->bytes, settings };
         for (item = note->bytes; item < note->bytes + settings; item += strlen(item) + 1)
             read_setting(&inputs->options, item);
     } else if (settings != inputs->settings.length || memcmp(note->bytes, inputs->settings.bytes, settings) != 0) {
-        fail("%s: was signed with other options than the files before it", file);
-        return false;
+        return refuse("%s: was signed with other options than the files before it", file);
     }
     return true;
 }
@@ -164,7 +161,7 @@ static bool open_files(struct steps *steps, const struct request_base *base, uns
     }
     steps->notes = calloc(base->count + 1, sizeof *steps->notes);
     if (!good || !steps->notes)
-        return fail_status("the files", TWIN_ENOMEM, NULL), false;
+        return refuse_status("the files", TWIN_ENOMEM, NULL);
     for (size_t i = 0; i < base->count && good; i++) {
         FILE *file = fopen(base->arguments[i], "rbe");
         if (!file)
@@ -261,10 +258,8 @@ void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, t
 
 bool steps_output_is_good(const char *output, const struct request_base *base)
 {
-    if (!output) {
-        fail("give the file to be written: -o FILE");
-        return false;
-    }
+    if (!output)
+        return refuse("give the file to be written: -o FILE");
     return output_is_possible(output) && !overwrites_input(output, base->arguments, base->count);
 }
 

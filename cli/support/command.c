@@ -133,8 +133,8 @@ static void refuse_long(const struct request_base *request, const struct option_
 }
 
 /* Explains why getopt_long() has refused an option. */
-static void refuse(const struct request_base *request, const struct option_row *const *rows, size_t count, int answer,
-                   const char *word)
+static void explain_refusal(const struct request_base *request, const struct option_row *const *rows, size_t count,
+                            int answer, const char *word)
 {
     const struct command *command = request->command;
     char name[OPTION_VALUE_ROOM] = "";
@@ -206,7 +206,7 @@ static int read_options(struct request_base *request, int argc, char **argv)
     optind = 0; /* begins anew */
     for (int option; (option = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
         if (option == '?' || option == ':') {
-            refuse(request, rows, count, option, argv[optind - 1]);
+            explain_refusal(request, rows, count, option, argv[optind - 1]);
             return EXIT_ERROR;
         }
         const struct option_row *row = row_of(rows, count, option);

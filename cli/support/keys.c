@@ -33,10 +33,8 @@ bool read_key(uint64_t key[2], const char *path)
 {
     char text[64];
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        fail("%s: could not be opened: %s", path, strerror(errno));
-        return false;
-    }
+    if (!file)
+        return refuse("%s: could not be opened: %s", path, strerror(errno));
     size_t length = fread(text, 1, sizeof text, file);
     bool failed = ferror(file) != 0;
     fclose(file);
@@ -52,6 +50,5 @@ bool draw_random(void *out, size_t bytes)
 {
     if (getrandom(out, bytes, 0) == (ssize_t)bytes)
         return true;
-    fail("random bits could not be drawn: %s", strerror(errno));
-    return false;
+    return refuse("random bits could not be drawn: %s", strerror(errno));
 }

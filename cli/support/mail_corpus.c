@@ -77,10 +77,8 @@ static bool add_line(struct mail_corpus *out, const char *index, char *text, siz
     struct mail_line line = { .date = INT64_MIN };
     if (!word)
         return true;
-    if (!path || !read_judgement(&line, word)) {
-        fail("%s:%zu: expected \"spam PATH\" or \"ham PATH\"", index, number);
-        return false;
-    }
+    if (!path || !read_judgement(&line, word))
+        return refuse("%s:%zu: expected \"spam PATH\" or \"ham PATH\"", index, number);
     line.path = join_path(index, path);
     line.name = strdup(path);
     return append(out, line);
@@ -92,10 +90,8 @@ bool mail_corpus_read_index(struct mail_corpus *out, const char *path, size_t mo
     char *text = NULL;
     size_t room = 0, number = 0;
     bool good = true;
-    if (!file) {
-        fail("%s could not be opened: %s", path, strerror(errno));
-        return false;
-    }
+    if (!file)
+        return refuse("%s could not be opened: %s", path, strerror(errno));
     while (good && out->count < most && getline(&text, &room, file) >= 0)
         good = add_line(out, path, text, ++number);
     if (good && ferror(file)) {
@@ -224,11 +220,11 @@ bool mail_corpus_add_folder(struct mail_corpus *out, const char *folder)
         fail("%s could not be read: %s", folder, strerror(errno));
     for (FTSENT *entry; good && (entry = fts_read(walk));) {
         if (entry->fts_info == FTS_F && entry->fts_level == 0)
-            good = fail("%s is a file: give folders, or an index with --trec", folder) == EXIT_DONE;
+            good = refuse("%s is a file: give folders, or an index with --trec", folder);
         else if (entry->fts_info == FTS_F)
             good = add_file(out, entry);
         else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS)
-            good = fail("%s could not be read: %s", entry->fts_path, strerror(entry->fts_errno)) == EXIT_DONE;
+            good = refuse("%s could not be read: %s", entry->fts_path, strerror(entry->fts_errno));
     }
     if (walk)
         fts_close(walk);

@@ -49,17 +49,13 @@ static bool ask(struct opinion *out, const struct trial_filter *filter, const tw
         twin_mail_opinion opinion;
         twin_status status = twin_mail_baseline_judge(&opinion, filter->baseline, message);
         *out = (struct opinion){ .score = opinion.score, .spam = opinion.is_spam };
-        if (status != TWIN_OK)
-            fail_status("the filter", status, NULL);
-        return status == TWIN_OK;
+        return status == TWIN_OK || refuse_status("the filter", status, NULL);
     }
     twin_mail_verdict verdict;
     twin_mail_check_options options = { .method = filter->method, .trusted = filter->trusted };
     twin_status status = twin_mail_check(&verdict, filter->mail, message, options, &error);
-    if (status != TWIN_OK) {
-        fail_status("the model", status, &error);
-        return false;
-    }
+    if (status != TWIN_OK)
+        return refuse_status("the model", status, &error);
     *out = (struct opinion){ .score = verdict.log_odds,
                              .spam = verdict.label && strcmp(verdict.label, TWIN_MAIL_SPAM) == 0,
                              .unsure = !verdict.label };
@@ -108,9 +104,7 @@ static bool teach(struct trial *trial, const twin_message *message, bool spam)
     trial->out->learnt++;
     if (status == TWIN_OK && !filter->baseline && trial->out->learnt % 1000 == 0)
         status = twin_mail_commit(filter->mail, &error);
-    if (status != TWIN_OK)
-        fail_status("the model", status, &error);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the model", status, &error);
 }
 
 static bool learn(struct trial *trial, const struct mail_line *line, const twin_message *message)
@@ -145,9 +139,7 @@ static bool begin(struct trial *trial, size_t count)
     twin_status status = trial->out->judgements
                              ? twin_message_reader_create(&trial->reader, (twin_message_options){ 0 })
                              : TWIN_ENOMEM;
-    if (status != TWIN_OK)
-        fail_status("the corpus", status, NULL);
-    return status == TWIN_OK;
+    return status == TWIN_OK || refuse_status("the corpus", status, NULL);
 }
 
 static void end(struct trial *trial)

@@ -48,11 +48,13 @@ static void print_message(const char *style, const char *format, va_list argumen
         free(sentence);
 }
 
+static const char bold_red[] = "\033[1;31m", bold_yellow[] = "\033[1;33m";
+
 int fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message("\033[1;31m", format, arguments);
+    print_message(bold_red, format, arguments);
     va_end(arguments);
     return EXIT_ERROR;
 }
@@ -61,7 +63,7 @@ void warn(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message("\033[1;33m", format, arguments);
+    print_message(bold_yellow, format, arguments);
     va_end(arguments);
 }
 

@@ -25,6 +25,10 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports a failed call: the sentence of `error` if it has one, else `what` and the status in words. */
 int fail_status(const char *what, twin_status status, const twin_error *error);
 
+/* The same for a function that returns whether it succeeded: false. Macros, so that a static analyser sees that. */
+#define refuse(...) (fail(__VA_ARGS__), false)
+#define refuse_status(what, status, error) (fail_status(what, status, error), false)
+
 /* Whether messages are coloured. */
 void messages_color(enum color when);
 

@@ -28,8 +28,7 @@ static bool read_text(void *value, const struct option_row *row, const char *tex
     *(const char **)value = text;
     if (*text)
         return true;
-    fail("--%s: the value is empty", row->name);
-    return false;
+    return refuse("--%s: the value is empty", row->name);
 }
 
 static void show_text(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
@@ -44,10 +43,8 @@ const struct option_kind option_text = { read_text, show_text };
 static bool read_list(void *value, const struct option_row *row, const char *text)
 {
     struct option_texts *texts = value;
-    if (texts->count == OPTION_MOST_TEXTS) {
-        fail("--%s: may be given %d times at most", row->name, (int)OPTION_MOST_TEXTS);
-        return false;
-    }
+    if (texts->count == OPTION_MOST_TEXTS)
+        return refuse("--%s: may be given %d times at most", row->name, (int)OPTION_MOST_TEXTS);
     return read_text(&texts->items[texts->count++], row, text);
 }
 
@@ -161,8 +158,8 @@ static bool read_seed(void *value, const struct option_row *row, const char *tex
     }
     if (end && *end == '\0' && errno == 0)
         return true;
-    fail("--%s: \"%s\" is not random, and not a whole number from 0 to %" PRIu64, row->name, text, UINT64_MAX);
-    return false;
+    return refuse("--%s: \"%s\" is not random, and not a whole number from 0 to %" PRIu64, row->name, text,
+                  UINT64_MAX);
 }
 
 static void show_seed(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
@@ -195,8 +192,7 @@ static bool read_fraction(void *value, const struct option_row *row, const char 
     const char *end;
     if (scan_fraction(value, text, &end) && *end == '\0')
         return true;
-    fail("--%s: \"%s\" is not a number from 0 to 1", row->name, text);
-    return false;
+    return refuse("--%s: \"%s\" is not a number from 0 to 1", row->name, text);
 }
 
 static void show_fraction(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
@@ -215,9 +211,9 @@ static bool read_point(void *value, const struct option_row *row, const char *te
     if (scan_fraction(&out->similarity, text, &end) && *end == ':' &&
         scan_fraction(&out->probability, end + 1, &end) && *end == '\0')
         return true;
-    fail("--%s: \"%s\" is not a similarity and a probability from 0 to 1 with a colon between, like 0.9:0.99",
-         row->name, text);
-    return false;
+    return refuse(
+        "--%s: \"%s\" is not a similarity and a probability from 0 to 1 with a colon between, like 0.9:0.99",
+        row->name, text);
 }
 
 const struct option_kind option_point = { read_point, NULL };
@@ -260,8 +256,7 @@ static bool read_choice(void *value, const struct option_row *row, const char *t
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", word);
     }
-    fail("--%s: \"%s\" is not one of %s", row->name, text, list);
-    return false;
+    return refuse("--%s: \"%s\" is not one of %s", row->name, text, list);
 }
 
 static void show_choice(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)

@@ -108,10 +108,8 @@ static int reason_not_writable(const char *output)
 
 bool output_is_possible(const char *output)
 {
-    if (packed_otherwise(output)) {
-        fail("%s: cannot be compressed like that; name it .gz or .zst", output);
-        return false;
-    }
+    if (packed_otherwise(output))
+        return refuse("%s: cannot be compressed like that; name it .gz or .zst", output);
     int reason = strcmp(output, "-") == 0 ? 0 : reason_not_writable(output);
     if (reason)
         fail("%s: cannot be written: %s", output, strerror(reason));

@@ -45,17 +45,14 @@ static bool choose_slots(struct shared_options *shared)
         plan->bands = *slots / plan->rows;
     else if (plan->bands && !plan->rows)
         plan->rows = *slots / plan->bands;
-    if ((plan->rows || plan->bands) && !(plan->rows && plan->bands)) {
-        fail("%zu %s do not fit into %zu hashes", plan->rows ? plan->rows : plan->bands,
-             plan->rows ? "rows" : "bands", *slots);
-        return false;
-    }
+    if ((plan->rows || plan->bands) && !(plan->rows && plan->bands))
+        return refuse("%zu %s do not fit into %zu hashes", plan->rows ? plan->rows : plan->bands,
+                      plan->rows ? "rows" : "bands", *slots);
     if (banded <= *slots)
         return true;
     bool by_choice = shared->hashes || shared->error > 0;
-    fail("%zu bands of %zu rows need %zu hashes, but a signature has %s%zu", plan->bands, plan->rows, banded,
-         by_choice ? "" : "at most ", by_choice ? *slots : (size_t)TWIN_MINHASH_MAX_SLOTS);
-    return false;
+    return refuse("%zu bands of %zu rows need %zu hashes, but a signature has %s%zu", plan->bands, plan->rows, banded,
+                  by_choice ? "" : "at most ", by_choice ? *slots : (size_t)TWIN_MINHASH_MAX_SLOTS);
 }
 
 /* Everything random follows from the seed, or from the key. */
@@ -75,10 +72,8 @@ bool search_options_finish(struct shared_options *shared)
 {
     twin_scheme *scheme = &shared->scheme;
     const char *sentence = contradiction(shared);
-    if (sentence) {
-        fail("%s", sentence);
-        return false;
-    }
+    if (sentence)
+        return refuse("%s", sentence);
     if (!choose_slots(shared))
         return false;
     if (scheme->normal == TWIN_NORMAL_CHECK && scheme->shingle.kind == TWIN_SHINGLE_BYTE)
@@ -121,10 +116,8 @@ bool complete_scheme(twin_scheme *out, const struct shared_options *shared, twin
     if (measure == TWIN_CONTAINMENT)
         leave_bands(out, shared);
     twin_status status = twin_scheme_complete(out, &error);
-    if (status != TWIN_OK) {
-        fail_status("the options", status, &error);
-        return false;
-    }
+    if (status != TWIN_OK)
+        return refuse_status("the options", status, &error);
     if (measure == TWIN_JACCARD)
         warn_missed(out, shared);
     return true;

@@ -16,9 +16,8 @@ static bool read_shingle(void *value, const struct option_row *row, const char *
 {
     if (twin_shingle_parse(value, text) == TWIN_OK)
         return true;
-    fail("--%s: \"%s\" is not auto, char:N, word:N, stop:N or byte:N with N from 1 to %d", row->name, text,
-         (int)TWIN_SHINGLE_MAX_WIDTH);
-    return false;
+    return refuse("--%s: \"%s\" is not auto, char:N, word:N, stop:N or byte:N with N from 1 to %d", row->name, text,
+                  (int)TWIN_SHINGLE_MAX_WIDTH);
 }
 
 static void show_shingle(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
@@ -48,8 +47,7 @@ static bool read_sets(void *value, const struct option_row *row, const char *tex
     input->separator = text ? text[0] : '\t';
     if (!text || (strlen(text) == 1 && text[0] != '\n'))
         return true;
-    fail("--%s: \"%s\" is not a single byte that separates a set from its element", row->name, text);
-    return false;
+    return refuse("--%s: \"%s\" is not a single byte that separates a set from its element", row->name, text);
 }
 
 static const struct option_kind sets_input = { read_sets, NULL };
@@ -72,9 +70,8 @@ static bool read_error(void *value, const struct option_row *row, const char *te
     size_t slots = twin_plan_slots(*(double *)value);
     if (slots > 0 && slots <= TWIN_MINHASH_MAX_SLOTS)
         return true;
-    fail("--%s: %s would need more than %d hashes; the lowest error is 1/256", row->name, text,
-         (int)TWIN_MINHASH_MAX_SLOTS);
-    return false;
+    return refuse("--%s: %s would need more than %d hashes; the lowest error is 1/256", row->name, text,
+                  (int)TWIN_MINHASH_MAX_SLOTS);
 }
 
 static const struct option_kind estimate_error = { read_error, NULL };
@@ -125,8 +122,7 @@ static bool read_wait(void *value, const struct option_row *row, const char *tex
     *(double *)value = text && isdigit((unsigned char)text[0]) ? strtod(text, &end) : HUGE_VAL;
     if (!text || (end && *end == '\0'))
         return true;
-    fail("--%s: \"%s\" is not a number of seconds", row->name, text);
-    return false;
+    return refuse("--%s: \"%s\" is not a number of seconds", row->name, text);
 }
 
 static const struct option_kind patience = { read_wait, NULL };
@@ -245,6 +241,5 @@ bool make_exec(twin_exec *out, const struct shared_options *shared)
         return false;
     if (twin_exec_make(out, shared->executor, (int)threads) == TWIN_OK)
         return true;
-    fail("--executor: %s is not available in this build", twin_executor_name(shared->executor));
-    return false;
+    return refuse("--executor: %s is not available in this build", twin_executor_name(shared->executor));
 }

@@ -83,14 +83,10 @@ bool word_list_read_lines(struct word_list *out, const char *name)
     *out = (struct word_list){ .file = bytes.bytes };
     if (status == TWIN_OK)
         out->words = malloc(count_lines(bytes.bytes, bytes.length) * sizeof *out->words);
-    if (status == TWIN_ESTOPPED || (status == TWIN_OK && !out->words)) {
-        fail("%s: %s", name, twin_status_text(TWIN_ENOMEM));
-        return false;
-    }
-    if (status != TWIN_OK) {
-        fail_status(name, status, &error);
-        return false;
-    }
+    if (status == TWIN_ESTOPPED || (status == TWIN_OK && !out->words))
+        return refuse("%s: %s", name, twin_status_text(TWIN_ENOMEM));
+    if (status != TWIN_OK)
+        return refuse_status(name, status, &error);
     if (bytes.length)
         out->count = split_lines(out->words, bytes.bytes, bytes.length);
     return true;
@@ -103,10 +99,8 @@ bool word_list_read(struct word_list *out, const char *path)
     if (!read_whole(&out->file, &length, path))
         return false;
     out->words = malloc(count_lines(out->file, length) * sizeof *out->words);
-    if (!out->words) {
-        fail("%s: %s", path, twin_status_text(TWIN_ENOMEM));
-        return false;
-    }
+    if (!out->words)
+        return refuse("%s: %s", path, twin_status_text(TWIN_ENOMEM));
     out->count = split(out->words, out->file, length);
     if (out->count == 0)
         fail("%s: there are no words in it", path);
