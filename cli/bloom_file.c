@@ -1,21 +1,15 @@
 /* bloom_file.c — filters in files, and their keys. */
 #include "bloom_file.h"
 #include "support/keys.h"
+#include "support/paths.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *bloom_path(const struct shared_options *shared)
 {
     return shared->base.arguments[0];
-}
-
-static bool is_missing(const char *path)
-{
-    return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
 twin_bloom *open_filter(const struct shared_options *shared, const char *path, twin_bloom_access how)

@@ -4,6 +4,7 @@
  * fetch the cache lines of many items at once. A line that does not end in its block is kept until it does. */
 #include "bloom_file.h"
 
+#include "support/paths.h"
 #include "support/progress.h"
 
 #include <inttypes.h>
@@ -90,18 +91,13 @@ static bool take_block(void *context, const char *bytes, size_t length)
     return take_items(&taken, reading->work, bytes, length) && keep_rest(reading, bytes + taken, length - taken);
 }
 
-static bool is_standard_input(const char *name)
-{
-    return strcmp(name, "-") == 0;
-}
-
 /* The bytes of all inputs, or 0 when one is not a regular file. */
 static uint64_t total_size(const char *const *names, size_t count)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) {
         struct stat status;
-        bool known = is_standard_input(names[i]) ? fstat(STDIN_FILENO, &status) == 0 : stat(names[i], &status) == 0;
+        bool known = is_standard(names[i]) ? fstat(STDIN_FILENO, &status) == 0 : stat(names[i], &status) == 0;
         if (!known || !S_ISREG(status.st_mode))
             return 0;
         total += (uint64_t)status.st_size;

@@ -12,15 +12,14 @@
 #include "support/inputs.h"
 #include "support/memory.h"
 #include "support/messages.h"
+#include "support/paths.h"
 #include "support/progress.h"
 #include "support/record.h"
 #include "support/search_options.h"
 #include "support/usage.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 struct request {
     struct shared_options shared;
@@ -106,7 +105,7 @@ static const char *cannot_resume(const struct request *request)
     if (request->update || request->against.count)
         return "--resume does not go with --against and --update, which can be run again from the start";
     for (size_t i = 0; i < base->count; i++)
-        if (strcmp(base->arguments[i], "-") == 0)
+        if (is_standard(base->arguments[i]))
             return "--resume: standard input cannot be read again; give a file";
     return NULL;
 }
@@ -410,7 +409,7 @@ static bool open_input(struct run *run, twin_progress progress)
         return false;
     if (!request->update)
         return true;
-    if (access(request->update, F_OK) != 0 && errno == ENOENT)
+    if (is_missing(request->update))
         return refuse("%s: there is no such index; 'twinsift index create %s' creates it", request->update,
                       request->update);
     run->update = (struct update_run){ .index = request->update,
@@ -456,7 +455,7 @@ static int run_dedup(void *context)
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
-    if (request->output && strcmp(request->output, "-") == 0)
+    if (request->output && is_standard(request->output))
         request->output = NULL;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
                 load_stop_words(&request->shared, &stop_words) &&

@@ -5,9 +5,8 @@
 #include "dedup_rule.h"
 #include "steps.h"
 #include "support/messages.h"
+#include "support/paths.h"
 #include "support/progress.h"
-
-#include <string.h>
 
 struct request {
     struct shared_options shared;
@@ -57,8 +56,7 @@ static int run_filter(void *context)
     struct known known = { 0 };
     twin_dedup *dedup = NULL;
     twin_exec exec;
-    size_t length = request->output ? strlen(request->output) : 0;
-    if (request->part.of && (length == 0 || request->output[length - 1] != '/'))
+    if (request->part.of && !(request->output && names_folder(request->output)))
         return fail("--part: a part of the inputs is written to a folder: -o FOLDER/");
     if (!make_exec(&exec, &request->shared))
         return EXIT_ERROR;

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "index_file.h"
 #include "support/escape.h"
+#include "support/paths.h"
 #include "support/word_list.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static bool list_ids(struct word_list *out, twin_index *index, const struct shar
 {
     const char *const *names = shared->base.arguments + 1;
     size_t count = shared->base.count - 1;
-    if (count == 1 && strcmp(names[0], "-") == 0)
+    if (count == 1 && is_standard(names[0]))
         return read_ids(out, index, shared);
     out->words = malloc(count * sizeof *out->words);
     if (!out->words)

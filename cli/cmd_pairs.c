@@ -8,6 +8,7 @@
 #include "support/inputs.h"
 #include "support/messages.h"
 #include "support/overwrite.h"
+#include "support/paths.h"
 #include "support/progress.h"
 #include "support/record.h"
 #include "support/results.h"
@@ -123,10 +124,10 @@ static const char *against_contradiction(const struct pairs_request *request)
     bool pipes[2] = { false, false }, index = false;
     for (size_t i = 0; i < request->against.count; i++) {
         index |= is_index(request->against.items[i]);
-        pipes[0] |= strcmp(request->against.items[i], "-") == 0;
+        pipes[0] |= is_standard(request->against.items[i]);
     }
     for (size_t i = 0; i < base->count; i++)
-        pipes[1] |= strcmp(base->arguments[i], "-") == 0;
+        pipes[1] |= is_standard(base->arguments[i]);
     if (request->against.count == 0)
         return NULL;
     if (request->measure == MEASURE_EDIT)

@@ -7,6 +7,7 @@
 #include "show_diff.h"
 #include "support/escape.h"
 #include "support/inputs.h"
+#include "support/paths.h"
 #include "support/progress.h"
 #include "support/record.h"
 #include "support/results.h"

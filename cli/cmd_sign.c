@@ -5,6 +5,7 @@
 #include "support/inputs.h"
 #include "support/memory.h"
 #include "support/messages.h"
+#include "support/paths.h"
 #include "support/progress.h"
 #include "support/search_options.h"
 #include "support/usage.h"
@@ -76,7 +77,7 @@ static const char *contradiction(const struct request *request)
     if (request->shared.input.format == TWIN_INPUT_SETS)
         return "--sets: sets have no text to be signed; use pairs or dedup";
     for (size_t i = 0; i < base->count; i++)
-        if (base->arguments[i][0] == '-' && !base->arguments[i][1])
+        if (is_standard(base->arguments[i]))
             return "standard input cannot be read again by the next steps; give a file";
     return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "support/messages.h"
 #include "support/output_file.h"
+#include "support/paths.h"
 #include "support/record.h"
 #include "support/results.h"
 
@@ -142,9 +143,7 @@ static bool write_one(const struct dedup_result *result, const char *path)
 /* A folder whose files are read as lines or tables has no documents of its own: each of those files has an output. */
 static bool is_folder_of_files(const struct dedup_result *result, struct dedup_range range)
 {
-    struct stat about;
-    return range.begin == range.end && stat(twin_input_name(result->input, range.source), &about) == 0 &&
-           S_ISDIR(about.st_mode);
+    return range.begin == range.end && is_folder(twin_input_name(result->input, range.source));
 }
 
 /* Writes each output; their names come when all are written. */
@@ -188,7 +187,7 @@ static bool write_kept(const struct dedup_result *result, const char *path)
 {
     if (strcmp(path, "-") == 0)
         return write_all(stdout, result) && fflush(stdout) == 0 && output_is_good();
-    return path[strlen(path) - 1] == '/' ? write_each(result, path) : write_one(result, path);
+    return names_folder(path) ? write_each(result, path) : write_one(result, path);
 }
 
 /* ---- groups ---- */

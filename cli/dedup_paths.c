@@ -4,11 +4,11 @@
 
 #include "support/messages.h"
 #include "support/overwrite.h"
+#include "support/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- one output per input ---- */
 
@@ -90,12 +90,6 @@ struct names {
     size_t count;
 };
 
-static bool is_folder(const char *name)
-{
-    struct stat known;
-    return stat(name, &known) == 0 && S_ISDIR(known.st_mode);
-}
-
 static bool gather(struct names *out, const struct dedup_paths *paths, const twin_input *input, bool folders)
 {
     size_t sources = twin_input_sources(input), others = paths->against ? paths->against->count : 0;
@@ -146,7 +140,7 @@ static bool outputs_are_free(const struct dedup_paths *paths, const twin_input *
 static bool folder_is_free(const struct dedup_paths *paths, const twin_input *input)
 {
     for (size_t i = 0; i < paths->base->count; i++)
-        if (strcmp(paths->base->arguments[i], "-") == 0)
+        if (is_standard(paths->base->arguments[i]))
             return refuse("standard input has no name for a file in %s; use -o FILE", paths->output);
     char **names = names_in_folder(paths->output, input);
     if (!names)
@@ -160,9 +154,9 @@ static bool standard_input_is_read_once(const struct dedup_paths *paths)
 {
     size_t times = 0;
     for (size_t i = 0; i < paths->base->count; i++)
-        times += strcmp(paths->base->arguments[i], "-") == 0;
+        times += is_standard(paths->base->arguments[i]);
     for (size_t i = 0; paths->against && i < paths->against->count; i++)
-        times += strcmp(paths->against->items[i], "-") == 0;
+        times += is_standard(paths->against->items[i]);
     if (times > 1)
         fail("standard input can be read only once");
     return times <= 1;
@@ -172,7 +166,7 @@ bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *inp
 {
     struct names read = { 0 };
     const char *output = paths->output;
-    bool to_folder = output && output[strlen(output) - 1] == '/';
+    bool to_folder = output && names_folder(output);
     bool good = standard_input_is_read_once(paths) && gather(&read, paths, input, false) &&
                 (!paths->groups || is_good(paths, &read, paths->groups)) &&
                 (!paths->report || is_good(paths, &read, paths->report)) &&

@@ -1,15 +1,14 @@
 /* index_file.c — what the verbs of twinsift index share. */
 #include "index_file.h"
 
+#include "support/paths.h"
 #include "support/progress.h"
 #include "support/search_options.h"
 #include "support/usage.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 const char *index_path(const struct shared_options *shared)
 {
@@ -76,7 +75,7 @@ twin_index *index_open(struct shared_options *shared, twin_index_access mode)
         status = twin_index_open(&index, index_path(shared), mode, &error);
     while (wait_for_lock(status, end));
     if (status != TWIN_OK) {
-        bool missing = access(index_path(shared), F_OK) != 0 && errno == ENOENT;
+        bool missing = is_missing(index_path(shared));
         if (missing && mode == TWIN_INDEX_WRITE)
             fail("%s; 'twinsift index create' creates an index", error.message);
         else

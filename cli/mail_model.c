@@ -2,6 +2,7 @@
 #include "mail_model.h"
 
 #include "support/keys.h"
+#include "support/paths.h"
 #include "support/progress.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 int64_t mail_now(void)
 {
@@ -52,11 +52,6 @@ bool mail_key(twin_mail_options *out, uint64_t key[2], const struct mail_request
         return true;
     out->key = key;
     return read_key(key, request->key_file);
-}
-
-static bool is_missing(const char *path)
-{
-    return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
 twin_mail *mail_open(const struct mail_request *request, twin_mail_access access, const twin_mail_options *create)

@@ -44,12 +44,6 @@ static void remark_folders(const twin_input *input)
     }
 }
 
-bool is_index(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".twin") == 0;
-}
-
 twin_input *open_named_inputs(const struct shared_options *shared, const char *const *names, size_t count,
                               twin_progress progress)
 {

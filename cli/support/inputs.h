@@ -8,9 +8,6 @@
  * --temp or $TMPDIR; release with twin_input_free(). NULL: the error has been reported. */
 twin_input *open_inputs(const struct shared_options *shared, size_t first, twin_progress progress);
 
-/* Whether a name is that of an index, and not of an input: FILE.twin. */
-bool is_index(const char *name);
-
 /* The same for inputs by their names. */
 twin_input *open_named_inputs(const struct shared_options *shared, const char *const *names, size_t count,
                               twin_progress progress);

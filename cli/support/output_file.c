@@ -3,6 +3,7 @@
 
 #include "messages.h"
 #include "packed_file.h"
+#include "paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,7 +204,7 @@ bool output_file_open(struct output_file *out, const char *path)
     struct stat known;
     bool exists = stat(path, &known) == 0;
     *out = (struct output_file){ 0 };
-    if (strcmp(path, "-") == 0)
+    if (is_standard(path))
         return open_standard(out, STDOUT_FILENO);
     int stream = exists ? standard_stream(&known) : -1;
     if (stream >= 0)

@@ -3,6 +3,7 @@
 
 #include "messages.h"
 #include "packed_file.h"
+#include "paths.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static char *canonical(const char *path)
 bool is_same_output(const char *a, const char *b)
 {
     struct stat known;
-    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+    if (is_standard(a) || is_standard(b))
         return strcmp(a, b) == 0;
     if (stat(a, &known) == 0 && !S_ISREG(known.st_mode))
         return false;
@@ -95,8 +96,8 @@ static char *folder_of(const char *path)
 static int reason_not_writable(const char *output)
 {
     struct stat known;
-    bool is_folder = output[strlen(output) - 1] == '/', exists = stat(output, &known) == 0;
-    if (exists && !is_folder && S_ISDIR(known.st_mode))
+    bool to_folder = names_folder(output), exists = stat(output, &known) == 0;
+    if (exists && !to_folder && S_ISDIR(known.st_mode))
         return EISDIR;
     if (exists && !S_ISREG(known.st_mode))
         return access(output, W_OK) == 0 ? 0 : errno;
@@ -110,7 +111,7 @@ bool output_is_possible(const char *output)
 {
     if (packed_otherwise(output))
         return refuse("%s: cannot be compressed like that; name it .gz or .zst", output);
-    int reason = strcmp(output, "-") == 0 ? 0 : reason_not_writable(output);
+    int reason = is_standard(output) ? 0 : reason_not_writable(output);
     if (reason)
         fail("%s: cannot be written: %s", output, strerror(reason));
     return reason == 0;

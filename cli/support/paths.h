@@ -1,0 +1,22 @@
+/* paths.h — what the name of a file says, and whether there is such a file. */
+#ifndef TWIN_SUPPORT_PATHS_H
+#define TWIN_SUPPORT_PATHS_H
+
+#include <stdbool.h>
+
+/* "-": standard input, or standard output. */
+bool is_standard(const char *name);
+
+/* Whether a name is that of an index, and not of an input: FILE.twin. */
+bool is_index(const char *name);
+
+/* Whether a name ends in a slash: an output that is a folder. */
+bool names_folder(const char *name);
+
+/* Whether there is a folder of this name. */
+bool is_folder(const char *name);
+
+/* Whether there is nothing of this name; false also when that cannot be found out. */
+bool is_missing(const char *name);
+
+#endif
