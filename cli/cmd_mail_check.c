@@ -248,10 +248,9 @@ const struct command command_mail_check = {
     .name = "twinsift mail check",
     .summary = "classify messages",
     .usage = "[OPTION]... [PATH]...",
-    .about =
-        "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "
-        "standard input, which is also read if no path is given. For each message it prints the verdict (a label, or "
-        "unsure), the probability of spam, the evidence that counted most, and the path. The model is not changed.",
+    .about = ABOUT_MAIL_PATH
+    "For each message it prints the verdict (a label, or "
+    "unsure), the probability of spam, the evidence that counted most, and the path. The model is not changed.",
     .shared = MAIL_TAKES " " TAKES_EXEC,
     .options = options,
     .most = SIZE_MAX,

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <time.h>
 
 struct request {
     struct mail_request mail;
@@ -55,18 +54,9 @@ static void print_json(const char *path, const twin_mail_info *info)
     record_end(&record);
 }
 
-static const char *day_of(char out[32], int64_t seconds)
-{
-    time_t when = (time_t)seconds;
-    struct tm parts;
-    if (!gmtime_r(&when, &parts) || strftime(out, 32, "%Y-%m-%d", &parts) == 0)
-        out[0] = 0;
-    return out;
-}
-
 static void print_text(const char *path, const twin_mail_info *info)
 {
-    char size[5][SIZE_ROOM], oldest[32], newest[32];
+    char size[5][SIZE_ROOM], oldest[MAIL_DAY_ROOM], newest[MAIL_DAY_ROOM];
     printf("%s\n", path);
     printf("  messages    %" PRIu64 " remembered, %" PRIu64 " learnt since the model was created\n", info->messages,
            info->learnt);
@@ -76,7 +66,7 @@ static void print_text(const char *path, const twin_mail_info *info)
         const twin_mail_label_info *label = &info->labels[i];
         printf("  %-10s  %" PRIu64, label->name, label->messages);
         if (label->messages)
-            printf(", learnt %s to %s", day_of(oldest, label->oldest), day_of(newest, label->newest));
+            printf(", learnt %s to %s", mail_day(oldest, label->oldest), mail_day(newest, label->newest));
         if (!isnan(label->threshold))
             printf("; given above a score of %.3f", 1 / (1 + exp(-label->threshold)));
         printf("\n");

@@ -178,17 +178,13 @@ static const struct option_row forget_options[] = { MAIL_MODEL_ROW(struct reques
 
 static const struct request defaults = { .mail = MAIL_DEFAULTS };
 
-#define READS                                                                                                        \
-    "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "       \
-    "standard "                                                                                                      \
-    "input, which is also read if no path is given. "
-
 const struct command command_mail_learn = {
     .name = "twinsift mail learn",
     .summary = "learn messages under a label",
     .usage = "[OPTION]... --as LABEL [PATH]...",
-    .about = READS "A message that was learnt before is ignored, or corrected if it had another label. The model is "
-                   "created if it does not exist.",
+    .about = ABOUT_MAIL_PATH
+    "A message that was learnt before is ignored, or corrected if it had another label. The model is "
+    "created if it does not exist.",
     .shared = MAIL_TAKES,
     .options = learn_options,
     .most = SIZE_MAX,
@@ -205,8 +201,8 @@ const struct command command_mail_correct = {
     .name = "twinsift mail correct",
     .summary = "learn messages that were misclassified",
     .usage = "[OPTION]... --as LABEL [PATH]...",
-    .about =
-        READS "The messages are learnt until the verdict is right, which also corrects the verdict on near-copies.",
+    .about = ABOUT_MAIL_PATH
+    "The messages are learnt until the verdict is right, which also corrects the verdict on near-copies.",
     .shared = MAIL_TAKES,
     .options = correct_options,
     .most = SIZE_MAX,
@@ -222,8 +218,9 @@ const struct command command_mail_forget = {
     .name = "twinsift mail forget",
     .summary = "forget messages that were learnt",
     .usage = "[OPTION]... [PATH]...",
-    .about = READS "The messages no longer count as senders and lookalikes. What was learnt from their words cannot "
-                   "be undone; only learning other messages changes that.",
+    .about = ABOUT_MAIL_PATH
+    "The messages no longer count as senders and lookalikes. What was learnt from their words cannot "
+    "be undone; only learning other messages changes that.",
     .shared = MAIL_TAKES,
     .options = forget_options,
     .most = SIZE_MAX,

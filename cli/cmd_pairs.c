@@ -267,14 +267,6 @@ static bool find_similar(struct pairs_run *run, twin_progress progress)
 
 /* ---- results */
 
-static void record_document(struct record *record, const char *name, const twin_collection *collection,
-                            uint32_t document)
-{
-    bool is_number;
-    twin_text id = twin_collection_id(&is_number, collection, document);
-    record_id(record, name, id, is_number);
-}
-
 static bool print_pair(void *context, twin_match match)
 {
     struct pairs_run *run = context;

@@ -219,22 +219,14 @@ void remark_repeated_ids(const twin_collection *collection)
              repeated, repeated == 1 ? " has" : "s have");
 }
 
-static void record_document(struct record *record, const char *name, const struct dedup_result *result,
-                            uint32_t document)
-{
-    bool is_number;
-    twin_text id = twin_collection_id(&is_number, result->collection, document);
-    record_id(record, name, id, is_number);
-}
-
 static void write_group(FILE *out, const struct dedup_result *result, const twin_dedup_group *group)
 {
     struct record record = record_begin(out, true);
-    record_document(&record, "kept", result, group->keeper);
+    record_document(&record, "kept", result->collection, group->keeper);
     record_list(&record, "dropped");
     for (size_t i = 0; i < group->count; i++) {
         record_object(&record, NULL);
-        record_document(&record, "id", result, group->dropped[i]);
+        record_document(&record, "id", result->collection, group->dropped[i]);
         record_fixed(&record, "similarity", twin_dedup_similarities(result->dedup)[group->dropped[i]], 4);
         record_object_end(&record);
     }
@@ -250,7 +242,7 @@ static void write_known(FILE *out, const struct dedup_result *result, uint32_t d
     record_string(&record, "in", match->file);
     record_list(&record, "dropped");
     record_object(&record, NULL);
-    record_document(&record, "id", result, document);
+    record_document(&record, "id", result->collection, document);
     record_fixed(&record, "similarity", match->similarity, 4);
     record_object_end(&record);
     record_list_end(&record);

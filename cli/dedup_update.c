@@ -144,13 +144,11 @@ static bool write_document(FILE *out, const twin_collection *collection, twin_sc
 {
     twin_document document;
     twin_error error = { 0 };
-    bool is_number;
     twin_status status = twin_collection_document(&document, collection, scratch, number, &error);
     if (status != TWIN_OK)
         return refuse_status("the input", status, &error);
     struct record record = record_begin(out, true);
-    twin_text id = twin_collection_id(&is_number, collection, number);
-    record_id(&record, "id", id, is_number);
+    record_document(&record, "id", collection, number);
     record_text(&record, "text", document.text);
     record_end(&record);
     return true;

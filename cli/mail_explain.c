@@ -1,6 +1,7 @@
 /* mail_explain.c — a verdict in words. */
 #include "mail_explain.h"
 
+#include "mail_model.h"
 #include "show_diff.h"
 #include "support/escape.h"
 #include "support/messages.h"
@@ -8,29 +9,18 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_WORDS = 12, COLUMNS = 110 };
 
-/* "2026-01-31" */
-static const char *day_of(char out[32], int64_t time)
-{
-    time_t seconds = (time_t)time;
-    struct tm parts;
-    if (!gmtime_r(&seconds, &parts) || strftime(out, 32, "%Y-%m-%d", &parts) == 0)
-        snprintf(out, 32, "an unknown day");
-    return out;
-}
-
 static void print_nearest(twin_mail *mail, const char *what, const twin_mail_lookalike *nearest)
 {
     twin_mail_known known;
-    char day[32];
+    char day[MAIL_DAY_ROOM];
     if (nearest->similarity <= 0 || twin_mail_known_at(&known, mail, nearest->number, NULL) != TWIN_OK)
         return;
     printf("    %-11s message %" PRIu64 ", similarity %.2f, learnt as %s on %s", what, nearest->number,
-           nearest->similarity, known.label, day_of(day, known.time));
+           nearest->similarity, known.label, mail_day(day, known.time));
     printf(nearest->copies > 1 ? "; %" PRIu32 " copies\n" : "\n", nearest->copies);
 }
 

@@ -18,6 +18,15 @@ int64_t mail_now(void)
     return (int64_t)time(NULL);
 }
 
+const char *mail_day(char out[MAIL_DAY_ROOM], int64_t time)
+{
+    time_t seconds = (time_t)time;
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts) || strftime(out, MAIL_DAY_ROOM, "%Y-%m-%d", &parts) == 0)
+        snprintf(out, MAIL_DAY_ROOM, "an unknown day");
+    return out;
+}
+
 const char *mail_path(const struct mail_request *request)
 {
     static char path[PATH_MAX];

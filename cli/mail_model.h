@@ -18,6 +18,11 @@ struct mail_request {
         .shared = {.executor = TWIN_EXEC_PTHREADS, .input = { .format = TWIN_INPUT_MAIL } }                          \
     }
 
+/* What a PATH is, for --help. */
+#define ABOUT_MAIL_PATH                                                                                              \
+    "A PATH is a message (.eml), an mbox file, a Maildir, or a folder of these; - is a message or an mbox on "       \
+    "standard input, which is also read if no path is given. "
+
 /* The row of --model in a request whose member `mail` is a struct mail_request. */
 #define MAIL_MODEL_ROW(request)                                                                                      \
     {                                                                                                                \
@@ -59,5 +64,9 @@ int64_t mail_each_raw(struct mail_request *request, size_t first, mail_visit_raw
 
 /* Seconds since 1970. */
 int64_t mail_now(void);
+
+/* "2026-01-31". Returns `out`. */
+enum { MAIL_DAY_ROOM = 32 };
+const char *mail_day(char out[MAIL_DAY_ROOM], int64_t time);
 
 #endif

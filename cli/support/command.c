@@ -40,6 +40,11 @@ const char *command_words(const struct command *command)
     return blank ? blank + 1 : command->name;
 }
 
+bool is_listed(const struct command *command)
+{
+    return !command->hidden && !strchr(command_words(command), ' ');
+}
+
 const char *verb_of(const struct command *command, const struct command_group *group)
 {
     const char *words = command_words(command);

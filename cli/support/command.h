@@ -81,6 +81,9 @@ const struct command_group *find_group(const struct program *program, const char
 /* "index add": the name without that of the program. */
 const char *command_words(const struct command *command);
 
+/* Whether the command is listed in the overview by its own name: not hidden, and no verb of a group. */
+bool is_listed(const struct command *command);
+
 /* Whether the command is a verb of the group, and its name in it. */
 const char *verb_of(const struct command *command, const struct command_group *group);
 

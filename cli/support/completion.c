@@ -22,7 +22,7 @@ static void each_command(const struct program *program, command_visit *visit)
 static void print_names(const struct program *program, const char *more)
 {
     for (const struct command *const *command = program->commands; *command; command++)
-        if (!strchr(command_words(*command), ' ') && !(*command)->hidden)
+        if (is_listed(*command))
             printf("%s ", command_words(*command));
     for (const struct command_group *group = program->groups; group->name; group++)
         printf("%s ", group->name);
@@ -187,7 +187,7 @@ static void print_zsh(const struct program *program)
     fputs("    local command=${words[2]}\n    local -a names\n    if ((CURRENT == 2)); then\n        names=(\n",
           stdout);
     for (const struct command *const *command = program->commands; *command; command++)
-        if (!strchr(command_words(*command), ' ') && !(*command)->hidden)
+        if (is_listed(*command))
             zsh_entry(command_words(*command), (*command)->summary);
     for (const struct command_group *group = program->groups; group->name; group++)
         zsh_entry(group->name, group->summary);
@@ -262,7 +262,7 @@ static void print_fish(const struct program *program)
            name, name, name, name);
     snprintf(condition, sizeof condition, "test (count (commandline -opc)) -eq 1");
     for (const struct command *const *command = program->commands; *command; command++)
-        if (!strchr(command_words(*command), ' ') && !(*command)->hidden)
+        if (is_listed(*command))
             fish_word(program, condition, command_words(*command), (*command)->summary);
     for (const struct command_group *group = program->groups; group->name; group++)
         fish_word(program, condition, group->name, group->summary);

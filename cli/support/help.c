@@ -159,7 +159,7 @@ void help_program(const struct program *program)
     print_wrapped(program->about, 0, 0);
     printf("\nUsage: %s COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n", program->name);
     for (const struct command *const *command = program->commands; *command; command++)
-        if (!(*command)->hidden && !strchr(command_words(*command), ' '))
+        if (is_listed(*command))
             print_entry(command_words(*command), (*command)->summary);
     for (const struct command_group *group = program->groups; group->name; group++)
         print_entry(group->name, group->summary);

@@ -3,7 +3,6 @@
 
 #include "messages.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,9 +225,4 @@ struct trial_counts trial_count_from(const struct trial_outcome *outcome, double
         if (outcome->judgements[i].score >= score)
             *(outcome->judgements[i].is_spam ? &out.spam : &out.good) += 1;
     return out;
-}
-
-double trial_probability(double log_odds)
-{
-    return 1 / (1 + exp(-log_odds));
 }

@@ -57,7 +57,4 @@ struct trial_counts {
 };
 struct trial_counts trial_count_from(const struct trial_outcome *outcome, double score);
 
-/* The probability that log odds stand for. */
-double trial_probability(double log_odds);
-
 #endif

@@ -25,6 +25,8 @@ void record_end(struct record *record);
 void record_text(struct record *record, const char *name, twin_text text);
 void record_string(struct record *record, const char *name, const char *string);
 void record_id(struct record *record, const char *name, twin_text id, bool is_number);
+void record_document(struct record *record, const char *name, const twin_collection *collection,
+                     uint32_t document); /* its id */
 void record_count(struct record *record, const char *name, uint64_t count);
 void record_flag(struct record *record, const char *name, bool flag);
 void record_fixed(struct record *record, const char *name, double number, int decimals); /* 0.8000 */
