@@ -18,11 +18,6 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-static twin_status write_candidates(const void *what, FILE *file, twin_error *error)
-{
-    return twin_candidates_write(what, file, error);
-}
-
 static bool find_candidates(const struct request *request, const twin_collection *collection, twin_exec exec,
                             twin_progress progress)
 {
@@ -33,7 +28,7 @@ static bool find_candidates(const struct request *request, const twin_collection
     progress_clear();
     if (status != TWIN_OK)
         fail_status("the search", status, &error);
-    bool good = status == TWIN_OK && steps_write(request->output, write_candidates, candidates);
+    bool good = status == TWIN_OK && steps_write_candidates(request->output, candidates);
     twin_candidates_free(candidates);
     return good;
 }

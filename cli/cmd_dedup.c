@@ -194,12 +194,9 @@ static twin_collection *read_or_resume(struct run *run, twin_progress progress)
 
 static twin_dedup_options rule_of(const struct run *run, twin_progress progress)
 {
-    const struct keep *keep = &run->request->keep;
-    return (twin_dedup_options){ .search = { .exec = run->exec, .progress = progress },
-                                 .preference = keep->rule,
-                                 .field = *keep->field ? keep->field : NULL,
-                                 .excluded = run->known.excluded,
-                                 .chain = run->request->chain };
+    twin_dedup_options rule = keep_rule(&run->request->keep, run->request->chain, run->exec, progress);
+    rule.excluded = run->known.excluded;
+    return rule;
 }
 
 /* What other collections have. */

@@ -22,21 +22,7 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-/* What is written. */
-struct joined {
-    const twin_collection *collection;
-    twin_dedup_options rule;
-    twin_part part;
-    twin_matches matches;
-};
-
-static twin_status write_matches(const void *what, FILE *file, twin_error *error)
-{
-    const struct joined *joined = what;
-    return twin_dedup_write_matches(&joined->matches, joined->collection, &joined->rule, joined->part, file, error);
-}
-
-static bool join(struct joined *joined, const struct steps *steps)
+static bool join(twin_matches *out, const struct steps *steps, const twin_dedup_options *rule, twin_part part)
 {
     size_t failed;
     twin_error error = { 0 };
@@ -47,7 +33,7 @@ static bool join(struct joined *joined, const struct steps *steps)
         steps_fail(steps, STEP_CANDIDATES, failed, status, &error);
         return false;
     }
-    status = twin_dedup_match(&joined->matches, steps->collection, candidates, &joined->rule, joined->part, &error);
+    status = twin_dedup_match(out, steps->collection, candidates, rule, part, &error);
     progress_clear();
     if (status != TWIN_OK)
         fail_status("the search", status, &error);
@@ -59,20 +45,17 @@ static int run_join(void *context)
 {
     const struct request *request = context;
     struct steps steps = { 0 };
-    struct joined joined = { .rule = { .preference = request->keep.rule,
-                                       .field = *request->keep.field ? request->keep.field : NULL,
-                                       .chain = request->chain },
-                             .part = request->part };
+    twin_matches matches = { 0 };
     twin_exec exec;
     if (!steps_output_is_good(request->output, &request->shared.base) || !make_exec(&exec, &request->shared))
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
-    joined.rule.search = (twin_similar_options){ .exec = exec, .progress = progress };
-    bool good = steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress);
-    joined.collection = steps.collection;
-    good = good && join(&joined, &steps) && steps_write(request->output, write_matches, &joined);
+    twin_dedup_options rule = keep_rule(&request->keep, request->chain, exec, progress);
+    bool good = steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress) &&
+                join(&matches, &steps, &rule, request->part) &&
+                steps_write_pairs(request->output, &matches, steps.collection, &rule, request->part);
     progress_end();
-    twin_matches_clear(&joined.matches);
+    twin_matches_clear(&matches);
     steps_clear(&steps);
     return good ? EXIT_DONE : EXIT_ERROR;
 }

@@ -21,29 +21,17 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-struct signed_documents {
-    const twin_collection *collection;
-    twin_buffer note;
-};
-
-static twin_status write_signatures(const void *what, FILE *file, twin_error *error)
-{
-    const struct signed_documents *documents = what;
-    return twin_collection_write(documents->collection, (twin_text){ documents->note.bytes, documents->note.length },
-                                 file, error);
-}
-
 static bool write_collection(const struct request *request, const twin_collection *collection)
 {
     const struct request_base *base = &request->shared.base;
-    struct signed_documents documents = { .collection = collection };
+    twin_buffer note = { 0 };
     twin_input_options noted = request->shared.input;
     noted.max_bytes = (uint32_t)request->shared.max_document_bytes;
-    bool good = steps_note(&documents.note, &noted, base->arguments, base->count);
+    bool good = steps_note(&note, &noted, base->arguments, base->count);
     if (!good)
         fail_status("the inputs", TWIN_ENOMEM, NULL);
-    good = good && steps_write(request->output, write_signatures, &documents);
-    twin_buffer_clear(&documents.note);
+    good = good && steps_write_signatures(request->output, collection, &note);
+    twin_buffer_clear(&note);
     return good;
 }
 

@@ -1,4 +1,7 @@
-/* dedup_resume.c — the finished stages of a dedup in files. */
+/* dedup_resume.c — the finished stages of a dedup in files.
+ *
+ * Each stage first looks for its file. If there is one that can be read, the stage is skipped; a file that cannot be read
+ * is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it. */
 #include "dedup_resume.h"
 
 #include "steps.h"
@@ -153,37 +156,22 @@ bool resume_collection(twin_collection **out, bool *found, const struct resume *
     return *found || status == TWIN_EFORMAT || status == TWIN_EINVAL;
 }
 
-struct collection_and_note {
-    const twin_collection *collection;
-    twin_text note;
-};
-
-static twin_status write_collection(const void *what, FILE *file, twin_error *error)
+bool resume_keep(const struct resume *resume, const twin_collection *collection)
 {
-    const struct collection_and_note *both = what;
-    return twin_collection_write(both->collection, both->note, file, error);
-}
-
-static bool keep(const struct resume *resume, const char *stage,
-                 twin_status (*write)(const void *what, FILE *file, twin_error *error), const void *what)
-{
-    char *path = path_of(resume, stage);
-    bool good = path && steps_write(path, write, what);
+    char *path = path_of(resume, SIGNATURES);
+    bool good = path && steps_write_signatures(path, collection, &resume->note);
     free(path);
     return good;
 }
 
-bool resume_keep(const struct resume *resume, const twin_collection *collection)
-{
-    struct collection_and_note both = { collection, { resume->note.bytes, resume->note.length } };
-    return keep(resume, SIGNATURES, write_collection, &both);
-}
-
 /* ---- candidates and pairs ---- */
 
-static twin_status write_candidates(const void *what, FILE *file, twin_error *error)
+static bool keep_candidates(const struct resume *resume, const twin_candidates *candidates)
 {
-    return twin_candidates_write(what, file, error);
+    char *path = path_of(resume, CANDIDATES);
+    bool good = path && steps_write_candidates(path, candidates);
+    free(path);
+    return good;
 }
 
 static twin_candidates *find_candidates(const struct resume *resume, const twin_collection *collection,
@@ -201,7 +189,7 @@ static twin_candidates *find_candidates(const struct resume *resume, const twin_
         return candidates;
     twin_status status = twin_candidates_find(&candidates, collection, options->search, (twin_part){ 0 }, &error);
     progress_clear();
-    if (status == TWIN_OK && keep(resume, CANDIDATES, write_candidates, candidates))
+    if (status == TWIN_OK && keep_candidates(resume, candidates))
         return candidates;
     if (status != TWIN_OK)
         fail_status("the search", status, &error);
@@ -209,16 +197,13 @@ static twin_candidates *find_candidates(const struct resume *resume, const twin_
     return NULL;
 }
 
-struct matches_and_rule {
-    const twin_matches *matches;
-    const twin_collection *collection;
-    const twin_dedup_options *rule;
-};
-
-static twin_status write_matches(const void *what, FILE *file, twin_error *error)
+static bool keep_matches(const struct resume *resume, const twin_matches *matches, const twin_collection *collection,
+                         const twin_dedup_options *rule)
 {
-    const struct matches_and_rule *all = what;
-    return twin_dedup_write_matches(all->matches, all->collection, all->rule, (twin_part){ 0 }, file, error);
+    char *path = path_of(resume, PAIRS);
+    bool good = path && steps_write_pairs(path, matches, collection, rule, (twin_part){ 0 });
+    free(path);
+    return good;
 }
 
 static bool read_matches(twin_matches *out, const struct resume *resume, const twin_collection *collection)
@@ -252,8 +237,7 @@ static bool find_matches(twin_matches *out, const struct resume *resume, const t
     twin_candidates_free(candidates);
     if (status != TWIN_OK)
         return refuse_status("the search", status, &error);
-    struct matches_and_rule all = { out, collection, options };
-    return keep(resume, PAIRS, write_matches, &all);
+    return keep_matches(resume, out, collection, options);
 }
 
 bool resume_find(twin_dedup **out, const struct resume *resume, const twin_collection *collection,

@@ -31,12 +31,22 @@ static void show_keep(char out[OPTION_VALUE_ROOM], const void *value, const stru
 
 const struct option_kind option_keep = { read_keep, show_keep };
 
-/* A number from 1 to `most` that ends at `stop`. */
+twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_exec exec, twin_progress progress)
+{
+    return (twin_dedup_options){ .search = { .exec = exec, .progress = progress },
+                                 .preference = keep->rule,
+                                 .field = *keep->field ? keep->field : NULL,
+                                 .chain = chain };
+}
+
+enum { MOST_PARTS = 100000 };
+
+/* A number from 1 to MOST_PARTS that ends at `stop`. */
 static bool scan_part(uint32_t *out, const char **at, char stop)
 {
     char *end;
     unsigned long number = strtoul(*at, &end, 10);
-    bool good = **at >= '0' && **at <= '9' && *end == stop && number >= 1 && number <= 100000;
+    bool good = **at >= '0' && **at <= '9' && *end == stop && number >= 1 && number <= MOST_PARTS;
     *out = (uint32_t)number;
     *at = end + (stop != 0);
     return good;

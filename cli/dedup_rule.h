@@ -14,6 +14,9 @@ struct keep {
     char field[KEEP_FIELD_ROOM]; /* empty: none */
 };
 
+/* The options of the library for --keep and --chain. They refer to `keep`. */
+twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_exec exec, twin_progress progress);
+
 /* The kinds of --keep, a struct keep, and --part K/N, a twin_part. */
 extern const struct option_kind option_keep, option_part;
 

@@ -1,4 +1,7 @@
-/* steps.c — the files of sign, band, join and filter. */
+/* steps.c — the files of sign, band, join and filter.
+ *
+ * The library writes and reads them; here arguments are sorted into kinds by their first bytes, and the inputs that the
+ * notes in files of signatures name are opened again, so that join and filter can read the documents. */
 #include "steps.h"
 
 #include "support/inputs.h"
@@ -263,17 +266,55 @@ bool steps_output_is_good(const char *output, const struct request_base *base)
     return output_is_possible(output) && !overwrites_input(output, base->arguments, base->count);
 }
 
-bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),
-                 const void *what)
+/* ---- writing ---- */
+
+/* What is written: some of it for each kind. */
+struct step {
+    const twin_collection *collection;
+    const twin_buffer *note;
+    const twin_candidates *candidates;
+    const twin_matches *matches;
+    const twin_dedup_options *rule;
+    twin_part part;
+};
+
+static twin_status write_step(FILE *file, enum step_kind kind, const struct step *step, twin_error *error)
+{
+    if (kind == STEP_SIGNATURES)
+        return twin_collection_write(step->collection, (twin_text){ step->note->bytes, step->note->length }, file,
+                                     error);
+    if (kind == STEP_CANDIDATES)
+        return twin_candidates_write(step->candidates, file, error);
+    return twin_dedup_write_matches(step->matches, step->collection, step->rule, step->part, file, error);
+}
+
+static bool write_whole(const char *path, enum step_kind kind, const struct step *step)
 {
     struct output_file output;
     twin_error error = { 0 };
     if (!output_file_open(&output, path))
         return false;
-    twin_status status = write(what, output.file, &error);
+    twin_status status = write_step(output.file, kind, step, &error);
     if (status == TWIN_OK)
         return output_file_finish(&output);
     fail_in(path, status, &error);
     output_file_abandon(&output);
     return false;
+}
+
+bool steps_write_signatures(const char *path, const twin_collection *collection, const twin_buffer *note)
+{
+    return write_whole(path, STEP_SIGNATURES, &(struct step){ .collection = collection, .note = note });
+}
+
+bool steps_write_candidates(const char *path, const twin_candidates *candidates)
+{
+    return write_whole(path, STEP_CANDIDATES, &(struct step){ .candidates = candidates });
+}
+
+bool steps_write_pairs(const char *path, const twin_matches *matches, const twin_collection *collection,
+                       const twin_dedup_options *rule, twin_part part)
+{
+    return write_whole(path, STEP_PAIRS,
+                       &(struct step){ .matches = matches, .collection = collection, .rule = rule, .part = part });
 }

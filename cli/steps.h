@@ -43,8 +43,10 @@ bool steps_note(twin_buffer *out, const twin_input_options *options, const char 
 /* Whether an output was given, can be written, and is not one of the arguments; on false the error has been reported. */
 bool steps_output_is_good(const char *output, const struct request_base *base);
 
-/* Writes an output with `write`, whole or not at all; on false the error has been reported. */
-bool steps_write(const char *path, twin_status (*write)(const void *what, FILE *file, twin_error *error),
-                 const void *what);
+/* Write a file of one of the kinds, whole or not at all; on false the error has been reported. */
+bool steps_write_signatures(const char *path, const twin_collection *collection, const twin_buffer *note);
+bool steps_write_candidates(const char *path, const twin_candidates *candidates);
+bool steps_write_pairs(const char *path, const twin_matches *matches, const twin_collection *collection,
+                       const twin_dedup_options *rule, twin_part part);
 
 #endif
