@@ -23,11 +23,8 @@ static const struct option_row options[] = {
 
 static bool write_collection(const struct request *request, const twin_collection *collection)
 {
-    const struct request_base *base = &request->shared.base;
     twin_buffer note = { 0 };
-    twin_input_options noted = request->shared.input;
-    noted.max_bytes = (uint32_t)request->shared.max_document_bytes;
-    bool good = steps_note(&note, &noted, base->arguments, base->count);
+    bool good = steps_note(&note, &request->shared);
     if (!good)
         fail_status("the inputs", TWIN_ENOMEM, NULL);
     good = good && steps_write_signatures(request->output, collection, &note);

@@ -4,6 +4,7 @@
  * is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it. */
 #include "dedup_resume.h"
 
+#include "fingerprint.h"
 #include "steps.h"
 #include "support/inputs.h"
 #include "support/messages.h"
@@ -22,18 +23,6 @@ static const char *const SIGNATURES = "signatures", *const CANDIDATES = "candida
 
 /* ---- the folder ---- */
 
-/* Size and time of the last change: an input that has changed has another line. */
-static bool describe_input(twin_buffer *out, const char *name)
-{
-    struct stat known = { 0 };
-    char line[128];
-    if (stat(name, &known) != 0)
-        return refuse("%s: cannot be opened: %s", name, strerror(errno));
-    snprintf(line, sizeof line, "%jd %jd.%09ld\n", (intmax_t)known.st_size, (intmax_t)known.st_mtim.tv_sec,
-             known.st_mtim.tv_nsec);
-    return twin_buffer_append(out, line, strlen(line)) == TWIN_OK;
-}
-
 static bool describe(twin_buffer *out, const struct shared_options *shared, const twin_scheme *scheme,
                      const twin_dedup_options *rule)
 {
@@ -41,12 +30,14 @@ static bool describe(twin_buffer *out, const struct shared_options *shared, cons
     char line[64];
     snprintf(line, sizeof line, "\nkeep %d chain %d field ", (int)rule->preference, rule->chain);
     bool good =
-        steps_note(out, &shared->input, base->arguments, base->count) && twin_scheme_write(out, scheme) == TWIN_OK &&
+        steps_note(out, shared) && twin_scheme_write(out, scheme) == TWIN_OK &&
         twin_buffer_append(out, line, strlen(line)) == TWIN_OK &&
         twin_buffer_append(out, rule->field ? rule->field : "", rule->field ? strlen(rule->field) : 0) == TWIN_OK;
-    for (size_t i = 0; i < base->count && good; i++)
-        good = describe_input(out, base->arguments[i]);
-    return good;
+    uint64_t inputs = 0;
+    for (size_t i = 0; i < base->count; i++)
+        if (!fingerprint_add_file(&inputs, base->arguments[i]))
+            return refuse("%s: cannot be read: %s", base->arguments[i], strerror(errno));
+    return good && twin_buffer_append(out, (const char *)&inputs, sizeof inputs) == TWIN_OK;
 }
 
 /* The name can be guessed, and the temporary folder is often open to all: what somebody else has put there, or could
@@ -78,8 +69,7 @@ bool resume_begin(struct resume *out, const struct shared_options *shared, const
     *out = (struct resume){ .lock = -1 };
     twin_buffer text = { 0 };
     const char *temp = temp_folder(shared) ? temp_folder(shared) : "/tmp";
-    bool good = describe(&text, shared, scheme, rule) &&
-                steps_note(&out->note, &shared->input, shared->base.arguments, shared->base.count);
+    bool good = describe(&text, shared, scheme, rule) && steps_note(&out->note, shared);
     twin_digest digest = twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, text.bytes, text.length);
     if (good &&
         asprintf(&out->folder, "%s/twinsift-dedup-%016" PRIx64 "%016" PRIx64, temp, digest.high, digest.low) < 0)

@@ -1,6 +1,7 @@
 /* dedup_update.c — adding to an index what was kept, so that an interrupted run can be repeated. */
 #include "dedup_update.h"
 
+#include "fingerprint.h"
 #include "support/messages.h"
 #include "support/record.h"
 
@@ -15,23 +16,6 @@
 
 /* ---- which run it is ---- */
 
-static void mix(uint64_t *number, const void *bytes, size_t length)
-{
-    twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = *number };
-    *number = twin_hash_bytes(hash, bytes, length);
-}
-
-static void mix_file(uint64_t *number, const char *name)
-{
-    struct stat known;
-    mix(number, name, strlen(name));
-    if (stat(name, &known) != 0)
-        return;
-    const uint64_t facts[] = { known.st_dev, known.st_ino, (uint64_t)known.st_size, (uint64_t)known.st_mtim.tv_sec,
-                               (uint64_t)known.st_mtim.tv_nsec };
-    mix(number, facts, sizeof facts);
-}
-
 /* The same output from the same files is the same run. What comes through a pipe, or goes to one, is never the same. */
 static uint64_t number_run(const struct update_run *run)
 {
@@ -41,19 +25,19 @@ static uint64_t number_run(const struct update_run *run)
         const char *name = twin_input_name(run->input, i);
         struct stat known;
         repeatable &= stat(name, &known) == 0 && (S_ISREG(known.st_mode) || S_ISDIR(known.st_mode));
-        mix_file(&number, name);
+        repeatable &= fingerprint_add_file(&number, name);
     }
     char *folder = getcwd(NULL, 0);
     if (folder)
-        mix(&number, folder, strlen(folder));
+        fingerprint_add(&number, folder, strlen(folder));
     free(folder);
     if (run->output)
-        mix(&number, run->output, strlen(run->output));
+        fingerprint_add(&number, run->output, strlen(run->output));
     if (!repeatable) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
         const uint64_t facts[] = { (uint64_t)getpid(), (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec };
-        mix(&number, facts, sizeof facts);
+        fingerprint_add(&number, facts, sizeof facts);
     }
     return number;
 }

@@ -48,14 +48,16 @@ static bool add_number(twin_buffer *out, const char *key, uint64_t number)
     return add_item(out, key, text);
 }
 
-bool steps_note(twin_buffer *out, const twin_input_options *options, const char *const *names, size_t count)
+bool steps_note(twin_buffer *out, const struct shared_options *shared)
 {
+    const twin_input_options *options = &shared->input;
     bool good = add_number(out, "as", options->as) && add_number(out, "ids", options->ids) &&
-                add_number(out, "hidden", options->hidden) && add_number(out, "max-bytes", options->max_bytes) &&
+                add_number(out, "hidden", options->hidden) &&
+                add_number(out, "max-bytes", shared->max_document_bytes) &&
                 add_item(out, "id-field", options->id_field ? options->id_field : "") &&
                 add_item(out, "text-field", options->text_field ? options->text_field : "");
-    for (size_t i = 0; i < count && good; i++)
-        good = add_item(out, "input", names[i]);
+    for (size_t i = 0; i < shared->base.count && good; i++)
+        good = add_item(out, "input", shared->base.arguments[i]);
     return good;
 }
 

@@ -37,8 +37,8 @@ twin_saved_files steps_saved(const struct steps *steps, enum step_kind kind, siz
 void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, twin_status status,
                 const twin_error *error);
 
-/* Appends the note of inputs by these names and options. */
-bool steps_note(twin_buffer *out, const twin_input_options *options, const char *const *names, size_t count);
+/* Appends the note of the inputs, which are the arguments. */
+bool steps_note(twin_buffer *out, const struct shared_options *shared);
 
 /* Whether an output was given, can be written, and is not one of the arguments; on false the error has been reported. */
 bool steps_output_is_good(const char *output, const struct request_base *base);

@@ -137,6 +137,22 @@ run 0 dedup -q --resume --temp temp corpus.jsonl -o again.jsonl
 grep -q 'done again' err || fail "$asked: a damaged stage was not noticed: $(cat err)"
 same reference.jsonl again.jsonl "$asked"
 wrong 'standard input' dedup --resume - -o x
+# A run with other options is another run: the one that skipped long documents does not decide for one that reads them.
+mkdir limits
+"$TWINSIFT" dedup -q --resume --temp limits --max-document-bytes 800 corpus.jsonl -o /dev/full 2>err
+run 0 dedup -q --resume --temp limits corpus.jsonl -o again.jsonl
+run 0 dedup -q corpus.jsonl -o plain.jsonl
+same plain.jsonl again.jsonl "--max-document-bytes and --resume"
+# A file in a folder has changed: what was found of its old text is not used.
+mkdir changing folder
+for number in 1 2 3; do
+    seq $((number * 100)) $((number * 100 + 50)) >folder/$number.txt
+done
+cp folder/1.txt folder/4.txt
+"$TWINSIFT" dedup -q --resume --temp changing folder -o /dev/full 2>err
+seq 900 950 >folder/4.txt
+run 0 dedup -q --resume --temp changing folder
+[ "$(wc -l <out)" = 4 ] || fail "$asked: $(cat out)"
 run 0 dedup --stats corpus.jsonl -o again.jsonl
 searched=$(grep -o '"candidates":[1-9][0-9]*,"verified":[1-9][0-9]*,' err)
 run 0 dedup --stats --resume --temp temp corpus.jsonl -o again.jsonl

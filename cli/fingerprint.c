@@ -1,0 +1,61 @@
+/* fingerprint.c — a number for the state of files. */
+#include "fingerprint.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <twinsift/hash.h>
+
+void fingerprint_add(uint64_t *number, const void *bytes, size_t length)
+{
+    twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = *number };
+    *number = twin_hash_bytes(hash, bytes, length);
+}
+
+static void add_facts(uint64_t *number, const struct stat *known)
+{
+    const uint64_t facts[] = { known->st_ino, (uint64_t)known->st_size, (uint64_t)known->st_mtim.tv_sec,
+                               (uint64_t)known->st_mtim.tv_nsec };
+    fingerprint_add(number, facts, sizeof facts);
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* A file in a folder may change without the folder's own time changing. */
+static bool add_folder(uint64_t *number, const char *name)
+{
+    char *path = strdup(name);
+    FTS *walk = path ? fts_open((char *[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, by_name) : NULL;
+    int reason = walk ? 0 : errno;
+    for (const FTSENT *entry; walk && (entry = fts_read(walk));) {
+        if (entry->fts_info == FTS_DP)
+            continue; /* the folder once more, after what is in it */
+        fingerprint_add(number, entry->fts_path, strlen(entry->fts_path));
+        if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS)
+            reason = entry->fts_errno;
+        else
+            add_facts(number, entry->fts_statp);
+    }
+    if (walk)
+        fts_close(walk);
+    free(path);
+    errno = reason;
+    return reason == 0;
+}
+
+bool fingerprint_add_file(uint64_t *number, const char *name)
+{
+    struct stat known;
+    fingerprint_add(number, name, strlen(name));
+    if (stat(name, &known) != 0)
+        return false;
+    if (S_ISDIR(known.st_mode))
+        return add_folder(number, name);
+    add_facts(number, &known);
+    return true;
+}
