@@ -14,7 +14,6 @@
 #include "support/messages.h"
 #include "support/paths.h"
 #include "support/progress.h"
-#include "support/record.h"
 #include "support/search_options.h"
 #include "support/usage.h"
 
@@ -328,63 +327,6 @@ static bool write_results(struct run *run)
     return done;
 }
 
-/* Seconds of each stage, bytes per second where they say something, and the audit. */
-static void record_stages(struct record *record, const struct dedup_run *run)
-{
-    double total = 0;
-    record_object(record, "seconds");
-    for (size_t i = 0; i < run->stage_count; i++) {
-        record_fixed(record, run->stages[i].name, run->stages[i].seconds, 3);
-        total += run->stages[i].seconds;
-    }
-    record_fixed(record, "total", total, 3);
-    record_object_end(record);
-    record_object(record, "bytes_per_second");
-    for (size_t i = 0; i < run->stage_count; i++)
-        if (run->stages[i].bytes && run->stages[i].seconds > 0)
-            record_fixed(record, run->stages[i].name, (double)run->stages[i].bytes / run->stages[i].seconds, 0);
-    record_object_end(record);
-    if (!run->audit)
-        return;
-    record_object(record, "audit");
-    record_count(record, "documents", run->audit->documents);
-    record_count(record, "missed", run->audit->missed);
-    record_fixed(record, "recall", run->audit->recall, 6);
-    record_fixed(record, "low", run->audit->low, 6);
-    record_fixed(record, "high", run->audit->high, 6);
-    record_object_end(record);
-}
-
-static void print_stats(const struct run *run)
-{
-    twin_collection_counts read = twin_collection_count(run->collection);
-    twin_dedup_counts counts = twin_dedup_count(run->dedup);
-    struct record record = record_begin(stderr, true);
-    record_object(&record, "stats");
-    record_count(&record, "documents", counts.documents);
-    record_count(&record, "bytes", read.bytes);
-    record_count(&record, "kept", counts.kept);
-    record_count(&record, "exact_copies", counts.exact_copies);
-    record_count(&record, "near_copies", counts.near_copies);
-    record_count(&record, "known", counts.excluded);
-    record_count(&record, "groups", counts.groups);
-    record_count(&record, "too_short", read.too_short);
-    if (run->request->keep.rule >= TWIN_PREFER_MOST)
-        record_count(&record, "without_field", counts.without_field);
-    record_count(&record, "skipped", read.problems);
-    record_count(&record, "ill_formed", read.ill_formed);
-    record_count(&record, "record_bytes", counts.bytes);
-    record_count(&record, "kept_bytes", counts.kept_bytes);
-    record_count(&record, "candidates", counts.search.candidates);
-    record_count(&record, "verified", counts.search.verified);
-    if (!run->request->shared.key_file) /* or it would reveal the key */
-        record_count(&record, "seed", run->request->shared.scheme.minhash.seed);
-    record_stages(&record, &run->how);
-    record_count(&record, "peak_bytes", peak_bytes());
-    record_object_end(&record);
-    record_end(&record);
-}
-
 static bool paths_are_good(const struct run *run)
 {
     const struct request *request = run->request;
@@ -424,9 +366,12 @@ static bool open_input(struct run *run, twin_progress progress)
 
 static bool dedup_and_write(struct run *run)
 {
-    twin_progress progress = progress_begin(run->request->shared.quiet);
+    const struct shared_options *shared = &run->request->shared;
+    twin_progress progress = progress_begin(shared->quiet);
     run->since = seconds();
-    run->how.progress = progress;
+    run->how = (struct dedup_run){ .progress = progress,
+                                   .by_field = run->request->keep.rule >= TWIN_PREFER_MOST,
+                                   .seed = shared->key_file ? NULL : &shared->scheme.minhash.seed };
     bool done = open_input(run, progress);
     if (!done || run->is_done_before) {
         progress_end();
@@ -438,10 +383,10 @@ static bool dedup_and_write(struct run *run)
     return done;
 }
 
-static void print_result(const struct run *run)
+static void print_result(const struct run *run, void (*print)(const struct dedup_result *result))
 {
     struct dedup_result result = result_of(run);
-    print_summary(&result);
+    print(&result);
 }
 
 static int run_dedup(void *context)
@@ -459,9 +404,9 @@ static int run_dedup(void *context)
                 complete_scheme(&run.scheme, &request->shared, request->measure) && dedup_and_write(&run);
     bool show = done && !run.is_done_before;
     if (show && request->stats)
-        print_stats(&run);
+        print_result(&run, print_stats);
     else if (show && !request->shared.quiet)
-        print_result(&run);
+        print_result(&run, print_summary);
     uint64_t skipped = twin_collection_count(run.collection).problems;
     run_clear(&run);
     word_list_clear(&stop_words);

@@ -21,6 +21,8 @@ struct dedup_run {
     size_t stage_count;
     const twin_dedup_audit *audit; /* NULL: there was none */
     twin_progress progress;        /* receives "writing" */
+    bool by_field;                 /* a field decides which documents stay */
+    const uint64_t *seed;          /* NULL: it would reveal a secret key */
 };
 
 /* Ends a stage that began at *since, in seconds, and sets that to now. */
@@ -59,6 +61,9 @@ bool write_report(const struct dedup_result *result, const char *path);
 
 /* Prints counts, the largest groups, the audit, stages and memory on standard error. */
 void print_summary(const struct dedup_result *result);
+
+/* Prints counts, stages, the audit and memory on standard error as one JSON object; `run` must be known. */
+void print_stats(const struct dedup_result *result);
 
 /* "52 MB/s", or nothing if bytes say nothing about the stage. */
 enum { RATE_ROOM = 32 };

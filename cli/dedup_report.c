@@ -1,8 +1,12 @@
-/* dedup_report.c — what twinsift dedup says at the end: counts, and the largest groups with the beginning of a text. */
+/* dedup_report.c — what twinsift dedup prints on standard error at the end.
+ *
+ * For people a summary: counts, the largest groups with the beginning of a text, stages and the audit. For programs
+ * (--stats) one JSON object with the same numbers. The HTML page is in dedup_html.c. */
 #include "dedup_output.h"
 
 #include "support/escape.h"
 #include "support/messages.h"
+#include "support/record.h"
 #include "support/size.h"
 #include "support/terminal.h"
 #include "support/usage.h"
@@ -156,4 +160,63 @@ void print_summary(const struct dedup_result *result)
         print_group(result, largest[i]);
     if (result->run)
         print_run(result->run);
+}
+
+/* ---- statistics as JSON ---- */
+
+/* Seconds of each stage, bytes per second where they say something, and the audit. */
+static void record_stages(struct record *record, const struct dedup_run *run)
+{
+    double total = 0;
+    record_object(record, "seconds");
+    for (size_t i = 0; i < run->stage_count; i++) {
+        record_fixed(record, run->stages[i].name, run->stages[i].seconds, 3);
+        total += run->stages[i].seconds;
+    }
+    record_fixed(record, "total", total, 3);
+    record_object_end(record);
+    record_object(record, "bytes_per_second");
+    for (size_t i = 0; i < run->stage_count; i++)
+        if (run->stages[i].bytes && run->stages[i].seconds > 0)
+            record_fixed(record, run->stages[i].name, (double)run->stages[i].bytes / run->stages[i].seconds, 0);
+    record_object_end(record);
+    if (!run->audit)
+        return;
+    record_object(record, "audit");
+    record_count(record, "documents", run->audit->documents);
+    record_count(record, "missed", run->audit->missed);
+    record_fixed(record, "recall", run->audit->recall, 6);
+    record_fixed(record, "low", run->audit->low, 6);
+    record_fixed(record, "high", run->audit->high, 6);
+    record_object_end(record);
+}
+
+void print_stats(const struct dedup_result *result)
+{
+    twin_collection_counts read = twin_collection_count(result->collection);
+    twin_dedup_counts counts = twin_dedup_count(result->dedup);
+    struct record record = record_begin(stderr, true);
+    record_object(&record, "stats");
+    record_count(&record, "documents", counts.documents);
+    record_count(&record, "bytes", read.bytes);
+    record_count(&record, "kept", counts.kept);
+    record_count(&record, "exact_copies", counts.exact_copies);
+    record_count(&record, "near_copies", counts.near_copies);
+    record_count(&record, "known", counts.excluded);
+    record_count(&record, "groups", counts.groups);
+    record_count(&record, "too_short", read.too_short);
+    if (result->run->by_field)
+        record_count(&record, "without_field", counts.without_field);
+    record_count(&record, "skipped", read.problems);
+    record_count(&record, "ill_formed", read.ill_formed);
+    record_count(&record, "record_bytes", counts.bytes);
+    record_count(&record, "kept_bytes", counts.kept_bytes);
+    record_count(&record, "candidates", counts.search.candidates);
+    record_count(&record, "verified", counts.search.verified);
+    if (result->run->seed)
+        record_count(&record, "seed", *result->run->seed);
+    record_stages(&record, result->run);
+    record_count(&record, "peak_bytes", peak_bytes());
+    record_object_end(&record);
+    record_end(&record);
 }
