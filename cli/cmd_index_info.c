@@ -1,4 +1,6 @@
-/* cmd_index_info.c — twinsift index info: parameters, recall and sizes of an index. */
+/* cmd_index_info.c — twinsift index info: parameters, recall and sizes of an index.
+ *
+ * Parameters are what the index stores, sizes what is in its tables now; recall follows from bands and rows. */
 #include "commands.h"
 #include "index_file.h"
 #include "support/size.h"

@@ -1,4 +1,7 @@
-/* cmd_index_query.c — twinsift index query: the documents of an index that are similar to given ones. */
+/* cmd_index_query.c — twinsift index query: the documents of an index that are similar to given ones.
+ *
+ * The library reads the input and queries the index with several threads; answers arrive here in the order of the input
+ * and are printed at once. */
 #include "commands.h"
 #include "index_file.h"
 #include "support/progress.h"

@@ -1,4 +1,6 @@
-/* cmd_index_remove.c — twinsift index remove: remove documents by id. */
+/* cmd_index_remove.c — twinsift index remove: remove documents by id.
+ *
+ * All ids are removed in one transaction; those that are not in the index are reported, and make the exit status 1. */
 #include "commands.h"
 #include "index_file.h"
 #include "support/escape.h"

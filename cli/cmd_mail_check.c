@@ -1,4 +1,8 @@
-/* cmd_mail_check.c — twinsift mail check: is this spam? */
+/* cmd_mail_check.c — twinsift mail check: is this spam?
+ *
+ * Messages are judged one by one as they are read; with --bulk by several threads (mail_bulk.c); with --pass the one on
+ * standard input is copied to standard output with the verdict in its headers. The exit statuses are those of other
+ * mail filters, so an error is 3. */
 #include "commands.h"
 #include "mail_bulk.h"
 #include "mail_explain.h"

@@ -1,4 +1,7 @@
-/* cmd_mail_eval.c — twinsift mail eval: how well a filter does on a corpus. */
+/* cmd_mail_eval.c — twinsift mail eval: how well a filter does on a corpus.
+ *
+ * The corpus is read by support/mail_corpus and tried by support/mail_trial, which the lab uses too. This file opens
+ * the filter, and prints the measures that the library computes from the judgements. */
 #include "commands.h"
 #include "mail_model.h"
 #include "support/mail_trial.h"

@@ -1,4 +1,7 @@
-/* cmd_mail_learn.c — twinsift mail learn, correct and forget: what changes a model. */
+/* cmd_mail_learn.c — twinsift mail learn, correct and forget: what changes a model.
+ *
+ * The three differ in one call per message. Messages are committed in batches, so that a run that is interrupted has
+ * learnt the batches before, and a model is not written anew for each message. */
 #include "commands.h"
 #include "mail_model.h"
 #include "support/record.h"

@@ -1,4 +1,7 @@
-/* cmd_mail_share.c — twinsift mail export and import: what sites with the same key exchange. */
+/* cmd_mail_share.c — twinsift mail export and import: what sites with the same key exchange.
+ *
+ * Sketches are one block of bytes that the library makes and reads; the file may be compressed, by its name when it is
+ * written, by its contents when it is read. */
 #include "commands.h"
 #include "mail_model.h"
 #include "support/overwrite.h"

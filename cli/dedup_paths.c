@@ -1,4 +1,7 @@
-/* dedup_paths.c — where twinsift dedup writes, and that this is nothing it reads. */
+/* dedup_paths.c — where twinsift dedup writes, and that this is nothing it reads.
+ *
+ * Outputs are compared with everything that is read, and with each other, as files and not as names: a link is the file it
+ * leads to. With -o FOLDER/ each input has an output of its own name. */
 #include "dedup_paths.h"
 #include "dedup_output.h"
 

@@ -1,4 +1,7 @@
-/* index_file.c — what the verbs of twinsift index share. */
+/* index_file.c — what the verbs of twinsift index share.
+ *
+ * An index stores its scheme, so the options that define one are only checked against it. The two functions at the
+ * end are the frames of most verbs: they open an index with inputs, or with a view, and close them. */
 #include "index_file.h"
 
 #include "support/paths.h"

@@ -1,4 +1,7 @@
-/* mail_explain.c — a verdict in words. */
+/* mail_explain.c — a verdict in words.
+ *
+ * For each label: how the score adds up, how often its sender was learnt, the nearest messages, and the words with the
+ * largest weights; then the nearest message of all next to this one. The same as fields of JSON. */
 #include "mail_explain.h"
 
 #include "mail_model.h"

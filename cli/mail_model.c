@@ -1,4 +1,7 @@
-/* mail_model.c — opening models and reading messages, for the verbs of mail. */
+/* mail_model.c — opening models and reading messages, for the verbs of mail.
+ *
+ * Messages are read like any other documents: an input of mail finds them in files, mbox files and Maildirs, and hands
+ * over the bytes of each. */
 #include "mail_model.h"
 
 #include "support/keys.h"

@@ -1,4 +1,7 @@
-/* main.c — the table of commands. */
+/* main.c — the table of commands.
+ *
+ * main() puts the process in order (standard files, signals, limits) and gives the table to support/command.c, which
+ * finds the command, reads its options and runs it. */
 #include "commands.h"
 #include "mail_program.h"
 #include "support/mapped.h"

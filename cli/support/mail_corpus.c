@@ -1,4 +1,7 @@
-/* mail_corpus.c — messages with known labels, by an index or in folders. */
+/* mail_corpus.c — messages with known labels, by an index or in folders.
+ *
+ * A corpus is a list of paths with their labels; the messages themselves are read when they are tried. Only to sort
+ * folders by the time of receipt is each message read before. */
 #include "mail_corpus.h"
 
 #include "messages.h"

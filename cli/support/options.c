@@ -1,4 +1,7 @@
-/* options.c — the kinds of option values: how each is read, shown, and refused. */
+/* options.c — the kinds of option values: how each is read, shown, and refused.
+ *
+ * A kind has a function that reads a text into the member of the request that the row of the option names, and one that
+ * shows a default in --help. Numbers are scanned strictly: no blanks, no signs, no fractions of a count. */
 #include "options.h"
 
 #include "keys.h"

@@ -1,4 +1,8 @@
-/* output_file.c — files that appear whole or not at all. */
+/* output_file.c — files that appear whole or not at all.
+ *
+ * A file is written without a name (O_TMPFILE) in the folder of its final name. When it is complete it is linked there
+ * under a temporary name and renamed, which replaces an earlier file in one step. Where a file system has no files
+ * without names, it has the temporary name from the beginning, and a signal handler removes it. */
 #include "output_file.h"
 
 #include "messages.h"

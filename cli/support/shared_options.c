@@ -1,4 +1,7 @@
-/* shared_options.c — the options that several commands take, one row each. */
+/* shared_options.c — the options that several commands take, one row each.
+ *
+ * First come kinds of values that only one option has; the others are in options.c. Then the table, and the executor,
+ * which two options and the environment decide. */
 #include "shared_options.h"
 
 #include "messages.h"
