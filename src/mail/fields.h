@@ -34,6 +34,13 @@ static inline char twin__lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
+/* The value of a hexadecimal digit; -1: it is none. */
+static inline int twin__hex_digit(char c)
+{
+    c = twin__lower(c);
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* The text cut to `most` bytes, or a little less, so that it does not end inside a character. */
 twin_text twin__cut(twin_text text, size_t most);
 

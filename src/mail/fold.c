@@ -132,13 +132,48 @@ static bool is_styled(uint32_t c)
     return c >= 0x1d400 && c <= 0x1d7ff;
 }
 
-/* Copies the text without invisible characters. */
+static void reverse_bytes(char *begin, char *end)
+{
+    while (begin < end) {
+        char byte = *begin;
+        *begin++ = *--end;
+        *end = byte;
+    }
+}
+
+/* Turns characters of UTF-8 around. */
+static void reverse_characters(char *begin, char *end)
+{
+    reverse_bytes(begin, end);
+    while (begin < end) { /* their bytes are the wrong way round now: the first one is last */
+        char *last = begin;
+        while (last + 1 < end && ((unsigned char)*last & 0xc0) == 0x80)
+            last++;
+        reverse_bytes(begin, last + 1);
+        begin = last + 1;
+    }
+}
+
+enum { RIGHT_TO_LEFT = 0x202e };
+
+/* What an override makes be shown from right to left, from `begin` on: Latin letters are then meant to be read so. */
+static void end_override(char *begin, char *end, bool *disguised)
+{
+    uint32_t c;
+    if (begin && begin < end && decode(&c, begin) && is_latin(c)) {
+        reverse_characters(begin, end);
+        *disguised = true;
+    }
+}
+
+/* Copies the text without invisible characters, and what is shown from right to left as it is read. */
 static twin_status drop_invisible(twin_buffer *out, bool *disguised, twin_text text)
 {
     out->length = 0;
     if (twin_buffer_reserve(out, text.length + 1) != TWIN_OK)
         return TWIN_ENOMEM;
     char *to = out->bytes;
+    char *overridden = NULL; /* where what is overridden begins */
     uint32_t before = 0, dropped = 0;
     for (const char *at = text.bytes, *end = at + text.length; at < end;) {
         uint32_t c;
@@ -149,6 +184,10 @@ static twin_status drop_invisible(twin_buffer *out, bool *disguised, twin_text t
         size_t length = decode(&c, at);
         if (length > 1 && may_be_invisible((unsigned char)*at) && is_invisible(c)) {
             dropped = c;
+            if (c >= 0x202a && c <= RIGHT_TO_LEFT) {
+                end_override(overridden, to, disguised);
+                overridden = c == RIGHT_TO_LEFT ? to : NULL;
+            }
         } else {
             *disguised |= (dropped && divides_word(before, dropped, c)) || is_styled(c);
             dropped = 0;
@@ -158,6 +197,7 @@ static twin_status drop_invisible(twin_buffer *out, bool *disguised, twin_text t
         }
         at += length;
     }
+    end_override(overridden, to, disguised);
     out->length = (size_t)(to - out->bytes);
     return TWIN_OK;
 }

@@ -34,6 +34,7 @@ struct twin__html {
     size_t begin;   /* of what this page adds to the text */
     bool needs_gap; /* white space since the last visible character */
     bool needs_line;
+    bool is_title_endless; /* there is no end tag of a title any more */
     size_t opened,
         divided; /* the bytes of text at the last start tag; at the last element without text, or comment */
     twin_message_reader *reader;
@@ -217,6 +218,7 @@ static void start_element(struct twin__html *html, const struct twin__html_tag *
         end_one(html);
     struct twin__style style = twin__style_inside(top(html));
     style.is_silent |= element->is_silent;
+    style.is_inside_hidden |= element->is_absent;
     add_links(html, tag);
     apply_attributes(&style, html, tag);
     note_gap(html, element->kind);
@@ -247,13 +249,24 @@ static void end_element(struct twin__html *html, const struct twin__html_tag *ta
 
 /* ---- the page */
 
-/* Reads the content of a script or a style sheet. */
-static char *read_raw(struct twin__html *html, char *at, char *end, const char *name)
+/* Reads the content of an element that has no tags in it: a script, a style sheet, a title. */
+static char *read_raw(struct twin__html *html, char *at, char *end, const struct twin__html_element *element)
 {
-    char *close = twin__html_raw_end(at, end, name);
+    bool is_title = strcmp(element->name, "title") == 0, has_end = strcmp(element->name, "plaintext") != 0;
+    if (is_title && html->is_title_endless) /* it is not looked for again: there may be a million titles */
+        return at;
+    char *close = has_end ? twin__html_raw_end(at, end, element->name) : end;
     size_t length = (size_t)(close - at);
-    if (strcmp(name, "style") == 0 && close < end)
+    if (is_title && close == end) { /* browsers show nothing of such a page; others do */
+        html->is_title_endless = true;
+        return at;
+    }
+    if (strcmp(element->name, "style") == 0 && close < end)
         twin__style_sheet_add(&html->sheet, (twin_text){ at, length < MAX_SHEET ? length : MAX_SHEET });
+    if (element->is_literal && !element->is_silent)
+        add_plain(html, at, close);
+    else if (!element->is_silent)
+        add_text(html, at, close);
     return close;
 }
 
@@ -270,7 +283,7 @@ static char *read_tag(struct twin__html *html, char *at, char *end)
         end_element(html, &tag, element);
     else
         start_element(html, &tag, element);
-    return element->is_raw && !tag.is_end ? read_raw(html, at, end, element->name) : at;
+    return element->is_raw && !tag.is_end ? read_raw(html, at, end, element) : at;
 }
 
 twin_status twin__html_create(struct twin__html **out)
@@ -292,7 +305,7 @@ twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *pag
     html->depth = 0;
     html->levels[0].style = twin__style_start();
     html->begin = reader->text.length;
-    html->needs_gap = html->needs_line = false;
+    html->needs_gap = html->needs_line = html->is_title_endless = false;
     html->opened = html->divided = SIZE_MAX;
     html->status = twin_buffer_reserve(page, 1); /* for the end of the last value */
     char *at = page->bytes, *end = at + page->length;

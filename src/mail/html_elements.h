@@ -21,7 +21,9 @@ struct twin__html_element {
     uint32_t ends;   /* families of open elements that end where it begins */
     uint8_t rank;    /* an end tag does not end open elements of a higher rank */
     bool is_silent;  /* its text is not shown */
-    bool is_raw;     /* its content is not HTML */
+    bool is_absent;  /* it is not displayed, nor what is in it */
+    bool is_raw;     /* its content has no tags and comments: it goes on to its end tag */
+    bool is_literal; /* nor has it references */
     bool is_void;    /* it has neither content nor end tag */
 };
 

@@ -213,3 +213,46 @@ char *twin__html_raw_end(char *at, char *end, const char *name)
     }
     return end;
 }
+
+/* ---- the character set */
+
+/* Where `word`, in lower case, is between the two, or NULL. */
+static const char *find_word(const char *at, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    for (; (size_t)(end - at) >= length; at++)
+        if (twin__is_named((twin_text){ at, length }, word))
+            return at;
+    return NULL;
+}
+
+static bool has_no_ascii(twin_text charset)
+{
+    return charset.length >= 5 && (memcmp(charset.bytes, "utf-1", 5) == 0 || memcmp(charset.bytes, "utf-7", 5) == 0);
+}
+
+size_t twin__html_charset(char out[TWIN__HTML_CHARSET_BYTES], twin_text page)
+{
+    enum { LOOKED_AT = 1024 };
+    const char *at = page.bytes, *end = at + (page.length < LOOKED_AT ? page.length : LOOKED_AT);
+    while ((at = find_word(at, end, "<meta"))) {
+        const char *close = memchr(at, '>', (size_t)(end - at));
+        if (!close)
+            return 0;
+        const char *name = find_word(at, close, "charset");
+        at = close;
+        if (!name)
+            continue;
+        name += strlen("charset");
+        while (name < close && (is_space(*name) || strchr("=\"'", *name)))
+            name++;
+        size_t length = 0;
+        while (name + length < close && length + 1 < TWIN__HTML_CHARSET_BYTES && !is_space(name[length]) &&
+               !strchr("\"';/", name[length])) {
+            out[length] = twin__lower(name[length]);
+            length++;
+        }
+        return has_no_ascii((twin_text){ out, length }) ? 0 : length;
+    }
+    return 0;
+}

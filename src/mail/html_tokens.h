@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <twinsift/buffer.h>
+
 /* Attributes that say something about the text or have links; others are skipped. */
 enum twin__html_attribute {
     TWIN__HTML_ACTION,
@@ -46,6 +48,12 @@ enum twin__html_token twin__html_read(struct twin__html_tag *out, char **at, cha
 
 /* Where the end tag of an element begins whose content is not HTML, such as a script; `end` if there is none. */
 char *twin__html_raw_end(char *at, char *end, const char *name);
+
+enum { TWIN__HTML_CHARSET_BYTES = 32 };
+
+/* The character set that the page says it is in, by a <meta> tag near its beginning, in lower case; returns its length, 0: none.
+ * As in browsers it is none that ASCII would not be in: the tag could not be read then. */
+size_t twin__html_charset(char out[TWIN__HTML_CHARSET_BYTES], twin_text page);
 
 uint64_t twin__html_hash(const char *name);
 

@@ -3,6 +3,8 @@
  * A host is first written as programs that follow the link understand it, so that it cannot hide in another spelling, and
  * then kept once, by a hash table over the list of hosts. */
 #include <arpa/inet.h>
+#include <ctype.h>
+#include <glib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -47,38 +49,62 @@ static twin_status grow_table(twin_message_reader *reader)
     return TWIN_OK;
 }
 
-static int digit_of(char c)
+static size_t replace(char room[MAX_HOST], twin_text text)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    memcpy(room, text.bytes, text.length);
+    return text.length;
 }
 
-/* The host as programs that follow the link understand it: in lower case, with bytes instead of %xx, and an address that is
- * written as one number, or in another base, with four numbers. `room` has room for a host. */
-static twin_text plain_host(char room[MAX_HOST], twin_text host)
+/* The host in the letters that domains have: one with others, "bücher.example", becomes "xn--bcher-kva.example", and letters
+ * and dots that stand for ASCII become that. As it is if it has no such form. */
+static size_t without_other_letters(char room[MAX_HOST], size_t length)
 {
-    size_t length = 0;
-    bool may_be_address = host.bytes[0] >= '0' && host.bytes[0] <= '9';
-    for (size_t i = 0; i < host.length; i++) {
-        room[length] = twin__lower(host.bytes[i]);
-        int high = i + 2 < host.length ? digit_of(twin__lower(host.bytes[i + 1])) : -1;
-        int low = high >= 0 ? digit_of(twin__lower(host.bytes[i + 2])) : -1;
-        if (room[length] == '%' && low >= 0 && high + low > 0) {
-            room[length] = twin__lower((char)(16 * high + low));
-            i += 2;
-        }
-        may_be_address =
-            may_be_address && (digit_of(room[length]) >= 0 || room[length] == '.' || room[length] == 'x');
-        length++;
-    }
+    char text[MAX_HOST + 1];
+    bool has_others = false;
+    for (size_t i = 0; i < length; i++)
+        has_others |= (unsigned char)room[i] >= 0x80;
+    if (!has_others)
+        return length;
+    memcpy(text, room, length);
+    text[length] = '\0';
+    char *ascii = g_hostname_to_ascii(text);
+    twin_text given = { ascii, ascii ? strlen(ascii) : 0 };
+    if (given.length > 0 && given.length <= MAX_HOST)
+        length = replace(room, given);
+    g_free(ascii);
+    return length;
+}
+
+/* An address that is written as one number, or in another base, with four numbers. */
+static size_t plain_address(char room[MAX_HOST], size_t length)
+{
     char text[MAX_HOST + 1];
     struct in_addr address;
     memcpy(text, room, length);
     text[length] = '\0';
-    if (may_be_address && inet_aton(text, &address) != 0 && inet_ntop(AF_INET, &address, text, sizeof text)) {
-        length = strlen(text);
-        memcpy(room, text, length);
+    bool may_be = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789abcdefx.") == length;
+    if (!may_be || inet_aton(text, &address) == 0 || !inet_ntop(AF_INET, &address, text, sizeof text))
+        return length;
+    return replace(room, (twin_text){ text, strlen(text) });
+}
+
+/* The host as programs that follow the link understand it: in lower case, with bytes instead of %xx. `room` has room for a
+ * host. */
+static twin_text plain_host(char room[MAX_HOST], twin_text host)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < host.length; i++) {
+        room[length] = twin__lower(host.bytes[i]);
+        int high = i + 2 < host.length ? twin__hex_digit(host.bytes[i + 1]) : -1;
+        int low = high >= 0 ? twin__hex_digit(host.bytes[i + 2]) : -1;
+        if (room[length] == '%' && low >= 0 && high + low > 0) {
+            room[length] = twin__lower((char)(16 * high + low));
+            i += 2;
+        }
+        length++;
     }
-    return (twin_text){ room, length };
+    length = without_other_letters(room, length);
+    return (twin_text){ room, plain_address(room, length) };
 }
 
 twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
@@ -124,31 +150,84 @@ static bool is_host_byte(unsigned char c)
            c == '_' || c >= 0x80;
 }
 
-/* The host after "//": up to a port, path or query, after a user name. */
+static bool ends_host(char c)
+{
+    return (unsigned char)c <= ' ' || c == '/' || c == '\\' || c == '?' || c == '#' || c == '<' || c == '>' ||
+           c == '"';
+}
+
+/* The host after "//": up to a port, path or query, after a user name. A user name may have any characters, and what is to
+ * be shown to the person who reads it. */
 static twin_text host_at(const char *at, const char *end)
 {
+    enum { MOST = 2000 };
     const char *begin = at, *stop = at;
-    while (stop < end && stop - at < 2 * MAX_HOST && (is_host_byte((unsigned char)*stop) || strchr("@:%", *stop))) {
+    while (stop < end && stop - at < MOST && !ends_host(*stop)) {
         if (*stop == '@')
             begin = stop + 1;
         stop++;
     }
-    const char *colon = memchr(begin, ':', (size_t)(stop - begin));
-    return (twin_text){ begin, (size_t)((colon ? colon : stop) - begin) };
+    at = begin;
+    while (at < stop && (is_host_byte((unsigned char)*at) || *at == '%'))
+        at++;
+    return (twin_text){ begin, (size_t)(at - begin) };
 }
 
+static bool is_slash(const char *at, const char *end)
+{
+    return at < end && (*at == '/' || *at == '\\');
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Browsers leave out tabs and line ends wherever they are in a URL. `room` has room for its beginning. */
+enum { MAX_URL = 2048 };
+
+static twin_text without_line_ends(char room[MAX_URL], twin_text url)
+{
+    size_t i = 0, length = 0;
+    while (i < url.length && !is_line_end(url.bytes[i]))
+        i++;
+    if (i == url.length)
+        return url;
+    for (i = 0; i < url.length && length < MAX_URL; i++)
+        if (!is_line_end(url.bytes[i]))
+            room[length++] = url.bytes[i];
+    return (twin_text){ room, length };
+}
+
+/* The length of the scheme with its colon; 0: there is none. */
+static size_t scheme_of(twin_text url)
+{
+    size_t i = 0;
+    while (i < url.length && ((unsigned char)url.bytes[i] < 0x80 &&
+                              (isalnum((unsigned char)url.bytes[i]) || strchr("+-.", url.bytes[i]))))
+        i++;
+    return i > 0 && i < url.length && url.bytes[i] == ':' ? i + 1 : 0;
+}
+
+/* As browsers do (WHATWG): after http, https and ftp any number of slashes of either kind may stand before the host, also
+ * none; elsewhere there must be two. */
 twin_status twin__message_add_url(twin_message_reader *reader, twin_text url)
 {
-    const char *end = url.bytes + url.length;
-    size_t looked = url.length < 64 ? url.length : 64;
-    const char *slashes = memmem(url.bytes, looked, "//", 2);
-    if (slashes)
-        return twin__message_add_host(reader, host_at(slashes + 2, end));
-    if (url.length > 7 && twin__is_named((twin_text){ url.bytes, 7 }, "mailto:")) {
-        const char *at = memchr(url.bytes, '@', url.length);
-        return at ? twin__message_add_host(reader, host_at(at + 1, end)) : TWIN_OK;
+    char room[MAX_URL];
+    url = without_line_ends(room, url);
+    size_t scheme = scheme_of(url);
+    const char *at = url.bytes + scheme, *end = url.bytes + url.length;
+    twin_text name = { url.bytes, scheme };
+    if (twin__is_named(name, "mailto:")) {
+        const char *sign = memchr(at, '@', (size_t)(end - at));
+        return sign ? twin__message_add_host(reader, host_at(sign + 1, end)) : TWIN_OK;
     }
-    return TWIN_OK;
+    bool is_special = twin__is_named(name, "http:") || twin__is_named(name, "https:") || twin__is_named(name, "ftp:");
+    if (!is_special && !(is_slash(at, end) && is_slash(at + 1, end)))
+        return TWIN_OK;
+    while (is_slash(at, end))
+        at++;
+    return twin__message_add_host(reader, host_at(at, end));
 }
 
 /* Addresses with a scheme, "https://host", and those that mail programs make links of without one, "www.host". */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "mail/fields.h"
+#include "mail/html_tokens.h"
 #include "mail/message_private.h"
 #include "mail/mime.h"
 
@@ -199,8 +200,12 @@ static twin_status read_text(twin_message_reader *reader, twin_text bytes, const
         reader->message.flags |= TWIN_MESSAGE_MUCH_TEXT;
         bytes.length = reader->limits.max_text;
     }
-    twin_status status = twin__mime_to_utf8(&reader->converted, &bad, reader->mime, content->charset, bytes);
     bool is_html = starts_with(content->type, "text/html") || starts_with(content->type, "application/xhtml");
+    char own[TWIN__HTML_CHARSET_BYTES];
+    twin_text charset = content->charset;
+    if (is_html && charset.length == 0 && bytes.length > 0)
+        charset = (twin_text){ own, twin__html_charset(own, bytes) };
+    twin_status status = twin__mime_to_utf8(&reader->converted, &bad, reader->mime, charset, bytes);
     if (bad)
         reader->message.flags |= TWIN_MESSAGE_BAD_CHARSET;
     if (is_html)

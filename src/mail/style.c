@@ -50,64 +50,128 @@ static const struct colour_name colour_names[] = {
     { "floralwhite", 0xfffaf0 }, { "lightyellow", 0xffffe0 },
 };
 
-static bool parse_hex(uint32_t *out, const char *digits)
+/* Less than this of a colour is not seen. */
+static const double FAINT = 0.1;
+
+static bool parse_hex(uint32_t *out, double *opacity, const char *digits)
 {
     size_t length = strspn(digits, "0123456789abcdef");
+    uint32_t value = (uint32_t)strtoul(digits, NULL, 16);
+    if (length == 4 || length == 8) {
+        *opacity = length == 4 ? (value & 0xf) / 15.0 : (value & 0xff) / 255.0;
+        value >>= length;
+        length -= length / 4;
+    }
     if (length != 3 && length != 6)
         return false;
-    uint32_t value = (uint32_t)strtoul(digits, NULL, 16);
     if (length == 3)
         value = ((value & 0xf00) << 8 | (value & 0x0f0) << 4 | (value & 0x00f)) * 0x11;
     *out = value;
     return true;
 }
 
-static bool parse_rgb(uint32_t *out, const char *value)
+/* The numbers between parentheses, "(1,2,3)" or "(1 2 3/4)"; those in percent are of `whole[i]`. False: not three or four. */
+static bool parse_numbers(double out[4], const double whole[4], const char *at)
 {
-    const char *at = strchr(value, '(');
-    if (!at)
-        return false;
-    uint32_t colour = 0;
-    for (int i = 0; i < 3; i++) {
+    int count = 0;
+    at += strcspn(at, "(");
+    at += *at == '(';
+    while (*at && *at != ')' && count < 4) {
         char *end;
-        long part = strtol(at + 1, &end, 10);
-        if (end == at + 1)
+        out[count] = strtod(at, &end);
+        if (end == at)
             return false;
         if (*end == '%')
-            part = part * 255 / 100;
-        colour = colour << 8 | (uint32_t)(part < 0 ? 0 : part > 255 ? 255 : part);
-        at = end + (*end == '%');
-        if (i < 2 && *at != ',')
-            return false;
+            out[count] *= whole[count] / 100;
+        count++;
+        at = end + strcspn(end, ",/ )");
+        at += strspn(at, ",/ ");
     }
-    *out = colour;
+    return count >= 3;
+}
+
+static uint32_t byte_of(double part)
+{
+    return part <= 0 ? 0 : part >= 255 ? 255 : (uint32_t)part;
+}
+
+static bool parse_rgb(uint32_t *out, double *opacity, const char *value)
+{
+    static const double whole[] = { 255, 255, 255, 1 };
+    double parts[4] = { 0, 0, 0, 1 };
+    if (!parse_numbers(parts, whole, value))
+        return false;
+    *out = byte_of(parts[0]) << 16 | byte_of(parts[1]) << 8 | byte_of(parts[2]);
+    *opacity = parts[3];
     return true;
 }
 
-/* A colour as CSS and HTML write it, in lower case without blanks. */
-static bool parse_colour(uint32_t *out, const char *value)
+/* Hue, saturation, lightness: only white, black and greys are understood, and what is transparent. */
+static bool parse_hsl(uint32_t *out, double *opacity, const char *value)
 {
+    static const double whole[] = { 360, 100, 255, 1 };
+    double parts[4] = { 0, 0, 0, 1 };
+    if (!parse_numbers(parts, whole, value))
+        return false;
+    *opacity = parts[3];
+    *out = byte_of(parts[2]) * 0x010101;
+    return parts[1] <= 0 || parts[2] <= 5 || parts[2] >= 250 || parts[3] < FAINT;
+}
+
+/* A colour as CSS and HTML write it, in lower case, and how much of it there is, 0 to 1. */
+static bool parse_colour(uint32_t *out, double *opacity, const char *value)
+{
+    *opacity = 1;
     if (value[0] == '#')
-        return parse_hex(out, value + 1);
+        return parse_hex(out, opacity, value + 1);
     if (strncmp(value, "rgb", 3) == 0)
-        return parse_rgb(out, value);
+        return parse_rgb(out, opacity, value);
+    if (strncmp(value, "hsl", 3) == 0)
+        return parse_hsl(out, opacity, value);
     for (size_t i = 0; i < sizeof colour_names / sizeof colour_names[0]; i++)
         if (strcmp(value, colour_names[i].name) == 0) {
             *out = colour_names[i].colour;
             return true;
         }
-    return parse_hex(out, value); /* bgcolor="ffffff" */
+    return parse_hex(out, opacity, value); /* bgcolor="ffffff" */
+}
+
+static bool keeps_colour(const char *value)
+{
+    static const char *const kept[] = { "inherit", "currentcolor", "unset", "none", "" };
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        if (strcmp(value, kept[i]) == 0)
+            return true;
+    return false;
 }
 
 /* The colour that a declaration or attribute gives; unknown if we do not know it; as it was if it says so. */
 static void set_colour(uint32_t *colour, const char *value)
 {
-    static const char *const kept[] = { "inherit", "transparent", "currentcolor", "unset", "none", "" };
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-        if (strcmp(value, kept[i]) == 0)
-            return;
-    if (strstr(value, "url(") || strstr(value, "gradient(") || !parse_colour(colour, value))
+    uint32_t given;
+    double opacity;
+    if (keeps_colour(value))
+        return;
+    if (strcmp(value, "transparent") == 0)
+        *colour = TWIN__STYLE_CLEAR;
+    else if (!parse_colour(&given, &opacity, value))
         *colour = TWIN__STYLE_UNKNOWN;
+    else
+        *colour = opacity < FAINT ? (uint32_t)TWIN__STYLE_CLEAR : given;
+}
+
+/* The colour behind the text: what is transparent shows what was there before. */
+static void set_behind(uint32_t *behind, const char *value)
+{
+    uint32_t given = *behind;
+    double opacity = 1;
+    if (keeps_colour(value) || strcmp(value, "transparent") == 0)
+        return;
+    if (strstr(value, "url(") || strstr(value, "gradient(") || !parse_colour(&given, &opacity, value) ||
+        (opacity >= FAINT && opacity < 1 - FAINT))
+        *behind = TWIN__STYLE_UNKNOWN;
+    else if (opacity >= FAINT)
+        *behind = given;
 }
 
 /* Colours that cannot be distinguished: none of red, green and blue differs by more than this. */
@@ -115,7 +179,7 @@ enum { NEAR = 12 };
 
 static bool is_near(uint32_t a, uint32_t b)
 {
-    if (a == TWIN__STYLE_UNKNOWN || b == TWIN__STYLE_UNKNOWN)
+    if (a >= TWIN__STYLE_UNKNOWN || b >= TWIN__STYLE_UNKNOWN)
         return false;
     for (int shift = 0; shift < 24; shift += 8)
         if (abs((int)(a >> shift & 0xff) - (int)(b >> shift & 0xff)) > NEAR)
@@ -125,16 +189,39 @@ static bool is_near(uint32_t a, uint32_t b)
 
 /* ---- declarations */
 
-/* The text in lower case without blanks, comments and what follows a '!', cut to fit. */
+/* The character of the escape at `at`, a backslash, which may hide letters of names: "d\\69splay". Moves *at to its last byte. */
+static char unescape(size_t *at, twin_text text)
+{
+    uint32_t value = 0;
+    size_t digits = 0, i = *at + 1;
+    while (i < text.length && digits < 6 && twin__hex_digit(text.bytes[i]) >= 0) {
+        value = value * 16 + (uint32_t)twin__hex_digit(text.bytes[i++]);
+        digits++;
+    }
+    if (digits == 0) {
+        *at += i < text.length;
+        return i < text.length ? text.bytes[i] : '\\';
+    }
+    *at = i < text.length && text.bytes[i] == ' ' ? i : i - 1;
+    return value < 0x80 ? (char)value : '?';
+}
+
+/* The text in lower case without comments and what follows a '!', with single blanks between words, cut to fit. */
 static void squeeze(char out[MAX_VALUE], twin_text text)
 {
     size_t length = 0;
+    bool has_gap = false;
     for (size_t i = 0; i < text.length && length + 1 < MAX_VALUE && text.bytes[i] != '!'; i++) {
         if (text.length - i >= 4 && memcmp(text.bytes + i, "/*", 2) == 0) {
             const char *close = memmem(text.bytes + i + 2, text.length - i - 2, "*/", 2);
             i = close ? (size_t)(close + 1 - text.bytes) : text.length - 1;
-        } else if ((unsigned char)text.bytes[i] > ' ') {
-            out[length++] = twin__lower(text.bytes[i]);
+        } else if ((unsigned char)text.bytes[i] <= ' ') {
+            has_gap = length > 0;
+        } else if (length + 2 < MAX_VALUE) {
+            if (has_gap)
+                out[length++] = ' ';
+            has_gap = false;
+            out[length++] = twin__lower(text.bytes[i] == '\\' ? unescape(&i, text) : text.bytes[i]);
         }
     }
     out[length] = '\0';
@@ -168,19 +255,45 @@ static bool is_any(const char *value, const char *a, const char *b)
     return strncmp(value, a, strlen(a)) == 0 || strncmp(value, b, strlen(b)) == 0;
 }
 
+/* The size in "italic 700 0/0 arial": the first number that is no weight, which has no unit. */
+static const char *size_of_font(const char *value)
+{
+    const char *at = value;
+    while (*at) {
+        char *end;
+        double number = strtod(at, &end);
+        if (end > at && !(number >= 1 && (*end == ' ' || !*end)))
+            break;
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    return at;
+}
+
+static bool is_drawing(const char *name)
+{
+    return strcmp(name, "text-shadow") == 0 || strstr(name, "text-stroke") || strstr(name, "text-fill-color");
+}
+
 static void declare(struct twin__style *style, const char *name, const char *value)
 {
     if (strcmp(name, "color") == 0)
         set_colour(&style->colour, value);
     else if (strcmp(name, "background-color") == 0 || strcmp(name, "background") == 0 ||
              strcmp(name, "background-image") == 0)
-        set_colour(&style->behind, value);
+        set_behind(&style->behind, value);
     else if (strcmp(name, "display") == 0)
         style->is_absent = strncmp(value, "none", 4) == 0;
     else if (strcmp(name, "visibility") == 0)
         style->is_unseen = is_any(value, "hidden", "collapse");
     else if (strcmp(name, "font-size") == 0)
         style->is_tiny = is_tiny(value, style->is_tiny);
+    else if (strcmp(name, "font") == 0)
+        style->is_tiny = is_tiny(size_of_font(value), style->is_tiny);
+    else if (is_drawing(name))
+        style->is_drawn = strcmp(value, "none") != 0;
+    else if (strstr(name, "background-clip"))
+        style->is_drawn |= strcmp(value, "text") == 0;
     else if (strcmp(name, "max-height") == 0 || strcmp(name, "max-width") == 0 || strcmp(name, "height") == 0)
         style->is_flat = is_zero(value);
     else if (strcmp(name, "overflow") == 0)
@@ -219,7 +332,7 @@ void twin__style_attribute(struct twin__style *style, const char *name, twin_tex
         set_colour(&style->colour, squeezed);
     } else if (strcmp(name, "bgcolor") == 0) {
         squeeze(squeezed, value);
-        set_colour(&style->behind, squeezed);
+        set_behind(&style->behind, squeezed);
     } else if (strcmp(name, "background") == 0 && value.length > 0) {
         style->behind = TWIN__STYLE_UNKNOWN; /* a picture */
     }
@@ -228,5 +341,5 @@ void twin__style_attribute(struct twin__style *style, const char *name, twin_tex
 bool twin__style_hides(const struct twin__style *style)
 {
     return hides_all_inside(style) || style->is_tiny || style->is_off || style->is_unseen ||
-           is_near(style->colour, style->behind);
+           (!style->is_drawn && (style->colour == TWIN__STYLE_CLEAR || is_near(style->colour, style->behind)));
 }

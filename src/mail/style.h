@@ -6,15 +6,16 @@
 
 /* What an element says about its text, or has from those around it. */
 struct twin__style {
-    uint32_t colour, behind;         /* of the text and of what is behind it: 0xRRGGBB, or TWIN__STYLE_UNKNOWN */
+    uint32_t colour, behind;         /* of the text and of what is behind it: 0xRRGGBB, or one of those below */
     bool is_inside_hidden;           /* an element around it is not displayed, which nothing inside can undo */
     bool is_absent, is_transparent;  /* display and opacity of this element */
     bool is_flat, is_clipped;        /* it has no height or width, and what does not fit in is not shown */
     bool is_tiny, is_off, is_unseen; /* size, indentation, visibility: from outside, but an element can undo them */
+    bool is_drawn;                   /* with a shadow, a stroke or its background: seen whatever its colour */
     bool is_silent;                  /* not text: scripts, style sheets, titles */
 };
 
-enum { TWIN__STYLE_UNKNOWN = 1 << 24 };
+enum { TWIN__STYLE_UNKNOWN = 1 << 24, TWIN__STYLE_CLEAR /* of a text that is transparent */ };
 
 /* Black on white. */
 struct twin__style twin__style_start(void);

@@ -193,6 +193,21 @@ static void words_divided_by_tags_and_hidden_text(void **unused)
                 "customers of our pharmacy\n");
 }
 
+static void text_that_looks_like_something_else(void **unused)
+{
+    (void)unused;
+    /* a comment that is none, references by name, letters from right to left */
+    assert_seen("Content-Type: text/html\n\n<title><!--</title>Buy vi&ZeroWidthSpace;agra &oopf;nline today with the "
+                "best discount for customers of our pharmacy<!-- -->\n");
+    assert_seen("Content-Type: text/plain; charset=utf-8\n\nBuy \xE2\x80\xAE"
+                "argaiv\xE2\x80\xAC online \xE2\x80\xAEtseb eht htiw yadot\xE2\x80\xAC discount for customers of our "
+                "pharmacy\n");
+    /* letters of other scripts are in this order anyway */
+    const twin_message *message =
+        spam_of("Content-Type: text/plain; charset=utf-8\n\n\xE2\x80\xAE\xD7\x90\xD7\x91\n");
+    assert_non_null(memmem(message->folded.bytes, message->folded.length, "\xD7\x90\xD7\x91", 4));
+}
+
 static twin_mail_verdict judge(const twin_message *message)
 {
     twin_mail_verdict verdict;
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(invisible_characters),
         cmocka_unit_test(letters_that_look_alike),
         cmocka_unit_test(words_divided_by_tags_and_hidden_text),
+        cmocka_unit_test(text_that_looks_like_something_else),
         cmocka_unit_test(hidden_words_of_good_mail),
         cmocka_unit_test(signatures_are_not_looked_at),
         cmocka_unit_test(letters_with_punctuation_and_digits),

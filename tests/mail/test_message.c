@@ -239,6 +239,22 @@ static void character_sets_are_undone(void **state_unused)
     }
 }
 
+static void pages_may_name_their_character_set(void **state_unused)
+{
+    (void)state_unused;
+    assert_text(read_text("Content-Type: text/html\n\n<META charset=koi8-r><p>\xf0\xd2\xc9\xd7\xc5\xd4")->text,
+                "Привет");
+    assert_text(read_text("Content-Type: text/html\n\n<meta name=a><meta http-equiv='Content-Type' "
+                          "content='text/html; charset=Windows-1251'>\xcf\xf0\xe8")
+                    ->text,
+                "При");
+    /* the header wins, and what cannot be */
+    assert_text(read_text("Content-Type: text/html; charset=iso-8859-1\n\n<meta charset=koi8-r>\xe9")->text, "é");
+    assert_text(read_text("Content-Type: text/html\n\n<meta charset=utf-16><meta charset=koi8-r>\xe9")->text, "é");
+    assert_text(read_text("Content-Type: text/html\n\n<meta charset=>\xe9")->text, "é");
+    assert_text(read_text("Content-Type: text/html\n\n<meta charset")->text, "");
+}
+
 static void check_html(const char *html, const char *text, const char *hidden)
 {
     char whole[1024];
@@ -262,6 +278,21 @@ static void references_become_characters(void **state_unused)
     check_html("&nbsp", "\u00a0", "");
     check_html("<img alt='&quot;&#65;&copy=1&copy;'>x", "\"A&copy=1© x", "");
     check_html("&thetasym;&longestnameofall;", "ϑ&longestnameofall;", "");
+    check_html("a&ZeroWidthSpace;b&AMP&num;&num &vopf;&acy;&CounterClockwiseContourIntegral;", "a\u200bb&#&num 𝕧а∳",
+               "");
+    check_html("<img alt='&nGt;&nGt;'>&nGt;&zwnj;", "≫≫ ≫\u200c", "");
+}
+
+static void what_is_not_html_in_a_page_hides_no_tags(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<title><!--</title>a<!-- -->b", "ab", "");
+    check_html("<title>a</b><p>b</title>c", "c", "");
+    check_html("<textarea><!--&lt;<b></textarea>a<!-- -->b", "<!--<<b> ab", "");
+    check_html("<xmp><!--&lt;<b></xmp>a", "<!--&lt;<b>\na", "");
+    check_html("<iframe><!--a</iframe>b<noframes><b>c</noframes>d<noembed>e", "bd", "<!--a <b>c e");
+    check_html("a<plaintext><b>b</plaintext><!--c", "a\n<b>b</plaintext><!--c", "");
+    check_html("<template>a<b>b</b></template>c<datalist><option>d</datalist>e", "c\ne", "a b d");
 }
 
 static void tags_are_read_as_browsers_do(void **state_unused)
@@ -336,6 +367,22 @@ static void hidden_text_is_kept_apart(void **state_unused)
     check_html("<p style='color: #333'>b</p>c", "b\nc", "");
 }
 
+static void hiding_has_many_spellings(void **state_unused)
+{
+    (void)state_unused;
+    static const char *const styles[] = {
+        "color:transparent", "color:rgba(0,0,0,0)",  "color:rgba(0 0 0 / 0)",   "color:#0000",
+        "color:#ff000000",   "color:hsl(9,5%,100%)", "color:hsla(0,0%,99%,1)",  "color:rgb(255 255 255)",
+        "font:0/0 a",        "font:0px Arial",       "font:italic 700 1px/1 a", "font:bold .01em a",
+        "d\\69splay:none",   "display:n\\6f ne",     "dis\\play:none",          "display:\\6eone",
+    };
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        char page[128];
+        snprintf(page, sizeof page, "a<p style='%s'>b</p>c", styles[i]);
+        check_html(page, "a\nc", "b");
+    }
+}
+
 static void style_sheets_hide(void **state_unused)
 {
     (void)state_unused;
@@ -373,6 +420,13 @@ static void what_is_seen_is_not_taken_for_hidden(void **state_unused)
     check_html("<p style='background:#fff url(sky.jpg);color:#fff'>b</p>", "b", "");
     check_html("<p style='background:linear-gradient(red,blue);color:#fff'>b</p>", "b", "");
     check_html("<p style='mso-hide:all'>b</p>", "b", ""); /* hidden by one program only */
+    check_html("<p style='color:#fff;text-shadow:0 0 1px #000'>b</p>", "b", "");
+    check_html("<p style='color:transparent;-webkit-background-clip:text;background:red'>b</p>", "b", "");
+    check_html("<p style='color:transparent'>a<b style='color:red'>b</b></p>", "b", "a");
+    check_html("<p style='color:rgba(255,255,255,.9);background:rgba(0,0,0,.5)'>b</p>", "b", "");
+    check_html("<p style='font:0 a'>a<b style='font:bold 12px/1 a'>b</b></p>", "b", "a");
+    check_html("<p style='font:700 12px a'>b</p><p style='font:small-caps caption'>c</p>", "b\nc", "");
+    check_html("<p style='color:hsl(0,100%,50%)'>b</p>", "b", "");
     check_html("<p style='color:transparentish;background-color:transparent'>b</p>", "b", "");
 }
 
@@ -393,6 +447,50 @@ static void hosts_are_found(void **state_unused)
     for (size_t i = 0; i < message->link_count; i++) {
         assert_text(message->links[i].host, wanted[i][0]);
         assert_text(message->links[i].registered, wanted[i][1]);
+    }
+}
+
+/* As browsers read them, after WHATWG's rules for URLs. */
+static void hosts_cannot_hide_in_spellings(void **state_unused)
+{
+    (void)state_unused;
+    static const char *const cases[][2] = {
+        { "http://us&#9;er@EVIL.example/", "evil.example" },
+        { " ht&#10;tp://ev&#10;il.example", "evil.example" },
+        { "https:\\\\evil.example\\x", "evil.example" },
+        { "http:evil.example", "evil.example" },
+        { "http:/evil.example/a//b.example", "evil.example" },
+        { "HTTP:///evil.example", "evil.example" },
+        { "/\\evil.example", "evil.example" },
+        { "http&colon;&sol;&sol;evil.example/", "evil.example" },
+        { "http://good.example!$&amp;'()*+,;=:x@evil.example/@c.example", "evil.example" },
+        { "http://good.example@@evil.example?@c.example", "evil.example" },
+        { "http://evil.example#@c.example", "evil.example" },
+        { "http://evil.example:80/http://good.example/", "evil.example" },
+        { "http://\u0435\u0445\u0430mple.com/", "xn--mple-43d3a6i.com" },
+        { "http://XN--MPLE-43D3A6I.com/", "xn--mple-43d3a6i.com" },
+        { "http://b\u00fccher.example.de/", "xn--bcher-kva.example.de" },
+        { "http://evil\u3002example/", "evil.example" },
+        { "http://\uff11\uff19\uff12.0.2.9/", "192.0.2.9" },
+        { "http://e%D1%85ample.com/", "xn--eample-bsf.com" },
+        { "ftp://evil.example/", "evil.example" },
+        { "mailto:a@evil.example?subject=b@good.example", "evil.example" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "Content-Type: text/html; charset=utf-8\n\n<a href=\"%s\">x</a>", cases[i][0]);
+        const twin_message *message = read_text(text);
+        if (message->link_count != 1)
+            fail_msg("%s: %zu hosts", cases[i][0], message->link_count);
+        assert_text(message->links[0].host, cases[i][1]);
+    }
+    static const char *const none[] = {
+        "x/y", "#a", "javascript:a//b.example", "data:text/html,//b.example", "http:", "//", "cid:a@b"
+    };
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "Content-Type: text/html; charset=utf-8\n\n<a href=\"%s\">x</a>", none[i]);
+        assert_int_equal(read_text(text)->link_count, 0);
     }
 }
 
@@ -572,14 +670,18 @@ int main(void)
         cmocka_unit_test(messages_in_messages_are_read),
         cmocka_unit_test(what_is_not_a_header_begins_the_body),
         cmocka_unit_test(character_sets_are_undone),
+        cmocka_unit_test(pages_may_name_their_character_set),
         cmocka_unit_test(references_become_characters),
+        cmocka_unit_test(what_is_not_html_in_a_page_hides_no_tags),
         cmocka_unit_test(tags_are_read_as_browsers_do),
         cmocka_unit_test(elements_may_lack_their_end),
         cmocka_unit_test(html_becomes_what_is_seen),
         cmocka_unit_test(hidden_text_is_kept_apart),
+        cmocka_unit_test(hiding_has_many_spellings),
         cmocka_unit_test(style_sheets_hide),
         cmocka_unit_test(what_is_seen_is_not_taken_for_hidden),
         cmocka_unit_test(hosts_are_found),
+        cmocka_unit_test(hosts_cannot_hide_in_spellings),
         cmocka_unit_test(registered_domains_follow_the_list),
         cmocka_unit_test(addresses_are_read_as_people_write_them),
         cmocka_unit_test(routes_are_read),
