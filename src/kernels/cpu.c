@@ -22,7 +22,7 @@ enum {
     AVX_STATE = 6,                       /* XCR0: xmm and ymm */
     AVX512_STATE = 0xE6,                 /* and k, the high halves of zmm, zmm16 to 31 */
 };
-static const unsigned avx512_ebx = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* f, dq, bw, vl */
+static const unsigned avx512_ebx = 1u << 16 | 1u << 17 | 1u << 29 | 1u << 30 | 1u << 31; /* f, dq, sha, bw, vl */
 
 static bool has(unsigned bits, unsigned wanted)
 {

@@ -131,6 +131,10 @@ enum { HEAD_BYTES = 16 };
 typedef size_t twin__near_heads_fn(uint32_t *out, const uint8_t (*heads)[HEAD_BYTES], size_t n,
                                    const uint8_t head[HEAD_BYTES], unsigned least);
 
+/* The compression function of SHA-256: what `state` becomes after so many blocks. */
+enum { SHA256_BLOCK = 64 };
+typedef void twin__sha256_blocks_fn(uint32_t state[8], const unsigned char *bytes, size_t blocks);
+
 struct kernels {
     twin__find_string_end_fn *find_string_end;
     twin__fold_ascii_fn *fold_ascii;
@@ -154,6 +158,7 @@ struct kernels {
     twin__sum_at_fn *sum_at;
     twin__agree_bytes_fn *agree_bytes;
     twin__near_heads_fn *near_heads;
+    twin__sha256_blocks_fn *sha256_blocks;
 };
 
 /* The variant of each level, and the one in use, or NULL before the first call. */
@@ -191,5 +196,6 @@ TWIN__VARIANTS(edit_tile);
 TWIN__VARIANTS(sum_at);
 TWIN__VARIANTS(agree_bytes);
 TWIN__VARIANTS(near_heads);
+TWIN__VARIANTS(sha256_blocks);
 
 #endif

@@ -13,6 +13,7 @@
 #include <twinsift/text.h>
 
 #include "base/error.h"
+#include "mail/content_type.h"
 #include "mail/fields.h"
 
 enum { CONVERTERS = 8, NAME_BYTES = 48 };
@@ -260,16 +261,28 @@ static twin_status copy_checked(twin_text *out, struct twin__mime *mime, struct 
     return status;
 }
 
-twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
-                                    const char *value)
+static twin_status read_simple_type(struct twin__content *out, struct twin__arena *arena,
+                                    const struct twin__content_type *type)
+{
+    twin_status status = twin__arena_copy(&out->type, arena, type->type);
+    if (status == TWIN_OK && type->charset.bytes)
+        status = twin__arena_copy(&out->charset, arena, type->charset);
+    if (status == TWIN_OK && type->boundary.bytes)
+        status = twin__arena_copy(&out->boundary, arena, type->boundary);
+    if (status == TWIN_OK && type->name.bytes && out->name.length == 0)
+        status = twin__arena_copy(&out->name, arena, type->name);
+    out->joins_lines = type->delsp.bytes && twin__is_named(type->delsp, "yes");
+    return status;
+}
+
+static twin_status read_any_type(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
+                                 const char *value)
 {
     GMimeContentType *type = g_mime_content_type_parse(mime->options, value);
     char *name = g_mime_content_type_get_mime_type(type);
     twin_status status = copy_checked(&out->type, mime, arena, name);
     if (status == TWIN_OK)
         status = copy_checked(&out->charset, mime, arena, g_mime_content_type_get_parameter(type, "charset"));
-    lower(out->type);
-    lower(out->charset);
     const char *joins = g_mime_content_type_get_parameter(type, "delsp");
     out->joins_lines = joins && g_ascii_strcasecmp(joins, "yes") == 0;
     const char *boundary = g_mime_content_type_get_parameter(type, "boundary");
@@ -279,6 +292,20 @@ twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime
         status = copy_checked(&out->name, mime, arena, g_mime_content_type_get_parameter(type, "name"));
     g_free(name);
     g_object_unref(type);
+    return status;
+}
+
+/* GMime makes a dozen objects for a header; nearly all are simple enough to do without. */
+twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
+                                    const char *value)
+{
+    struct twin__content_type simple;
+    twin_status status = twin__content_type_read(&simple, value) ? read_simple_type(out, arena, &simple)
+                                                                 : read_any_type(out, mime, arena, value);
+    if (status == TWIN_OK) {
+        lower(out->type);
+        lower(out->charset);
+    }
     return status;
 }
 
@@ -330,15 +357,4 @@ twin_status twin__mime_decode(twin_buffer *out, twin_text encoding, twin_text by
     if (bytes.length > 0)
         out->length = g_mime_encoding_flush(&state, bytes.bytes, bytes.length, out->bytes);
     return TWIN_OK;
-}
-
-void twin__mime_digest(unsigned char out[16], twin_text bytes)
-{
-    unsigned char whole[32];
-    gsize length = sizeof whole;
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(sum, (const guchar *)bytes.bytes, (gssize)bytes.length);
-    g_checksum_get_digest(sum, whole, &length);
-    g_checksum_free(sum);
-    memcpy(out, whole, 16);
 }

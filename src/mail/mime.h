@@ -35,9 +35,6 @@ bool twin__mime_is_plain(twin_text encoding);
 /* Replaces `out` by the decoded bytes. */
 twin_status twin__mime_decode(twin_buffer *out, twin_text encoding, twin_text bytes);
 
-/* The digest of bytes: the first 16 bytes of SHA-256. */
-void twin__mime_digest(unsigned char out[16], twin_text bytes);
-
 /* Replaces `out` by the bytes as valid UTF-8 without zeros. `bad` becomes true if some were not in the character set. */
 twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
                                twin_text bytes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "mail/digest.h"
 #include "mail/fields.h"
 #include "mail/html_tokens.h"
 #include "mail/message_private.h"
@@ -299,7 +300,7 @@ static twin_status read_files(twin_message_reader *reader, twin_text text)
             return status;
         twin_message_part *part = &reader->parts[reader->message.part_count - 1];
         part->size = reader->decoded.length;
-        twin__mime_digest(part->digest, (twin_text){ reader->decoded.bytes, reader->decoded.length });
+        twin__digest(part->digest, (twin_text){ reader->decoded.bytes, reader->decoded.length });
     }
     return status;
 }
@@ -316,7 +317,7 @@ static twin_status read_part(twin_message_reader *reader, const struct twin__con
     size_t number = reader->message.part_count - 1;
     reader->parts[number].size = bytes.length;
     if (!is_text(content)) {
-        twin__mime_digest(reader->parts[number].digest, bytes);
+        twin__digest(reader->parts[number].digest, bytes);
         return TWIN_OK;
     }
     bool has_files =
