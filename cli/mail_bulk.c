@@ -9,7 +9,9 @@
 
 #include <stdlib.h>
 
-enum { MESSAGES = 1024, BYTES = 16 << 20, PIECE = 4 }; /* of a batch; messages that a worker takes at a time */
+/* Of a batch, and how many messages a worker takes at a time. A batch of a megabyte is still in the cache when it is judged;
+ * larger ones take more time, for the memory that is touched first. */
+enum { MESSAGES = 1024, BYTES = 1 << 20, PIECE = 4 };
 
 struct entry {
     size_t raw, raw_length, path, path_length; /* where they are in the bytes of the batch */

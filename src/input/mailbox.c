@@ -154,14 +154,15 @@ static twin_status add_box(struct mail *mail, size_t number, const struct twin__
     struct box *box = &mail->boxes[number];
     *box = (struct box){ .first = mail->mbox.count };
     box->error = mail->is_folder ? mail->files.entries[number].error : 0;
-    int fd = box->error ? -1 : open_box(mail, number);
+    bool is_open = mail->path != NULL; /* as a file given by its name is */
+    int fd = box->error ? -1 : is_open ? opening->fd : open_box(mail, number);
     if (fd < 0 && !box->error)
         box->error = errno;
     if (fd < 0 && twin__is_our_failure(box->error))
         return twin__fail(error, TWIN_EIO, "%s cannot be opened: %m", opening->name);
     twin_mbox mbox = opening->settings->options.mbox;
     twin_status status = fd < 0 ? TWIN_OK : scan_file(mail, box, fd, mbox, error);
-    if (fd >= 0)
+    if (fd >= 0 && !is_open)
         close(fd);
     box->count = mail->mbox.count - box->first;
     size_t places = box->count ? box->count : 1;

@@ -28,6 +28,35 @@ struct block {
     twin_text texts[TOGETHER];
 };
 
+/* What saving many blocks needs. */
+struct saving {
+    struct block block;
+    unsigned char *plain, *value; /* before and after compression */
+    ZSTD_CCtx *compressor;
+};
+
+static size_t value_room(void)
+{
+    return HEAD + ZSTD_compressBound(MOST);
+}
+
+static bool begin_saving(struct saving *saving)
+{
+    *saving = (struct saving){ .block.room = malloc(MOST),
+                               .plain = malloc(MOST),
+                               .value = malloc(value_room()),
+                               .compressor = ZSTD_createCCtx() };
+    return saving->block.room && saving->plain && saving->value && saving->compressor;
+}
+
+static void end_saving(struct saving *saving)
+{
+    free(saving->block.room);
+    free(saving->plain);
+    free(saving->value);
+    ZSTD_freeCCtx(saving->compressor);
+}
+
 /* False when it is damaged; it is then empty. */
 static bool unpack(struct block *out, struct twin__bytes value, uint64_t key)
 {
@@ -72,32 +101,26 @@ static twin_status delete_block(twin__store_txn *txn, uint64_t key, twin_error *
     return status == TWIN_OK && value.at ? twin__store_delete(txn, TWIN__MAIL_MESSAGES, key, NULL, error) : status;
 }
 
-static twin_status store_block(twin__store_txn *txn, const struct block *block, uint64_t key, twin_error *error)
+static twin_status store_block(twin__store_txn *txn, struct saving *saving, uint64_t key, twin_error *error)
 {
-    size_t whole = 0, room = ZSTD_compressBound(MOST);
+    const struct block *block = &saving->block;
+    unsigned char *plain = saving->plain, *value = saving->value;
+    size_t whole = 0;
     if (is_empty(block))
         return delete_block(txn, key, error);
-    unsigned char *plain = malloc(MOST), *value = malloc(HEAD + room);
-    twin_status status = TWIN_ENOMEM;
-    if (plain && value) {
-        for (int i = 0; i < TOGETHER; i++) {
-            twin__put4(plain + whole, (uint32_t)block->texts[i].length);
-            if (block->texts[i].length)
-                memcpy(plain + whole + 4, block->texts[i].bytes, block->texts[i].length);
-            whole += 4 + block->texts[i].length;
-        }
-        size_t length = ZSTD_compress(value + HEAD, room, plain, whole, LEVEL);
-        status = ZSTD_isError(length) ? TWIN_ENOMEM : TWIN_OK;
-        twin__put4(value + 8, (uint32_t)whole);
-        if (status == TWIN_OK) {
-            twin__mail_put_check(value, HEAD + length, key);
-            status = twin__store_put(txn, TWIN__MAIL_MESSAGES, key, (struct twin__bytes){ value, HEAD + length },
-                                     TWIN__STORE_SET, error);
-        }
+    for (int i = 0; i < TOGETHER; i++) {
+        twin__put4(plain + whole, (uint32_t)block->texts[i].length);
+        if (block->texts[i].length)
+            memcpy(plain + whole + 4, block->texts[i].bytes, block->texts[i].length);
+        whole += 4 + block->texts[i].length;
     }
-    free(plain);
-    free(value);
-    return status == TWIN_ENOMEM ? twin__fail_memory(error) : status;
+    size_t length = ZSTD_compressCCtx(saving->compressor, value + HEAD, value_room() - HEAD, plain, whole, LEVEL);
+    if (ZSTD_isError(length))
+        return twin__fail_memory(error);
+    twin__put4(value + 8, (uint32_t)whole);
+    twin__mail_put_check(value, HEAD + length, key);
+    return twin__store_put(txn, TWIN__MAIL_MESSAGES, key, (struct twin__bytes){ value, HEAD + length },
+                           TWIN__STORE_SET, error);
 }
 
 /* ---- saving */
@@ -110,20 +133,21 @@ static bool is_remembered(const struct twin__remembered *r, uint64_t number)
 }
 
 /* Writes the block of a message as it is now. */
-static twin_status save_block(struct block *scratch, twin__store_txn *txn, const struct twin__model *model,
+static twin_status save_block(struct saving *saving, twin__store_txn *txn, const struct twin__model *model,
                               uint64_t number, twin_error *error)
 {
     uint64_t key = key_of(number), begin = number - number % TOGETHER;
     bool damaged; /* then it is written anew: what is shown is not worth a failure */
-    twin_status status = load(scratch, &damaged, key, txn, error);
+    struct block *block = &saving->block;
+    twin_status status = load(block, &damaged, key, txn, error);
     for (uint64_t i = 0; i < TOGETHER && status == TWIN_OK; i++) {
         const struct twin__mail_text *text = twin__mail_texts_find(&model->texts, begin + i);
         if (!is_remembered(&model->remembered, begin + i))
-            scratch->texts[i].length = 0;
+            block->texts[i].length = 0;
         else if (text)
-            scratch->texts[i] = (twin_text){ text->bytes, text->length };
+            block->texts[i] = (twin_text){ text->bytes, text->length };
     }
-    return status == TWIN_OK ? store_block(txn, scratch, key, error) : status;
+    return status == TWIN_OK ? store_block(txn, saving, key, error) : status;
 }
 
 twin_status twin__mail_save_texts(twin__store_txn *txn, const struct twin__model *model,
@@ -132,27 +156,27 @@ twin_status twin__mail_save_texts(twin__store_txn *txn, const struct twin__model
     const struct twin__remembered *r = &model->remembered;
     if (model->options.without_texts)
         return TWIN_OK;
-    struct block scratch = { .room = malloc(MOST) };
-    twin_status status = scratch.room ? TWIN_OK : twin__fail_memory(error);
+    struct saving saving;
+    twin_status status = begin_saving(&saving) ? TWIN_OK : twin__fail_memory(error);
     /* All of it has expired, or a part. */
     uint64_t expired = r->first < saved->next ? r->first : saved->next;
     for (uint64_t n = saved->first - saved->first % TOGETHER; n + TOGETHER <= expired && status == TWIN_OK;
          n += TOGETHER)
         status = delete_block(txn, key_of(n), error);
     if (status == TWIN_OK && saved->first < expired && expired % TOGETHER)
-        status = save_block(&scratch, txn, model, expired, error);
+        status = save_block(&saving, txn, model, expired, error);
     for (size_t i = 0; i < r->touched_count && status == TWIN_OK; i++)
         if (r->touched[i] >= r->first && r->touched[i] < saved->next)
-            status = save_block(&scratch, txn, model, r->touched[i], error);
+            status = save_block(&saving, txn, model, r->touched[i], error);
     uint64_t last = UINT64_MAX;
     for (size_t i = 0; i < model->texts.count && status == TWIN_OK; i++) {
         uint64_t number = model->texts.list[i].number;
         if (number / TOGETHER == last || number < r->first)
             continue;
-        status = save_block(&scratch, txn, model, number, error);
+        status = save_block(&saving, txn, model, number, error);
         last = number / TOGETHER;
     }
-    free(scratch.room);
+    end_saving(&saving);
     return status;
 }
 

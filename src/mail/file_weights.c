@@ -59,9 +59,25 @@ struct plan {
     bool whole;       /* write all of them instead */
 };
 
-static bool is_changed(const struct weights *w, const float *saved, size_t place)
+/* Whether the floats of a place differ, as bits: a zero may change its sign. */
+static inline bool is_changed(const float *values, const float *saved, size_t place, size_t width)
 {
-    return memcmp(w->values + place * w->width, saved + place * w->width, w->width * sizeof(float)) != 0;
+    uint64_t a = 0, b = 0;
+    memcpy(&a, values + place * width, width * sizeof(float));
+    memcpy(&b, saved + place * width, width * sizeof(float));
+    return a != b;
+}
+
+static uint32_t count_changed(const struct weights *w, const float *saved)
+{
+    uint32_t count = 0;
+    if (w->width == 1)
+        for (size_t i = 0; i < TWIN__FEATURE_PLACES; i++)
+            count += is_changed(w->values, saved, i, 1);
+    else
+        for (size_t i = 0; i < TWIN__FEATURE_PLACES; i++)
+            count += is_changed(w->values, saved, i, 2);
+    return count;
 }
 
 /* From the same weights follows the same plan: it is made again once the transaction is committed. */
@@ -70,8 +86,7 @@ static struct plan make_plan(const struct weights *w, const struct twin__mail_sa
     struct plan plan = { .whole = !saved->values };
     if (plan.whole)
         return plan;
-    for (size_t i = 0; i < TWIN__FEATURE_PLACES; i++)
-        plan.changed += is_changed(w, saved->values, i);
+    plan.changed = count_changed(w, saved->values);
     plan.bytes = CHANGES_HEAD + plan.changed * (3 + w->width * sizeof(float));
     plan.whole = saved->bytes + plan.bytes > bytes_of(w) / 2 || saved->changes == MOST_CHANGES;
     return plan;
@@ -117,7 +132,7 @@ static size_t write_changes(unsigned char *out, uint32_t *places, const struct w
 {
     uint32_t count = 0;
     for (size_t i = 0; i < TWIN__FEATURE_PLACES; i++)
-        if (is_changed(w, saved, i))
+        if (is_changed(w->values, saved, i, w->width))
             places[count++] = (uint32_t)i;
     twin__put4(out + TWIN__MAIL_CHECK_BYTES, count);
     unsigned char *at = twin__mail_put_places(out + CHANGES_HEAD, places, count);

@@ -289,7 +289,7 @@ twin_status twin_mail_commit(twin_mail *mail, twin_error *error)
     twin_status status = twin__store_transact(mail->store, write_changes, mail, error);
     if (status != TWIN_OK)
         return status;
-    twin__mail_queue_clear(&mail->queue);
+    twin__mail_queue_empty(&mail->queue);
     if (twin__mail_saved_update(&mail->saved, &mail->model, mail->writing) != TWIN_OK)
         mail->stale = true; /* what is in the file is known again after loading it */
     return TWIN_OK;

@@ -1,24 +1,31 @@
 /* mail_queue.c — what was learnt and is not in the file yet. */
 #include "mail/mail_queue.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "mail/packed_features.h"
 
 struct twin__mail_job {
     enum twin__mail_act act;
     int64_t time;
     char label[TWIN_MAIL_LABEL_BYTES + 1];
-    struct twin__mail_item item; /* its features are in `places`, its texts behind them */
-    uint32_t places[];
+    struct twin__mail_item item; /* without its features */
+    uint32_t features[];         /* packed; of TWIN__MAIL_ADOPT as they are. The texts lie behind them. */
 };
+
+void twin__mail_queue_empty(struct twin__mail_queue *queue)
+{
+    twin__arena_reset(&queue->arena);
+    queue->count = 0;
+}
 
 void twin__mail_queue_clear(struct twin__mail_queue *queue)
 {
-    for (size_t i = 0; i < queue->count; i++)
-        free(queue->jobs[i]);
+    twin__arena_clear(&queue->arena);
     free(queue->jobs);
     *queue = (struct twin__mail_queue){ 0 };
 }
@@ -51,27 +58,34 @@ twin_status twin__mail_act(twin_mail_effect *out, struct twin__model *model, enu
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
+static void *align(char *at)
+{
+    uintptr_t most = _Alignof(max_align_t) - 1;
+    return at + (-(uintptr_t)at & most);
+}
+
+/* Weights are no places; they are copied as they are, and their number is in the item. */
+static size_t features_bytes(enum twin__mail_act act, const struct twin__features *features)
+{
+    return act == TWIN__MAIL_ADOPT ? features->counts[0] * sizeof(uint32_t) : twin__packed_bytes(features);
+}
+
 twin_status twin__mail_queue_add(struct twin__mail_queue *queue, enum twin__mail_act act,
                                  const struct twin__mail_item *item, const char *label, int64_t time)
 {
-    const struct twin__features *features = &item->features;
-    size_t total = (size_t)features->counts[0] + features->counts[1];
-    size_t texts = item->subject.length + item->text.length;
-    struct twin__mail_job *job = malloc(sizeof *job + total * sizeof job->places[0] + texts);
-    if (!job || !twin__array_grow(&queue->jobs, &queue->capacity, queue->count, 1, sizeof(void *))) {
-        free(job);
+    size_t bytes = features_bytes(act, &item->features), texts = item->subject.length + item->text.length;
+    char *taken =
+        twin__arena_take(&queue->arena, _Alignof(max_align_t) + sizeof(struct twin__mail_job) + bytes + texts);
+    if (!taken || !twin__array_grow(&queue->jobs, &queue->capacity, queue->count, 1, sizeof(void *)))
         return TWIN_ENOMEM;
-    }
+    struct twin__mail_job *job = align(taken);
     *job = (struct twin__mail_job){ .act = act, .time = time, .item = *item };
     memcpy(job->label, label, strlen(label) + 1);
-    uint32_t *at = job->places;
-    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
-        if (features->counts[b])
-            memcpy(at, features->places[b], features->counts[b] * sizeof *at);
-        job->item.features.places[b] = at;
-        at += features->counts[b];
-    }
-    char *text = (char *)at;
+    if (act == TWIN__MAIL_ADOPT)
+        memcpy(job->features, item->features.places[0], bytes);
+    else
+        twin__features_pack(job->features, &item->features);
+    char *text = (char *)job->features + bytes;
     job->item.subject.bytes = text;
     job->item.text.bytes = text + item->subject.length;
     if (item->subject.length)
@@ -82,14 +96,30 @@ twin_status twin__mail_queue_add(struct twin__mail_queue *queue, enum twin__mail
     return TWIN_OK;
 }
 
+/* Does one job again; *places is grown to hold the features of any. */
+static twin_status replay(const struct twin__mail_job *job, uint32_t **places, size_t *capacity,
+                          struct twin__model *model, twin_error *error)
+{
+    struct twin__mail_item item = job->item;
+    if (job->act == TWIN__MAIL_ADOPT) {
+        item.features.places[0] = job->features;
+    } else {
+        if (!TWIN__ARRAY_GROW(places, capacity, 0, twin__packed_count(job->features) + 1))
+            return twin__fail_memory(error);
+        item.features = twin__features_unpack(*places, job->features);
+    }
+    twin_mail_effect effect;
+    return twin__mail_act(&effect, model, job->act, &item, job->label, job->time, error);
+}
+
 twin_status twin__mail_queue_replay(const struct twin__mail_queue *queue, struct twin__model *model,
                                     twin_error *error)
 {
+    uint32_t *places = NULL;
+    size_t capacity = 0;
     twin_status status = TWIN_OK;
-    for (size_t i = 0; i < queue->count && status == TWIN_OK; i++) {
-        const struct twin__mail_job *job = queue->jobs[i];
-        twin_mail_effect effect;
-        status = twin__mail_act(&effect, model, job->act, &job->item, job->label, job->time, error);
-    }
+    for (size_t i = 0; i < queue->count && status == TWIN_OK; i++)
+        status = replay(queue->jobs[i], &places, &capacity, model, error);
+    free(places);
     return status;
 }

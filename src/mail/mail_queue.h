@@ -3,6 +3,7 @@
 #ifndef TWIN_MAIL_QUEUE_H
 #define TWIN_MAIL_QUEUE_H
 
+#include "mail/arena.h"
 #include "mail/model.h"
 
 enum twin__mail_act {
@@ -15,11 +16,13 @@ enum twin__mail_act {
 
 struct twin__mail_job;
 
-/* Begin with {0}. */
+/* Begin with {0}. Emptying keeps the memory for the next batch, which is as large. */
 struct twin__mail_queue {
     struct twin__mail_job **jobs;
     size_t count, capacity;
+    struct twin__arena arena; /* of the jobs */
 };
+void twin__mail_queue_empty(struct twin__mail_queue *queue);
 void twin__mail_queue_clear(struct twin__mail_queue *queue);
 
 /* Does something to a model; the label of TWIN__MAIL_FORGET is not used. */

@@ -20,17 +20,33 @@ static size_t slot_of(uint64_t number)
     return twin__mix(number + 1) % TWIN__REHEARSED;
 }
 
+/* Makes room for so many places, what is there being lost. Messages are about as long as each other: most fit into the room
+ * of the one before. */
+static bool make_room(struct twin__rehearsed **slot, size_t places)
+{
+    enum { STEP = 512, MUCH = 4 };
+    if (*slot && places <= (*slot)->room && (*slot)->room <= MUCH * (places + STEP))
+        return true;
+    size_t room = (places + STEP) / STEP * STEP;
+    struct twin__rehearsed *message = malloc(sizeof *message + room * sizeof message->places[0]);
+    if (!message)
+        return false;
+    free(*slot);
+    *slot = message;
+    message->room = room;
+    return true;
+}
+
 twin_status twin__rehearsal_add(struct twin__rehearsal *rehearsal, uint64_t number,
                                 const struct twin__features *features)
 {
     size_t total = (size_t)features->counts[0] + features->counts[1], slot = slot_of(number);
     if (!rehearsal->slots)
         rehearsal->slots = calloc(TWIN__REHEARSED, sizeof(void *));
-    struct twin__rehearsed *message = malloc(sizeof *message + total * sizeof message->places[0]);
-    if (!rehearsal->slots || !message) {
-        free(message);
+    bool is_new = rehearsal->slots && !rehearsal->slots[slot];
+    if (!rehearsal->slots || !make_room(&rehearsal->slots[slot], total))
         return TWIN_ENOMEM;
-    }
+    struct twin__rehearsed *message = rehearsal->slots[slot];
     message->number = number;
     uint32_t *at = message->places;
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
@@ -38,9 +54,7 @@ twin_status twin__rehearsal_add(struct twin__rehearsal *rehearsal, uint64_t numb
         memcpy(at, features->places[b], features->counts[b] * sizeof *at);
         at += features->counts[b];
     }
-    rehearsal->count += !rehearsal->slots[slot];
-    free(rehearsal->slots[slot]);
-    rehearsal->slots[slot] = message;
+    rehearsal->count += is_new;
     rehearsal->changed[slot] = true;
     return TWIN_OK;
 }

@@ -12,6 +12,7 @@ enum { TWIN__REHEARSED = 512 }; /* messages per label */
 
 struct twin__rehearsed {
     uint64_t number; /* of the message */
+    size_t room;     /* for places */
     uint32_t counts[TWIN__FEATURE_BLOCKS];
     uint32_t places[]; /* of the blocks, one after the other */
 };

@@ -27,7 +27,9 @@ static size_t fit(twin_text text, size_t room)
 twin_status twin__mail_cut(twin_buffer *out, twin_text subject, twin_text text)
 {
     size_t head = fit(subject, TWIN__MAIL_TEXT_BYTES / 4), rest = fit(text, TWIN__MAIL_TEXT_BYTES - head - 1);
-    twin_status status = twin_buffer_append(out, subject.bytes, head);
+    twin_status status = twin_buffer_reserve(out, head + 1 + rest);
+    if (status == TWIN_OK)
+        status = twin_buffer_append(out, subject.bytes, head);
     if (status == TWIN_OK)
         status = twin_buffer_append(out, "\n", 1);
     return status == TWIN_OK ? twin_buffer_append(out, text.bytes, rest) : status;
