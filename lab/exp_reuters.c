@@ -3,14 +3,12 @@
  * Two texts are duplicates when the first K labels agree in at least one of L trees. Three parts: texts cut or padded
  * to n as the paper describes; a reading of the paper that counts copies only; and the defaults of twinsift, which pad
  * nothing and compare texts of similar length. */
-#include "lab.h"
-#include "texts.h"
+#include "label_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TREES = 5, DEPTHS = 6, LENGTHS = 7, DEEPEST = 200, TEXTS = 21578 };
-static const size_t depths[DEPTHS] = { 5, 10, 25, 50, 100, 200 }; /* K */
+enum { LENGTHS = 7, TEXTS = 21578 };
 static const size_t lengths[LENGTHS] = { 100, 150, 250, 500, 750, 1000, 2000 };
 
 /* The counts of duplicates in Sokolov 2007, with one tree and with five. */
@@ -31,85 +29,6 @@ static const unsigned reference[2][DEPTHS][LENGTHS] = {
 
 /* Pairs of texts that are identical after cutting, counted over the whole collection (0: not known). */
 static const size_t identical_pairs[LENGTHS] = { 465, 445, 410, 374, 0, 330, 0 };
-
-/* A hash of the first K labels of each tree. */
-struct keys {
-    uint64_t at[TREES][DEPTHS];
-};
-
-static void fold_labels(struct keys *out, const uint32_t *labels, uint64_t start)
-{
-    for (size_t t = 0; t < TREES; t++) {
-        uint64_t key = start;
-        for (size_t k = 0, d = 0; k < DEEPEST; k++) {
-            key = twin_hash_mix(key * 3 + labels[t * DEEPEST + k] + 1);
-            if (k + 1 == depths[d])
-                out->at[t][d++] = key;
-        }
-    }
-}
-
-/* An entry of a tree: the key of a text. */
-struct entry {
-    uint64_t key;
-    uint32_t text;
-};
-
-static int compare_entries(const void *one, const void *other)
-{
-    const struct entry *x = one, *y = other;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->text > y->text) - (x->text < y->text);
-}
-
-static size_t end_of_run(const struct entry *entries, size_t begin, size_t count)
-{
-    size_t end = begin + 1;
-    while (end < count && entries[end].key == entries[begin].key)
-        end++;
-    return end;
-}
-
-/* Per text: whether it shares a key with any other text, and with an earlier one (then it is a copy). */
-struct marks {
-    bool *shared, *copy;
-};
-
-static struct marks need_marks(size_t count)
-{
-    return (struct marks){ need(count, 1), need(count, 1) };
-}
-
-static void free_marks(struct marks marks)
-{
-    free(marks.shared);
-    free(marks.copy);
-}
-
-/* Marks texts by their keys; returns the number of pairs that share one. */
-static size_t mark_runs(struct marks out, struct entry *entries, size_t count)
-{
-    size_t pairs = 0;
-    qsort(entries, count, sizeof *entries, compare_entries);
-    for (size_t i = 0, end; i < count; i = end) {
-        end = end_of_run(entries, i, count);
-        pairs += (end - i) * (end - i - 1) / 2;
-        for (size_t j = i; j < end && end - i > 1; j++) {
-            out.shared[entries[j].text] = true;
-            out.copy[entries[j].text] = j > i;
-        }
-    }
-    return pairs;
-}
-
-static size_t count_marks(const bool *marks, size_t count)
-{
-    size_t marked = 0;
-    for (size_t i = 0; i < count; i++)
-        marked += marks[i];
-    return marked;
-}
 
 /* ---- cut and padded, as in Sokolov 2007 */
 
@@ -193,28 +112,6 @@ static struct tally tally_of(const struct padded *p, size_t depth)
     out.copies.united = (double)count_marks(all.copy, p->count);
     free(entries);
     free_marks(all);
-    return out;
-}
-
-/* Texts whose first n bytes are identical. */
-struct identical {
-    size_t pairs, texts, copies;
-};
-
-static struct identical count_identical(const twin_text *texts, size_t count, size_t n)
-{
-    const twin_hash hash = { .family = TWIN_HASH_XXH3, .seed = 21578 };
-    struct entry *entries = need(count, sizeof *entries);
-    struct marks marks = need_marks(count);
-    for (size_t i = 0; i < count; i++) {
-        twin_text cut = text_cut(texts[i], n);
-        entries[i] = (struct entry){ twin_hash_bytes(hash, cut.bytes, cut.length), (uint32_t)i };
-    }
-    struct identical out = { .pairs = mark_runs(marks, entries, count) };
-    out.texts = count_marks(marks.shared, count);
-    out.copies = count_marks(marks.copy, count);
-    free(entries);
-    free_marks(marks);
     return out;
 }
 
@@ -380,146 +277,6 @@ static void compare_copies(struct lab *lab, size_t count)
               "with digits (L = 1) and %.3f to %.3f of those without (L = 5)",
               one.least, one.most, five.least, five.most);
     plot_copies(lab);
-}
-
-/* ---- whole texts in classes of similar length, with the default parameters */
-
-enum { CLASSES = 400 };
-#define CLASS_RATIO 1.1
-
-/* A text in a class of lengths. */
-struct member {
-    uint32_t text;
-    twin_embed_class class;
-};
-
-struct classes {
-    const twin_text *texts;
-    struct member *members;
-    size_t count;
-    twin_embedder *embedders[CLASSES];
-    struct keys *keys;
-};
-
-static void gather_members(struct classes *out, const struct lab *lab, size_t texts)
-{
-    for (size_t i = 0; i < texts; i++) {
-        twin_embed_class found[TWIN_EMBED_MAX_CLASSES];
-        size_t count = twin_embed_length_classes(found, out->texts[i].length, CLASS_RATIO);
-        for (size_t c = 0; c < count; c++) {
-            size_t number = found[c].number;
-            if (number >= CLASSES)
-                die("a text of %zu bytes is in class %zu", out->texts[i].length, number);
-            out->members[out->count++] = (struct member){ (uint32_t)i, found[c] };
-            if (!out->embedders[number])
-                expect(
-                    twin_embedder_create(&out->embedders[number],
-                                         twin_embed_options_for(TWIN_EMBED_DEFAULT, found[c].shortest,
-                                                                TREES * DEEPEST, seed_of(lab->seed, 5100 + number))),
-                    "embedder", NULL);
-        }
-    }
-}
-
-static void fold_members(void *context, size_t begin, size_t end, int worker)
-{
-    const struct classes *c = context;
-    twin_embed_scratch scratch = { 0 };
-    uint32_t *labels = need(TREES * DEEPEST, sizeof *labels);
-    (void)worker;
-    for (size_t i = begin; i < end; i++) {
-        const struct member *m = &c->members[i];
-        expect(twin_embed_vector(labels, c->embedders[m->class.number], &scratch, c->texts[m->text]), "vector", NULL);
-        fold_labels(&c->keys[i], labels, m->class.number + 1);
-    }
-    twin_embed_scratch_clear(&scratch);
-    free(labels);
-}
-
-/* Adds the pairs of one tree; false when there are too many to examine. */
-static bool add_pairs(struct scored_pairs *out, const struct classes *c, size_t tree, size_t depth)
-{
-    enum { TOO_MANY = 200000 };
-    struct entry *entries = need(c->count, sizeof *entries);
-    for (size_t i = 0; i < c->count; i++)
-        entries[i] = (struct entry){ c->keys[i].at[tree][depth], c->members[i].text };
-    qsort(entries, c->count, sizeof *entries, compare_entries);
-    for (size_t i = 0, end; i < c->count && out->count < TOO_MANY; i = end) {
-        end = end_of_run(entries, i, c->count);
-        for (size_t j = i; j < end; j++)
-            for (size_t k = j + 1; k < end && out->count < TOO_MANY; k++)
-                scored_add(out, entries[j].text, entries[k].text, 0);
-    }
-    free(entries);
-    return out->count < TOO_MANY;
-}
-
-/* How similar the found pairs are: identical, and with a ratio of at least 0.95 and 0.85. */
-struct nearness {
-    size_t texts, pairs, identical, close, near;
-};
-
-static struct nearness examine(const struct classes *c, const struct scored_pairs *pairs, size_t texts)
-{
-    struct nearness out = { .pairs = pairs->count };
-    twin_edit_scratch scratch = { 0 };
-    bool *marks = need(texts, 1);
-    for (size_t i = 0; i < pairs->count; i++) {
-        double ratio;
-        uint32_t a = pairs->pairs[i].a, b = pairs->pairs[i].b;
-        expect(twin_edit_ratio(&ratio, &scratch, c->texts[a], c->texts[b], TWIN_EDIT_BYTES, 0.85), "ratio", NULL);
-        marks[a] = marks[b] = true;
-        out.identical += ratio == 1;
-        out.close += ratio >= 0.95;
-        out.near += ratio >= 0.85;
-    }
-    out.texts = count_marks(marks, texts);
-    twin_edit_scratch_clear(&scratch);
-    free(marks);
-    return out;
-}
-
-static void run_classes(struct lab *lab, const struct reuters *reuters, size_t count)
-{
-    struct classes c = { .texts = reuters->texts };
-    struct table table;
-    struct nearness deepest = { 0 };
-    c.members = need(TWIN_EMBED_MAX_CLASSES * count, sizeof *c.members);
-    gather_members(&c, lab, count);
-    c.keys = need(c.count, sizeof *c.keys);
-    twin_exec_for(lab->exec, c.count, 64, fold_members, &c);
-    say(lab, "The defaults of twinsift: whole texts, not padded, in classes of similar length (ratio %.1f).",
-        CLASS_RATIO);
-    table_begin(&table, "reuters-duplicates-default",
-                "L\tK\ttexts\tpairs\tidentical\tratio ≥ 0.95\tratio ≥ 0.85\tshare ≥ 0.85");
-    for (size_t trees = 1; trees <= TREES; trees += TREES - 1)
-        for (size_t d = 1; d < DEPTHS; d++) {
-            struct scored_pairs pairs = { 0 };
-            bool all = true;
-            for (size_t t = 0; t < trees && all; t++)
-                all = add_pairs(&pairs, &c, t, d);
-            scored_unite(&pairs);
-            struct nearness n = all ? examine(&c, &pairs, count) : (struct nearness){ 0 };
-            if (all)
-                table_row(&table, "%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%.3f", trees, depths[d], n.texts, n.pairs,
-                          n.identical, n.close, n.near, n.pairs ? (double)n.near / (double)n.pairs : 0);
-            else
-                table_row(&table, "%zu\t%zu\tmany\tmany\t–\t–\t–\t–", trees, depths[d]);
-            if (d == DEPTHS - 1 && trees == 1)
-                deepest = n;
-            free(pairs.pairs);
-        }
-    table_end(lab, &table);
-    size_t identical = count_identical(reuters->texts, count, SIZE_MAX).pairs;
-    claim(
-        lab, deepest.identical == identical && deepest.pairs == deepest.near,
-        "defaults, K = 200, L = 1: all %zu pairs of identical texts are among the %zu pairs found, and all of these "
-        "have a ratio ≥ 0.85 (%zu)",
-        identical, deepest.pairs, deepest.near);
-    for (size_t i = 0; i < CLASSES; i++)
-        twin_embedder_free(c.embedders[i]);
-    free(c.members);
-    free(c.keys);
 }
 
 void exp_reuters_duplicates(struct lab *lab)
