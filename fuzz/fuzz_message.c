@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     twin_message_header added = { { "X-Twinsift", 10 }, { "spam", 4 } };
     require(twin_message_pass(&passed, raw, &added, 1) == TWIN_OK);
     twin_text body = untouched(message);
-    if (size <= usual.max_bytes)
+    if (size <= usual.max_bytes && !memmem(data, size, "\r\n", 2)) /* these are read as others */
         require(passed.length >= body.length &&
                 same((twin_text){ passed.bytes + passed.length - body.length, body.length }, body));
     twin_buffer_clear(&passed);

@@ -93,7 +93,8 @@ enum {
 
 /* A message that was read. Everything lives until the reader reads the next one. */
 typedef struct twin_message {
-    twin_text raw;        /* any bytes: as received, without an mbox "From " line and headers that filters wrote */
+    twin_text raw;        /* any bytes: as received, but lines that end with CR LF end with LF, and without an mbox
+                             "From " line and headers that filters wrote */
     size_t header_length; /* bytes of `raw` before the body; the empty line between them counts */
 
     const twin_message_header *headers; /* in their order; without those that filters wrote */

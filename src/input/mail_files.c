@@ -1,7 +1,8 @@
 /* mail_files.c — which files of a folder are mail.
  *
  * A Maildir is a folder with folders cur and new, whose files are messages; tmp has messages that are still being written,
- * and next to them mail programs keep files of their own. A file in cur has its flags after ":2,". */
+ * and next to them mail programs keep files of their own. A file in cur has its flags after ":2,"; these are heeded also where
+ * cur itself is the folder that is read. */
 #include "input/mail_files.h"
 
 #include <stdlib.h>
@@ -69,19 +70,23 @@ static twin_status find_roots(struct roots *out, const struct folder *files)
     return TWIN_OK;
 }
 
+static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 static bool is_draft_or_deleted(const char *name)
 {
-    const char *flags = strstr(name, ":2,");
-    return flags && strpbrk(flags + 3, "DT");
+    const char *flags = strrchr(name, ':');
+    if (!flags || strncmp(flags, ":2,", 3) != 0 || flags[3 + strspn(flags + 3, LETTERS)])
+        return false;
+    return strpbrk(flags + 3, "DT");
 }
 
 static bool is_mail(const struct roots *roots, const char *path)
 {
     size_t name = name_of(path, strlen(path)), root;
-    if (path[name] == '.')
+    if (path[name] == '.' || is_draft_or_deleted(path + name))
         return false;
     if (is_below(&root, path, name, "cur") || is_below(&root, path, name, "new"))
-        return !is_draft_or_deleted(path + name);
+        return true;
     if (is_below(&root, path, name, "tmp") && is_root(roots, path, root))
         return false;
     return !is_root(roots, path, name);

@@ -60,12 +60,12 @@ twin_status twin_message_reader_create(twin_message_reader **out, twin_message_o
     return TWIN_OK;
 }
 
-enum { BUFFERS = 7, KEEP_BYTES = 1 << 20 }; /* what a buffer may keep for the next message */
+enum { BUFFERS = 8, KEEP_BYTES = 1 << 20 }; /* what a buffer may keep for the next message */
 
 static void list_buffers(twin_buffer *out[BUFFERS], twin_message_reader *reader)
 {
     twin_buffer *buffers[BUFFERS] = { &reader->raw,     &reader->text,      &reader->hidden, &reader->folded,
-                                      &reader->decoded, &reader->converted, &reader->value };
+                                      &reader->decoded, &reader->converted, &reader->value,  &reader->lines };
     memcpy(out, buffers, sizeof buffers);
 }
 
@@ -307,6 +307,30 @@ static void finish(twin_message_reader *reader)
             (twin_text){ message->text.bytes + reader->stretches[i].begin, reader->stretches[i].length };
 }
 
+/* A message has lines that end with CR LF on its way and LF in most mailboxes: it shall be the same message. By its first line. */
+static twin_status end_lines(twin_text *message, twin_message_reader *reader)
+{
+    const char *at = message->bytes, *end = at + message->length;
+    const char *newline = message->length > 0 ? memchr(at, '\n', message->length) : NULL;
+    if (!newline || newline == at || newline[-1] != '\r')
+        return TWIN_OK;
+    reader->lines.length = 0;
+    if (twin_buffer_reserve(&reader->lines, message->length) != TWIN_OK)
+        return TWIN_ENOMEM;
+    char *to = reader->lines.bytes;
+    for (; at < end; at = newline) {
+        newline = memchr(at, '\n', (size_t)(end - at));
+        newline = newline ? newline + 1 : end;
+        size_t length = (size_t)(newline - at);
+        memcpy(to, at, length);
+        if (length >= 2 && memcmp(newline - 2, "\r\n", 2) == 0)
+            to[--length - 1] = '\n';
+        to += length;
+    }
+    *message = (twin_text){ reader->lines.bytes, (size_t)(to - reader->lines.bytes) };
+    return TWIN_OK;
+}
+
 twin_status twin_message_read(const twin_message **out, twin_message_reader *reader, twin_text raw)
 {
     if (!out || !reader || (!raw.bytes && raw.length > 0))
@@ -318,8 +342,10 @@ twin_status twin_message_read(const twin_message **out, twin_message_reader *rea
         message.length = reader->limits.max_bytes;
         reader->message.flags |= TWIN_MESSAGE_LONG;
     }
-    twin_text body;
-    twin_status status = read_header(reader, &body, message);
+    twin_text body = { message.bytes, 0 };
+    twin_status status = end_lines(&message, reader);
+    if (status == TWIN_OK)
+        status = read_header(reader, &body, message);
     reader->message.header_length = reader->raw.length;
     if (status == TWIN_OK)
         status = twin_buffer_append(&reader->raw, body.bytes, body.length);

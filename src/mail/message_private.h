@@ -35,6 +35,7 @@ struct twin_message_reader {
     size_t link_slots;
     twin_hash link_hash; /* with a key of its own, since hosts can be chosen to collide */
 
+    twin_buffer lines; /* the message, if its lines ended with CR LF */
     twin_buffer raw, text, hidden, folded;
     twin_buffer decoded, converted, value; /* of one part or header */
 };

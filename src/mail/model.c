@@ -282,17 +282,32 @@ static twin_status forget_number(struct twin__model *model, uint64_t number)
     return TWIN_OK;
 }
 
+/* Whether the oldest is older than what is kept. The clock may have been ahead when it was learnt: then one that was learnt after
+ * it, and is old, says so. A few of these are looked at. */
+static bool is_old(const struct twin__model *model, uint32_t now)
+{
+    const struct twin__remembered *r = &model->remembered;
+    uint64_t seconds = model->options.keep_days * SECONDS_PER_DAY;
+    uint32_t time = twin__remembered_at(r, r->first)->time;
+    if (!seconds || time <= now)
+        return seconds && time + seconds < now;
+    for (uint64_t step = 1; step < r->count; step *= 2) {
+        const struct twin__mail_record *later = twin__remembered_at(r, r->first + step);
+        if (!(later->flags & TWIN__MAIL_IMPORTED) && later->time + seconds < now)
+            return true;
+    }
+    return false;
+}
+
 /* Drops the oldest: more than are kept, older than are kept, and what was forgotten. Numbers of what was forgotten stay used,
  * so that these are bounded, too: a message that is corrected every day would use one each time. */
 static void expire(struct twin__model *model, uint32_t now)
 {
     struct twin__remembered *r = &model->remembered;
-    uint64_t seconds = model->options.keep_days * SECONDS_PER_DAY;
     while (r->count) {
         const struct twin__mail_record *oldest = twin__remembered_at(r, r->first);
-        bool old = seconds && (uint64_t)oldest->time + seconds < now;
         bool many = r->live > model->options.keep_messages || r->count / 2 > model->options.keep_messages;
-        if (!old && !many && !(oldest->flags & TWIN__MAIL_REMOVED))
+        if (!many && !is_old(model, now) && !(oldest->flags & TWIN__MAIL_REMOVED))
             return;
         uncount(model, oldest);
         twin__remembered_drop_first(r);

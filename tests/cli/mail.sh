@@ -77,6 +77,9 @@ for file in "$few"/junk/*.eml; do
 done >junk.mbox
 expect 0 mail learn --as spam junk.mbox
 says '4 known already'
+sed 's/$/\r/' junk.mbox >junk-crlf.mbox
+expect 0 mail learn --as spam junk-crlf.mbox
+says '4 known already'
 
 # explain, JSON
 expect 0 mail check --explain --bulk "$samples/new.eml"
@@ -126,6 +129,8 @@ says '2 learnt, 0 corrected'
 says '1 hidden file or folder (--hidden reads these)'
 expect 0 "$twinsift" mail learn -m inbox.twin --as spam maildir/.Junk
 says '1 learnt, 0 corrected'
+expect 0 "$twinsift" mail check --bulk -m inbox.twin maildir/cur
+[ "$(wc -l <out)" = 1 ] || fail "flags are not heeded where cur is read"
 expect 0 "$twinsift" mail check --bulk --hidden -m inbox.twin maildir
 [ "$(wc -l <out)" = 3 ] || fail "--hidden does not read the folders within a Maildir"
 

@@ -324,6 +324,16 @@ static void old_messages_expire_by_number_and_age(void **unused)
     assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
     assert_int_equal(info.messages, 11);
     twin_mail_close(mail);
+
+    /* a clock that was years ahead for a while keeps nothing from expiring */
+    mail = make((twin_mail_options){ .keep_days = 10 });
+    for (int64_t day = 0; day < 100; day++)
+        assert_int_equal(twin_mail_learn(NULL, mail, message_of((uint64_t)day, true), "spam",
+                                         86400 * (day < 20 ? 3650 + day : day), NULL),
+                         TWIN_OK);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 11);
+    twin_mail_close(mail);
 }
 
 static void any_labels_work(void **unused)

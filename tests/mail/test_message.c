@@ -624,6 +624,29 @@ static void nothing_remains_of_the_message_before(void **state_unused)
     assert_true(message->date == INT64_MIN);
 }
 
+static void line_ends_make_no_difference(void **state_unused)
+{
+    (void)state_unused;
+    static const char lines[] =
+        "From: a@b.example\nSubject: a\n b\nX-Spam-Flag: NO\nContent-Type: multipart/mixed; "
+        "boundary=x\n\n--x\n\nplain\r\nwww.c.example\n\n--x\nContent-Type: text/html\n\n<p>html\n--x--\nend";
+    char other[2 * sizeof lines], raw[sizeof lines];
+    size_t length = 0;
+    for (size_t i = 0; lines[i]; i++) {
+        if (lines[i] == '\n')
+            other[length++] = '\r';
+        other[length++] = lines[i];
+    }
+    other[length] = '\0';
+    const twin_message *message = read_text(lines);
+    snprintf(raw, sizeof raw, "%.*s", (int)message->raw.length, message->raw.bytes);
+    assert_text(message->text, "plain\r\nwww.c.example\n\nhtml");
+    message = read_text(other);
+    assert_text(message->raw, raw);
+    assert_text(message->text, "plain\r\nwww.c.example\n\nhtml");
+    assert_int_equal(message->link_count, 1);
+}
+
 static void limits_can_be_set(void **state_unused)
 {
     (void)state_unused;
@@ -687,6 +710,7 @@ int main(void)
         cmocka_unit_test(routes_are_read),
         cmocka_unit_test(headers_of_filters_are_known),
         cmocka_unit_test(nothing_remains_of_the_message_before),
+        cmocka_unit_test(line_ends_make_no_difference),
         cmocka_unit_test(limits_can_be_set),
     };
     return cmocka_run_group_tests(tests, create_reader, free_reader);
