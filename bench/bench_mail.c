@@ -63,7 +63,7 @@ static void take(struct bench *bench, twin_text raw, bool spam)
     check(twin__features_make(&features, bench->maker, message));
     struct twin__content_score score = twin__content_score(&bench->content, &features);
     bench->sum += score.both;
-    check(twin__content_learn(&bench->content, bench->count, &features, score, spam));
+    check(twin__content_learn(&bench->content, bench->count, &features, score, spam, 1));
     bench->seconds += now() - start;
     bench->count++;
 }

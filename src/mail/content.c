@@ -28,10 +28,12 @@ struct twin__content_score twin__content_score(const struct twin__content *conte
 }
 
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
-                                struct twin__content_score score, bool positive)
+                                struct twin__content_score score, bool positive, double trust)
 {
-    twin_status status = twin__margin_learn(&content->margin, number, features, score.margin, positive);
+    twin_status status = TWIN_OK;
+    if (trust >= TWIN__BELIEVED)
+        status = twin__margin_learn(&content->margin, number, features, score.margin, positive);
     if (status == TWIN_OK)
-        twin__linear_learn(content->cells, features, score.linear, positive);
+        twin__linear_learn(content->cells, features, score.linear, positive, trust);
     return status;
 }

@@ -5,6 +5,9 @@
 #include "mail/linear.h"
 #include "mail/margin.h"
 
+/* The trust from which a label is taken to be right. */
+#define TWIN__BELIEVED 0.5
+
 struct twin__content {
     struct twin__linear_cell *cells;
     struct twin__margin margin;
@@ -21,8 +24,9 @@ struct twin__content_score {
 struct twin__content_score twin__content_score(const struct twin__content *content,
                                                const struct twin__features *features);
 
-/* Learns that message `number` has the label, or another; `score` is the one it has. */
+/* Learns that message `number` has the label, or another; `score` is the one it has. The lesson counts for `trust`, 0 .. 1;
+ * the second voter, which keeps what it is taught, believes it from 1/2. */
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
-                                struct twin__content_score score, bool positive);
+                                struct twin__content_score score, bool positive, double trust);
 
 #endif

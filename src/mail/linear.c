@@ -20,9 +20,9 @@ double twin__linear_score(const struct twin__linear_cell *cells, const struct tw
 }
 
 void twin__linear_learn(struct twin__linear_cell *cells, const struct twin__features *features, double score,
-                        bool positive)
+                        bool positive, double trust)
 {
-    double error = (positive ? 1.0 : 0.0) - 1 / (1 + exp(-score));
+    double error = trust * ((positive ? 1.0 : 0.0) - 1 / (1 + exp(-score)));
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
         uint32_t count = features->counts[b];
         float gradient = count ? (float)(error / sqrt(count)) : 0, square = gradient * gradient;

@@ -15,8 +15,8 @@ struct twin__linear_cell {
 /* `cells` has TWIN__FEATURE_PLACES of them, all zero in the beginning. */
 double twin__linear_score(const struct twin__linear_cell *cells, const struct twin__features *features);
 
-/* Learns that a message is of the class, or is not; `score` is the one it has. */
+/* Learns that a message is of the class, or is not; `score` is the one it has. The lesson counts for `trust`, 0 .. 1. */
 void twin__linear_learn(struct twin__linear_cell *cells, const struct twin__features *features, double score,
-                        bool positive);
+                        bool positive, double trust);
 
 #endif

@@ -316,17 +316,23 @@ static void expire(struct twin__model *model, uint32_t now)
 
 /* ---- learning */
 
-/* `scores`: what the learners say of it, by label; NULL: not known. */
+/* What is known of a lesson, by label. */
+struct lesson {
+    const struct twin__content_score *scores; /* what the learners say of it; NULL: not known */
+    const double *trust;                      /* how far its label is believed; NULL: it is */
+};
+
 static twin_status teach(struct twin__model *model, const struct twin__features *features, uint64_t number,
-                         unsigned label, const struct twin__content_score *scores)
+                         unsigned label, struct lesson lesson)
 {
     twin_status status = TWIN_OK;
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
         struct twin__content *content = &model->labels[i].content;
         if (!content->cells)
             continue;
-        struct twin__content_score score = scores ? scores[i] : twin__content_score(content, features);
-        status = twin__content_learn(content, number, features, score, i == label);
+        struct twin__content_score score = lesson.scores ? lesson.scores[i] : twin__content_score(content, features);
+        status =
+            twin__content_learn(content, number, features, score, i == label, lesson.trust ? lesson.trust[i] : 1);
     }
     return status;
 }
@@ -347,7 +353,7 @@ static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned
         if (!message)
             continue;
         struct twin__features features = twin__rehearsed_features(message);
-        status = teach(model, &features, message->number, other, NULL);
+        status = teach(model, &features, message->number, other, (struct lesson){ 0 });
     }
     return status;
 }
@@ -368,7 +374,7 @@ static twin_status insist(struct twin__model *model, const struct twin__mail_ite
         twin_mail_verdict verdict;
         twin__model_judge(&verdict, NULL, model, item, TWIN_MAIL_CONTENT, false);
         more -= is_called(&verdict, model, label);
-        status = teach(model, &item->features, number, label, NULL);
+        status = teach(model, &item->features, number, label, (struct lesson){ 0 });
     }
     return status;
 }
@@ -404,6 +410,10 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     if (is_same && is_called(&verdict, model, label))
         return TWIN_OK;
     model->changes++;
+    double trust[TWIN_MAIL_MAX_LABELS];
+    correct = correct || !is_new;
+    bool believed = correct || twin__model_trust(trust, model, &verdict, label) >= TWIN__BELIEVED;
+    const struct lesson lesson = { known == UINT64_MAX ? model->judged_scores : NULL, correct ? NULL : trust };
 
     twin_status status = twin__model_make_filters(model);
     if (status == TWIN_OK && known != UINT64_MAX)
@@ -416,12 +426,11 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     if (status == TWIN_OK && !model->options.without_texts)
         status = twin__mail_texts_add(&model->texts, number, item->subject, item->text);
     if (status == TWIN_OK)
-        status = teach(model, &item->features, number, label, known == UINT64_MAX ? model->judged_scores : NULL);
-    if (status == TWIN_OK)
+        status = teach(model, &item->features, number, label, lesson);
+    if (status == TWIN_OK && believed)
         status = twin__rehearsal_add(&model->labels[label].rehearsal, number, &item->features);
     if (status == TWIN_OK)
         status = rehearse(model, number, label);
-    correct = correct || !is_new;
     if (status == TWIN_OK && correct)
         status = insist(model, item, number, label);
     if (status != TWIN_OK)

@@ -86,6 +86,16 @@ void twin__model_adopt(struct twin__model *model, unsigned label, const struct t
 
 twin_status twin__model_forget(twin_mail_effect *out, struct twin__model *model, const struct twin__mail_item *item);
 
+/* ---- trust.c */
+
+/* How far the label of a message is believed that was judged before it was learnt: 0.1 .. 1, for the classifier of each
+ * label. Returns the least of these. */
+double twin__model_trust(double out[TWIN_MAIL_MAX_LABELS], const struct twin__model *model,
+                         const twin_mail_verdict *verdict, unsigned label);
+
+/* The same for one classifier: `share` of all labels are wrong, and the log odds `against` this one are given. */
+double twin__trust_of(double share, double against);
+
 /* ---- verdict.c */
 
 /* scores[label], unless it is NULL: what the two learners of the label said. */

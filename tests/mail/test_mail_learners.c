@@ -87,7 +87,7 @@ static void the_linear_learner_is_its_formula(void **unused)
         double score = twin__linear_score(cells, &m.features);
         /* Floats have 24 bits, and a hundred weights of size 1 are added. */
         assert_true(fabsl(score - slow_score(&m.features)) < 1e-3);
-        twin__linear_learn(cells, &m.features, score, positive);
+        twin__linear_learn(cells, &m.features, score, positive, 1);
         slow_learn(&m.features, positive);
     }
     free(cells);
