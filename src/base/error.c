@@ -54,25 +54,3 @@ twin_status twin__fail_status(twin_error *error, twin_status status)
 {
     return twin__fail(error, status, "%s", twin_error_last(status));
 }
-
-void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, const twin_error *error)
-{
-    pthread_mutex_lock(&failure->lock);
-    if (item < failure->item) {
-        failure->item = item;
-        failure->error = *error;
-    }
-    pthread_mutex_unlock(&failure->lock);
-}
-
-twin_status twin__first_failure(twin_error *out, const struct twin__first_failure *failure)
-{
-    const twin_error *error = &failure->error;
-    if (error->status == TWIN_OK)
-        return TWIN_OK;
-    /* It occurred in a worker, but twin_error_last() is read by the caller's thread. */
-    twin__fail(NULL, error->status, "%s", error->message);
-    if (out)
-        *out = *error;
-    return error->status;
-}

@@ -2,7 +2,6 @@
 #ifndef TWIN_BASE_ERROR_H
 #define TWIN_BASE_ERROR_H
 
-#include <pthread.h>
 #include <twinsift/status.h>
 
 /* Fills `error`, unless it is NULL, and what twin_error_last() returns; returns `status`. The format accepts %m, the text
@@ -30,19 +29,5 @@ static inline twin_status twin__fail_null(twin_error *error, const char *name)
     twin__fail(error, TWIN_EINVAL, "%s must not be NULL", name);
     return TWIN_EINVAL;
 }
-
-/* Of the failures of a loop's items keeps the first in item order, so that many workers report what one would. Begin
- * with TWIN__NO_FAILURE. */
-struct twin__first_failure {
-    pthread_mutex_t lock;
-    size_t item;
-    twin_error error;
-};
-#define TWIN__NO_FAILURE                                                                                             \
-    {                                                                                                                \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .item = SIZE_MAX                                                          \
-    }
-void twin__keep_first_failure(struct twin__first_failure *failure, size_t item, const twin_error *error);
-twin_status twin__first_failure(twin_error *out, const struct twin__first_failure *failure);
 
 #endif

@@ -1,7 +1,8 @@
 /* exec.c — parallel loops on one thread, POSIX threads or OpenMP.
  *
  * Workers take pieces from a shared counter until none is left. The calling thread is one of the workers, and threads
- * live for one loop only. The only other thread of the library is in background.c. */
+ * live for one loop only. Loops in order and loops that may fail are made of plain ones. The only other thread of the
+ * library is in background.c. */
 #include "base/exec.h"
 
 #include <pthread.h>
@@ -139,6 +140,8 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
     }
 }
 
+/* ---- in order ---- */
+
 struct queue {
     twin_exec_step *work, *hand_in;
     void *context;
@@ -176,4 +179,104 @@ void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exe
     twin_exec_for(exec, n, 1, work_and_queue, &queue);
     pthread_cond_destroy(&queue.moved);
     pthread_mutex_destroy(&queue.lock);
+}
+
+/* ---- loops that may fail ---- */
+
+/* The first failure in the order of items, whoever met it. */
+struct failure {
+    pthread_mutex_t lock;
+    size_t item;
+    twin_error error;
+};
+#define NO_FAILURE                                                                                                   \
+    {                                                                                                                \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .item = SIZE_MAX                                                          \
+    }
+
+static void keep_first(struct failure *failure, size_t item, twin_status status, twin_error *error)
+{
+    if (status == TWIN_OK)
+        return;
+    if (error->status != status)
+        twin__fail_status(error, status);
+    pthread_mutex_lock(&failure->lock);
+    if (item < failure->item) {
+        failure->item = item;
+        failure->error = *error;
+    }
+    pthread_mutex_unlock(&failure->lock);
+}
+
+/* Whether an item up to this one has failed. */
+static bool has_failed(struct failure *failure, size_t item)
+{
+    pthread_mutex_lock(&failure->lock);
+    bool failed = failure->item <= item;
+    pthread_mutex_unlock(&failure->lock);
+    return failed;
+}
+
+/* It occurred in a worker, but twin_error_last() is read by the caller's thread. */
+static twin_status end_trying(twin_error *out, struct failure *failure)
+{
+    const twin_error *error = &failure->error;
+    pthread_mutex_destroy(&failure->lock);
+    if (error->status == TWIN_OK)
+        return TWIN_OK;
+    twin__fail(NULL, error->status, "%s", error->message);
+    if (out)
+        *out = *error;
+    return error->status;
+}
+
+struct trying {
+    twin__exec_part *body;
+    void *context;
+    struct failure failure;
+};
+
+static void try_part(void *context, size_t begin, size_t end, int worker)
+{
+    struct trying *trying = context;
+    twin_error error = { 0 };
+    twin_status status = trying->body(trying->context, begin, end, worker, &error);
+    keep_first(&trying->failure, begin, status, &error);
+}
+
+twin_status twin__exec_try(twin_exec exec, size_t n, size_t piece, twin__exec_part *body, void *context,
+                           twin_error *error)
+{
+    struct trying trying = { body, context, NO_FAILURE };
+    twin_exec_for(exec, n, piece, try_part, &trying);
+    return end_trying(error, &trying.failure);
+}
+
+struct trying_in_order {
+    twin__exec_try_step *work, *hand_in;
+    void *context;
+    struct failure failure;
+};
+
+static void try_work(void *context, size_t item, int worker)
+{
+    struct trying_in_order *trying = context;
+    twin_error error = { 0 };
+    keep_first(&trying->failure, item, trying->work(trying->context, item, worker, &error), &error);
+}
+
+static void try_to_hand_in(void *context, size_t item, int worker)
+{
+    struct trying_in_order *trying = context;
+    twin_error error = { 0 };
+    if (!has_failed(&trying->failure, item))
+        keep_first(&trying->failure, item, trying->hand_in(trying->context, item, worker, &error), &error);
+}
+
+twin_status twin__exec_try_in_order(twin_exec exec, size_t n, twin__exec_try_step *work, twin__exec_try_step *hand_in,
+                                    void *context, twin_error *error)
+{
+    struct trying_in_order trying = { work, hand_in, context, NO_FAILURE };
+    twin_exec_in_order(exec, n, try_work, try_to_hand_in, &trying);
+    return end_trying(error, &trying.failure);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "collection/collection_private.h"
 #include "kernels/sort.h"
 
@@ -315,7 +316,6 @@ struct digesting {
     const twin_collection *collection;
     const struct digests *list;
     twin_scratch *scratch; /* one per worker */
-    struct twin__first_failure failure;
 };
 
 static twin_status digest_set(const struct digesting *digesting, size_t i, twin_scratch *scratch, twin_error *error)
@@ -333,31 +333,27 @@ static twin_status digest_set(const struct digesting *digesting, size_t i, twin_
 }
 
 /* Equal signatures may hide a difference, so the sets of suspects are read again. */
-static void digest_sets(void *context, size_t begin, size_t end, int worker)
+static twin_status digest_sets(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct digesting *digesting = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (digest_set(digesting, i, &digesting->scratch[worker], &error) != TWIN_OK) {
-            twin__keep_first_failure(&digesting->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = digest_set(digesting, i, &digesting->scratch[worker], error);
+    return status;
 }
 
 static twin_status fold_sets(twin_collection *collection, struct order *order, struct digests *list, twin_exec exec,
                              twin_error *error)
 {
     find_suspects(list, order, collection);
-    struct digesting digesting = { .collection = collection, .list = list, .failure = TWIN__NO_FAILURE };
+    struct digesting digesting = { .collection = collection, .list = list };
     digesting.scratch = calloc((size_t)exec.workers, sizeof *digesting.scratch);
     if (!digesting.scratch)
         return TWIN_ENOMEM;
-    twin_exec_for(exec, list->count, 16, digest_sets, &digesting);
+    twin_status status = twin__exec_try(exec, list->count, 16, digest_sets, &digesting, error);
     for (int i = 0; i < exec.workers; i++)
         twin_scratch_clear(&digesting.scratch[i]);
     free(digesting.scratch);
-    twin_status status = twin__first_failure(error, &digesting.failure);
     if (status == TWIN_OK)
         fold_equal(collection->firsts, order, list);
     return status;

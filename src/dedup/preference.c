@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 
 /* Smaller keys are preferred. */
@@ -32,7 +33,6 @@ struct keys {
     atomic_size_t done;
     twin_scratch *scratches;  /* one per worker */
     twin_read_buffers *rooms; /* for fields, likewise */
-    struct twin__first_failure failure;
 };
 
 static uint64_t value_of(const twin_document *document, twin_preference preference)
@@ -85,20 +85,17 @@ static twin_status make_key(struct key *key, const struct keys *keys, int worker
     return TWIN_OK;
 }
 
-static void make_keys(void *context, size_t begin, size_t end, int worker)
+static twin_status make_keys(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct keys *keys = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (make_key(&keys->items[i], keys, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&keys->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = make_key(&keys->items[i], keys, worker, error);
     twin_progress progress = keys->preference.progress;
     size_t done = atomic_fetch_add(&keys->done, end - begin) + end - begin;
     if (progress.report)
         progress.report(progress.context, &twin__stage_ordering, done, keys->count);
+    return status;
 }
 
 static int compare_texts(twin_text a, twin_text b)
@@ -146,8 +143,7 @@ static twin_status sort_by_keys(uint32_t *documents, size_t count, struct keys *
     enum { PIECE = 64 };
     for (size_t i = 0; i < count; i++)
         keys->items[i] = (struct key){ .document = documents[i] };
-    twin_exec_for(exec, count, PIECE, make_keys, keys);
-    twin_status status = twin__first_failure(error, &keys->failure);
+    twin_status status = twin__exec_try(exec, count, PIECE, make_keys, keys, error);
     if (status != TWIN_OK)
         return status;
     qsort(keys->items, count, sizeof *keys->items, by_key);
@@ -168,9 +164,7 @@ twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_
         qsort(documents, count, sizeof *documents, by_number);
         return TWIN_OK;
     }
-    struct keys keys = {
-        .collection = collection, .preference = preference, .count = count, .failure = TWIN__NO_FAILURE
-    };
+    struct keys keys = { .collection = collection, .preference = preference, .count = count };
     keys.items = calloc(count, sizeof *keys.items);
     keys.scratches = calloc((size_t)exec.workers, sizeof *keys.scratches);
     keys.rooms = calloc((size_t)exec.workers, sizeof *keys.rooms);

@@ -207,18 +207,15 @@ struct batch {
     twin_index_query_options options;
     const twin_text *texts;
     twin_index_view **views;
-    struct twin__first_failure failure;
 };
 
-static void query_range(void *context, size_t begin, size_t end, int worker)
+static twin_status query_range(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct batch *batch = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (twin_index_query(&batch->out[i], batch->views[worker], batch->options, batch->texts[i], &error) !=
-            TWIN_OK)
-            twin__keep_first_failure(&batch->failure, i, &error);
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = twin_index_query(&batch->out[i], batch->views[worker], batch->options, batch->texts[i], error);
+    return status;
 }
 
 twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_query_many_options options,
@@ -229,11 +226,11 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
-    struct batch batch = { .out = out, .options = options.query, .texts = texts, .failure = TWIN__NO_FAILURE };
+    struct batch batch = { .out = out, .options = options.query, .texts = texts };
     status = twin__index_views_create(&batch.views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
-    twin_exec_for(options.exec, count, 1, query_range, &batch);
+    status = twin__exec_try(options.exec, count, 1, query_range, &batch, error);
     twin__index_views_free(batch.views, options.exec.workers);
-    return twin__first_failure(error, &batch.failure);
+    return status;
 }

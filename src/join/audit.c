@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/exec.h"
 #include "base/random.h"
 #include "base/stages.h"
 #include "join/match_runs.h"
@@ -46,7 +47,6 @@ static twin_status keep_matches(struct twin__audit *audit, const twin_similar *s
 twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *similar, size_t wanted, uint64_t seed,
                               twin_error *error)
 {
-    audit->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
     if (similar)
         audit->distinct_count = twin_collection_distinct(&audit->distinct, audit->collection);
     audit->drawn_count = wanted < audit->distinct_count ? wanted : audit->distinct_count;
@@ -70,19 +70,16 @@ void twin__audit_end(struct twin__audit *audit)
 
 /* ---- batches: each a pass over the collection ---- */
 
-static void judge_documents(void *context, size_t begin, size_t end, int worker)
+static twin_status judge_documents(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__audit *audit = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (audit->judge(audit, audit->distinct[i], worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&audit->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = audit->judge(audit, audit->distinct[i], worker, error);
     size_t done = atomic_fetch_add(&audit->done, end - begin) + end - begin;
     if (audit->progress.report)
         audit->progress.report(audit->progress.context, &twin__stage_auditing, done, audit->total);
+    return status;
 }
 
 static twin_status run_batch(struct twin__audit *audit, size_t left, twin_error *error)
@@ -91,8 +88,7 @@ static twin_status run_batch(struct twin__audit *audit, size_t left, twin_error 
     if (status != TWIN_OK)
         return status;
     audit->total = (size_t)atomic_load(&audit->done) + audit->distinct_count;
-    twin_exec_for(audit->exec, audit->distinct_count, audit->piece, judge_documents, audit);
-    status = twin__first_failure(error, &audit->failure);
+    status = twin__exec_try(audit->exec, audit->distinct_count, audit->piece, judge_documents, audit, error);
     return status == TWIN_OK && audit->end_batch ? audit->end_batch(audit, error) : status;
 }
 

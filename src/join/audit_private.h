@@ -33,7 +33,6 @@ struct twin__audit {
     const uint32_t *samples; /* the drawn ones of this batch */
     size_t sample_count;
     size_t *begin; /* where their sets or texts begin in one block; one more for the end */
-    struct twin__first_failure failure;
     atomic_size_t done;
     size_t total;
 };

@@ -46,20 +46,19 @@ struct join {
 enum { SETS_AT_A_TIME = 8 };
 
 /* Puts the size of each set above its document. */
-static void measure_sets(void *context, size_t begin, size_t end, int worker)
+static twin_status measure_sets(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__containment *join = context;
     for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
         uint32_t document = twin__containment_document(join, i);
         uint64_t size = join->provider->size(join->provider, document);
         twin_set set = { 0 };
-        if (size == 0 && twin__provider_set(&set, join->provider, document, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&join->failure, i, &error);
-            return;
-        }
+        twin_status status = size ? TWIN_OK : twin__provider_set(&set, join->provider, document, worker, error);
+        if (status != TWIN_OK)
+            return status;
         join->order[i] |= (size ? size : set.count) << 32;
     }
+    return TWIN_OK;
 }
 
 static twin_status sort_by_size(struct twin__containment *join, twin_error *error)
@@ -67,8 +66,7 @@ static twin_status sort_by_size(struct twin__containment *join, twin_error *erro
     uint64_t *spare = malloc((join->count + 1) * sizeof *spare);
     if (!spare)
         return twin__fail_memory(error);
-    twin_exec_for(join->options.exec, join->count, SETS_AT_A_TIME, measure_sets, join);
-    twin_status status = twin__first_failure(error, &join->failure);
+    twin_status status = twin__exec_try(join->options.exec, join->count, SETS_AT_A_TIME, measure_sets, join, error);
     if (status == TWIN_OK)
         twin__sort(join->order, spare, join->count);
     free(spare);
@@ -135,22 +133,21 @@ static void take_met(struct worker *worker, const struct join *join, size_t rank
     worker->met_count = 0;
 }
 
-static void look_up_documents(void *context, size_t begin, size_t end, int number)
+static twin_status look_up_documents(void *context, size_t begin, size_t end, int number, twin_error *error)
 {
     struct join *join = context;
     struct worker *worker = &join->workers[number];
     for (size_t i = begin; i < end; i++) {
         size_t rank = join->first_rank + i;
-        twin_error error = { 0 };
         twin_set set;
-        if (twin__provider_set(&set, join->base.provider, twin__containment_document(&join->base, rank), number,
-                               &error) != TWIN_OK) {
-            twin__keep_first_failure(&join->base.failure, rank, &error);
-            return;
-        }
+        twin_status status = twin__provider_set(&set, join->base.provider,
+                                                twin__containment_document(&join->base, rank), number, error);
+        if (status != TWIN_OK)
+            return status;
         look_up_set(worker, &join->block.index, set, first_below(&join->block, rank));
         take_met(worker, join, rank);
     }
+    return TWIN_OK;
 }
 
 /* ---- all of it ---- */
@@ -223,8 +220,7 @@ static twin_status join_block(twin_matches *out, struct twin__containment_counts
     for (; rank < base->count && status == TWIN_OK; rank += at_a_time) {
         size_t count = base->count - rank < at_a_time ? base->count - rank : at_a_time;
         join->first_rank = rank;
-        twin_exec_for(base->options.exec, count, SETS_AT_A_TIME, look_up_documents, join);
-        status = twin__first_failure(error, &base->failure);
+        status = twin__exec_try(base->options.exec, count, SETS_AT_A_TIME, look_up_documents, join, error);
         if (status == TWIN_OK)
             status = gather_pairs(pairs, join, error);
         if (status == TWIN_OK && pairs->count >= base->options.pairs_at_a_time)
@@ -297,7 +293,7 @@ twin_status twin__containment_join(twin_matches *out, struct twin__containment_c
                                    twin_error *error)
 {
     struct join join = {
-        .base = { .provider = provider, .options = options, .failure = TWIN__NO_FAILURE },
+        .base = { .provider = provider, .options = options },
     };
     struct twin__prober *prober = NULL;
     *counts = (struct twin__containment_counts){ 0 };

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "join/item_numbers.h"
 
@@ -62,7 +63,6 @@ struct state {
     struct found *head_found;   /* pivots are found nowhere */
     const uint32_t *looking_up; /* documents, and where they are found */
     struct found *found;
-    struct twin__first_failure failure;
 };
 
 /* ---- pivots ---- */
@@ -174,18 +174,17 @@ static struct found look_up_set(const struct pivots *pivots, twin_set set, doubl
     return (struct found){ .pivot = NO_PIVOT };
 }
 
-static void look_up_some(void *context, size_t begin, size_t end, int worker)
+static twin_status look_up_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct state *state = context;
     for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
         twin_set set;
-        if (twin__provider_set(&set, state->provider, state->looking_up[i], worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&state->failure, i, &error);
-            return;
-        }
+        twin_status status = twin__provider_set(&set, state->provider, state->looking_up[i], worker, error);
+        if (status != TWIN_OK)
+            return status;
         state->found[i] = look_up_set(&state->pivots, set, state->options->threshold);
     }
+    return TWIN_OK;
 }
 
 static twin_status look_up(struct found *out, struct state *state, const uint32_t *documents, size_t count,
@@ -195,8 +194,7 @@ static twin_status look_up(struct found *out, struct state *state, const uint32_
     state->looking_up = documents;
     state->found = out;
     *state->compared += count * state->pivots.count;
-    twin_exec_for(state->options->exec, count, AT_A_TIME, look_up_some, state);
-    return twin__first_failure(error, &state->failure);
+    return twin__exec_try(state->options->exec, count, AT_A_TIME, look_up_some, state, error);
 }
 
 /* Whether many of the documents behind the first are similar to a pivot. */
@@ -331,8 +329,7 @@ twin_status twin__containment_keepers(twin_matches *out, struct twin__containmen
                            .deciding = deciding,
                            .matches = out,
                            .compared = &counts->compared,
-                           .todo_count = provider->signatures.count,
-                           .failure = TWIN__NO_FAILURE };
+                           .todo_count = provider->signatures.count };
     *counts = (struct twin__containment_counts){ 0 };
     state.todo = malloc((state.todo_count + 1) * sizeof *state.todo);
     state.head_found = malloc(MOST_PIVOTS * sizeof *state.head_found);

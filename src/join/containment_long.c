@@ -18,7 +18,6 @@ struct long_pairs {
     twin_items set;       /* of one long document */
     const uint64_t *here; /* its pairs, and their similarities */
     double *similarities;
-    struct twin__first_failure failure;
 };
 
 static size_t count_common(twin_set large, twin_set small)
@@ -34,19 +33,18 @@ static size_t count_common(twin_set large, twin_set small)
     return common;
 }
 
-static void compare_some(void *context, size_t begin, size_t end, int worker)
+static twin_status compare_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct long_pairs *all = context;
     for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
         twin_set small, large = { all->set.items, all->set.count };
-        if (twin__provider_set(&small, all->join->provider, (uint32_t)all->here[i], worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&all->failure, i, &error);
-            return;
-        }
+        twin_status status = twin__provider_set(&small, all->join->provider, (uint32_t)all->here[i], worker, error);
+        if (status != TWIN_OK)
+            return status;
         all->similarities[i] =
             twin_similarity_of_counts(large.count, small.count, count_common(large, small), TWIN_CONTAINMENT);
     }
+    return TWIN_OK;
 }
 
 /* Compares the document of the first pair with all `count` others. */
@@ -64,8 +62,7 @@ static twin_status compare_with_one(twin_matches *out, struct long_pairs *all, s
     if (set.count)
         memcpy(all->set.items, set.items, set.count * sizeof *set.items);
     all->set.count = set.count;
-    twin_exec_for(join->options.exec, count, 1, compare_some, all);
-    status = twin__first_failure(error, &all->failure);
+    status = twin__exec_try(join->options.exec, count, 1, compare_some, all, error);
     for (size_t i = 0; i < count && status == TWIN_OK; i++) {
         uint32_t other = (uint32_t)all->here[i];
         twin_match match = { other < document ? other : document, other < document ? document : other,
@@ -111,7 +108,7 @@ twin_status twin__containment_compare_long(twin_matches *out, uint64_t *compared
                                            const struct twin__containment *join, struct twin__pairs *pairs,
                                            twin_error *error)
 {
-    struct long_pairs all = { .join = join, .failure = TWIN__NO_FAILURE };
+    struct long_pairs all = { .join = join };
     if (!join->provider->is_long)
         return TWIN_OK;
     twin_status status = take_long(&all, pairs);

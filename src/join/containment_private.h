@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "join/containment_join.h"
 #include "join/probe_index.h"
 #include "join/shingle_marks.h"
@@ -22,7 +23,6 @@ struct twin__containment {
     double threshold; /* less what arithmetic may err */
     uint64_t *order;  /* by rank: the size of a set in the high half, its document in the low */
     size_t count;
-    struct twin__first_failure failure;
 };
 
 static inline uint32_t twin__containment_document(const struct twin__containment *join, size_t rank)

@@ -77,16 +77,13 @@ static twin_status fetch_document(struct batch *batch, const struct twin__contai
     return TWIN_OK;
 }
 
-static void fetch_documents(void *context, size_t begin, size_t end, int worker)
+static twin_status fetch_documents(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__prober *prober = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (fetch_document(prober->batch, prober->join, i, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&prober->join->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = fetch_document(prober->batch, prober->join, i, worker, error);
+    return status;
 }
 
 /* As many of the documents that are left as fit, at least one. */
@@ -228,16 +225,13 @@ static twin_status add_probes(struct worker *worker, const struct twin__prober *
     return TWIN_OK;
 }
 
-static void probe_documents(void *context, size_t begin, size_t end, int number)
+static twin_status probe_documents(void *context, size_t begin, size_t end, int number, twin_error *error)
 {
     struct twin__prober *prober = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (add_probes(&prober->workers[number], prober, i, &error) != TWIN_OK) {
-            twin__keep_first_failure(&prober->join->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = add_probes(&prober->workers[number], prober, i, error);
+    return status;
 }
 
 /* ---- blocks ---- */
@@ -273,13 +267,11 @@ static twin_status take_batch(struct twin__probe_block *block, struct twin__prob
     twin_exec exec = join->options.exec;
     if (!size_batch(prober) || !TWIN__ARRAY_GROW(&block->members, &block->capacity, block->count, batch->count))
         return twin__fail_memory(error);
-    twin_exec_for(exec, batch->count, DOCUMENTS_AT_A_TIME, fetch_documents, prober);
-    twin_status status = twin__first_failure(error, &join->failure);
+    twin_status status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, fetch_documents, prober, error);
     if (status != TWIN_OK)
         return status;
     twin_exec_for(exec, TWIN__MARK_PARTS, 1, mark_parts, prober);
-    twin_exec_for(exec, batch->count, DOCUMENTS_AT_A_TIME, probe_documents, prober);
-    status = twin__first_failure(error, &join->failure);
+    status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, probe_documents, prober, error);
     if (status != TWIN_OK)
         return status;
     number_members(block, batch);

@@ -18,24 +18,23 @@ static double expected_postings(const struct twin__crowd_state *crowd, uint64_t 
     return count == TWIN__CROWD_MOST_COUNTED && common > full ? sqrt(full * common) : (double)count;
 }
 
-static void sample_document(void *context, size_t begin, size_t end, int worker)
+static twin_status sample_documents(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__crowd_state *crowd = context;
     for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
         size_t rank = i * crowd->count / crowd->sample_count, size = twin__crowd_size(crowd, rank);
         struct twin__crowd_tokens *tokens = &crowd->workers[worker].tokens;
         size_t length = twin__crowd_looked_up_prefix(crowd, size, size);
-        if (twin__crowd_list_tokens(tokens, crowd, rank, length, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&crowd->failure, i, &error);
-            return;
-        }
+        twin_status status = twin__crowd_list_tokens(tokens, crowd, rank, length, worker, error);
+        if (status != TWIN_OK)
+            return status;
         size_t in_common = twin__crowd_wanted(size, twin__crowd_overlap(crowd, size, size));
         double seconds_per_hit = SECONDS_PER_HIT + SECONDS_PER_PAIR / (double)(in_common > 0 ? in_common : 1);
         crowd->sample[i] = SECONDS_PER_TOKEN * (double)tokens->count;
         for (size_t t = 0; t < tokens->count; t++) /* each pair is met by one of its two documents */
             crowd->sample[i] += seconds_per_hit / 2 * expected_postings(crowd, tokens->items[t] >> 48);
     }
+    return TWIN_OK;
 }
 
 twin_status twin__crowd_expected_seconds(double *out, struct twin__crowd_state *crowd, twin_error *error)
@@ -43,9 +42,8 @@ twin_status twin__crowd_expected_seconds(double *out, struct twin__crowd_state *
     double sample[MOST_SAMPLED], sum = 0;
     crowd->sample = sample;
     crowd->sample_count = twin__crowd_sample_size(crowd, MOST_SAMPLED);
-    twin_exec_for(crowd->options.exec, crowd->sample_count, 1, sample_document, crowd);
+    twin_status status = twin__exec_try(crowd->options.exec, crowd->sample_count, 1, sample_documents, crowd, error);
     crowd->sample = NULL;
-    twin_status status = twin__first_failure(error, &crowd->failure);
     for (size_t i = 0; i < crowd->sample_count && status == TWIN_OK; i++)
         sum += sample[i];
     *out = sum / (double)crowd->sample_count * (double)crowd->count;

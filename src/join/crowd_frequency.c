@@ -191,16 +191,13 @@ static twin_status count_set(struct twin__crowd_state *crowd, size_t i, int work
 }
 
 /* Also puts the size of each set above its document. */
-static void count_sets(void *context, size_t begin, size_t end, int worker)
+static twin_status count_sets(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__crowd_state *crowd = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (count_set(crowd, i, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&crowd->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = count_set(crowd, i, worker, error);
+    return status;
 }
 
 /* 512 counters per document, so that most rare shingles have one of their own, but 32 MB of them at most unless 128 per
@@ -226,10 +223,9 @@ twin_status twin__crowd_count_shingles(struct twin__crowd_state *crowd, twin_err
     if (!spare)
         return twin__fail_memory(error);
     twin_status status = make_counters(crowd) == TWIN_OK ? find_common(crowd, error) : twin__fail_memory(error);
-    if (status == TWIN_OK) {
-        twin_exec_for(crowd->options.exec, crowd->count, TWIN__CROWD_SETS_AT_A_TIME, count_sets, crowd);
-        status = twin__first_failure(error, &crowd->failure);
-    }
+    if (status == TWIN_OK)
+        status =
+            twin__exec_try(crowd->options.exec, crowd->count, TWIN__CROWD_SETS_AT_A_TIME, count_sets, crowd, error);
     if (status == TWIN_OK) {
         twin__sort(crowd->order, spare, crowd->count);
         size_t longest = twin__crowd_indexed_prefix(crowd, twin__crowd_size(crowd, crowd->count - 1));

@@ -48,17 +48,13 @@ static twin_status keep_tokens(struct twin__crowd_state *crowd, size_t rank, int
     return twin__pairs_append(&worker->kept, &tokens) ? TWIN_OK : twin__fail_memory(error);
 }
 
-static void keep_documents(void *context, size_t begin, size_t end, int worker)
+static twin_status keep_documents(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__crowd_state *crowd = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        size_t rank = crowd->first_rank + i;
-        if (keep_tokens(crowd, rank, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&crowd->failure, rank, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = keep_tokens(crowd, crowd->first_rank + i, worker, error);
+    return status;
 }
 
 /* Adds some more documents to the block. */
@@ -73,9 +69,9 @@ static twin_status extend_block(struct twin__crowd_state *crowd, twin_error *err
     if (!TWIN__ARRAY_GROW(&block->prefixes, &block->prefix_capacity, before, more))
         return twin__fail_memory(error);
     crowd->first_rank = block->end;
-    twin_exec_for(crowd->options.exec, more, TWIN__CROWD_SETS_AT_A_TIME, keep_documents, crowd);
+    twin_status status =
+        twin__exec_try(crowd->options.exec, more, TWIN__CROWD_SETS_AT_A_TIME, keep_documents, crowd, error);
     block->end += more;
-    twin_status status = twin__first_failure(error, &crowd->failure);
     for (int i = 0; i < crowd->options.exec.workers; i++) {
         struct twin__crowd_worker *worker = &crowd->workers[i];
         size_t base = block->tokens.count;

@@ -55,8 +55,8 @@ static twin_status join_block(twin_matches *out, struct twin__crowd_counts *coun
             break;
         size_t count = crowd->count - rank < at_a_time ? crowd->count - rank : at_a_time;
         crowd->first_rank = rank;
-        twin_exec_for(crowd->options.exec, count, TWIN__CROWD_SETS_AT_A_TIME, twin__crowd_look_up, crowd);
-        status = twin__first_failure(error, &crowd->failure);
+        status =
+            twin__exec_try(crowd->options.exec, count, TWIN__CROWD_SETS_AT_A_TIME, twin__crowd_look_up, crowd, error);
         if (status == TWIN_OK)
             status = twin__crowd_gather_pairs(pairs, crowd, error);
         if (status == TWIN_OK && pairs->count >= crowd->options.pairs_at_a_time)
@@ -165,7 +165,7 @@ twin_status twin__crowd_join(twin_matches *out, struct twin__crowd_counts *count
                              const struct twin__provider *provider, struct twin__crowd_documents documents,
                              struct twin__crowd_options options, twin_error *error)
 {
-    struct twin__crowd_state crowd = { .provider = provider, .options = options, .failure = TWIN__NO_FAILURE };
+    struct twin__crowd_state crowd = { .provider = provider, .options = options };
     enum twin__crowd_way way = options.way;
     *counts = (struct twin__crowd_counts){ 0 };
     if (documents.count < 2)

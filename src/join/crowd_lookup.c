@@ -91,23 +91,22 @@ static twin_status look_up(const struct lookup *lookup, int number, twin_error *
     return status;
 }
 
-void twin__crowd_look_up(void *context, size_t begin, size_t end, int number)
+twin_status twin__crowd_look_up(void *context, size_t begin, size_t end, int number, twin_error *error)
 {
     struct twin__crowd_state *crowd = context;
     for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
         struct lookup lookup = { crowd, &crowd->workers[number], .rank = crowd->first_rank + i };
         lookup.size = twin__crowd_size(crowd, lookup.rank);
         lookup.high = lookup.rank < crowd->block.end ? lookup.rank : crowd->block.end;
         lookup.low = twin__crowd_lowest_partner(crowd, lookup.size, crowd->block.begin, lookup.high);
         if (lookup.low >= lookup.high)
             continue;
-        if (look_up(&lookup, number, &error) != TWIN_OK) {
-            twin__keep_first_failure(&crowd->failure, lookup.rank, &error);
-            return;
-        }
+        twin_status status = look_up(&lookup, number, error);
+        if (status != TWIN_OK)
+            return status;
         take_met(&lookup);
     }
+    return TWIN_OK;
 }
 
 twin_status twin__crowd_gather_pairs(struct twin__pairs *out, struct twin__crowd_state *crowd, twin_error *error)

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "join/crowd_join.h"
 
 /* ---- what the join knows ---- */
@@ -94,7 +95,6 @@ struct twin__crowd_state {
     struct twin__crowd_worker *workers;
     double *sample;
     size_t sample_count;
-    struct twin__first_failure failure;
 };
 
 /* ---- documents and the lengths of their prefixes ---- */
@@ -200,8 +200,8 @@ twin_status twin__crowd_build_block(struct twin__crowd_state *crowd, twin_error 
 /* Makes room for the documents of the block in every worker's hits. */
 twin_status twin__crowd_make_hits(struct twin__crowd_state *crowd, twin_error *error);
 
-/* Looks up documents, counted from crowd->first_rank, in the block; a body of twin_exec_for(). */
-void twin__crowd_look_up(void *context, size_t begin, size_t end, int number);
+/* Looks up documents, counted from crowd->first_rank, in the block; a body of twin__exec_try(). */
+twin_status twin__crowd_look_up(void *context, size_t begin, size_t end, int number, twin_error *error);
 
 /* Moves the candidate pairs of all workers to `out`. */
 twin_status twin__crowd_gather_pairs(struct twin__pairs *out, struct twin__crowd_state *crowd, twin_error *error);

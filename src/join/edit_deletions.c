@@ -140,27 +140,25 @@ static twin_status compare_group(const struct twin__key_index *index, struct twi
 }
 
 /* The groups that begin among the entries begin .. end-1. */
-static void compare_some(void *context, size_t begin, size_t end, int number)
+static twin_status compare_some(void *context, size_t begin, size_t end, int number, twin_error *error)
 {
     const struct twin__key_index *index = context;
     struct twin__key_worker *worker = &index->keys->workers[number];
+    twin_status status = TWIN_OK;
+    (void)error; /* the status says it all */
     while (begin > 0 && begin < end && (index->entries[begin] ^ index->entries[begin - 1]) >> 32 == 0)
         begin++;
-    for (size_t next; begin < end; begin = next) {
+    for (size_t next; begin < end && status == TWIN_OK; begin = next) {
         next = group_end(index, begin);
-        twin_status status = compare_group(index, worker, begin, next);
-        if (status != TWIN_OK) {
-            twin_error error = { 0 };
-            twin__fail_status(&error, status);
-            twin__keep_first_failure(&index->keys->failure, begin, &error);
-            return;
-        }
+        status = compare_group(index, worker, begin, next);
     }
+    return status;
 }
 
-static void compare(const struct twin__key_index *index)
+static twin_status compare(const struct twin__key_index *index, twin_error *error)
 {
-    twin_exec_for(index->keys->class->options.exec, index->count, ENTRIES_AT_A_TIME, compare_some, (void *)index);
+    return twin__exec_try(index->keys->class->options.exec, index->count, ENTRIES_AT_A_TIME, compare_some,
+                          (void *)index, error);
 }
 
 /* Nanoseconds to make and sort a key, measured on surnames. */

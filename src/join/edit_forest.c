@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/random.h"
 #include "join/engine.h"
 #include "join/gate.h"
@@ -72,7 +73,6 @@ struct twin__edit_forest {
     const uint32_t *documents; /* of the class; they are numbered by their position in it */
     uint32_t *rows;            /* signatures of the first `signed_count` of them */
     size_t signed_count, row_capacity;
-    struct twin__first_failure failure;
 };
 
 /* The class in hand, and the forest that searches it. */
@@ -137,16 +137,13 @@ static twin_status sign(struct search *search, size_t position, int number, twin
 /* Texts that a worker signs at a time: of a class they are of like length, so few are enough to share the work. */
 enum { TEXTS_AT_A_TIME = 16 };
 
-static void sign_some(void *context, size_t begin, size_t end, int worker)
+static twin_status sign_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct search *search = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (sign(search, search->forest->signed_count + i, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&search->forest->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = sign(search, search->forest->signed_count + i, worker, error);
+    return status;
 }
 
 static twin_status use_grams(struct twin__edit_forest *forest, size_t q, twin_minhash_options minhash)
@@ -187,9 +184,10 @@ static twin_status sign_class(struct search *search, twin_error *error)
     if (!TWIN__ARRAY_GROW(&forest->rows, &forest->row_capacity, forest->signed_count * slots,
                           (class->count - forest->signed_count) * slots))
         return TWIN_ENOMEM;
-    twin_exec_for(class->options.exec, class->count - forest->signed_count, TEXTS_AT_A_TIME, sign_some, search);
+    status = twin__exec_try(class->options.exec, class->count - forest->signed_count, TEXTS_AT_A_TIME, sign_some,
+                            search, error);
     forest->signed_count = class->count;
-    return twin__first_failure(error, &forest->failure);
+    return status;
 }
 
 /* ---- candidates of a class ---- */
@@ -333,7 +331,6 @@ twin_status twin__edit_forest_create(struct twin__edit_forest **out, size_t docu
     struct twin__edit_forest *forest = *out = calloc(1, sizeof *forest);
     if (!forest)
         return TWIN_ENOMEM;
-    forest->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
     forest->worker_count = workers;
     forest->workers = calloc((size_t)workers, sizeof *forest->workers);
     forest->position_of = malloc((documents + 1) * sizeof *forest->position_of);

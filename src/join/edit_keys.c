@@ -45,16 +45,13 @@ static twin_status load_text(struct twin__keys *keys, size_t position, int worke
     return status;
 }
 
-static void load_some(void *context, size_t begin, size_t end, int worker)
+static twin_status load_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct twin__keys *keys = context;
-    for (size_t position = begin; position < end; position++) {
-        twin_error error = { 0 };
-        if (load_text(keys, position, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&keys->failure, position, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t position = begin; position < end && status == TWIN_OK; position++)
+        status = load_text(keys, position, worker, error);
+    return status;
 }
 
 static twin_status load_texts(struct twin__keys *keys, twin_error *error)
@@ -66,8 +63,7 @@ static twin_status load_texts(struct twin__keys *keys, twin_error *error)
     keys->texts = calloc(class->count, sizeof *keys->texts);
     if (!keys->texts)
         return twin__fail_memory(error);
-    twin_exec_for(class->options.exec, class->count, TEXTS_AT_A_TIME, load_some, keys);
-    return twin__first_failure(error, &keys->failure);
+    return twin__exec_try(class->options.exec, class->count, TEXTS_AT_A_TIME, load_some, keys, error);
 }
 
 /* ---- comparing ---- */
@@ -246,8 +242,7 @@ static twin_status compare_candidates(struct twin__keys *keys, const struct choi
     twin_similar *similar = keys->class->similar;
     struct twin__near_pairs all = { .overflow = similar->near_pairs.overflow };
     size_t runs = all.overflow ? all.overflow->matches->runs->count : 0;
-    choice->kind->compare(&choice->index);
-    twin_status status = twin__first_failure(error, &keys->failure);
+    twin_status status = choice->kind->compare(&choice->index, error);
     for (int w = 0; w < keys->class->options.exec.workers && status == TWIN_OK; w++)
         status = twin__near_pairs_move(&all, &keys->workers[w].pairs);
     if (status == TWIN_OK)
@@ -270,8 +265,7 @@ twin_status twin__edit_join_by_keys(bool *done, const struct twin__edit_class *c
     struct twin__keys keys = { .class = class,
                                .edits = most_edits(class),
                                .are_short = longest <= TWIN__EDIT_WORD,
-                               .hash = twin_hash_member(TWIN_HASH_XXH3, class->options.minhash.seed),
-                               .failure = TWIN__NO_FAILURE };
+                               .hash = twin_hash_member(TWIN_HASH_XXH3, class->options.minhash.seed) };
     if (keys.edits > TWIN__KEY_EDITS || twin__edit_class_length(class, 0) <= keys.edits ||
         longest > TWIN__KEY_CHARACTERS || class->provider->count > TWIN__NEAR_DOCUMENTS)
         return TWIN_OK;

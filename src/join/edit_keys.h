@@ -5,6 +5,7 @@
 #include <twinsift/hash.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/random.h"
 #include "join/edit_join_private.h"
 #include "join/near_pairs.h"
@@ -30,7 +31,6 @@ struct twin__keys {
     struct twin__short_texts short_texts; /* if they are, */
     twin_buffer *texts;                   /* and if not, by position */
     struct twin__key_worker *workers;
-    struct twin__first_failure failure;
 };
 
 /* Where the characters of a text begin, and where it ends. */
@@ -75,7 +75,7 @@ struct twin__key_kind {
     double comparison;
     twin_status (*make)(struct twin__key_index *out, struct twin__keys *keys);
     uint64_t (*count)(const struct twin__key_index *index);
-    void (*compare)(const struct twin__key_index *index);
+    twin_status (*compare)(const struct twin__key_index *index, twin_error *error);
 };
 extern const struct twin__key_kind twin__segments, twin__deletions;
 

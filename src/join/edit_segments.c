@@ -155,28 +155,25 @@ static twin_status compare_entries(const struct twin__keys *keys, struct twin__k
     return status;
 }
 
-static void compare_some(void *context, size_t begin, size_t end, int number)
+static twin_status compare_some(void *context, size_t begin, size_t end, int number, twin_error *error)
 {
     const struct twin__key_index *index = context;
     struct twin__keys *keys = index->keys;
     struct twin__key_worker *worker = &keys->workers[number];
-    for (size_t position = begin; position < end; position++) {
+    twin_status status = TWIN_OK;
+    (void)error; /* the status says it all */
+    for (size_t position = begin; position < end && status == TWIN_OK; position++) {
         twin__keys_begin(keys, worker, position);
-        twin_status status = look_up(index, worker, position, compare_entries);
+        status = look_up(index, worker, position, compare_entries);
         twin__keys_end(keys, worker, position);
-        if (status != TWIN_OK) {
-            twin_error error = { 0 };
-            twin__fail_status(&error, status);
-            twin__keep_first_failure(&keys->failure, position, &error);
-            return;
-        }
     }
+    return status;
 }
 
-static void compare(const struct twin__key_index *index)
+static twin_status compare(const struct twin__key_index *index, twin_error *error)
 {
     const struct twin__edit_class *class = index->keys->class;
-    twin_exec_for(class->options.exec, class->count, COMPARED_AT_A_TIME, compare_some, (void *)index);
+    return twin__exec_try(class->options.exec, class->count, COMPARED_AT_A_TIME, compare_some, (void *)index, error);
 }
 
 /* Nanoseconds to look up a window twice, once to count; measured on surnames. A text has about 3·edits² windows. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 
 struct worker {
     struct twin__family_scratch scratch;
@@ -22,7 +23,6 @@ struct block {
     uint32_t begin; /* its first document */
     struct worker *workers;
     twin_matches *out;
-    struct twin__first_failure failure;
 };
 
 enum { ROWS_PER_TURN = 16 };
@@ -85,27 +85,21 @@ static twin_status compare_row(struct block *block, uint32_t row, int number, tw
     return good ? TWIN_OK : twin__fail_memory(error);
 }
 
-static void compare_rows(void *context, size_t item, int worker)
+static twin_status compare_rows(void *context, size_t turn, int worker, twin_error *error)
 {
     struct block *block = context;
-    size_t begin = block->begin + item * ROWS_PER_TURN, end = begin + ROWS_PER_TURN;
-    for (size_t row = begin; row < end && row < block->family->source.count; row++) {
-        twin_error error = { 0 };
-        if (compare_row(block, (uint32_t)row, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&block->failure, row, &error);
-            return;
-        }
-    }
+    size_t begin = block->begin + turn * ROWS_PER_TURN, end = begin + ROWS_PER_TURN;
+    twin_status status = TWIN_OK;
+    for (size_t row = begin; row < end && row < block->family->source.count && status == TWIN_OK; row++)
+        status = compare_row(block, (uint32_t)row, worker, error);
+    return status;
 }
 
-static void hand_in(void *context, size_t item, int number)
+static twin_status hand_in(void *context, size_t turn, int number, twin_error *error)
 {
+    (void)turn;
     struct block *block = context;
-    if (!twin__matches_move(block->out, &block->workers[number].matches)) {
-        twin_error error = { 0 };
-        twin__fail_memory(&error);
-        twin__keep_first_failure(&block->failure, item * ROWS_PER_TURN, &error);
-    }
+    return twin__matches_move(block->out, &block->workers[number].matches) ? TWIN_OK : twin__fail_memory(error);
 }
 
 static bool make_workers(struct block *block)
@@ -137,18 +131,16 @@ static void block_clear(struct block *block)
 static twin_status join_block(twin_matches *out, uint64_t *compared, const struct twin__family *family,
                               uint32_t *begin, twin_error *error)
 {
-    struct block block = { .family = family, .begin = *begin, .out = out, .failure = TWIN__NO_FAILURE };
+    struct block block = { .family = family, .begin = *begin, .out = out };
     struct twin__family_source rest = family->source;
     rest.documents += *begin;
     rest.count -= *begin;
     twin_status status = twin__family_sets_make(&block.sets, &rest, error);
     if (status == TWIN_OK && !make_workers(&block))
         status = twin__fail_memory(error);
-    if (status == TWIN_OK) {
-        twin_exec_in_order(rest.exec, (rest.count + ROWS_PER_TURN - 1) / ROWS_PER_TURN, compare_rows, hand_in,
-                           &block);
-        status = twin__first_failure(error, &block.failure);
-    }
+    size_t turns = (rest.count + ROWS_PER_TURN - 1) / ROWS_PER_TURN;
+    if (status == TWIN_OK)
+        status = twin__exec_try_in_order(rest.exec, turns, compare_rows, hand_in, &block, error);
     *begin += (uint32_t)block.sets.count;
     for (int i = 0; block.workers && i < rest.exec.workers; i++)
         *compared += block.workers[i].compared;

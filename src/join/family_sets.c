@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "kernels/sort.h"
 
 /* ---- frequent items ---- */
@@ -99,7 +100,6 @@ struct encoding {
     size_t *begins; /* per current document: where its rest is */
     int *workers;   /* and whose that is */
     size_t first;
-    struct twin__first_failure failure;
 };
 
 static twin_status encode(struct encoding *encoding, size_t i, int worker, twin_error *error)
@@ -126,16 +126,13 @@ static twin_status encode(struct encoding *encoding, size_t i, int worker, twin_
     return TWIN_OK;
 }
 
-static void encode_some(void *context, size_t begin, size_t end, int worker)
+static twin_status encode_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct encoding *encoding = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (encode(encoding, i, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&encoding->failure, encoding->first + i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = encode(encoding, i, worker, error);
+    return status;
 }
 
 /* Moves what the workers have encoded of `count` documents to the family, in the order of documents. */
@@ -175,8 +172,7 @@ static twin_status encode_members(struct encoding *encoding, size_t at_a_time, t
                               more * sets->frequent.words))
             return twin__fail_memory(error);
         encoding->first = sets->count;
-        twin_exec_for(source->exec, more, SETS_PER_TURN, encode_some, encoding);
-        twin_status status = twin__first_failure(error, &encoding->failure);
+        twin_status status = twin__exec_try(source->exec, more, SETS_PER_TURN, encode_some, encoding, error);
         if (status != TWIN_OK)
             return status;
         if (!gather(encoding, more))
@@ -191,9 +187,7 @@ static twin_status encode_source(struct twin__family_sets *sets, const struct tw
 {
     size_t begins[MOST_AT_A_TIME], at_a_time = source->most_items / (longest + 1);
     int workers[MOST_AT_A_TIME];
-    struct encoding encoding = {
-        .sets = sets, .source = source, .begins = begins, .workers = workers, .failure = TWIN__NO_FAILURE
-    };
+    struct encoding encoding = { .sets = sets, .source = source, .begins = begins, .workers = workers };
     encoding.encoders = calloc((size_t)source->exec.workers, sizeof *encoding.encoders);
     if (!encoding.encoders)
         return twin__fail_memory(error);

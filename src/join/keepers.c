@@ -22,6 +22,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "join/item_counters.h"
 #include "join/keeper_sets.h"
@@ -83,7 +84,6 @@ struct state {
     uint32_t begun[BATCH]; /* crowds that begin with this batch */
     size_t count, begun_count;
     struct worker *workers;
-    struct twin__first_failure failure;
 };
 
 /* ---- the order, and matches outside crowds ---- */
@@ -215,33 +215,28 @@ static twin_status examine(struct slot *slot, struct state *state, int number, t
     return TWIN_OK;
 }
 
-static void examine_some(void *context, size_t begin, size_t end, int worker)
+static twin_status examine_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct state *state = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (examine(&state->slots[i], state, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&state->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = examine(&state->slots[i], state, worker, error);
+    return status;
 }
 
-static void begin_some(void *context, size_t begin, size_t end, int worker)
+static twin_status begin_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct state *state = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++) {
         struct crowd *crowd = &state->crowds[state->begun[i]];
         struct twin__family_source source = { .provider = state->provider,
                                               .documents = state->by_crowd + crowd->begin,
                                               .count = crowd->count,
                                               .first_worker = worker };
-        if (twin__keeper_sets_init(&crowd->sets, &source, state->options->search->threshold, &error) != TWIN_OK) {
-            twin__keep_first_failure(&state->failure, i, &error);
-            return;
-        }
+        status = twin__keeper_sets_init(&crowd->sets, &source, state->options->search->threshold, error);
     }
+    return status;
 }
 
 /* The crowds of these documents that have not begun do so, as long as there is room. */
@@ -255,10 +250,11 @@ static twin_status begin_crowds(struct state *state, twin_error *error)
         state->crowds[index].is_begun = true;
         state->begun[state->begun_count++] = index;
     }
-    twin_exec_for(state->options->search->exec, state->begun_count, 1, begin_some, state);
+    twin_status status =
+        twin__exec_try(state->options->search->exec, state->begun_count, 1, begin_some, state, error);
     for (size_t i = 0; i < state->begun_count; i++)
         state->room += twin__keeper_sets_room(&state->crowds[state->begun[i]].sets);
-    return twin__first_failure(error, &state->failure);
+    return status;
 }
 
 /* Takes documents from `from` on; they are few if they are long. Returns where the next batch begins. */
@@ -344,10 +340,8 @@ static twin_status work_on_batch(struct state *state, twin_error *error)
 {
     bool was_full = state->is_full;
     twin_status status = begin_crowds(state, error);
-    if (status == TWIN_OK) {
-        twin_exec_for(state->options->search->exec, state->count, 4, examine_some, state);
-        status = twin__first_failure(error, &state->failure);
-    }
+    if (status == TWIN_OK)
+        status = twin__exec_try(state->options->search->exec, state->count, 4, examine_some, state, error);
     for (size_t i = 0; i < state->count && status == TWIN_OK; i++) {
         struct slot *slot = &state->slots[i];
         slot->is_divided &= !was_full; /* or nobody of the batch has stayed, and the set was counted */
@@ -490,7 +484,6 @@ twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const 
     state->chosen_from = crowds;
     state->matches = matches;
     state->compared = compared;
-    state->failure = (struct twin__first_failure)TWIN__NO_FAILURE;
     twin_status status = TWIN_OK;
     if (!state_init(state))
         status = twin__fail_memory(error);

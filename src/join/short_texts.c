@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 
 void twin__short_texts_clear(struct twin__short_texts *texts)
 {
@@ -30,7 +31,6 @@ static twin_status make_room(struct twin__short_texts *out, const size_t *counts
 struct loading {
     struct twin__short_texts *out;
     const struct twin__provider *provider;
-    struct twin__first_failure failure;
 };
 
 static twin_status load_text(struct loading *loading, size_t i, int worker, twin_error *error)
@@ -52,16 +52,13 @@ static twin_status load_text(struct loading *loading, size_t i, int worker, twin
     return TWIN_OK;
 }
 
-static void load_some(void *context, size_t begin, size_t end, int worker)
+static twin_status load_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct loading *loading = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (load_text(loading, i, worker, &error) != TWIN_OK) {
-            twin__keep_first_failure(&loading->failure, i, &error);
-            return;
-        }
-    }
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = load_text(loading, i, worker, error);
+    return status;
 }
 
 enum { TEXTS_AT_A_TIME = 64 };
@@ -80,7 +77,6 @@ twin_status twin__short_texts_load(struct twin__short_texts *out, const struct t
     if (status != TWIN_OK)
         return twin__fail_memory(error);
     memcpy(out->documents, documents, count * sizeof *documents);
-    struct loading loading = { out, provider, TWIN__NO_FAILURE };
-    twin_exec_for(exec, count, TEXTS_AT_A_TIME, load_some, &loading);
-    return twin__first_failure(error, &loading.failure);
+    struct loading loading = { out, provider };
+    return twin__exec_try(exec, count, TEXTS_AT_A_TIME, load_some, &loading, error);
 }

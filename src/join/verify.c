@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
 #include "join/family.h"
 #include "join/match_runs.h"
@@ -205,7 +206,6 @@ struct families {
     const struct components *components;
     const uint64_t *pairs;
     twin_matches *out, *found; /* `found` per worker */
-    struct twin__first_failure failure;
 };
 
 struct listed {
@@ -251,23 +251,17 @@ static twin_status join_family(twin_matches *out, const struct families *familie
     return status;
 }
 
-static void join_small(void *context, size_t i, int worker)
+static twin_status join_small(void *context, size_t i, int worker, twin_error *error)
 {
     struct families *families = context;
-    twin_error error = { 0 };
-    if (join_family(&families->found[worker], families, i, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, worker, &error) !=
-        TWIN_OK)
-        twin__keep_first_failure(&families->failure, i, &error);
+    return join_family(&families->found[worker], families, i, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, worker, error);
 }
 
-static void hand_in(void *context, size_t i, int worker)
+static twin_status hand_in(void *context, size_t i, int worker, twin_error *error)
 {
+    (void)i;
     struct families *families = context;
-    if (!twin__matches_move(families->out, &families->found[worker])) {
-        twin_error error = { 0 };
-        twin__fail_memory(&error);
-        twin__keep_first_failure(&families->failure, i, &error);
-    }
+    return twin__matches_move(families->out, &families->found[worker]) ? TWIN_OK : twin__fail_memory(error);
 }
 
 static twin_status join_families(twin_matches *out, struct twin__verification *verification,
@@ -275,7 +269,7 @@ static twin_status join_families(twin_matches *out, struct twin__verification *v
                                  twin_error *error)
 {
     twin_exec exec = verification->options.exec;
-    struct families families = { verification, components, pairs->items, .out = out, .failure = TWIN__NO_FAILURE };
+    struct families families = { verification, components, pairs->items, .out = out };
     size_t small = 0;
     while (small < components->count && components->items[small].pairs < LARGE)
         small++;
@@ -284,8 +278,7 @@ static twin_status join_families(twin_matches *out, struct twin__verification *v
     families.found = calloc((size_t)exec.workers, sizeof *families.found);
     if (!families.found)
         return twin__fail_memory(error);
-    twin_exec_in_order(exec, small, join_small, hand_in, &families);
-    twin_status status = twin__first_failure(error, &families.failure);
+    twin_status status = twin__exec_try_in_order(exec, small, join_small, hand_in, &families, error);
     for (size_t i = small; i < components->count && status == TWIN_OK; i++)
         status = join_family(out, &families, i, exec, 0, error);
     for (int i = 0; i < exec.workers; i++)

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "join/item_table.h"
 #include "kernels/sort.h"
 
@@ -68,7 +69,6 @@ struct tiles {
     double *similarities; /* one per pair; -1: not similar */
     uint8_t *uses;        /* of each rank: pairs, 2 for more */
     struct worker *workers;
-    struct twin__first_failure failure;
 };
 
 static bool holds(const struct cached *cached, uint32_t rank)
@@ -250,17 +250,15 @@ static size_t pairs_at_a_time(size_t count, int workers)
     return share < MOST_AT_A_TIME ? share : MOST_AT_A_TIME;
 }
 
-static void compare_pairs(void *context, size_t begin, size_t end, int worker)
+static twin_status compare_pairs(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct tiles *tiles = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_error error = { 0 };
-        if (compare_pair(tiles, worker, i, &error) != TWIN_OK) {
-            twin__keep_first_failure(&tiles->failure, i, &error);
-            return;
-        }
-    }
-    twin__verification_report(tiles->verification, end - begin);
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = compare_pair(tiles, worker, i, error);
+    if (status == TWIN_OK)
+        twin__verification_report(tiles->verification, end - begin);
+    return status;
 }
 
 static void free_workers(struct worker *workers, int count)
@@ -315,7 +313,6 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
         .fetch = verification->provider->fetch,
         .pairs = pairs->items,
         .count = pairs->count,
-        .failure = TWIN__NO_FAILURE,
     };
     if (pairs->count == 0)
         return TWIN_OK;
@@ -326,15 +323,16 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
     tiles.similarities = malloc(pairs->count * sizeof *tiles.similarities);
     tiles.workers = calloc((size_t)exec.workers, sizeof *tiles.workers);
     tiles.uses = calloc(verification->provider->count, sizeof *tiles.uses);
-    bool there = tiles.similarities && tiles.workers && tiles.uses;
-    twin_status status = there ? order_pairs(tiles.uses, pairs) : TWIN_ENOMEM, failed = TWIN_OK;
+    bool there = tiles.similarities && tiles.workers && tiles.uses && order_pairs(tiles.uses, pairs) == TWIN_OK;
+    twin_status status = there ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK) {
-        twin_exec_for(exec, tiles.count, pairs_at_a_time(tiles.count, exec.workers), compare_pairs, &tiles);
-        failed = twin__first_failure(error, &tiles.failure);
-        status = failed == TWIN_OK ? add_similar(out, &tiles) : failed;
+        size_t some = pairs_at_a_time(tiles.count, exec.workers);
+        status = twin__exec_try(exec, tiles.count, some, compare_pairs, &tiles, error);
     }
+    if (status == TWIN_OK && add_similar(out, &tiles) != TWIN_OK)
+        status = twin__fail_memory(error);
     free_workers(tiles.workers, exec.workers);
     free(tiles.similarities);
     free(tiles.uses);
-    return status == TWIN_OK || failed != TWIN_OK ? status : twin__fail_memory(error);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* test_error.c — failures carry a message, and the first of several counts. */
+/* test_error.c — failures carry a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
-#include <twinsift/exec.h>
 
 #include "base/error.h"
 
@@ -46,33 +46,21 @@ static void the_last_failure_of_the_thread_is_known(void **state)
     assert_string_equal(twin_error_last(TWIN_EINVAL), twin_status_text(TWIN_EINVAL));
 }
 
-struct caller {
-    pthread_t thread;
-    struct twin__first_failure failure;
-};
-
-/* Fails in every thread but that of the caller; a worker's number does not say which thread it is. */
-static void fail_elsewhere(void *context, size_t begin, size_t end, int worker)
+static void *fail_there(void *context)
 {
-    (void)begin, (void)end, (void)worker;
-    struct caller *caller = context;
-    twin_error error;
-    if (pthread_equal(pthread_self(), caller->thread))
-        return;
-    twin__fail(&error, TWIN_EFORMAT, "met by a worker");
-    twin__keep_first_failure(&caller->failure, 0, &error);
+    (void)context;
+    twin__fail(NULL, TWIN_EFORMAT, "met by another thread");
+    return NULL;
 }
 
 static void another_thread_has_failures_of_its_own(void **state)
 {
     (void)state;
-    struct caller caller = { pthread_self(), TWIN__NO_FAILURE };
+    pthread_t thread;
     twin__fail(NULL, TWIN_EFORMAT, "met here");
-    while (caller.failure.item != 0) /* until the other thread got an item */
-        twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 2 }, 1000, 1, fail_elsewhere, &caller);
+    assert_int_equal(pthread_create(&thread, NULL, fail_there, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
     assert_string_equal(twin_error_last(TWIN_EFORMAT), "met here");
-    assert_int_equal(twin__first_failure(NULL, &caller.failure), TWIN_EFORMAT);
-    assert_string_equal(twin_error_last(TWIN_EFORMAT), "met by a worker");
 }
 
 static void a_sentence_that_is_too_long_is_cut(void **state)
@@ -86,31 +74,6 @@ static void a_sentence_that_is_too_long_is_cut(void **state)
     assert_int_equal(strlen(error.message), sizeof error.message - 1);
 }
 
-static void fail_every_third(void *context, size_t begin, size_t end, int worker)
-{
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (i % 3 == 2 && i > 100) {
-            twin_error error = { .status = i == 101 ? TWIN_EFORMAT : TWIN_EIO, .line = i };
-            twin__keep_first_failure(context, i, &error);
-        }
-}
-
-static void the_first_failure_counts_whoever_met_it(void **state)
-{
-    (void)state;
-    for (int workers = 1; workers <= 7; workers += 3) {
-        struct twin__first_failure failure = TWIN__NO_FAILURE;
-        twin_error error = { .line = 5 };
-        assert_int_equal(twin__first_failure(&error, &failure), TWIN_OK);
-        assert_int_equal(error.line, 5);
-        twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, workers }, 1000, 1, fail_every_third, &failure);
-        assert_int_equal(twin__first_failure(NULL, &failure), TWIN_EFORMAT);
-        assert_int_equal(twin__first_failure(&error, &failure), TWIN_EFORMAT);
-        assert_int_equal(error.line, 101);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,7 +81,6 @@ int main(void)
         cmocka_unit_test(the_last_failure_of_the_thread_is_known),
         cmocka_unit_test(another_thread_has_failures_of_its_own),
         cmocka_unit_test(a_sentence_that_is_too_long_is_cut),
-        cmocka_unit_test(the_first_failure_counts_whoever_met_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

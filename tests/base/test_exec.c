@@ -12,6 +12,8 @@
 #include <string.h>
 #include <twinsift/exec.h>
 
+#include "base/error.h"
+#include "base/exec.h"
 #include "base/random.h"
 
 enum { ITEMS = 5000, WORKERS = 7 };
@@ -238,6 +240,100 @@ static void names_go_both_ways(void **state)
     assert_int_equal(twin_executor_from_name(&kind, ""), TWIN_EINVAL);
 }
 
+/* ---- loops that may fail ---- */
+
+/* Item 101 is malformed; later ones fail in another way, or leave it to the status. */
+static twin_status fail_from_101_on(void *context, size_t begin, size_t end, int worker, twin_error *error)
+{
+    (void)worker;
+    atomic_size_t *pieces_done = context;
+    atomic_fetch_add(pieces_done, 1);
+    for (size_t i = begin; i < end; i++) {
+        if (i == 101)
+            return twin__fail(error, TWIN_EFORMAT, "item %zu is malformed", i);
+        if (i > 101)
+            return i % 2 ? TWIN_ENOMEM : twin__fail(error, TWIN_EIO, "item %zu cannot be read", i);
+    }
+    return TWIN_OK;
+}
+
+static void the_first_failure_is_returned_whoever_met_it(void **state)
+{
+    (void)state;
+    for (int workers = 1; workers <= WORKERS; workers += 3)
+        for (size_t piece = 1; piece <= 100; piece += 33) {
+            twin_exec exec = { TWIN_EXEC_PTHREADS, workers };
+            atomic_size_t pieces_done = 0;
+            twin_error error = { .line = 5 };
+            assert_int_equal(twin__exec_try(exec, 101, piece, fail_from_101_on, &pieces_done, &error), TWIN_OK);
+            assert_int_equal(error.line, 5); /* left alone */
+            atomic_store(&pieces_done, 0);
+            assert_int_equal(twin__exec_try(exec, 1000, piece, fail_from_101_on, &pieces_done, &error), TWIN_EFORMAT);
+            assert_string_equal(error.message, "item 101 is malformed");
+            assert_string_equal(twin_error_last(TWIN_EFORMAT), "item 101 is malformed");
+            assert_int_equal(atomic_load(&pieces_done), (999 + piece) / piece);
+            assert_int_equal(twin__exec_try(exec, 1000, piece, fail_from_101_on, &pieces_done, NULL), TWIN_EFORMAT);
+        }
+}
+
+static twin_status run_out_of_memory(void *context, size_t begin, size_t end, int worker, twin_error *error)
+{
+    (void)context, (void)begin, (void)end, (void)worker, (void)error;
+    return TWIN_ENOMEM;
+}
+
+static void a_status_without_a_sentence_gets_its_own(void **state)
+{
+    (void)state;
+    twin_error error = { 0 };
+    assert_int_equal(twin__exec_try((twin_exec){ 0 }, 1, 1, run_out_of_memory, NULL, &error), TWIN_ENOMEM);
+    assert_int_equal(error.status, TWIN_ENOMEM);
+    assert_string_equal(error.message, twin_status_text(TWIN_ENOMEM));
+}
+
+struct order {
+    size_t failing_work, failing_hand_in, handed_in;
+};
+
+static twin_status work_unless_failing(void *context, size_t item, int worker, twin_error *error)
+{
+    (void)worker;
+    const struct order *order = context;
+    return item == order->failing_work ? twin__fail(error, TWIN_EIO, "work on %zu", item) : TWIN_OK;
+}
+
+static twin_status hand_in_unless_failing(void *context, size_t item, int worker, twin_error *error)
+{
+    (void)worker;
+    struct order *order = context;
+    if (item == order->failing_hand_in)
+        return twin__fail(error, TWIN_EFORMAT, "handing in %zu", item);
+    order->handed_in += order->handed_in == item ? 1 : ITEMS;
+    return TWIN_OK;
+}
+
+static void nothing_is_handed_in_from_the_first_failure_on(void **state)
+{
+    (void)state;
+    for (int workers = 1; workers <= WORKERS; workers += 3) {
+        twin_exec exec = { TWIN_EXEC_PTHREADS, workers };
+        struct order order = { .failing_work = 500, .failing_hand_in = 40 };
+        twin_error error;
+        assert_int_equal(
+            twin__exec_try_in_order(exec, 1000, work_unless_failing, hand_in_unless_failing, &order, &error),
+            TWIN_EFORMAT);
+        assert_string_equal(error.message, "handing in 40");
+        assert_int_equal(order.handed_in, 40);
+
+        order = (struct order){ .failing_work = 40, .failing_hand_in = 500 };
+        assert_int_equal(
+            twin__exec_try_in_order(exec, 1000, work_unless_failing, hand_in_unless_failing, &order, &error),
+            TWIN_EIO);
+        assert_string_equal(error.message, "work on 40");
+        assert_int_equal(order.handed_in, 40);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +345,9 @@ int main(void)
         cmocka_unit_test(zero_workers_means_the_processors_allowed),
         cmocka_unit_test(wrong_numbers_are_refused),
         cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(the_first_failure_is_returned_whoever_met_it),
+        cmocka_unit_test(a_status_without_a_sentence_gets_its_own),
+        cmocka_unit_test(nothing_is_handed_in_from_the_first_failure_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
