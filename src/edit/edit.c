@@ -10,6 +10,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "edit/edit_characters.h"
 #include "edit/edit_core.h"
@@ -204,7 +205,7 @@ twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a
     return status;
 }
 
-/* Alignment. */
+/* ---- alignment ---- */
 
 struct aligning {
     twin_edit_spans *out;
@@ -222,14 +223,8 @@ static twin_status put(struct aligning *aligning, twin_edit_kind kind, int64_t c
     if (count == 0)
         return TWIN_OK;
     if (out->count == 0 || out->spans[out->count - 1].kind != kind) {
-        if (out->count == out->capacity) {
-            size_t capacity = out->capacity ? 2 * out->capacity : 16;
-            twin_edit_span *grown = realloc(out->spans, capacity * sizeof *grown);
-            if (!grown)
-                return TWIN_ENOMEM;
-            out->spans = grown;
-            out->capacity = capacity;
-        }
+        if (!TWIN__ARRAY_GROW(&out->spans, &out->capacity, out->count, 1))
+            return TWIN_ENOMEM;
         out->spans[out->count++] = (twin_edit_span){ kind, aligning->a_at, 0, aligning->b_at, 0 };
     }
     out->spans[out->count - 1].a_length += in_a;

@@ -1,4 +1,10 @@
-/* edit_core.c — edit distance over arrays of symbols: diagonals and strips. edit_core.h describes the two methods. */
+/* edit_core.c — edit distance over arrays of symbols: diagonals and strips.
+ *
+ * Diagonals follow runs of equal symbols, eight bytes at a time, and take about d² steps for d edits; after some edits they
+ * guess from how far they have come whether strips will be faster. Strips compute 64 cells of the table per word; each
+ * passes its lowest row on to the next as steps of +1, 0 or -1, and only the columns that a path within the cut-off can
+ * reach are computed. Loops are compiled once per width of symbol and number of words, so that their state stays in
+ * registers. */
 #include "edit/edit_core.h"
 
 #include <stdlib.h>
@@ -95,7 +101,7 @@ int64_t twin__edit_suffix(struct twin__pair pair)
     return run;
 }
 
-/* Numbering. */
+/* ---- numbering ---- */
 
 struct number {
     uint32_t symbol_plus_one; /* 0: free */
@@ -136,7 +142,9 @@ twin_status twin__edit_number(struct twin__pair *pair, twin_edit_scratch *scratc
     return TWIN_OK;
 }
 
-/* Diagonals (Ukkonen 1985, Landau and Vishkin 1986). Diagonal c holds the cells (i, i + c); far[c] is the last row
+/* ---- diagonals ----
+ *
+ * Ukkonen 1985, Landau and Vishkin 1986. Diagonal c holds the cells (i, i + c); far[c] is the last row
  * it reaches with d edits. */
 
 enum {
@@ -229,7 +237,9 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
     }
 }
 
-/* Strips (Myers 1999, Hyyrö 2003 and 2004). A strip is `words` words of consecutive rows. A column of it is
+/* ---- strips ----
+ *
+ * Myers 1999, Hyyrö 2003 and 2004. A strip is `words` words of consecutive rows. A column of it is
  * stored as its vertical steps: where they are +1 and -1 for Levenshtein, where the longest common subsequence stays the
  * same for indels. A strip passes one horizontal step per column to the strip below.
  *

@@ -50,7 +50,7 @@ twin_embed_grams twin_embed_paper_grams(size_t window)
     return (twin_embed_grams){ window, q_low, lesser(window, q_low + (spread > 0 ? (size_t)spread : 0)) };
 }
 
-/* The q-gram distance.
+/* ---- the q-gram distance ----
  *
  * Both texts are in one array of names, y after x. Names of substrings of 2, 4, 8, … bytes are made from pairs of names
  * half as long, and those of q bytes from two that overlap: equal names mean equal bytes, with certainty. */
@@ -169,7 +169,9 @@ done:
     return status;
 }
 
-/* Polynomials modulo 2^61 - 1 at a secret point: two different substrings of q bytes collide for at most q of
+/* ---- polynomials ----
+ *
+ * Modulo 2^61 - 1 at a secret point: two different substrings of q bytes collide for at most q of
  * the 2^61 points, even if they were constructed to. */
 
 #define PRIME (((uint64_t)1 << 61) - 1)
@@ -200,7 +202,7 @@ static uint64_t draw_point(uint64_t *state)
     return 256 + twin__random_below(state, PRIME - 256);
 }
 
-/* Hash vectors. */
+/* ---- hash vectors ---- */
 
 /* One function. Its Cauchy number for a gram is the quantile that the upper half of hash · multiplier names: the
  * hash is uniform, and so is its product with an odd number. */
@@ -389,7 +391,7 @@ double twin_embed_collision(double distance, double bucket)
     return 2 / PI * atan(t) - log1p(t * t) / (PI * t);
 }
 
-/* Features. */
+/* ---- features ---- */
 
 twin_embed_cells twin_embed_cells_for(size_t length, size_t edits, uint64_t seed)
 {
@@ -425,7 +427,9 @@ size_t twin_embed_features(uint64_t *out, twin_embed_cells cells, twin_text text
     return count;
 }
 
-/* Length classes. Class number c begins at starts c and holds what is at most `ratio` times longer than a text that
+/* ---- length classes ----
+ *
+ * Class number c begins at starts c and holds what is at most `ratio` times longer than a text that
  * is still shorter than start c + 1. The starts grow by the ratio, so that this reaches into one more class. */
 
 enum { LEAST_GROWTH = 16 }; /* starts grow by at least a sixteenth: more classes have no use */

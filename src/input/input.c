@@ -406,7 +406,8 @@ twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t
     if (!out || !input)
         return twin__fail_null(error, out ? "input" : "out");
     if (source >= input->count || !input->sources[source]->kind->bytes)
-        return twin__fail(error, TWIN_EINVAL, "input %" PRIu32 " is not a file of lines", source);
+        return twin__fail(error, TWIN_EINVAL, "%s is not a file of lines",
+                          source < input->count ? input->sources[source]->name : "an input that does not exist");
     out->length = 0;
     return input->sources[source]->kind->bytes(out, input->sources[source], begin, end, error);
 }

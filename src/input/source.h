@@ -93,7 +93,8 @@ struct twin__source_kind {
     /* Appends the position for messages: a file, and the line in it if it has lines. */
     twin_status (*describe)(twin_buffer *out, const struct twin__source *source, twin_position position);
 
-    /* Appends the bytes from `begin` to `end`, or to the last. NULL: the source is not one row of bytes. */
+    /* Appends the bytes from `begin` to `end`, or to the last: how `twinsift dedup` copies records. NULL: records are not
+     * ranges of one file. Positions then have no lines, except in memory. */
     twin_status (*bytes)(twin_buffer *out, const struct twin__source *source, uint64_t begin, uint64_t end,
                          twin_error *error);
 
