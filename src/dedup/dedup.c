@@ -5,49 +5,21 @@
  * the first such node (twin_cluster_keepers). Of a node that stays the best document stays, the others are its copies.
  *
  * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. The search is
- * given the order once it knows which these are, so that in families of near-copies it need not compare all pairs. */
+ * given the order once it knows which these are, so that in families of near-copies it need not compare all pairs.
+ * dedup_result.c makes documents and groups of what was decided about nodes. */
 #include <twinsift/dedup.h>
 
 #include <stdlib.h>
 #include <twinsift/cluster.h>
 
 #include "base/error.h"
+#include "dedup/decision.h"
 #include "dedup/preference.h"
-#include "join/engine.h"
-
-#define NOBODY UINT32_MAX
-
-struct twin_dedup {
-    const twin_collection *collection;
-    uint32_t *keepers;
-    double *similarities;
-    twin_dedup_group *groups;
-    uint32_t *members; /* of all groups */
-    size_t group_count;
-    twin_dedup_counts counts;
-};
-
-/* What is known on the way. A node is named by the first document of its copies. */
-struct decision {
-    const twin_collection *collection;
-    const twin_dedup_options *options;
-    size_t documents;
-    const uint32_t *firsts;
-    twin_matches matches;
-    uint32_t *best;      /* of each node the preferred document; NOBODY: a single document without a match */
-    uint32_t *order;     /* nodes, and after them whatever is none, the most preferred first */
-    uint32_t *node_kept; /* of each node the node that stays for it */
-    double *node_similarity;
-    bool is_ordered;
-    size_t without_field; /* of the documents that were ordered */
-    bool *is_excluded;    /* of each node; NULL: none is */
-    struct twin__engine_part part;
-};
 
 /* ---- the order ---- */
 
 /* Lists the documents of all nodes that are marked or have a copy; returns how many. */
-static size_t list_involved(uint32_t *out, bool *is_involved, const struct decision *decision)
+static size_t list_involved(uint32_t *out, bool *is_involved, const struct twin__decision *decision)
 {
     size_t count = 0;
     for (size_t i = 0; i < decision->documents; i++)
@@ -60,29 +32,29 @@ static size_t list_involved(uint32_t *out, bool *is_involved, const struct decis
 }
 
 /* From documents in the order of preference to nodes, each in the place of its best. */
-static void order_nodes(struct decision *decision, const uint32_t *sorted, size_t count)
+static void order_nodes(struct twin__decision *decision, const uint32_t *sorted, size_t count)
 {
     size_t placed = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t node = decision->firsts[sorted[i]];
-        if (decision->best[node] != NOBODY)
+        if (decision->best[node] != TWIN__NOBODY)
             continue;
         decision->best[node] = sorted[i];
         decision->order[placed++] = node;
     }
     for (size_t i = 0; i < decision->documents; i++)
-        if (decision->best[i] == NOBODY)
+        if (decision->best[i] == TWIN__NOBODY)
             decision->order[placed++] = (uint32_t)i;
 }
 
 /* The nodes marked, and those with a copy, are put in order. */
-static twin_status make_order(struct decision *decision, bool *is_involved, twin_error *error)
+static twin_status make_order(struct twin__decision *decision, bool *is_involved, twin_error *error)
 {
     uint32_t *sorted = malloc((decision->documents + 1) * sizeof *sorted);
     if (!sorted)
         return twin__fail_memory(error);
     for (size_t i = 0; i < decision->documents; i++)
-        decision->best[i] = NOBODY;
+        decision->best[i] = TWIN__NOBODY;
     size_t count = list_involved(sorted, is_involved, decision);
     struct twin__preference preference = { .rule = decision->options->preference,
                                            .field = decision->options->field,
@@ -102,7 +74,7 @@ static twin_status make_order(struct decision *decision, bool *is_involved, twin
 static twin_status order_documents(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
                                    twin_error *error)
 {
-    struct decision *decision = context;
+    struct twin__decision *decision = context;
     bool *is_involved = calloc(decision->documents + 1, sizeof *is_involved);
     if (!is_involved)
         return twin__fail_memory(error);
@@ -114,7 +86,7 @@ static twin_status order_documents(const uint32_t **out, void *context, const ui
     return status;
 }
 
-static twin_status order_matched(struct decision *decision, twin_error *error)
+static twin_status order_matched(struct twin__decision *decision, twin_error *error)
 {
     bool *is_involved = calloc(decision->documents + 1, sizeof *is_involved);
     if (!is_involved)
@@ -129,7 +101,7 @@ static twin_status order_matched(struct decision *decision, twin_error *error)
 /* ---- the search ---- */
 
 /* Marks the nodes of excluded documents. */
-static twin_status mark_excluded(struct decision *decision, twin_error *error)
+static twin_status mark_excluded(struct twin__decision *decision, twin_error *error)
 {
     const bool *excluded = decision->options->excluded;
     if (!excluded)
@@ -143,7 +115,7 @@ static twin_status mark_excluded(struct decision *decision, twin_error *error)
 }
 
 /* Takes excluded nodes from those to be joined. The list belongs to the caller. */
-static uint32_t *list_joined(struct twin__provider *provider, const struct decision *decision)
+static uint32_t *list_joined(struct twin__provider *provider, const struct twin__decision *decision)
 {
     twin_signatures *signatures = &provider->signatures;
     uint32_t *list = malloc((signatures->count + 1) * sizeof *list);
@@ -157,7 +129,7 @@ static uint32_t *list_joined(struct twin__provider *provider, const struct decis
 }
 
 /* Connected components need all similar pairs. */
-static twin_status find_matches(struct decision *decision, const struct twin__provider *provider,
+static twin_status find_matches(struct twin__decision *decision, const struct twin__provider *provider,
                                 twin_similar_counts *counts, twin_error *error)
 {
     const twin_similar_options *options = &decision->options->search;
@@ -167,7 +139,7 @@ static twin_status find_matches(struct decision *decision, const struct twin__pr
     return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
 }
 
-static twin_status search(struct decision *decision, twin_similar_counts *counts, twin_error *error)
+static twin_status search(struct twin__decision *decision, twin_similar_counts *counts, twin_error *error)
 {
     struct twin__provider provider = { 0 };
     int workers = decision->options->search.exec.workers;
@@ -183,7 +155,7 @@ static twin_status search(struct decision *decision, twin_similar_counts *counts
 /* ---- who stays ---- */
 
 /* The node of each component that comes first in the order stays for all of it. */
-static twin_status keep_components(struct decision *decision)
+static twin_status keep_components(struct twin__decision *decision)
 {
     uint32_t *kept = decision->node_kept;
     twin_status status =
@@ -202,7 +174,7 @@ static twin_status keep_components(struct decision *decision)
 }
 
 /* The similarity of a member of a chain to the one that stays, which no search has compared it with. */
-static twin_status measure_chains(struct decision *decision, twin_error *error)
+static twin_status measure_chains(struct twin__decision *decision, twin_error *error)
 {
     twin_scratch scratches[2] = { 0 };
     twin_status status = TWIN_OK;
@@ -222,7 +194,7 @@ static twin_status measure_chains(struct decision *decision, twin_error *error)
     return status;
 }
 
-static twin_status decide(struct decision *decision, twin_error *error)
+static twin_status decide(struct twin__decision *decision, twin_error *error)
 {
     twin_status status = decision->is_ordered ? TWIN_OK : order_matched(decision, error);
     if (status != TWIN_OK)
@@ -235,91 +207,6 @@ static twin_status decide(struct decision *decision, twin_error *error)
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     return decision->options->chain ? measure_chains(decision, error) : TWIN_OK;
-}
-
-/* ---- the result ---- */
-
-/* From nodes to documents. */
-static void expand(twin_dedup *dedup, const struct decision *decision)
-{
-    twin_dedup_counts *counts = &dedup->counts;
-    for (size_t i = 0; i < decision->documents; i++) {
-        uint32_t node = decision->firsts[i], kept = decision->node_kept[node];
-        bool excluded = decision->is_excluded && decision->is_excluded[node];
-        uint32_t best = excluded ? TWIN_DEDUP_NONE : decision->best[kept] == NOBODY ? kept : decision->best[kept];
-        bool stays = best == i;
-        dedup->keepers[i] = best;
-        dedup->similarities[i] = kept == node ? 1 : decision->node_similarity[node];
-        uint64_t bytes = twin_collection_position(decision->collection, (uint32_t)i).length;
-        counts->documents++;
-        counts->bytes += bytes;
-        counts->kept_bytes += stays ? bytes : 0;
-        counts->kept += stays;
-        counts->excluded += excluded;
-        counts->exact_copies += !excluded && !stays && kept == node;
-        counts->near_copies += !excluded && kept != node;
-    }
-}
-
-static bool is_dropped(const twin_dedup *dedup, size_t document)
-{
-    return dedup->keepers[document] != document && dedup->keepers[document] != TWIN_DEDUP_NONE;
-}
-
-/* Lists the dropped documents of each that stays: counted, then placed. */
-static twin_status list_groups(twin_dedup *dedup)
-{
-    size_t documents = dedup->counts.documents, dropped = documents - dedup->counts.kept, begin = 0;
-    uint32_t *sizes = calloc(documents + 1, sizeof *sizes);
-    if (!sizes)
-        return TWIN_ENOMEM;
-    for (size_t i = 0; i < documents; i++)
-        if (is_dropped(dedup, i) && sizes[dedup->keepers[i]]++ == 0)
-            dedup->group_count++;
-    dedup->groups = malloc((dedup->group_count + 1) * sizeof *dedup->groups);
-    dedup->members = malloc((dropped + 1) * sizeof *dedup->members);
-    if (dedup->groups && dedup->members) {
-        for (size_t i = 0, group = 0; i < documents; i++) {
-            if (sizes[i] == 0)
-                continue;
-            dedup->groups[group] = (twin_dedup_group){ (uint32_t)i, dedup->members + begin, 0 };
-            begin += sizes[i];
-            sizes[i] = (uint32_t)group++; /* from here on: which group it is the keeper of */
-        }
-        for (size_t i = 0; i < documents; i++) {
-            if (!is_dropped(dedup, i))
-                continue;
-            twin_dedup_group *group = &dedup->groups[sizes[dedup->keepers[i]]];
-            dedup->members[(size_t)(group->dropped - dedup->members) + group->count++] = (uint32_t)i;
-        }
-    }
-    free(sizes);
-    dedup->counts.groups = dedup->group_count;
-    return dedup->groups && dedup->members ? TWIN_OK : TWIN_ENOMEM;
-}
-
-static twin_status dedup_create(twin_dedup **out, const struct decision *decision, twin_error *error)
-{
-    twin_dedup *dedup = calloc(1, sizeof *dedup);
-    if (!dedup)
-        return twin__fail_memory(error);
-    dedup->collection = decision->collection;
-    dedup->counts.without_field = decision->without_field;
-    dedup->counts.search.candidates = decision->matches.candidates;
-    dedup->counts.search.verified = decision->matches.verified;
-    dedup->keepers = malloc((decision->documents + 1) * sizeof *dedup->keepers);
-    dedup->similarities = malloc((decision->documents + 1) * sizeof *dedup->similarities);
-    twin_status status = dedup->keepers && dedup->similarities ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        expand(dedup, decision);
-        status = list_groups(dedup);
-    }
-    if (status != TWIN_OK) {
-        twin_dedup_free(dedup);
-        return twin__fail_memory(error);
-    }
-    *out = dedup;
-    return TWIN_OK;
 }
 
 /* ---- all of it ---- */
@@ -339,13 +226,13 @@ static twin_status check(const twin_dedup_options *options, twin_error *error)
 }
 
 /* Checks and completes the options; end with decision_clear(), also if it fails. */
-static twin_status decision_init(struct decision *out, const twin_collection *collection, twin_dedup_options *options,
-                                 twin_error *error)
+static twin_status decision_init(struct twin__decision *out, const twin_collection *collection,
+                                 twin_dedup_options *options, twin_error *error)
 {
-    *out = (struct decision){ .collection = collection,
-                              .options = options,
-                              .documents = twin_collection_count(collection).documents,
-                              .firsts = twin_collection_firsts(collection) };
+    *out = (struct twin__decision){ .collection = collection,
+                                    .options = options,
+                                    .documents = twin_collection_count(collection).documents,
+                                    .firsts = twin_collection_firsts(collection) };
     twin_status status = check(options, error);
     if (status == TWIN_OK && twin_collection_slots(collection) == 0)
         status = twin__fail(error, TWIN_EINVAL, "a collection of texts has no sets to compare");
@@ -358,7 +245,7 @@ static twin_status decision_init(struct decision *out, const twin_collection *co
     return out->best && out->order ? mark_excluded(out, error) : twin__fail_memory(error);
 }
 
-static void decision_clear(struct decision *decision)
+static void decision_clear(struct twin__decision *decision)
 {
     free(decision->best);
     free(decision->order);
@@ -368,7 +255,7 @@ static void decision_clear(struct decision *decision)
 }
 
 /* From matches to the result. */
-static twin_status conclude(twin_dedup **out, struct decision *decision, twin_error *error)
+static twin_status conclude(twin_dedup **out, struct twin__decision *decision, twin_error *error)
 {
     size_t documents = decision->documents;
     decision->node_kept = malloc((documents + 1) * sizeof *decision->node_kept);
@@ -376,7 +263,7 @@ static twin_status conclude(twin_dedup **out, struct decision *decision, twin_er
     if (!decision->node_kept || !decision->node_similarity)
         return twin__fail_memory(error);
     twin_status status = decide(decision, error);
-    return status == TWIN_OK ? dedup_create(out, decision, error) : status;
+    return status == TWIN_OK ? twin__dedup_create(out, decision, error) : status;
 }
 
 twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
@@ -385,7 +272,7 @@ twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection,
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
     *out = NULL;
-    struct decision decision;
+    struct twin__decision decision;
     twin_similar_counts counts = { 0 };
     twin_status status = decision_init(&decision, collection, &options, error);
     if (status == TWIN_OK)
@@ -422,7 +309,7 @@ twin_status twin_dedup_match(twin_matches *out, const twin_collection *collectio
                                                     : "options");
     twin_dedup_options complete = *options;
     twin_similar_counts counts = { 0 };
-    struct decision decision;
+    struct twin__decision decision;
     twin_status status = check_steps(collection, &options->search, options->excluded, error);
     if (status == TWIN_OK)
         status = decision_init(&decision, collection, &complete, error);
@@ -449,44 +336,11 @@ twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collectio
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : !matches ? "matches" : "options");
     *out = NULL;
     twin_dedup_options complete = *options;
-    struct decision decision;
+    struct twin__decision decision;
     twin_status status = decision_init(&decision, collection, &complete, error);
     decision.matches = *matches;
     if (status == TWIN_OK)
         status = conclude(out, &decision, error);
     decision_clear(&decision);
     return status;
-}
-
-void twin_dedup_free(twin_dedup *dedup)
-{
-    if (!dedup)
-        return;
-    free(dedup->keepers);
-    free(dedup->similarities);
-    free(dedup->groups);
-    free(dedup->members);
-    free(dedup);
-}
-
-twin_dedup_counts twin_dedup_count(const twin_dedup *dedup)
-{
-    return dedup ? dedup->counts : (twin_dedup_counts){ 0 };
-}
-
-const uint32_t *twin_dedup_keepers(const twin_dedup *dedup)
-{
-    return dedup ? dedup->keepers : NULL;
-}
-
-const double *twin_dedup_similarities(const twin_dedup *dedup)
-{
-    return dedup ? dedup->similarities : NULL;
-}
-
-size_t twin_dedup_groups(const twin_dedup_group **out, const twin_dedup *dedup)
-{
-    if (out)
-        *out = dedup ? dedup->groups : NULL;
-    return dedup ? dedup->group_count : 0;
 }
