@@ -20,11 +20,11 @@ struct drafting {
     twin_status status;
 };
 
-static void prepare_chunk(void *context, size_t piece, int worker)
+static void prepare_chunk(void *context, size_t chunk, int worker)
 {
     struct drafting *drafting = context;
     struct drafter *drafter = &drafting->drafters[worker];
-    size_t begin = piece * CHUNK, end = begin + CHUNK < drafting->count ? begin + CHUNK : drafting->count;
+    size_t begin = chunk * CHUNK, end = begin + CHUNK < drafting->count ? begin + CHUNK : drafting->count;
     twin__index_draft_empty(&drafter->draft);
     drafter->status = TWIN_OK;
     for (size_t i = begin; i < end && drafter->status == TWIN_OK; i++)
@@ -32,9 +32,9 @@ static void prepare_chunk(void *context, size_t piece, int worker)
             twin__index_draft_add(&drafter->draft, drafting->index, &drafter->scratch, &drafting->documents[i]);
 }
 
-static void collect_chunk(void *context, size_t piece, int worker)
+static void collect_chunk(void *context, size_t chunk, int worker)
 {
-    (void)piece;
+    (void)chunk;
     struct drafting *drafting = context;
     struct drafter *drafter = &drafting->drafters[worker];
     if (drafting->status == TWIN_OK)

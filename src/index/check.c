@@ -1,8 +1,8 @@
 /* check.c — describes an index, and checks that its parts agree.
  *
- * A check has the store look at every page, then reads every record once, in the order of the tables, verifies its checksum and follows its references; then each
- * entry of each posting list must lead to a set or document with that hash, or to a removed one. Counts found on the way
- * must be those that the index keeps. */
+ * A check has the store look at every page, then reads every record once, in the order of the tables, verifies its
+ * checksum and follows its references; then each entry of each posting list must lead to a set or document with that
+ * hash, or to a removed one. Counts found on the way must be those that the index keeps. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,9 @@
  * sets, sorted). Keys are 64-bit numbers except in meta.
  *
  * The other files of the room: record.c and kept.c draw the values byte by byte; blocks.c stores what is kept, postings.c
- * what is looked up by hash; draft.c prepares documents on many workers and write.c writes them; ingest.c reads inputs;
- * view.c reads records, query.c and pairs.c search, check.c describes and checks. */
+ * what is looked up by hash; draft.c prepares documents on many workers and write.c writes them; ingest.c reads inputs,
+ * to add them (add_input.c) or to query with them (query_input.c); view.c reads records, query.c and pairs.c search,
+ * check.c describes and checks. */
 #ifndef TWIN_INDEX_HANDLE_H
 #define TWIN_INDEX_HANDLE_H
 

@@ -15,7 +15,7 @@
 /* An answer that waits for its turn: its entries and ids are among those of the worker that found it. */
 struct kept_answer {
     twin_position position;
-    size_t id, id_length, entries, ids, ids_length;
+    size_t id, id_length, entries, ids;
     size_t count;
     bool id_is_number;
 };

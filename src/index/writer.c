@@ -83,7 +83,6 @@ bool twin__index_writer_add_posting(struct twin__index_new_postings *all, struct
     return true;
 }
 
-/* Of this transaction, or in a run. */
 twin_status twin__index_writer_remove_posting(struct twin__index_writer *writer, struct twin__index_new_postings *all,
                                               enum twin__index_postings kind, uint64_t number)
 {
@@ -156,7 +155,6 @@ twin_status twin__index_writer_get_document(struct twin__index_document_record *
                : twin__index_writer_damaged(writer, "a document does not fit its checksum");
 }
 
-/* The signature goes to writer->signature. */
 twin_status twin__index_writer_get_set(struct twin__index_set_record *out, bool *found,
                                        struct twin__index_writer *writer, uint64_t number)
 {
@@ -250,7 +248,6 @@ static twin_status search_old(bool *found, uint64_t *out, struct twin__index_wri
     return status;
 }
 
-/* `old` false: the hash is in no run. */
 twin_status twin__index_writer_find_id(bool *found, uint64_t *out, struct twin__index_writer *writer, twin_text id,
                                        uint32_t hash, bool old)
 {
@@ -260,7 +257,6 @@ twin_status twin__index_writer_find_id(bool *found, uint64_t *out, struct twin__
                                                : search_old(found, out, writer, &writer->ids, hash, has_id, &id);
 }
 
-/* The empty set is in no run; its number is among the counts. */
 twin_status twin__index_writer_find_set(bool *found, uint64_t *out, struct twin__index_writer *writer,
                                         const struct twin__index_draft_entry *entry, bool old)
 {

@@ -125,13 +125,6 @@ static twin_status store_block(twin__store_txn *txn, struct saving *saving, uint
 
 /* ---- saving */
 
-/* Whether a message is there and was not forgotten. */
-static bool is_remembered(const struct twin__remembered *r, uint64_t number)
-{
-    return number >= r->first && number - r->first < r->count &&
-           !(twin__remembered_at(r, number)->flags & TWIN__MAIL_REMOVED);
-}
-
 /* Writes the block of a message as it is now. */
 static twin_status save_block(struct saving *saving, twin__store_txn *txn, const struct twin__model *model,
                               uint64_t number, twin_error *error)
@@ -142,7 +135,7 @@ static twin_status save_block(struct saving *saving, twin__store_txn *txn, const
     twin_status status = load(block, &damaged, key, txn, error);
     for (uint64_t i = 0; i < TOGETHER && status == TWIN_OK; i++) {
         const struct twin__mail_text *text = twin__mail_texts_find(&model->texts, begin + i);
-        if (!is_remembered(&model->remembered, begin + i))
+        if (!twin__remembered_has(&model->remembered, begin + i))
             block->texts[i].length = 0;
         else if (text)
             block->texts[i] = (twin_text){ text->bytes, text->length };

@@ -60,11 +60,6 @@ static void note_gap(struct twin__html *html, enum twin__html_kind kind)
 
 /* ---- text */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
 static void append(struct twin__html *html, twin_buffer *to, const char *bytes, size_t length)
 {
     keep(html, twin__message_add_text(html->reader, to, (twin_text){ bytes, length }));
@@ -76,16 +71,11 @@ static bool is_control(char c)
     return (unsigned char)c < ' ';
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Nobody writes an element without text, or a comment, into a word, but to divide it for those who look at bytes. */
 static void note_division(struct twin__html *html, const twin_buffer *to, char next)
 {
-    if (to->length == html->divided && to->length > html->begin && is_letter(to->bytes[to->length - 1]) &&
-        is_letter(next))
+    if (to->length == html->divided && to->length > html->begin && twin__html_is_letter(to->bytes[to->length - 1]) &&
+        twin__html_is_letter(next))
         html->reader->message.flags |= TWIN_MESSAGE_DISGUISED;
 }
 
@@ -93,8 +83,8 @@ static void note_division(struct twin__html *html, const twin_buffer *to, char n
 static void append_words(struct twin__html *html, twin_buffer *to, const char *at, const char *end)
 {
     while (at < end && html->status == TWIN_OK) {
-        if (is_space(*at) || is_control(*at)) {
-            html->needs_gap |= is_space(*at++);
+        if (twin__html_is_space(*at) || is_control(*at)) {
+            html->needs_gap |= twin__html_is_space(*at++);
             continue;
         }
         const char *word = at;
@@ -114,7 +104,7 @@ static bool has_words(twin_text text)
 {
     for (size_t i = 0; i < text.length; i++) {
         bool is_fixed_space = text.bytes[i] == '\xc2' && i + 1 < text.length && text.bytes[i + 1] == '\xa0';
-        if (!is_space(text.bytes[i]) && !is_fixed_space)
+        if (!twin__html_is_space(text.bytes[i]) && !is_fixed_space)
             return true;
         i += is_fixed_space;
     }

@@ -22,19 +22,9 @@ const char *twin__html_attribute_name(enum twin__html_attribute attribute)
     return attribute_names[attribute];
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static char *skip_spaces(char *at, const char *end)
 {
-    while (at < end && is_space(*at))
+    while (at < end && twin__html_is_space(*at))
         at++;
     return at;
 }
@@ -60,7 +50,7 @@ static char *read_name(struct twin__html_tag *out, char *at, const char *end)
 {
     out->hash = HASH_START;
     out->name_length = 0;
-    for (; at < end && !is_space(*at) && *at != '/' && *at != '>'; at++) {
+    for (; at < end && !twin__html_is_space(*at) && *at != '/' && *at != '>'; at++) {
         char c = twin__lower(*at);
         out->hash = hash_on(out->hash, c);
         if (out->name_length < TWIN__HTML_NAME_BYTES)
@@ -125,7 +115,7 @@ static char *read_value(struct value *out, char *at, char *end)
         return quote ? quote + 1 : end;
     }
     out->begin = at;
-    while (at < end && !is_space(*at) && *at != '>')
+    while (at < end && !twin__html_is_space(*at) && *at != '>')
         at++;
     out->end = at;
     return at;
@@ -137,12 +127,12 @@ static char *read_attributes(struct twin__html_tag *out, char *at, char *end)
     struct value values[TWIN__HTML_ATTRIBUTES] = { 0 };
     while (at < end && *at != '>') {
         char *name = at;
-        if (is_space(*at) || *at == '/') {
+        if (twin__html_is_space(*at) || *at == '/') {
             at++;
             continue;
         }
         at++; /* a '=' here is the first byte of a name */
-        while (at < end && !is_space(*at) && *at != '/' && *at != '>' && *at != '=')
+        while (at < end && !twin__html_is_space(*at) && *at != '/' && *at != '>' && *at != '=')
             at++;
         enum twin__html_attribute attribute = attribute_of(name, (size_t)(at - name));
         struct value value;
@@ -188,7 +178,7 @@ enum twin__html_token twin__html_read(struct twin__html_tag *out, char **at, cha
     bool is_end = first == '/';
     if (is_end)
         first = end - begin > 2 ? begin[2] : '\0';
-    if (is_letter(first)) {
+    if (twin__html_is_letter(first)) {
         out->is_end = is_end;
         *at = read_attributes(out, read_name(out, begin + 1 + is_end, end), end);
         return TWIN__HTML_TAG;
@@ -207,7 +197,7 @@ char *twin__html_raw_end(char *at, char *end, const char *name)
         size_t i = 0;
         while (i < length && word + i < end && twin__lower(word[i]) == name[i])
             i++;
-        if (i == length && (word + i == end || is_space(word[i]) || word[i] == '/' || word[i] == '>'))
+        if (i == length && (word + i == end || twin__html_is_space(word[i]) || word[i] == '/' || word[i] == '>'))
             return at;
         at = word;
     }
@@ -244,10 +234,10 @@ size_t twin__html_charset(char out[TWIN__HTML_CHARSET_BYTES], twin_text page)
         if (!name)
             continue;
         name += strlen("charset");
-        while (name < close && (is_space(*name) || strchr("=\"'", *name)))
+        while (name < close && (twin__html_is_space(*name) || strchr("=\"'", *name)))
             name++;
         size_t length = 0;
-        while (name + length < close && length + 1 < TWIN__HTML_CHARSET_BYTES && !is_space(name[length]) &&
+        while (name + length < close && length + 1 < TWIN__HTML_CHARSET_BYTES && !twin__html_is_space(name[length]) &&
                !strchr("\"';/", name[length])) {
             out[length] = twin__lower(name[length]);
             length++;

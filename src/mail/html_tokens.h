@@ -8,6 +8,16 @@
 
 #include <twinsift/buffer.h>
 
+/* White space and letters, as HTML and style sheets know them. */
+static inline bool twin__html_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+static inline bool twin__html_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* Attributes that say something about the text or have links; others are skipped. */
 enum twin__html_attribute {
     TWIN__HTML_ACTION,

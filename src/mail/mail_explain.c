@@ -115,8 +115,7 @@ twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t n
     if (!out || !mail)
         return twin__fail_null(error, out ? "mail" : "out");
     const struct twin__remembered *r = &mail->model.remembered;
-    if (number < r->first || number - r->first >= r->count ||
-        twin__remembered_at(r, number)->flags & TWIN__MAIL_REMOVED)
+    if (!twin__remembered_has(r, number))
         return twin__fail(error, TWIN_EINVAL, "no message of this number is remembered");
     const struct twin__mail_record *record = twin__remembered_at(r, number);
     *out = (twin_mail_known){ mail->model.labels[record->label].name, record->time };

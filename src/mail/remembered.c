@@ -25,6 +25,12 @@ static size_t place_of(const struct twin__remembered *r, uint64_t number)
     return r->start + (size_t)(number - r->first);
 }
 
+bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t number)
+{
+    return number >= remembered->first && number - remembered->first < remembered->count &&
+           !(twin__remembered_at(remembered, number)->flags & TWIN__MAIL_REMOVED);
+}
+
 struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number)
 {
     return &remembered->records[place_of(remembered, number)];

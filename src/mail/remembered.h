@@ -50,6 +50,9 @@ struct twin__remembered {
 };
 void twin__remembered_clear(struct twin__remembered *remembered);
 
+/* Whether there is a message with a number: it was learnt, has not expired and was not removed. */
+bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t number);
+
 /* The message with a number, which must be first .. first + count - 1. */
 struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number);
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number);

@@ -8,11 +8,7 @@
 #include <string.h>
 
 #include "mail/fields.h"
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
+#include "mail/html_tokens.h"
 
 static bool is_name_byte(char c)
 {
@@ -115,7 +111,7 @@ static const char *next_rule(const char *at, const char *end)
 {
     while (at < end) {
         size_t left = (size_t)(end - at);
-        if (is_space(*at) || *at == '}' || *at == ';') {
+        if (twin__html_is_space(*at) || *at == '}' || *at == ';') {
             at++;
         } else if (left >= 4 && memcmp(at, "<!--", 4) == 0) {
             at += 4;
@@ -163,10 +159,10 @@ static bool has_class(const char *classes, const char *wanted)
     enum { MOST = 200 }; /* bytes that are looked at */
     const char *at = classes, *end = classes + strnlen(classes, MOST);
     while (at < end) {
-        while (at < end && is_space(*at))
+        while (at < end && twin__html_is_space(*at))
             at++;
         const char *begin = at;
-        while (at < end && !is_space(*at))
+        while (at < end && !twin__html_is_space(*at))
             at++;
         if (is_equal(wanted, (twin_text){ begin, (size_t)(at - begin) }))
             return true;
