@@ -107,8 +107,10 @@ static void make_band(uint64_t *keys, twin_signatures signatures, struct twin__s
 /* Buckets as bits: of those that share a bit, at least eight bits per document, one in ten is alone in its bucket. */
 struct bucket_bits {
     unsigned shift; /* from a key to its bit */
-    size_t words;
-    uint64_t *once, *again; /* met once at least, and twice at least */
+    size_t count;   /* of words, per worker */
+    struct bucket_word {
+        uint64_t once, again; /* met once at least, and twice at least: side by side, for one access to memory */
+    } * words;
 };
 
 static struct bucket_bits bucket_bits_of(size_t count)
@@ -117,24 +119,24 @@ static struct bucket_bits bucket_bits_of(size_t count)
     unsigned bits = FEWEST_BITS;
     while (bits < 32 && count >> (bits - PER_DOCUMENT_BITS))
         bits++;
-    return (struct bucket_bits){ .shift = 64 - bits, .words = ((size_t)1 << bits) / 64 };
+    return (struct bucket_bits){ .shift = 64 - bits, .count = ((size_t)1 << bits) / 64 };
 }
 
 /* Drops keys whose document is alone in its bucket, most of them, and returns how many are left, in order. */
 static size_t drop_single(uint64_t *keys, size_t count, const struct bucket_bits *bits)
 {
     size_t kept = 0;
-    memset(bits->once, 0, bits->words * sizeof *bits->once);
-    memset(bits->again, 0, bits->words * sizeof *bits->again);
+    memset(bits->words, 0, bits->count * sizeof *bits->words);
     for (size_t i = 0; i < count; i++) {
         uint64_t at = keys[i] >> bits->shift, bit = (uint64_t)1 << at % 64;
-        bits->again[at / 64] |= bits->once[at / 64] & bit;
-        bits->once[at / 64] |= bit;
+        struct bucket_word *word = &bits->words[at / 64];
+        word->again |= word->once & bit;
+        word->once |= bit;
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t at = keys[i] >> bits->shift;
         keys[kept] = keys[i];
-        kept += bits->again[at / 64] >> at % 64 & 1;
+        kept += bits->words[at / 64].again >> at % 64 & 1;
     }
     return kept;
 }
@@ -236,8 +238,7 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
     size_t all = pairing->signatures.count;
     uint64_t *keys = pairing->keys + 2 * all * (size_t)worker;
     struct bucket_bits bits = pairing->bits;
-    bits.once += 2 * bits.words * (size_t)worker;
-    bits.again += 2 * bits.words * (size_t)worker;
+    bits.words += bits.count * (size_t)worker;
     for (size_t band = pairing->visits.first_band + begin; band < pairing->visits.first_band + end; band++) {
         make_band(keys, pairing->signatures, pairing->visits.spill, pairing->options, band);
         size_t count = drop_single(keys, all, &bits);
@@ -272,14 +273,12 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
     size_t workers = (size_t)exec.workers < bands ? (size_t)exec.workers : bands;
     struct pairing pairing = { signatures, options, visits, bucket_bits_of(signatures.count), NULL, progress, 0 };
     pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
-    pairing.bits.once = malloc(2 * workers * pairing.bits.words * sizeof *pairing.bits.once);
-    bool there = pairing.keys && pairing.bits.once;
-    if (there) {
-        pairing.bits.again = pairing.bits.once + pairing.bits.words;
+    pairing.bits.words = malloc(workers * pairing.bits.count * sizeof *pairing.bits.words);
+    bool there = pairing.keys && pairing.bits.words;
+    if (there)
         twin_exec_for(exec, bands, 1, pair_bands, &pairing);
-    }
     free(pairing.keys);
-    free(pairing.bits.once);
+    free(pairing.bits.words);
     return there ? TWIN_OK : TWIN_ENOMEM;
 }
 
