@@ -1,5 +1,9 @@
-/* collection_private.h — what the files of the collection share: collection.c reads documents, set_rows.c reads
- * sets, exact_copies.c finds repeated ids and equal sets. */
+/* collection_private.h — what the files of the collection share.
+ *
+ * read.c reads documents and set_rows.c sets; append.c keeps what was read, in memory or in files (spill_file.c);
+ * exact_copies.c finds repeated ids and equal sets. collection.c answers questions about documents, long_documents.c
+ * about those whose sets are not held as a whole, and provider.c offers both to the joins. saved.c writes a collection
+ * to a file. */
 #ifndef TWIN_COLLECTION_COLLECTION_PRIVATE_H
 #define TWIN_COLLECTION_COLLECTION_PRIVATE_H
 

@@ -1,25 +1,7 @@
 #!/usr/bin/env bash
 # twinsift bloom: every sub-command, its exit status, and the state of the file after errors.
-set -euo pipefail
-
-twinsift=${TWINSIFT:?}
-fail()
-{
-    echo "bloom.sh: line ${BASH_LINENO[0]}: $*" >&2
-    exit 1
-}
-# expect STATUS COMMAND...: runs it with its output in out and err.
-expect()
-{
-    local want=$1 got=0
-    shift
-    "$@" >out 2>err || got=$?
-    [ "$got" = "$want" ] || { cat err >&2; fail "$* exits $got, not $want"; }
-}
-says()
-{
-    grep -qF -- "$1" err || { cat err >&2; fail "does not say: $1"; }
-}
+# shellcheck source=tests/cli/strict.bash
+. "${BASH_SOURCE%/*}/strict.bash"
 bloom()
 {
     "$twinsift" bloom "$@"

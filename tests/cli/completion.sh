@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Completion scripts, tried in the shells they are for: bash, and zsh and fish where they are installed.
-set -u
-: "${TWINSIFT:?the program to test}"
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 mkdir bin && ln -s "$TWINSIFT" bin/twinsift && PATH=$PWD/bin:$PATH
 : >corpus.jsonl
 : >other.txt
@@ -160,4 +159,3 @@ fi
 
 twinsift completion tcsh >out 2>err
 [ $? = 2 ] && grep -q '"tcsh" is not one of bash, zsh, fish' err || fail "an unknown shell: $(cat err)"
-[ $failures = 0 ] || { echo "$failures failed"; exit 1; }

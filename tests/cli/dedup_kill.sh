@@ -2,11 +2,12 @@
 # twinsift dedup --resume, ended at random instants by signals: it goes on where it was, writes the bytes of a run that
 # nobody disturbed, and leaves nothing behind. A few kills in the suite; by hand KILLS=50, with the variables that CTest
 # sets (ctest -V -R cli_dedup_kill shows them).
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}"
-kills=${KILLS:-8} documents=${KILL_DOCUMENTS:-3000} failures=0
+: "${TWINSIFT_GENERATE:?}"
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
+kills=${KILLS:-8} documents=${KILL_DOCUMENTS:-3000}
 [ -z "${TWINSIFT_QUICK-}" ] || [ -n "${KILL_DOCUMENTS-}" ] || documents=800
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
 same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
 now() { date +%s%N | cut -c -13; } # milliseconds
 RANDOM=${KILL_SEED:-1}
@@ -66,4 +67,3 @@ done
 whole "the last run"
 [ $sent -gt 0 ] || fail "no run was killed"
 echo "$sent of $runs runs ended by a signal, $continued of them went on from kept stages"
-exit $((failures > 0))

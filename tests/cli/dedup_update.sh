@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # twinsift dedup --update: the input is read once, and a run that is killed can be repeated: outputs and index are then those of
 # a run that was not. And a disk that is full leaves both as they were.
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}"
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+: "${TWINSIFT_GENERATE:?}"
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 
 documents=3000 tries=8
 [ -z "${TWINSIFT_QUICK-}" ] || documents=800 tries=4
@@ -101,4 +101,3 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=256k tmpfs sma
 else
     echo "skipped: a full disk (needs root and mount)"
 fi
-exit $((failures > 0))

@@ -20,12 +20,14 @@ run() {
 prints() { [ "$(cat out)" = "$1" ] || fail "$asked: printed $(head -n 20 out)"; }
 # says WORDS: the last run had this on standard error.
 says() { grep -qF -- "$1" err || fail "$asked: \"$1\" is not in: $(cat err)"; }
-# wrong WORDS ARGUMENT...: an error, nothing on standard output, one line with these words on standard error.
+# wrong WORDS ARGUMENT...: an error, nothing on standard output, one line of the program with these words on standard
+# error.
 wrong() {
     local words=$1
     shift
     run 2 "$@"
     [ ! -s out ] || fail "$asked: an error, but printed $(cat out)"
     [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
+    [[ $(cat err) == "$named"* ]] || fail "$asked: does not say who speaks: $(cat err)"
     says "$words"
 }

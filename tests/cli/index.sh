@@ -1,35 +1,11 @@
 #!/usr/bin/env bash
 # twinsift index: output, errors, exit status, and agreement with twinsift pairs.
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_ROOT:?the source tree}"
-here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# index STATUS ARGUMENT...: runs it, leaves out and err, checks the exit status.
-index() {
-    local expected=$1 status
-    shift
-    asked="index $*"
-    "$TWINSIFT" index "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
-}
-prints() { [ "$(cat out)" = "$1" ] || fail "$asked: printed $(cat out)"; }
+: "${TWINSIFT_ROOT:?the source tree}"
+program=("${TWINSIFT:?the program to test}" index) named='twinsift index'
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
+# has WORDS: the last run had this on standard output.
 has() { grep -qF -- "$1" out || fail "$asked: no \"$1\" in: $(cat out)"; }
-says() { grep -qF -- "$1" err || fail "$asked: \"$1\" is not in: $(cat err)"; }
-
-# wrong WORDS ARGUMENT...: trouble, nothing on standard output, one line with these words on standard error.
-wrong() {
-    local words=$1
-    shift
-    index 2 "$@"
-    [ ! -s out ] || fail "$asked: trouble, but printed $(cat out)"
-    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
-    grep -q '^twinsift index' err || fail "$asked: does not say who speaks: $(cat err)"
-    says "$words"
-}
 tab=$(printf '\t')
 
 # A collection: families of five, each a text of 60 numbers with the last few changed; the fourth is a copy of the first.
@@ -43,14 +19,14 @@ awk 'BEGIN { for (family = 0; family < 60; family++) for (one = 0; one < 5; one+
 "$TWINSIFT" pairs corpus.jsonl >pairs.tsv || fail 'pairs'
 [ "$(wc -l <pairs.tsv)" -gt 100 ] || fail "the collection has too few lookalikes: $(wc -l <pairs.tsv)"
 for keep in sets text; do
-    index 0 create $keep.twin --keep $keep
-    index 0 add $keep.twin --batch 37 corpus.jsonl
+    run 0 create $keep.twin --keep $keep
+    run 0 add $keep.twin --batch 37 corpus.jsonl
     says '300 added, 0 replaced'
-    index 0 check $keep.twin
+    run 0 check $keep.twin
     prints 'good: 300 documents, 240 different sets'
-    index 0 pairs $keep.twin
+    run 0 pairs $keep.twin
     cmp -s out pairs.tsv || fail "keep $keep: the pairs are not those of twinsift pairs"
-    index 0 query $keep.twin corpus.jsonl
+    run 0 query $keep.twin corpus.jsonl
     sort out >queried
     # A query reports every document, itself too; pairs reports a copy once, so copies are compared separately.
     "$TWINSIFT" pairs --copies all corpus.jsonl >all.tsv
@@ -58,59 +34,59 @@ for keep in sets text; do
       sed 's/{"id":"\([^"]*\)".*/\1\t\1\t1.0000/' corpus.jsonl; } | sort >expected
     cmp -s queried expected || fail "keep $keep: $(diff queried expected | head -5)"
 done
-index 0 query sets.twin --threads 1 corpus.jsonl && cp out one
-index 0 query sets.twin --threads 3 --executor pthreads corpus.jsonl && cmp -s one out || fail 'threads change the answer'
+run 0 query sets.twin --threads 1 corpus.jsonl && cp out one
+run 0 query sets.twin --threads 3 --executor pthreads corpus.jsonl && cmp -s one out || fail 'threads change the answer'
 "$TWINSIFT" pairs --threshold 0.95 corpus.jsonl >high.tsv
-index 0 pairs sets.twin --threshold 0.95 && cmp -s out high.tsv || fail 'pairs above a higher threshold'
+run 0 pairs sets.twin --threshold 0.95 && cmp -s out high.tsv || fail 'pairs above a higher threshold'
 [ ! -s err ] || fail "pairs above a higher threshold: $(cat err)"
-index 0 pairs sets.twin --threshold 0.3
+run 0 pairs sets.twin --threshold 0.3
 says 'sets.twin: the index was planned for 0.8; a pair at 0.3 is found with probability 0.059'
-index 0 query sets.twin --threshold 0.3 corpus.jsonl
+run 0 query sets.twin --threshold 0.3 corpus.jsonl
 says 'the index was planned for 0.8; a pair at 0.3 is found with probability 0.059'
-index 0 pairs sets.twin --threshold 0.3 --quiet
+run 0 pairs sets.twin --threshold 0.3 --quiet
 [ ! -s err ] || fail "pairs --quiet: $(cat err)"
-index 0 pairs sets.twin --copies none && [ "$(wc -l <out)" -lt "$(wc -l <pairs.tsv)" ] || fail 'pairs without copies'
+run 0 pairs sets.twin --copies none && [ "$(wc -l <out)" -lt "$(wc -l <pairs.tsv)" ] || fail 'pairs without copies'
 
-index 0 create none.twin --keep none
-index 0 add none.twin -q corpus.jsonl
+run 0 create none.twin --keep none
+run 0 add none.twin -q corpus.jsonl
 [ ! -s err ] || fail "$asked: said $(cat err)"
-index 0 query none.twin corpus.jsonl
+run 0 query none.twin corpus.jsonl
 says 'similarities are estimates from 128 hashes'
-index 0 query none.twin --json -q corpus.jsonl
+run 0 query none.twin --json -q corpus.jsonl
 has '"estimated":true'
 
 # ---- one question
 
 head -1 corpus.jsonl >one.jsonl
-index 0 query sets.twin --top 2 one.jsonl
+run 0 query sets.twin --top 2 one.jsonl
 prints "f0-0${tab}f0-0${tab}1.0000
 f0-0${tab}f0-3${tab}1.0000"
-echo '{"text":"nothing that was ever seen before, by anyone"}' | index 1 query sets.twin -
+echo '{"text":"nothing that was ever seen before, by anyone"}' | run 1 query sets.twin -
 prints ''
-index 0 query text.twin --top 1 --show one.jsonl
+run 0 query text.twin --top 1 --show one.jsonl
 has 'w0 w977 w1954'
 wrong 'keeps no texts' query sets.twin --show one.jsonl
-index 0 query sets.twin --json --top 1 one.jsonl
+run 0 query sets.twin --json --top 1 one.jsonl
 prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":0,"time":0}'
 
 # ---- replacing, labels, removing
 
 echo '{"id":"f0-0","text":"something else altogether, with a few words of its own"}' >new.jsonl
-index 0 add sets.twin --label 3 --time 99 new.jsonl
+run 0 add sets.twin --label 3 --time 99 new.jsonl
 says '0 added, 1 replaced'
-index 0 query sets.twin --json new.jsonl
+run 0 query sets.twin --json new.jsonl
 prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":3,"time":99}'
-index 0 query sets.twin --top 1 one.jsonl
+run 0 query sets.twin --top 1 one.jsonl
 prints "f0-0${tab}f0-3${tab}1.0000"
-index 1 remove sets.twin f0-0 nobody
+run 1 remove sets.twin f0-0 nobody
 says '"nobody" is not in the index'
 says '1 removed'
-index 1 query sets.twin new.jsonl
-printf 'f1-0\nf1-1\n' | index 0 remove sets.twin -
-index 0 check sets.twin
+run 1 query sets.twin new.jsonl
+printf 'f1-0\nf1-1\n' | run 0 remove sets.twin -
+run 0 check sets.twin
 prints 'good: 297 documents, 239 different sets'
-index 0 add sets.twin --label 5 one.jsonl
-index 0 query sets.twin --per-label --json one.jsonl
+run 0 add sets.twin --label 5 one.jsonl
+run 0 query sets.twin --per-label --json one.jsonl
 [ "$(wc -l <out)" = 2 ] || fail "$asked: not one of each label: $(cat out)"
 
 # ---- removing: an id is a line as it is, or as it is printed; once is enough; a list may be long, or empty
@@ -118,18 +94,18 @@ index 0 query sets.twin --per-label --json one.jsonl
 printf '%s\n' '{"id":"blank ","text":"an id that ends with a blank"}' '{"id":"a\tb","text":"an id with a tab"}' \
     '{"id":"c\\x41","text":"an id that looks escaped"}' '{"id":"twice","text":"an id that is given twice"}' \
     '{"id":"many","text":"an id in a list of many"}' >odd.jsonl
-index 0 create odd.twin
-index 0 add odd.twin odd.jsonl
-printf 'blank \r\n' | index 0 remove odd.twin -
-index 0 query odd.twin odd.jsonl
+run 0 create odd.twin
+run 0 add odd.twin odd.jsonl
+printf 'blank \r\n' | run 0 remove odd.twin -
+run 0 query odd.twin odd.jsonl
 cut -f 2 out | grep -v 'many\|twice' >printed
-index 0 remove odd.twin - <printed
+run 0 remove odd.twin - <printed
 says '2 removed'
-index 0 remove odd.twin twice twice
+run 0 remove odd.twin twice twice
 says '1 removed'
-index 0 remove odd.twin - </dev/null
+run 0 remove odd.twin - </dev/null
 says '0 removed'
-awk 'BEGIN { for (i = 0; i < 1300000; i++) print "missing" i; print "many" }' | index 1 remove odd.twin -
+awk 'BEGIN { for (i = 0; i < 1300000; i++) print "missing" i; print "many" }' | run 1 remove odd.twin -
 says '1299980 more are not in the index'
 says '1 removed'
 
@@ -137,28 +113,28 @@ says '1 removed'
 
 head -n 3 corpus.jsonl >shard1.jsonl
 tail -n 2 shard1.jsonl >shard2.jsonl
-index 0 create shards.twin
-index 0 add shards.twin shard1.jsonl shard2.jsonl
+run 0 create shards.twin
+run 0 add shards.twin shard1.jsonl shard2.jsonl
 says '3 added, 2 replaced'
 says '2 documents replaced an earlier one of the input with the same id; if ids are unique in each file only, use --id'
-index 0 add shards.twin --json --batch 1 shard1.jsonl
+run 0 add shards.twin --json --batch 1 shard1.jsonl
 has '"replaced":3,"repeated":0,'
-{ cat shard1.jsonl; echo bad; } | index 0 query shards.twin --quiet --stats --json -
+{ cat shard1.jsonl; echo bad; } | run 0 query shards.twin --quiet --stats --json -
 says '{"stats":{"queries":3,"skipped":1,"found":3,"matches":'
 
 # ---- little room for addresses: the map is as large as the file, not four times as large
 
 if [ -z "${TWINSIFT_SANITIZED-}" ]; then
-    index 0 create large.twin --hashes 16384
-    index 0 add large.twin corpus.jsonl
+    run 0 create large.twin --hashes 16384
+    run 0 add large.twin corpus.jsonl
     (ulimit -v 100000 && "$TWINSIFT" index query large.twin --threads 1 shard1.jsonl >out 2>err) ||
         fail "a file of $(stat -c %s large.twin) bytes in 100 MB: $(cat err)"
 fi
 
 # ---- cut short while it is open: the pipe is read once the index is open, and the query comes after
 
-index 0 create shrinks.twin --keep text
-index 0 add shrinks.twin corpus.jsonl
+run 0 create shrinks.twin --keep text
+run 0 add shrinks.twin corpus.jsonl
 mkfifo pipe
 ("$TWINSIFT" index query shrinks.twin - <pipe >out 2>err; echo $? >status) &
 { cat corpus.jsonl; truncate -s 8K shrinks.twin; cat shard1.jsonl; } >pipe
@@ -169,18 +145,18 @@ says 'shrinks.twin'
 
 # ---- words where there are no blanks
 
-index 0 create words.twin --shingle word:3
+run 0 create words.twin --shingle word:3
 printf '%s\n' '{"id":1,"text":"老茶馆里的新书架城南的老茶馆去年冬天差点关门"}' '{"id":2,"text":"plain words with blanks"}' |
-    index 0 add words.twin -
+    run 0 add words.twin -
 says '1 document is in a script without blanks between words, such as Chinese, Japanese or Thai: create the index with'
 
 # ---- what it is like
 
-index 0 info sets.twin
+run 0 info sets.twin
 for words in 'documents        298' 'auto:9' '128 hashes' '25 bands of 5 rows' 'kept             sets' 'buckets' 'recall'; do
     has "$words"
 done
-index 0 info --json sets.twin
+run 0 info --json sets.twin
 if command -v python3 >/dev/null; then
     python3 -c '
 import json
@@ -189,32 +165,32 @@ assert info["documents"] == 298 and info["bands"] == 25 and info["keep"] == "set
 assert len(info["recall"]) == 21 and info["recall"][16][1] > 0.999, info
 assert info["bytes"]["file"] > 0 and info["largest_bucket"] >= 2, info' || fail "$asked: not the JSON it should be"
 fi
-index 0 export sets.twin
+run 0 export sets.twin
 [ "$(wc -l <out)" = 298 ] || fail "$asked: $(wc -l <out) lines"
 grep -q '^{"id":"f0-1","label":0,"time":0,"set":[0-9]*,"size":[0-9]*,"signature":\[[0-9,]*\]}$' out || fail "$asked: $(head -1 out)"
-index 0 pairs sets.twin && cp out before
-index 0 compact sets.twin
-index 0 pairs sets.twin && cmp -s out before || fail 'compacting changed the pairs'
-index 0 check sets.twin
+run 0 pairs sets.twin && cp out before
+run 0 compact sets.twin
+run 0 pairs sets.twin && cmp -s out before || fail 'compacting changed the pairs'
+run 0 check sets.twin
 
 # ---- other inputs
 
 mkdir texts && for i in 1 2 3; do printf 'a small text, number %s of a few that look alike, all in a folder' "$i" >texts/$i.txt; done
-index 0 create folder.twin --threshold 0.6 --shingle char:5
-index 0 add folder.twin texts
-index 0 query folder.twin texts && [ "$(wc -l <out)" = 9 ] || fail "a folder: $(cat out)"
+run 0 create folder.twin --threshold 0.6 --shingle char:5
+run 0 add folder.twin texts
+run 0 query folder.twin texts && [ "$(wc -l <out)" = 9 ] || fail "a folder: $(cat out)"
 for set in 1 2; do for i in 1 2 3 4 5 6 7 8 9 $((set + 10)); do printf 's%s\te%s\n' $set $i; done; done >rows.tsv
-index 0 create rows.twin --sets
-index 0 add rows.twin rows.tsv
-index 0 query rows.twin rows.tsv && has "s1${tab}s2${tab}0.8182"
+run 0 create rows.twin --sets
+run 0 add rows.twin rows.tsv
+run 0 query rows.twin rows.tsv && has "s1${tab}s2${tab}0.8182"
 printf '{"text":"a line without an id is called by its number"}\nbroken\n{"id":"x","text":""}\n' >odd.jsonl
-index 0 add folder.twin odd.jsonl
+run 0 add folder.twin odd.jsonl
 says 'odd.jsonl:2:1: expected an object'
 says '1 document has no shingle'
-index 0 query folder.twin odd.jsonl
+run 0 query folder.twin odd.jsonl
 prints "1${tab}odd.jsonl:1${tab}1.0000"
-index 2 add folder.twin --strict odd.jsonl
-index 0 check folder.twin
+run 2 add folder.twin --strict odd.jsonl
+run 0 check folder.twin
 
 # ---- wrong uses
 
@@ -226,7 +202,7 @@ echo 'a thesis' >thesis.txt
 wrong 'thesis.txt: is not an index, so it is not replaced' create --force thesis.txt
 [ "$(cat thesis.txt)" = 'a thesis' ] || fail "--force replaced a file that is no index"
 : >empty.twin
-index 0 create --force empty.twin
+run 0 create --force empty.twin
 "$TWINSIFT" mail learn -q -m model.twin --as ham "$TWINSIFT_ROOT/samples/mail/ham" 2>err ||
     grep -q 'not supported' err || fail "mail learn: $(cat err)"
 [ ! -e model.twin ] || wrong 'model.twin: is not an index, so it is not replaced' create --force model.twin
@@ -244,29 +220,29 @@ wrong '--keep: "all" is not' create x.twin --keep all
 wrong 'sets have no text' create x.twin --sets --keep text
 wrong '--copies: "all" is not one of first, none' pairs sets.twin --copies all
 wrong 'unexpected argument "text.twin"' info sets.twin text.twin
-index 0 query sets.twin --shingle auto --hashes 128 one.jsonl
+run 0 query sets.twin --shingle auto --hashes 128 one.jsonl
 [ ! -e x.twin ] || fail 'a refused index was left behind'
 
 # ---- inputs of which nothing can be read: an error, not "no match" or "done"
 
 echo 'plain text' >plain.jsonl
-index 2 query sets.twin plain.jsonl
+run 2 query sets.twin plain.jsonl
 prints ''
 says 'no document could be read'
-index 2 add sets.twin plain.jsonl
+run 2 add sets.twin plain.jsonl
 prints ''
 says 'no document could be read'
-index 2 add --json sets.twin plain.jsonl
+run 2 add --json sets.twin plain.jsonl
 prints ''
 echo 'no tab' >plain.tsv
-index 2 query rows.twin plain.tsv
+run 2 query rows.twin plain.tsv
 says 'no line could be read'
 { cat plain.jsonl && echo '{"text":"nothing that was ever seen before, by anyone"}'; } >half.jsonl
-index 1 query sets.twin half.jsonl
-index 0 add folder.twin -q half.jsonl
+run 1 query sets.twin half.jsonl
+run 0 add folder.twin -q half.jsonl
 : >nothing.jsonl
-index 1 query sets.twin nothing.jsonl
-index 0 add sets.twin nothing.jsonl
+run 1 query sets.twin nothing.jsonl
+run 0 add sets.twin nothing.jsonl
 
 # ---- files that are none
 
@@ -284,7 +260,7 @@ wrong 'is not an index' add text-file.twin one.jsonl
 (ulimit -f 200 && "$TWINSIFT" index create full.twin && "$TWINSIFT" index add full.twin corpus.jsonl >out 2>err)
 [ $? = 2 ] || fail "a full disk: $(cat err)"
 grep -q 'full.twin: could not be written: .*; nothing of this batch was written, batches before it remain' err || fail "a full disk: $(cat err)"
-index 0 check full.twin
+run 0 check full.twin
 prints 'good: 0 documents, 0 different sets'
 
 # A file system that is really full, where mounting is allowed; batches before the last stay, and a reader does not mind.
@@ -299,55 +275,54 @@ if unshare --mount mount -t tmpfs none disk 2>/dev/null; then
 else
     echo 'skipped: a full file system (mounting is not allowed here)'
 fi
-index 0 create keyed.twin --hash sip
+run 0 create keyed.twin --hash sip
 [ "$(stat -c %a keyed.twin)" = 600 ] || fail 'a secret key that others may read'
-index 0 add keyed.twin corpus.jsonl
-index 0 pairs keyed.twin && [ "$(sort out)" = "$(sort pairs.tsv)" ] || fail 'a keyed index finds other pairs'
+run 0 add keyed.twin corpus.jsonl
+run 0 pairs keyed.twin && [ "$(sort out)" = "$(sort pairs.tsv)" ] || fail 'a keyed index finds other pairs'
 
 # A link is followed, not replaced, and the lock file stands beside the file.
 mkdir elsewhere && cp sets.twin elsewhere/real.twin && ln -s elsewhere/real.twin link.twin
-index 0 add link.twin --label 3 one.jsonl
-index 0 compact link.twin
-index 0 create link.twin --force
+run 0 add link.twin --label 3 one.jsonl
+run 0 compact link.twin
+run 0 create link.twin --force
 [ -L link.twin ] && [ -e elsewhere/real.twin-lock ] && [ ! -e link.twin-lock ] || fail "a link: $(ls -l . elsewhere)"
-index 0 check elsewhere/real.twin
+run 0 check elsewhere/real.twin
 prints 'good: 0 documents, 0 different sets'
 
 # ---- locks: --wait
 
-index 0 create wait.twin
+run 0 create wait.twin
 (flock -s 9 && sleep 1) 9<wait.twin &
 sleep 0.2
 wrong 'is in use by another process' create --force wait.twin
 wrong 'is in use by another process' create --force --wait=0.1 wait.twin
 wrong 'is not a number of seconds' create --wait=long wait.twin
-index 0 compact --quiet wait.twin # a reader does not keep it out
-index 0 create --force --wait=60 wait.twin
-index 0 create --force --wait wait.twin
+run 0 compact --quiet wait.twin # a reader does not keep it out
+run 0 create --force --wait=60 wait.twin
+run 0 create --force --wait wait.twin
 wait
 
 # ---- what earlier versions wrote
 
 cp "$TWINSIFT_ROOT/tests/golden/index.twin" golden.twin && chmod u+w golden.twin
-index 0 check golden.twin
+run 0 check golden.twin
 prints 'good: 3 documents, 3 different sets'
-echo '{"id":"q","text":"the first of two small texts"}' | index 0 query golden.twin -
+echo '{"id":"q","text":"the first of two small texts"}' | run 0 query golden.twin -
 prints "q${tab}a${tab}1.0000"
-echo '{"id":"c","text":"the first of two small texts"}' | index 0 add golden.twin -
-index 0 check golden.twin
+echo '{"id":"c","text":"the first of two small texts"}' | run 0 add golden.twin -
+run 0 check golden.twin
 prints 'good: 4 documents, 3 different sets'
 cp "$TWINSIFT_ROOT/tests/golden/keyed.twin" keyed.twin && chmod u+w keyed.twin
 printf 0123456789abcdef >key
-index 0 check --key-file key keyed.twin
+run 0 check --key-file key keyed.twin
 prints 'good: 3 documents, 3 different sets'
-echo '{"id":"q","text":"the first of two small texts"}' | index 0 query keyed.twin -
+echo '{"id":"q","text":"the first of two small texts"}' | run 0 query keyed.twin -
 prints "q${tab}a${tab}1.0000"
-echo '{"id":"c","text":"the first of two small texts"}' | index 0 add keyed.twin -
-index 0 check keyed.twin
+echo '{"id":"c","text":"the first of two small texts"}' | run 0 add keyed.twin -
+run 0 check keyed.twin
 prints 'good: 4 documents, 3 different sets'
 
-index 0 --help
+run 0 --help
 grep -q '^Usage: twinsift index VERB' out && grep -q '^Examples:' out || fail "$asked: no usage or no examples"
 
 [ -z "$(find . -name '*.new*')" ] || fail "files were left behind: $(find . -name '*.new*')"
-[ $failures = 0 ] || { echo "$failures failed"; exit 1; }

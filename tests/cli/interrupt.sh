@@ -2,11 +2,12 @@
 # SIGINT and SIGTERM at random instants, a reader that goes away, inputs that cannot be read or vanish, and a full disk:
 # the program ends with a sentence or silently, files are whole or as they were, and nothing is left behind. A few rounds
 # in the suite; by hand ROUNDS=50.
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}" "${TWINSIFT_ROOT:?}"
-rounds=${ROUNDS:-2} documents=2000 failures=0 ended=0 runs=0
+: "${TWINSIFT_GENERATE:?}" "${TWINSIFT_ROOT:?}"
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
+rounds=${ROUNDS:-2} documents=2000 ended=0 runs=0
 [ -z "${TWINSIFT_QUICK-}" ] || documents=500
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
 RANDOM=${SEED:-1}
 
 mkdir work tmp
@@ -123,4 +124,3 @@ status=$?
 [ ! -e ../gone.found ] || fail "join without its input wrote a file"
 
 echo "$ended of $runs runs were ended by a signal"
-exit $((failures > 0))

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # twinsift mail: every verb, its exit status, and the measures of eval.
-set -euo pipefail
+# shellcheck source=tests/cli/strict.bash
+. "${BASH_SOURCE%/*}/strict.bash"
 
-twinsift=${TWINSIFT:?}
 samples=${TWINSIFT_ROOT:?}/samples/mail
 few=$PWD/few # four of each
 mkdir -p "$few/junk" "$few/inbox"
@@ -10,23 +10,6 @@ for i in 1 2 3 4; do
     cp "$samples"/spam/1$i-*.eml "$few/junk/$i.eml"
     cp "$samples"/ham/1$i-*.eml "$few/inbox/$i.eml"
 done
-fail()
-{
-    echo "mail.sh: line ${BASH_LINENO[0]}: $*" >&2
-    exit 1
-}
-# expect STATUS COMMAND...: runs it with its output in out and err.
-expect()
-{
-    local want=$1 got=0
-    shift
-    "$@" >out 2>err || got=$?
-    [ "$got" = "$want" ] || { cat err >&2; fail "$* exits $got, not $want"; }
-}
-says()
-{
-    grep -qF -- "$1" err || { cat err >&2; fail "does not say: $1"; }
-}
 prints()
 {
     grep -qF -- "$1" out || { cat out >&2; fail "does not print: $1"; }

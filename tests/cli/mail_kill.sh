@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
 # twinsift mail: a learner that is killed loses nothing it has acknowledged, and a full disk leaves the old model.
-set -euo pipefail
+# shellcheck source=tests/cli/strict.bash
+. "${BASH_SOURCE%/*}/strict.bash"
 
-twinsift=${TWINSIFT:?}
 samples=${TWINSIFT_ROOT:?}/samples/mail
-fail()
-{
-    echo "mail_kill.sh: line ${BASH_LINENO[0]}: $*" >&2
-    exit 1
-}
 "$twinsift" mail learn -q -m model.twin --as ham "$samples/ham" 2>err || { grep -q 'not supported' err && echo 'skipped: this build has no mail' && exit 77; }
 
 # message N: what is learnt in turn N.

@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
 # twinsift runs twinsift-mail for the commands of mail, and needs none of its libraries for the others.
-set -euo pipefail
+# shellcheck source=tests/cli/strict.bash
+. "${BASH_SOURCE%/*}/strict.bash"
 
-twinsift=${TWINSIFT:?}
 message=${TWINSIFT_ROOT:?}/samples/mail/new.eml
-fail()
-{
-    echo "mail_program.sh: line ${BASH_LINENO[0]}: $*" >&2
-    exit 1
-}
 [ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
 
 ! ldd "$twinsift" | grep -E 'gmime|glib|xml2|psl' || fail "twinsift loads what only mail needs"

@@ -1,15 +1,10 @@
 #!/usr/bin/env bash
 # twinsift mail export and import: a campaign that one site has seen is caught by another, on messages that are made
 # here and, where the data is, on trec07p divided in two.
-set -euo pipefail
+# shellcheck source=tests/cli/strict.bash
+. "${BASH_SOURCE%/*}/strict.bash"
 
-twinsift=${TWINSIFT:?}
 samples=${TWINSIFT_ROOT:?}/samples/mail
-fail()
-{
-    echo "mail_share.sh: line ${BASH_LINENO[0]}: $*" >&2
-    exit 1
-}
 printf 0123456789abcdef >key
 learn()
 {

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # Documents made to collide, by someone who knows the hash: they do where the seed is public, and nowhere else.
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_POISON:?the program that makes such documents}"
-here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+: "${TWINSIFT_POISON:?the program that makes such documents}"
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 
 "$TWINSIFT_POISON" bands 64 >bands.jsonl || fail "no documents that share a band"
 "$TWINSIFT_POISON" bands 35 >kept.jsonl || fail "no documents that share a band of an index"
@@ -70,5 +68,3 @@ wrong 'is not random, and not a whole number' pairs --seed secret bands.jsonl
 printf fedcba9876543210 >other
 wrong '--key-file contradicts what was stored' index check --key-file other i.twin
 "$TWINSIFT" index check -q --key-file key i.twin || fail "the right key is refused"
-
-[ $failures = 0 ]

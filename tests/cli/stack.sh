@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Every kind of work with a stack of 64 KB, which is what callers with many threads or a small `ulimit -s` have.
-set -u
 : "${TWINSIFT:?the program to test}" "${TWINSIFT_ROOT:?}" "${TWINSIFT_GENERATE:?}"
 if [ -n "${TWINSIFT_SANITIZED-}" ]; then
     echo 'skipped: frames are larger with sanitizers'
     exit 77
 fi
-samples=$TWINSIFT_ROOT/samples failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
+program=("$TWINSIFT") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
+samples=$TWINSIFT_ROOT/samples
 
 # small STATUSES ARGUMENT...: runs twinsift with a small stack, the first thread's too.
 small()
@@ -76,5 +77,3 @@ if ! grep -q 'not supported' err; then
     small 0 mail compact -m m.twin
     small "0 1" mail forget -m m.twin "$samples/mail/friend.eml"
 fi
-[ $failures = 0 ] && echo 'stack: good'
-exit $((failures > 0))

@@ -1,28 +1,10 @@
 #!/usr/bin/env bash
 # twinsift sign, band, join and filter, and dedup --memory and --resume: the bytes that dedup writes, whatever the parts;
 # files that do not belong together are refused.
-set -u
-: "${TWINSIFT:?the program to test}" "${TWINSIFT_GENERATE:?}"
-failures=0
-fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
-
-# run STATUS ARGUMENT...: runs twinsift, leaves out and err, checks the exit status.
-run() {
-    local expected=$1 status
-    shift
-    asked="twinsift $*"
-    "$TWINSIFT" "$@" >out 2>err
-    status=$?
-    [ $status = "$expected" ] || fail "$asked: status $status, not $expected: $(cat err)"
-}
-# wrong WORDS ARGUMENT...: an error with these words in its one sentence.
-wrong() {
-    local words=$1
-    shift
-    run 2 "$@"
-    [ "$(wc -l <err)" = 1 ] || fail "$asked: not one sentence: $(cat err)"
-    grep -qF -- "$words" err || fail "$asked: \"$words\" is not in: $(cat err)"
-}
+: "${TWINSIFT_GENERATE:?}"
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
 
 documents=3000
@@ -171,6 +153,3 @@ else
 fi
 [ "$(cat earlier.jsonl)" = earlier ] || fail "a full temporary folder: the output of an earlier run was changed"
 wrong '--against' dedup --resume --against part-a.jsonl part-c.jsonl -o x
-
-[ $failures = 0 ] && echo 'steps: good'
-exit $((failures > 0))
