@@ -369,6 +369,103 @@ static void in_join(void **state)
     twin_input_free(input);
 }
 
+/* Sets, and documents that were read as texts, have no records, texts or sets to give. */
+static void in_collections_of_sets_and_texts(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/twinsift-arguments-XXXXXX";
+    const char *paths[] = { path };
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "a\tx\na\ty\nb\tx\n", 12), 12);
+    close(file);
+    twin_input *sets, *texts = two_documents();
+    twin_collection *collection;
+    twin_scratch scratch = { 0 };
+    twin_document document;
+    twin_text found;
+    twin_set set;
+    twin_dedup *dedup;
+    twin_input_options as_sets = { .format = TWIN_INPUT_SETS, .separator = '\t' };
+    assert_int_equal(twin_input_open(&sets, paths, 1, as_sets, NULL), TWIN_OK);
+    REFUSED("sets have no text to compare",
+            twin_collection_read(&collection, sets, (twin_collection_options){ .texts = true }, NULL));
+    REFUSED("only signed documents",
+            twin_collection_read(&collection, sets, (twin_collection_options){ .memory_bytes = 1 }, NULL));
+    assert_int_equal(twin_collection_read(&collection, sets, (twin_collection_options){ 0 }, NULL), TWIN_OK);
+    REFUSED("a collection of sets has no texts", twin_collection_text(&found, collection, &scratch, 0, NULL));
+    REFUSED("a set has many rows", twin_collection_document(&document, collection, &scratch, 0, NULL));
+    REFUSED("only signed documents can be written", twin_collection_write(collection, text, stdout, NULL));
+    twin_collection_free(collection);
+    assert_int_equal(twin_collection_read(&collection, texts, (twin_collection_options){ .texts = true }, NULL),
+                     TWIN_OK);
+    REFUSED("a collection of texts has no sets", twin_collection_set(&set, collection, &scratch, 0, NULL));
+    REFUSED("a collection of texts has no sets to compare",
+            twin_dedup_find(&dedup, collection, (twin_dedup_options){ 0 }, NULL));
+    twin_collection_free(collection);
+    twin_scratch_clear(&scratch);
+    twin_input_free(sets);
+    twin_input_free(texts);
+    unlink(path);
+}
+
+static void in_dedup(void **state)
+{
+    (void)state;
+    twin_input *input = two_documents();
+    twin_collection *collection, *loaded;
+    twin_dedup *dedup;
+    twin_dedup_audit audit;
+    twin_matches matches = { 0 };
+    twin_dedup_options rule = { 0 }, excluding = { .excluded = (const bool[]){ false, false } };
+    twin_buffer field = { 0 };
+    twin_candidates *candidates = NULL;
+    uint64_t fingerprint;
+    const twin_part whole = { 0 };
+    assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ 0 }, NULL), TWIN_OK);
+    REFUSED("collection must not be NULL", twin_dedup_find(&dedup, NULL, rule, NULL));
+    REFUSED("unknown preference 9",
+            twin_dedup_find(&dedup, collection, (twin_dedup_options){ .preference = (twin_preference)9 }, NULL));
+    REFUSED("need the name of a field",
+            twin_dedup_find(&dedup, collection, (twin_dedup_options){ .preference = TWIN_PREFER_MOST }, NULL));
+    REFUSED("must be verified exactly",
+            twin_dedup_find(&dedup, collection, (twin_dedup_options){ .search.verify = TWIN_VERIFY_NONE }, NULL));
+    assert_int_equal(twin_dedup_find(&dedup, collection, rule, NULL), TWIN_OK);
+    REFUSED("dedup must not be NULL",
+            twin_dedup_audit_run(&audit, NULL, collection, rule, (twin_audit_options){ 0 }, NULL));
+    REFUSED("workers must be 0 to 1024, not 1025",
+            twin_dedup_audit_run(&audit, dedup, collection, rule, (twin_audit_options){ .exec = many }, NULL));
+    twin_dedup_free(dedup);
+
+    /* step by step */
+    REFUSED("file must not be NULL", twin_collection_write(collection, text, NULL, NULL));
+    REFUSED("file must not be NULL", twin_collection_read_note(&field, NULL, NULL));
+    REFUSED("saved.files must not be NULL",
+            twin_collection_load(&loaded, input, (twin_saved_files){ 0 }, (twin_collection_options){ 0 }, NULL));
+    REFUSED("collection must not be NULL", twin_collection_fingerprint(&fingerprint, NULL));
+    REFUSED("candidates must not be NULL", twin_dedup_match(&matches, collection, NULL, &rule, whole, NULL));
+    assert_int_equal(twin_candidates_find(&candidates, collection, rule.search, whole, NULL), TWIN_OK);
+    REFUSED("exclude no documents", twin_dedup_match(&matches, collection, candidates, &excluding, whole, NULL));
+    REFUSED("matches must not be NULL", twin_dedup_decide(&dedup, collection, NULL, &rule, NULL));
+    REFUSED("rule must not be NULL", twin_dedup_write_matches(&matches, collection, NULL, whole, stdout, NULL));
+    REFUSED("saved.files must not be NULL",
+            twin_dedup_read_matches(&matches, &rule, &field, collection, (twin_saved_files){ 0 }, NULL));
+    assert_null(twin_dedup_keepers(NULL));
+    assert_null(twin_dedup_similarities(NULL));
+    assert_int_equal(twin_dedup_count(NULL).documents + twin_dedup_groups(NULL, NULL), 0);
+    twin_dedup_free(NULL);
+    twin_candidates_free(candidates);
+    twin_matches_clear(&matches);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static bool hear_entries(void *context, const twin_index_entry *a, const twin_index_entry *b, double similarity)
+{
+    (void)context, (void)a, (void)b, (void)similarity;
+    return true;
+}
+
 static void in_index(void **state)
 {
     (void)state;
@@ -377,12 +474,21 @@ static void in_index(void **state)
     twin_index_answer answer = { 0 };
     twin_index_entry entry;
     twin_index_info info;
+    twin_keep keep;
+    twin_input *input = two_documents();
     bool found;
     char folder[] = "/tmp/twinsift-arguments-XXXXXX", path[sizeof folder + 20], lock[sizeof folder + 20];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/index", folder);
     snprintf(lock, sizeof lock, "%s/index-lock", folder);
     REFUSED("path must not be NULL", twin_index_create(NULL, (twin_index_options){ 0 }, false, NULL));
+    REFUSED("path must not be NULL", twin_index_open(&index, NULL, TWIN_INDEX_READ, NULL));
+    REFUSED("path must not be NULL", twin_index_compact(NULL, NULL));
+    REFUSED("sets have no text to keep",
+            twin_index_create(path, (twin_index_options){ .format = TWIN_INPUT_SETS, .keep = TWIN_KEEP_TEXT }, false,
+                              NULL));
+    REFUSED("Jaccard similarity only",
+            twin_index_create(path, (twin_index_options){ .scheme.measure = TWIN_CONTAINMENT }, false, NULL));
     REFUSED("not 70000", twin_index_create(path, (twin_index_options){ .scheme.minhash.slots = 70000 }, false, NULL));
     assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
     REFUSED("unknown access 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
@@ -393,6 +499,15 @@ static void in_index(void **state)
     REFUSED("ids must not be NULL", twin_index_remove(NULL, NULL, index, NULL, 1, NULL));
     REFUSED("index must not be NULL", twin_index_view_create(&view, NULL, NULL));
     REFUSED("visit must not be NULL", twin_index_pairs(index, (twin_index_pairs_options){ 0 }, NULL, NULL, NULL));
+    REFUSED("threshold must be 0 to 1, not 2",
+            twin_index_pairs(index, (twin_index_pairs_options){ .threshold = 2 }, hear_entries, NULL, NULL));
+    REFUSED("copies must be", twin_index_pairs(index, (twin_index_pairs_options){ .copies = TWIN_COPIES_ALL },
+                                               hear_entries, NULL, NULL));
+    REFUSED("a document needs an id",
+            twin_index_add(NULL, index, &(twin_index_document){ .text = text }, 1, (twin_exec){ 0 }, NULL));
+    REFUSED("answer must not be NULL",
+            twin_index_query_input(NULL, index, input, (twin_index_query_input_options){ 0 }, NULL));
+    REFUSED("view must not be NULL", twin_index_view_renew(NULL, NULL));
     REFUSED("texts must not be NULL",
             twin_index_query_many(&answer, index, (twin_index_query_many_options){ 0 }, NULL, 1, NULL));
     assert_int_equal(twin_index_view_create(&view, index, NULL), TWIN_OK);
@@ -400,12 +515,18 @@ static void in_index(void **state)
     REFUSED("found must not be NULL", twin_index_find(&entry, NULL, view, text, NULL));
     REFUSED("view must not be NULL", twin_index_find(&entry, &found, NULL, text, NULL));
     REFUSED("visit must not be NULL", twin_index_each(view, NULL, NULL, NULL));
+    REFUSED("query it with a text",
+            twin_index_query_items(&answer, view, (twin_index_query_options){ 0 }, (const uint64_t[]){ 1 }, 1, NULL));
     REFUSED("view must not be NULL", twin_index_describe(&info, NULL, NULL));
     REFUSED("view must not be NULL", twin_index_check(NULL, (twin_progress){ 0 }, NULL));
+    REFUSED("there is no way to keep documents \"all\"", twin_keep_from_name(&keep, "all"));
+    assert_int_equal(twin_keep_from_name(&keep, "none"), TWIN_OK);
+    assert_int_equal(keep, TWIN_KEEP_NONE);
     assert_string_equal(twin_keep_name((twin_keep)9), "");
     twin_index_answer_clear(NULL);
     twin_index_view_free(view);
     twin_index_close(index);
+    twin_input_free(input);
     unlink(path);
     unlink(lock);
     rmdir(folder);
@@ -414,12 +535,19 @@ static void in_index(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_base),   cmocka_unit_test(in_text),
-        cmocka_unit_test(in_sketch), cmocka_unit_test(in_scheme_and_signer),
-        cmocka_unit_test(in_plan),   cmocka_unit_test(in_lsh),
-        cmocka_unit_test(in_edit),   cmocka_unit_test(in_bloom),
-        cmocka_unit_test(in_input),  cmocka_unit_test(in_join),
+        cmocka_unit_test(in_base),
+        cmocka_unit_test(in_text),
+        cmocka_unit_test(in_sketch),
+        cmocka_unit_test(in_scheme_and_signer),
+        cmocka_unit_test(in_plan),
+        cmocka_unit_test(in_lsh),
+        cmocka_unit_test(in_edit),
+        cmocka_unit_test(in_bloom),
+        cmocka_unit_test(in_input),
+        cmocka_unit_test(in_join),
         cmocka_unit_test(in_index),
+        cmocka_unit_test(in_dedup),
+        cmocka_unit_test(in_collections_of_sets_and_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
