@@ -117,6 +117,8 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
     for (size_t i = 0; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
         print_label(mail, e);
+        if (verdict->is_brief)
+            printf("    brief       a few words: not called %s for its content alone\n", e->label);
         size_t count = find_words(words, mail, message, e->label);
         for (size_t k = 0; k < count; k++) {
             printf("    %+6.2f      ", words[k].weight);

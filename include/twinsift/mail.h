@@ -144,6 +144,7 @@ typedef struct twin_mail_verdict {
     twin_mail_reason reason; /* the evidence that counted most */
     twin_mail_evidence evidence[TWIN_MAIL_MAX_LABELS]; /* spam first; good has none where there are others */
     size_t count;
+    bool is_brief; /* of a few words: no label is given for its content alone */
 } twin_mail_verdict;
 
 TWIN_API twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,

@@ -55,6 +55,7 @@ bool twin__model_is_label(const char *name);
 /* What the model takes from a message. Features and texts are borrowed. */
 struct twin__mail_item {
     uint64_t id, address, domain;
+    bool is_brief;           /* a few words and nothing else */
     twin_text subject, text; /* empty: they are not kept */
     struct twin__mail_signature signature;
     struct twin__features features;

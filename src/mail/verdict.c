@@ -189,13 +189,15 @@ static void gather(twin_mail_verdict *out, const struct twin__model *model, cons
         }
 }
 
-/* The best of the labels above their thresholds; NULL: none is. */
-static const twin_mail_evidence *choose(const twin_mail_verdict *verdict)
+/* The best of the labels above their thresholds; NULL: none is. A message of a few words gets none for its content alone: its
+ * sender or a message it looks like must speak for it, too. */
+static const twin_mail_evidence *choose(const twin_mail_verdict *verdict, bool is_brief)
 {
     const twin_mail_evidence *best = NULL;
     for (size_t i = 0; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
-        if (e->score > e->above && (!best || e->score > best->score))
+        bool is_supported = !is_brief || e->sender > 0 || e->lookalike > 0;
+        if (e->score > e->above && is_supported && (!best || e->score > best->score))
             best = e;
     }
     return best;
@@ -236,6 +238,7 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *score
     memset(out, 0, sizeof *out);
     out->score = 0.5;
     out->threshold = twin__thresholds_first().above;
+    out->is_brief = item->is_brief;
     if (method == TWIN_MAIL_ALL || method == TWIN_MAIL_LOOKALIKE)
         twin__remembered_nearest(found.near, &model->remembered, &item->signature, method == TWIN_MAIL_ALL);
     else
@@ -253,7 +256,7 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *score
     if (out->count == 0)
         return;
 
-    const twin_mail_evidence *best = choose(out), *shown = &out->evidence[0];
+    const twin_mail_evidence *best = choose(out, item->is_brief), *shown = &out->evidence[0];
     unsigned good = twin__model_label(model, TWIN_MAIL_GOOD);
     if (best) {
         out->label = best->label;
