@@ -466,21 +466,12 @@ static bool hear_entries(void *context, const twin_index_entry *a, const twin_in
     return true;
 }
 
-static void in_index(void **state)
+static void in_creating_an_index(void **state)
 {
     (void)state;
+    static const char path[] = "/nowhere/index";
     twin_index *index;
-    twin_index_view *view;
-    twin_index_answer answer = { 0 };
-    twin_index_entry entry;
-    twin_index_info info;
     twin_keep keep;
-    twin_input *input = two_documents();
-    bool found;
-    char folder[] = "/tmp/twinsift-arguments-XXXXXX", path[sizeof folder + 20], lock[sizeof folder + 20];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/index", folder);
-    snprintf(lock, sizeof lock, "%s/index-lock", folder);
     REFUSED("path must not be NULL", twin_index_create(NULL, (twin_index_options){ 0 }, false, NULL));
     REFUSED("path must not be NULL", twin_index_open(&index, NULL, TWIN_INDEX_READ, NULL));
     REFUSED("path must not be NULL", twin_index_compact(NULL, NULL));
@@ -489,6 +480,26 @@ static void in_index(void **state)
                               NULL));
     REFUSED("Jaccard similarity only",
             twin_index_create(path, (twin_index_options){ .scheme.measure = TWIN_CONTAINMENT }, false, NULL));
+    REFUSED("there is no way to keep documents \"all\"", twin_keep_from_name(&keep, "all"));
+    assert_int_equal(twin_keep_from_name(&keep, "none"), TWIN_OK);
+    assert_int_equal(keep, TWIN_KEEP_NONE);
+    assert_string_equal(twin_keep_name((twin_keep)9), "");
+}
+
+static void in_index(void **state)
+{
+    (void)state;
+    twin_index *index;
+    twin_index_view *view;
+    twin_index_answer answer = { 0 };
+    twin_index_entry entry;
+    twin_index_info info;
+    twin_input *input = two_documents();
+    bool found;
+    char folder[] = "/tmp/twinsift-arguments-XXXXXX", path[sizeof folder + 20], lock[sizeof folder + 20];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/index", folder);
+    snprintf(lock, sizeof lock, "%s/index-lock", folder);
     REFUSED("not 70000", twin_index_create(path, (twin_index_options){ .scheme.minhash.slots = 70000 }, false, NULL));
     assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
     REFUSED("unknown access 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
@@ -519,10 +530,6 @@ static void in_index(void **state)
             twin_index_query_items(&answer, view, (twin_index_query_options){ 0 }, (const uint64_t[]){ 1 }, 1, NULL));
     REFUSED("view must not be NULL", twin_index_describe(&info, NULL, NULL));
     REFUSED("view must not be NULL", twin_index_check(NULL, (twin_progress){ 0 }, NULL));
-    REFUSED("there is no way to keep documents \"all\"", twin_keep_from_name(&keep, "all"));
-    assert_int_equal(twin_keep_from_name(&keep, "none"), TWIN_OK);
-    assert_int_equal(keep, TWIN_KEEP_NONE);
-    assert_string_equal(twin_keep_name((twin_keep)9), "");
     twin_index_answer_clear(NULL);
     twin_index_view_free(view);
     twin_index_close(index);
@@ -547,6 +554,7 @@ int main(void)
         cmocka_unit_test(in_join),
         cmocka_unit_test(in_index),
         cmocka_unit_test(in_dedup),
+        cmocka_unit_test(in_creating_an_index),
         cmocka_unit_test(in_collections_of_sets_and_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
