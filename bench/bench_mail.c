@@ -64,6 +64,7 @@ static void take(struct bench *bench, twin_text raw, bool spam)
     struct twin__content_score score = twin__content_score(&bench->content, &features);
     bench->sum += score.both;
     check(twin__content_learn(&bench->content, bench->count, &features, score, spam, 1));
+    bench->content.margin.taught[spam]++;
     bench->seconds += now() - start;
     bench->count++;
 }

@@ -167,6 +167,5 @@ twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, con
                 adjust(margin->weights, margin->examples[i]);
         drop_old(margin);
     }
-    margin->taught[positive]++;
     return TWIN_OK;
 }

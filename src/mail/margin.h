@@ -31,7 +31,7 @@ struct twin__margin {
     float *weights;
     struct twin__margin_example **examples; /* by number, increasing */
     size_t count, capacity;
-    uint64_t taught[2]; /* messages of the rest, and of the class */
+    uint64_t taught[2]; /* messages of the rest, and of the class, each counted once, by the caller */
 };
 void twin__margin_clear(struct twin__margin *margin);
 

@@ -349,6 +349,14 @@ static twin_status teach(struct twin__model *model, const struct twin__features 
     return status;
 }
 
+/* Counts a message that is learnt; what is rehearsed was counted before. */
+static void count_lesson(struct twin__model *model, unsigned label)
+{
+    for (unsigned i = 0; i < model->label_count; i++)
+        if (model->labels[i].content.cells)
+            model->labels[i].content.margin.taught[i == label]++;
+}
+
 /* After many messages of one label, teaches some of the others again for each further one. */
 static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned label)
 {
@@ -439,6 +447,8 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
         status = twin__mail_texts_add(&model->texts, number, item->subject, item->text);
     if (status == TWIN_OK)
         status = teach(model, &item->features, number, label, lesson);
+    if (status == TWIN_OK)
+        count_lesson(model, label);
     if (status == TWIN_OK && believed)
         status = twin__rehearsal_add(&model->labels[label].rehearsal, number, &item->features);
     if (status == TWIN_OK)

@@ -19,6 +19,9 @@ static const double SENDER_WEIGHT = 0.15;               /* of the log ratio of c
 static const double ONE_REPORT = 0.34, MOST_COPIES = 3; /* log odds of lookalikes: one, many */
 static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; almost equal, as in lookalike.c */
 
+/* Messages of a side: too few for a ratio; as many as halve what is left of it. Measured: 50 to 200 are much alike. */
+static const double FEW = 5, MANY = 75;
+
 static const char *const method_names[] = {
     [TWIN_MAIL_ALL] = "all",
     [TWIN_MAIL_CONTENT] = "content",
@@ -114,6 +117,16 @@ static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbo
         out->lookalike = weigh_copies(&out->nearest) - weigh_copies(&out->nearest_other);
 }
 
+/* What the learners add to every score because more messages of one side were taught than of the other: after 200 and 20,
+ * log odds of about 2, as many as those of the counts. That says how a mailbox was taught, not what will come to it, and
+ * is taken off. Learners that learn from errors forget it: the less frequent side having some hundred messages, little is
+ * left of it. */
+static double skew_of(const struct twin__margin *taught)
+{
+    double own = (double)taught->taught[1], others = (double)taught->taught[0];
+    return log((own + FEW) / (others + FEW)) * MANY / (MANY + fmin(own, others));
+}
+
 /* While nothing else was taught every message looks like the only ones there are: that is no reason to call it so. What was
  * taught counts also when its messages have expired: a flood of one label does not make the filter unsure. */
 static double content_of(struct twin__content_score *out, const struct twin__model *model,
@@ -123,7 +136,7 @@ static double content_of(struct twin__content_score *out, const struct twin__mod
     if (!known->content.cells)
         return 0;
     *out = twin__content_score(&known->content, &item->features);
-    return known->content.margin.taught[0] ? out->both : fmin(out->both, 0);
+    return known->content.margin.taught[0] ? out->both - skew_of(&known->content.margin) : fmin(out->both, 0);
 }
 
 static double combine(const twin_mail_evidence *e, twin_mail_method method)

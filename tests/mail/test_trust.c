@@ -1,86 +1,14 @@
 /* test_trust.c — labels that contradict what is known: one is doubted, many are not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "made_mail.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/random.h"
-#include "mail/model.h"
-
-/* ---- a model, and messages of two kinds: a third of the words is of the kind, a third of all mail, a third its own */
-
-enum { WORDS = 60, OF_THE_KIND = 20, SPAM = 0, HAM = 1 };
-
-struct message {
-    uint32_t words[WORDS], windows[WORDS];
-    struct twin__mail_item item;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of one number and kind all copies have the same words but the last, and each is another message. */
-static void make(struct message *out, const struct twin__model *model, uint64_t number, unsigned kind, uint64_t copy)
-{
-    uint64_t state = 2 * number + kind;
-    for (uint32_t i = 0; i < WORDS; i++) {
-        uint32_t place = (uint32_t)twin__random_below(&state, OF_THE_KIND) + 100 * i;
-        if (i % 3 == 1)
-            place += 6000 * (kind + 1);
-        if (i % 3 == 2)
-            place = 20000 + (uint32_t)(twin__mix(number * WORDS + i) % 100000);
-        out->words[i] = place;
-        out->windows[i] = place + TWIN__FEATURE_PLACES / 2;
-    }
-    out->words[WORDS - 1] += (uint32_t)copy;
-    qsort(out->words, WORDS, sizeof out->words[0], by_place);
-    qsort(out->windows, WORDS, sizeof out->windows[0], by_place);
-    out->item = (struct twin__mail_item){ .id = twin__mix(number * 1000 + kind * 100 + copy),
-                                          .features = { .places = { out->words, out->windows },
-                                                        .counts = { WORDS, WORDS } } };
-    out->item.signature = twin__mail_sign(model->hasher, &out->item.features);
-}
-
-static void learn_copy(struct twin__model *model, uint64_t number, unsigned kind, uint64_t copy, unsigned label)
-{
-    struct message m;
-    twin_mail_effect effect;
-    make(&m, model, number, kind, copy);
-    assert_int_equal(twin__model_learn(&effect, model, &m.item, label, 1000, false), TWIN_OK);
-}
-
-static void learn(struct twin__model *model, uint64_t number, unsigned kind, unsigned label)
-{
-    learn_copy(model, number, kind, 0, label);
-}
-
-static double score(struct twin__model *model, uint64_t number, unsigned kind, uint64_t copy)
-{
-    struct message m;
-    twin_mail_verdict verdict;
-    make(&m, model, number, kind, copy);
-    twin__model_judge(&verdict, NULL, model, &m.item, TWIN_MAIL_ALL, false);
-    return verdict.log_odds;
-}
 
 static struct twin__model model;
 
 /* A model of 600 messages of each kind; every `wrong`-th is learnt under the label of the other. */
-static void begin(unsigned wrong)
+static void begin_with(unsigned wrong)
 {
-    const uint64_t key[2] = { 3, 4 };
-    unsigned label;
-    assert_int_equal(twin__model_init(&model, (twin_mail_options){ .without_texts = true }, key), TWIN_OK);
-    assert_int_equal(twin__model_add_label(&label, &model, TWIN_MAIL_GOOD, NULL), TWIN_OK); /* adds both */
-    assert_true(label == HAM && twin__model_label(&model, TWIN_MAIL_SPAM) == SPAM);
+    begin(&model);
     for (unsigned i = 0; i < 1200; i++)
         learn(&model, i, i % 2, wrong && i % wrong == 7 ? 1 - i % 2 : i % 2);
 }
@@ -104,7 +32,7 @@ static void only_what_contradicts_is_doubted(void **unused)
     double trust[TWIN_MAIL_MAX_LABELS];
     struct message m;
     twin_mail_verdict verdict;
-    begin(20);
+    begin_with(20);
     make(&m, &model, 5000, SPAM, 0);
     twin__model_judge(&verdict, NULL, &model, &m.item, TWIN_MAIL_ALL, false);
     assert_true(twin__model_trust(trust, &model, &verdict, SPAM) >= 1);
@@ -113,7 +41,7 @@ static void only_what_contradicts_is_doubted(void **unused)
     twin__model_clear(&model);
 
     /* Where labels were right so far, they are right now. */
-    begin(0);
+    begin_with(0);
     twin__model_judge(&verdict, NULL, &model, &m.item, TWIN_MAIL_ALL, false);
     verdict.evidence[0].score = 3;
     assert_true(twin__model_trust(trust, &model, &verdict, HAM) > 0.9);
@@ -125,11 +53,11 @@ static void wrong_labels_do_little_harm(void **unused)
 {
     (void)unused;
     double clean = 0, wrong = 0, turned = 0;
-    begin(0);
+    begin_with(0);
     for (uint64_t i = 0; i < 50; i++)
         clean += score(&model, 6000 + i, SPAM, 0) - score(&model, 6000 + i, HAM, 0);
     twin__model_clear(&model);
-    begin(20);
+    begin_with(20);
     for (uint64_t i = 0; i < 50; i++)
         wrong += score(&model, 6000 + i, SPAM, 0) - score(&model, 6000 + i, HAM, 0);
     double before = score(&model, 7000, SPAM, 1);
@@ -144,7 +72,7 @@ static void wrong_labels_do_little_harm(void **unused)
 static void what_is_repeated_is_believed(void **unused)
 {
     (void)unused;
-    begin(20);
+    begin_with(20);
     unsigned lessons = 0;
     for (; lessons < 20 && score(&model, 7000, SPAM, 50) > 0; lessons++) {
         learn_copy(&model, 7000, SPAM, lessons, HAM);
@@ -159,7 +87,7 @@ static void a_correction_is_believed_at_once(void **unused)
     (void)unused;
     struct message m;
     twin_mail_effect effect;
-    begin(20);
+    begin_with(20);
     assert_true(score(&model, 7000, SPAM, 1) > 0);
     make(&m, &model, 7000, SPAM, 0);
     assert_int_equal(twin__model_learn(&effect, &model, &m.item, HAM, 1000, true), TWIN_OK);

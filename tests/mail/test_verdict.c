@@ -1,0 +1,77 @@
+/* test_verdict.c — what is called spam or good when little is known of one side. */
+#include "made_mail.h"
+
+#include <string.h>
+
+enum { NEITHER = 2 }; /* the kind of messages with no words of good mail or of spam, but with those of all mail */
+
+static struct twin__model model;
+
+/* Teaches so many of each kind, mixed. */
+static void teach(uint64_t spam, uint64_t good)
+{
+    begin(&model);
+    uint64_t more = spam > good ? spam : good;
+    for (uint64_t i = 0; i < more; i++) {
+        if (i * spam / more != (i + 1) * spam / more)
+            learn(&model, i, SPAM, SPAM);
+        if (i * good / more != (i + 1) * good / more)
+            learn(&model, i, HAM, HAM);
+    }
+}
+
+/* How many of 200 new messages of a kind are called so. */
+static unsigned called(unsigned kind, const char *label)
+{
+    unsigned count = 0;
+    for (uint64_t i = 0; i < 200; i++) {
+        struct message m;
+        twin_mail_verdict verdict;
+        make(&m, &model, 10000 + i, kind, 0);
+        twin__model_judge(&verdict, NULL, &model, &m.item, TWIN_MAIL_ALL, false);
+        count += verdict.label && strcmp(verdict.label, label) == 0;
+    }
+    return count;
+}
+
+static void much_spam_and_little_good_mail_condemns_no_good_mail(void **unused)
+{
+    (void)unused;
+    for (uint64_t good = 1; good <= 16; good *= 2) {
+        teach(300, good);
+        assert_int_equal(called(HAM, "spam") + called(NEITHER, "spam"), 0);
+        twin__model_clear(&model);
+    }
+}
+
+static void much_good_mail_and_little_spam_lets_no_spam_pass(void **unused)
+{
+    (void)unused;
+    for (uint64_t spam = 1; spam <= 16; spam *= 2) {
+        teach(spam, 300);
+        assert_int_equal(called(SPAM, "ham") + called(NEITHER, "ham"), 0);
+        twin__model_clear(&model);
+    }
+}
+
+static void as_many_of_each_are_told_apart(void **unused)
+{
+    (void)unused;
+    teach(20, 20);
+    assert_true(called(SPAM, "ham") == 0 && called(HAM, "spam") == 0);
+    assert_true(called(HAM, "ham") > 100);
+    twin__model_clear(&model);
+    teach(200, 200);
+    assert_true(called(SPAM, "spam") > 100 && called(HAM, "ham") > 190);
+    twin__model_clear(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(much_spam_and_little_good_mail_condemns_no_good_mail),
+        cmocka_unit_test(much_good_mail_and_little_spam_lets_no_spam_pass),
+        cmocka_unit_test(as_many_of_each_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
