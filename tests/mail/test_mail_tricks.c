@@ -338,7 +338,7 @@ static void short_messages_among_much_spam(void **unused)
     static const char mailer[] = "X-Mailer: Quick Mail 7.0\nX-Priority: 3\nX-MSMail-Priority: Normal\n";
     assert_int_equal(twin_mail_create_in_memory(&mail, (twin_mail_options){ .key = key }), TWIN_OK);
     for (int i = 0; i < 400; i++) {
-        bool good = i % 20 == 0;
+        bool good = i % 4 == 0;
         if (good)
             write_good(words, sizeof words, (uint64_t)i, 40);
         else
@@ -354,8 +354,8 @@ static void short_messages_among_much_spam(void **unused)
     static char short_one[1024];
     snprintf(short_one, sizeof short_one,
              "%sFrom: bob@home.example\nTo: you@example.net\nSubject: a subject\nMessage-ID: <y@x>\nMIME-Version: "
-             "1.0\nContent-Type: text/plain\n\nOrder online today\n",
-             mailer);
+             "1.0\nContent-Type: text/plain\n\n%.60s\n",
+             mailer, pitch);
     twin_mail_verdict verdict = judge(read_text(short_one));
     assert_true(verdict.evidence[0].score > verdict.evidence[0].above); /* or this test shows nothing */
     assert_true(verdict.is_brief && !verdict.label);
