@@ -5,9 +5,9 @@
  *     build/release/bench_containment FILE.jsonl 0.9
  *     time build/release/twinsift pairs --threads 1 --copies none --measure containment --threshold 0.9 FILE.jsonl | wc -l
  *
- * All shingles are numbered, each has the list of its documents, and for each document the common shingles with all earlier
- * ones are counted. Prints how many pairs of distinct documents reach the threshold, which are as many as twinsift
- * prints, and the thread time of reading and of counting. Sets are in memory. */
+ * All shingles are numbered, each has the list of its documents, and for each document the common shingles with all
+ * earlier ones are counted. Prints how many pairs of distinct documents reach the threshold, which are as many as
+ * twinsift prints, and the thread time of reading and of counting. Sets are in memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

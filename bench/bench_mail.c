@@ -1,5 +1,5 @@
-/* bench_mail.c — messages per second of CPU time, on one thread, that the content evidence alone judges and learns: from a
- * message that has been read to features, score and weights.
+/* bench_mail.c — messages per second of CPU time, on one thread, that the content evidence alone judges and learns:
+ * from a message that has been read to features, score and weights.
  *
  *     build/release/bench_mail [INDEX]
  *

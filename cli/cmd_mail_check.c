@@ -151,7 +151,8 @@ static bool write_passed(twin_text raw, const twin_mail_verdict *verdict)
     return status == TWIN_OK && output_is_good();
 }
 
-/* Without a verdict the message is passed as well, without what a forger wrote: mail is not lost for want of a model. */
+/* Without a verdict the message is passed as well, without what a forger wrote: mail is not lost for want of a
+ * model. */
 static void pass_unjudged(twin_text raw)
 {
     twin_buffer out = { 0 };

@@ -42,8 +42,8 @@ static bool save(struct work *work)
     return status == TWIN_OK || refuse_status(mail_path(&work->request->mail), status, &error);
 }
 
-/* Why nothing can be learnt from it; NULL: something can. Headers and text have no zero bytes, other files have some near
- * their beginning. */
+/* Why nothing can be learnt from it; NULL: something can. Headers and text have no zero bytes, other files have some
+ * near their beginning. */
 static const char *no_message(twin_text raw)
 {
     enum { LOOKED_AT = 1024 };

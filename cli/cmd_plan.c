@@ -1,7 +1,7 @@
 /* cmd_plan.c — twinsift plan: bands, rows and hashes from the error rates you accept.
  *
- * There are four ways to ask: by two points of the S-curve, by a threshold and a number of hashes, by bands and rows, and
- * by the items of a Bloom filter. The library plans; this file refuses mixtures of the four, prints the plan, and
+ * There are four ways to ask: by two points of the S-curve, by a threshold and a number of hashes, by bands and rows,
+ * and by the items of a Bloom filter. The library plans; this file refuses mixtures of the four, prints the plan, and
  * lets gnuplot draw the curve. */
 #include "commands.h"
 #include "support/messages.h"

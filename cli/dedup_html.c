@@ -143,7 +143,8 @@ static bool is_dropped(const uint32_t *keepers, size_t document)
     return keepers[document] != document && keepers[document] != TWIN_DEDUP_NONE;
 }
 
-/* Twelve bars from the lowest similarity of a dropped document to 1. Exact copies, often most of all, are only counted. */
+/* Twelve bars from the lowest similarity of a dropped document to 1. Exact copies, often most of all, are only
+ * counted. */
 static void write_similarities(FILE *out, const struct dedup_result *result)
 {
     enum { BARS = 12 };
@@ -209,8 +210,8 @@ static size_t character_start(twin_text text, size_t at)
     return at;
 }
 
-/* A stretch that is equal: if it is long, its beginning, unless it is the first, and its end, unless it is the last. If it is
- * both, all is equal. */
+/* A stretch that is equal: if it is long, its beginning, unless it is the first, and its end, unless it is the last.
+ * If it is both, all is equal. */
 static size_t write_equal(FILE *out, twin_text text, bool first, bool last)
 {
     size_t before = first ? 0 : AROUND_BYTES, after = last ? 0 : AROUND_BYTES;
@@ -323,8 +324,8 @@ static void write_examples(FILE *out, const struct dedup_result *result)
     }
 }
 
-/* The dropped documents that are the least similar to the ones kept, of different groups: they show whether the threshold
- * is right. */
+/* The dropped documents that are the least similar to the ones kept, of different groups: they show whether the
+ * threshold is right. */
 static void write_least_similar(FILE *out, const struct dedup_result *result)
 {
     enum { EXAMPLES = 5 };

@@ -22,7 +22,8 @@ struct known {
 };
 void known_clear(struct known *known);
 
-/* Indexes that are queried with each document while the input is read; what one has stays known by the first that has it. */
+/* Indexes that are queried with each document while the input is read; what one has stays known by the first that has
+ * it. */
 struct known_request {
     const char **paths;
     size_t count;

@@ -1,5 +1,5 @@
-/* dedup_output.c — what twinsift dedup writes: kept records and groups. Every output is staged next to its final name, and
- * all of them get their names at the end: a run that fails changes nothing. */
+/* dedup_output.c — what twinsift dedup writes: kept records and groups. Every output is staged next to its final
+ * name, and all of them get their names at the end: a run that fails changes nothing. */
 #include "dedup_output.h"
 #include "dedup_paths.h"
 #include "dedup_records.h"

@@ -43,8 +43,8 @@ struct dedup_result {
  * error has been reported. */
 bool tables_have_one_header(const twin_input *input);
 
-/* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and sets
- * the ids, one per line. To `kept`, which is written whole or not at all, or, if it ends in a slash, to one file
+/* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and
+ * sets the ids, one per line. To `kept`, which is written whole or not at all, or, if it ends in a slash, to one file
  * per input in that folder; "-": to standard output; NULL: not at all.
  *
  * Writes to `groups`, unless it is NULL, a JSON line per group: the id that stays and those dropped for it, with their

@@ -1,7 +1,7 @@
 /* dedup_paths.c — where twinsift dedup writes, and that this is nothing it reads.
  *
- * Outputs are compared with everything that is read, and with each other, as files and not as names: a link is the file it
- * leads to. With -o FOLDER/ each input has an output of its own name. */
+ * Outputs are compared with everything that is read, and with each other, as files and not as names: a link is the
+ * file it leads to. With -o FOLDER/ each input has an output of its own name. */
 #include "dedup_paths.h"
 #include "dedup_output.h"
 
@@ -126,8 +126,8 @@ static bool is_good(const struct dedup_paths *paths, const struct names *read, c
     return output_is_possible(output) && is_free(paths, read, output);
 }
 
-/* An output of one input can be another input only if both have the same name, and then two outputs have it too: so each
- * is compared with its own input. */
+/* An output of one input can be another input only if both have the same name, and then two outputs have it too: so
+ * each is compared with its own input. */
 static bool outputs_are_free(const struct dedup_paths *paths, const twin_input *input, char *const *names)
 {
     struct names read = { 0 };

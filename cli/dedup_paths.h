@@ -14,8 +14,8 @@ struct dedup_paths {
     const struct request_base *base;    /* the inputs, or the files of steps, as they were given */
 };
 
-/* Whether each output has a folder, nothing that is read would be overwritten, and no two outputs are one file; on false the error has been reported.
- * To be called before anything is read: it may take hours to reach the output. */
+/* Whether each output has a folder, nothing that is read would be overwritten, and no two outputs are one file; on
+ * false the error has been reported. To be called before anything is read: it may take hours to reach the output. */
 bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input);
 
 /* The output of each input in a folder, which ends in a slash. Free it with free_names(). NULL: out of memory. */

@@ -1,7 +1,7 @@
 /* dedup_resume.c — the finished stages of a dedup in files.
  *
- * Each stage first looks for its file. If there is one that can be read, the stage is skipped; a file that cannot be read
- * is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it. */
+ * Each stage first looks for its file. If there is one that can be read, the stage is skipped; a file that cannot be
+ * read is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it. */
 #include "dedup_resume.h"
 
 #include "fingerprint.h"

@@ -1,8 +1,8 @@
 /* dedup_resume.h — the finished stages of a dedup in files, so that a run that was killed can be continued.
  *
  * The files are those of sign, band and join, in a folder of their own in the temporary folder. Its name is made from
- * everything that the result depends on: names, sizes and dates of the inputs and of the files in them, how they are read, scheme, rule. So a run finds
- * the files of an earlier one only if it would have made the same. */
+ * everything that the result depends on: names, sizes and dates of the inputs and of the files in them, how they are
+ * read, scheme, rule. So a run finds the files of an earlier one only if it would have made the same. */
 #ifndef TWIN_DEDUP_RESUME_H
 #define TWIN_DEDUP_RESUME_H
 

@@ -1,7 +1,7 @@
 /* dedup_update.c — adding to an index what was kept, so that an interrupted run can be repeated.
  *
- * dedup_update.h says in which order files appear. A run is recognised by a number, made from the inputs and the name of
- * the output, that is part of the name of its file. */
+ * dedup_update.h says in which order files appear. A run is recognised by a number, made from the inputs and the name
+ * of the output, that is part of the name of its file. */
 #include "dedup_update.h"
 
 #include "fingerprint.h"

@@ -1,9 +1,9 @@
 /* dedup_update.h — adding to an index what was kept, so that an interrupted run can be repeated.
  *
  * What is to be added is first written to a file next to the index, which gets its name, INDEX-update-RUN.jsonl, when
- * the outputs of the run have theirs. From then on the run is done but for the index: whoever updates this index next adds
- * what is in the file, again if need be, and removes it. Before that nothing has changed, neither index nor outputs.
- * So a run that was killed at any point is completed by the next, and the same command, given again, either
+ * the outputs of the run have theirs. From then on the run is done but for the index: whoever updates this index next
+ * adds what is in the file, again if need be, and removes it. Before that nothing has changed, neither index nor
+ * outputs. So a run that was killed at any point is completed by the next, and the same command, given again, either
  * does everything or finds its outputs complete. */
 #ifndef TWIN_DEDUP_UPDATE_H
 #define TWIN_DEDUP_UPDATE_H
@@ -26,7 +26,8 @@ struct update_run {
  * reported. */
 bool update_recover(bool *is_done, struct update_run *run);
 
-/* Writes what is kept to the file, which has no name yet; it ends with update_finish(), or with output_file_abandon(). */
+/* Writes what is kept to the file, which has no name yet; it ends with update_finish(), or with
+ * output_file_abandon(). */
 bool update_write(struct output_file *file, const struct update_run *run, const struct dedup_result *result);
 
 /* When the outputs are there: gives the file its name, adds what is in it, and removes it. */

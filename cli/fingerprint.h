@@ -1,4 +1,5 @@
-/* fingerprint.h — a number for the state of files, so that a run can be recognised as the repetition of an earlier one. */
+/* fingerprint.h — a number for the state of files, so that a run can be recognised as the repetition of an earlier
+ * one. */
 #ifndef TWIN_FINGERPRINT_H
 #define TWIN_FINGERPRINT_H
 
@@ -9,8 +10,8 @@
 /* Adds bytes to the number. */
 void fingerprint_add(uint64_t *number, const void *bytes, size_t length);
 
-/* Adds name, inode, size and time of the last change of a file; of a folder those of all that is in it. False, with errno:
- * some of it is not there, and only the names have been added. */
+/* Adds name, inode, size and time of the last change of a file; of a folder those of all that is in it. False, with
+ * errno: some of it is not there, and only the names have been added. */
 bool fingerprint_add_file(uint64_t *number, const char *name);
 
 #endif

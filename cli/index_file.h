@@ -29,8 +29,8 @@ twin_input *index_inputs(struct shared_options *shared, const twin_index *index,
 /* Prints what was added and replaced, or removed. */
 void print_change(const struct shared_options *shared, const twin_index_change *change, bool removing);
 
-/* Warns that similarities are estimates, if they are; and that matches may be missed if the threshold, unless 0, is below
- * that for which the index was planned, and how many are. */
+/* Warns that similarities are estimates, if they are; and that matches may be missed if the threshold, unless 0, is
+ * below that for which the index was planned, and how many are. */
 void remark_answers(const char *path, const twin_index *index, double threshold);
 
 /* --threshold, or 0, the index's own. */

@@ -1,16 +1,16 @@
 /* mail_bulk.c — messages are gathered, read and judged by several threads, and handed on in their order.
  *
- * One thread reads files into a batch. When it is full the workers take its messages, each with a reader and a handle of the
- * model of its own, and every message has a place for its verdict. So the results are the same for any number of
- * workers. */
+ * One thread reads files into a batch. When it is full the workers take its messages, each with a reader and a handle
+ * of the model of its own, and every message has a place for its verdict. So the results are the same for any number
+ * of workers. */
 #include "mail_bulk.h"
 
 #include "support/messages.h"
 
 #include <stdlib.h>
 
-/* Of a batch, and how many messages a worker takes at a time. A batch of a megabyte is still in the cache when it is judged;
- * larger ones take more time, for the memory that is touched first. */
+/* Of a batch, and how many messages a worker takes at a time. A batch of a megabyte is still in the cache when it is
+ * judged; larger ones take more time, for the memory that is touched first. */
 enum { MESSAGES = 1024, BYTES = 1 << 20, PIECE = 4 };
 
 struct entry {

@@ -4,8 +4,8 @@
 
 #include "mail_model.h"
 
-/* Called with each verdict in turn, by the thread that began; `mail` knows what it refers to. False, after reporting an error,
- * stops. */
+/* Called with each verdict in turn, by the thread that began; `mail` knows what it refers to. False, after reporting
+ * an error, stops. */
 typedef bool mail_bulk_visit(void *context, twin_mail *mail, const twin_mail_verdict *verdict, twin_text path);
 
 /* Checks the messages that the arguments name. On false the error has been reported. */

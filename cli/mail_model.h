@@ -54,8 +54,8 @@ const char *mail_path(const struct mail_request *request);
 /* Called with each message; false, after reporting an error, stops. `path` is where it was read. */
 typedef bool mail_visit(void *context, const twin_message *message, twin_text path);
 
-/* Reads the messages that the arguments from `first` on name, or standard input if there are none. Returns how many were
- * read; on a negative number the error has been reported. */
+/* Reads the messages that the arguments from `first` on name, or standard input if there are none. Returns how many
+ * were read; on a negative number the error has been reported. */
 int64_t mail_each(struct mail_request *request, size_t first, mail_visit *visit, void *context);
 
 /* The same with the bytes of each message, which live until the visit ends. */

@@ -1,9 +1,9 @@
 /* mail_program.c — the commands of mail run in a program of their own.
  *
- * What reads mail needs GMime, and with it some twenty shared libraries, which take longer to load than most commands run. So
- * twinsift is linked without them. It knows the commands of mail, their options and their help, and gives way to
- * twinsift-mail when one is to be run: the same program, linked with what reads mail. That one is beside the file of
- * this program, as in a build folder, or in the folder of its kind (libexec), as it is installed. */
+ * What reads mail needs GMime, and with it some twenty shared libraries, which take longer to load than most commands
+ * run. So twinsift is linked without them. It knows the commands of mail, their options and their help, and gives way
+ * to twinsift-mail when one is to be run: the same program, linked with what reads mail. That one is beside the file
+ * of this program, as in a build folder, or in the folder of its kind (libexec), as it is installed. */
 #include "mail_program.h"
 
 #include "support/messages.h"

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Before a command of mail: true if this program can read mail, or was built without it, which the command then reports.
- * Else runs the one that can, with the arguments of main(), and does not return unless that fails: then the error has
- * been reported. */
+/* Before a command of mail: true if this program can read mail, or was built without it, which the command then
+ * reports. Else runs the one that can, with the arguments of main(), and does not return unless that fails: then the
+ * error has been reported. */
 bool mail_program_enter(char **arguments);
 
 #endif

@@ -1,7 +1,7 @@
 /* pairs_report.c — what a run of twinsift pairs reports after the pairs: its audit and its statistics.
  *
- * Both go to standard error, as lines for people or, with --json, as objects; the object of the audit follows the pairs,
- * because it is a result. */
+ * Both go to standard error, as lines for people or, with --json, as objects; the object of the audit follows the
+ * pairs, because it is a result. */
 #include "pairs_run.h"
 #include "support/messages.h"
 #include "support/record.h"

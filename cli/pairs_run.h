@@ -47,8 +47,8 @@ static inline bool by_edits(const struct pairs_run *run)
 /* pairs_report.c: prints what --audit and --stats ask for. */
 void print_reports(const struct pairs_run *run);
 
-/* pairs_against.c: pairs of the documents of an input and those of an index, which is the one of --against. Returns the exit
- * status. */
+/* pairs_against.c: pairs of the documents of an input and those of an index, which is the one of --against. Returns
+ * the exit status. */
 int print_pairs_of_index(const struct pairs_request *request);
 
 #endif

@@ -1,8 +1,9 @@
 /* show_diff.c — prints what two texts have in common and where they differ.
  *
- * A span is printed piece by piece. A piece is what is between white space; a wide character (Chinese, Japanese, Korean) is
- * a piece of its own, and what does not fit into a line is cut. Lines are broken between pieces. Side by side, a line of the left and one of the right text are filled at the same time: what is equal is added to both, and when
- * either is full both are printed, so that equal words stay next to each other. */
+ * A span is printed piece by piece. A piece is what is between white space; a wide character (Chinese, Japanese,
+ * Korean) is a piece of its own, and what does not fit into a line is cut. Lines are broken between pieces. Side by
+ * side, a line of the left and one of the right text are filled at the same time: what is equal is added to both, and
+ * when either is full both are printed, so that equal words stay next to each other. */
 #include "show_diff.h"
 
 #include "support/escape.h"

@@ -26,8 +26,8 @@ struct steps {
     twin_collection *collection;
 };
 
-/* Opens the arguments, and reads the signatures as a collection. `kinds` are those that are wanted beside signatures, as
- * 1 << kind. On false the error has been reported; call steps_clear() in any case. */
+/* Opens the arguments, and reads the signatures as a collection. `kinds` are those that are wanted beside signatures,
+ * as 1 << kind. On false the error has been reported; call steps_clear() in any case. */
 bool steps_open(struct steps *out, const struct shared_options *shared, unsigned kinds, twin_exec exec,
                 twin_progress progress);
 void steps_clear(struct steps *steps);
@@ -40,7 +40,8 @@ void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, t
 /* Appends the note of the inputs, which are the arguments. */
 bool steps_note(twin_buffer *out, const struct shared_options *shared);
 
-/* Whether an output was given, can be written, and is not one of the arguments; on false the error has been reported. */
+/* Whether an output was given, can be written, and is not one of the arguments; on false the error has been
+ * reported. */
 bool steps_output_is_good(const char *output, const struct request_base *base);
 
 /* Write a file of one of the kinds, whole or not at all; on false the error has been reported. */

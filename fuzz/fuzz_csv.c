@@ -1,5 +1,6 @@
-/* fuzz_csv.c — any bytes as a table: chunks of any size give the same documents, each can be fetched again, and a slow
- * parser, which looks at one byte after the other, finds the same texts. The first byte selects the chunk size and whether there is a limit. */
+/* fuzz_csv.c — any bytes as a table: chunks of any size give the same documents, each can be fetched again, and a
+ * slow parser, which looks at one byte after the other, finds the same texts. The first byte selects the chunk size
+ * and whether there is a limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* fuzz_damage.c — a small real index with some bytes changed: opened, checked and queried, it gives the right answer or is
- * refused. (Several changes together may make another index that is whole; then it must only be readable.)
+/* fuzz_damage.c — a small real index with some bytes changed: opened, checked and queried, it gives the right answer
+ * or is refused. (Several changes together may make another index that is whole; then it must only be readable.)
  *
- * The input is a list of changes, four bytes each: three that choose a place in the file, one that is XORed into it. The
- * file is made once, so the same input always gives the same damage. */
+ * The input is a list of changes, four bytes each: three that choose a place in the file, one that is XORed into it.
+ * The file is made once, so the same input always gives the same damage. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

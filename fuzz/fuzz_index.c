@@ -1,7 +1,8 @@
 /* fuzz_index.c — the records of an index: any bytes are a usable record or are refused; and any file is refused or has
  * the pages it needs.
  *
- * The first byte selects what the others are: a format, counts, a document, a set, items, a text, a run, a block, or a file. */
+ * The first byte selects what the others are: a format, counts, a document, a set, items, a text, a run, a block, or
+ * a file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

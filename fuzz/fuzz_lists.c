@@ -1,5 +1,5 @@
-/* fuzz_lists.c — any bytes as the small files that options and standard input take: a key, stop words, a list of ids. Each
- * word is in the file and ends where a line does; ids that are printed are read again. */
+/* fuzz_lists.c — any bytes as the small files that options and standard input take: a key, stop words, a list of ids.
+ * Each word is in the file and ends where a line does; ids that are printed are read again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

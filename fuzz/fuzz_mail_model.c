@@ -1,8 +1,8 @@
-/* fuzz_mail_model.c — a small real mail model with some bytes changed: it gives the right verdicts or is refused. (Several
- * changes together may make another model that is whole; then it must only be usable.)
+/* fuzz_mail_model.c — a small real mail model with some bytes changed: it gives the right verdicts or is refused.
+ * (Several changes together may make another model that is whole; then it must only be usable.)
  *
- * The input is a list of changes, four bytes each: three that choose a place in the file, one that is XORed into it. The
- * places are those whose bytes are not zero, which is where there is something to damage. */
+ * The input is a list of changes, four bytes each: three that choose a place in the file, one that is XORed into it.
+ * The places are those whose bytes are not zero, which is where there is something to damage. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fuzz_mail_sketches.c — sketches of another site: any bytes are imported or refused, and the model stays usable.
  *
- * Whoever has the key can write what the key protects, so the input gets the right check values: the head's, and the last
- * one. What is imported is exported again and must be accepted by an empty model. */
+ * Whoever has the key can write what the key protects, so the input gets the right check values: the head's, and the
+ * last one. What is imported is exported again and must be accepted by an empty model. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

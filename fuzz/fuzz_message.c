@@ -1,7 +1,7 @@
 /* fuzz_message.c — any bytes are a message.
  *
- * What is read is valid UTF-8, within the limits, and the same whatever was read before. A message that is passed on has
- * the same body. */
+ * What is read is valid UTF-8, within the limits, and the same whatever was read before. A message that is passed on
+ * has the same body. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +102,8 @@ static void judge(const twin_message *message, bool spam)
     require(verdict.label && strcmp(verdict.label, label) == 0);
 }
 
-/* What is passed on as it is. Behind a line that is no header forged headers are removed, up to the first empty line. */
+/* What is passed on as it is. Behind a line that is no header forged headers are removed, up to the first empty
+ * line. */
 static twin_text untouched(const twin_message *message)
 {
     const char *begin = message->raw.bytes + message->header_length, *end = message->raw.bytes + message->raw.length;

@@ -1,5 +1,6 @@
-/* fuzz_steps.c — any bytes as a file of signatures, candidates or pairs, with a checksum that is right: an error or something
- * that can be used without going astray. The first byte selects the kind; the fingerprint, too, is made right. */
+/* fuzz_steps.c — any bytes as a file of signatures, candidates or pairs, with a checksum that is right: an error or
+ * something that can be used without going astray. The first byte selects the kind; the fingerprint, too, is made
+ * right. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

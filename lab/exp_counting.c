@@ -1,7 +1,8 @@
 /* exp_counting.c — counting: errors of counts, removal and overflow of counting filters.
  *
- * Counting filters are those of the Aveiro notes. Three parts: how often a count is too high (theory: the false-positive rate);
- * that removing items leaves the others unharmed; and that saturated cells stay saturated, so nothing is lost. */
+ * Counting filters are those of the Aveiro notes. Three parts: how often a count is too high (theory: the
+ * false-positive rate); that removing items leaves the others unharmed; and that saturated cells stay saturated, so
+ * nothing is lost. */
 #include "lab.h"
 
 #include <math.h>

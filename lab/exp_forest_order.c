@@ -1,7 +1,7 @@
 /* exp_forest_order.c — forest-order: how far the order in which an LSH forest returns strings is from the true one.
  *
- * Repeats an experiment of Sokolov 2007 (forests.h): the generalised Kendall distance between S, or what filters by level
- * leave of it, and the strings sorted by their true edit distance. */
+ * Repeats an experiment of Sokolov 2007 (forests.h): the generalised Kendall distance between S, or what filters by
+ * level leave of it, and the strings sorted by their true edit distance. */
 #include "forests.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* exp_forest_precision.c — forest-precision: the share of what an LSH forest returns that is near the query.
  *
- * Repeats an experiment of Sokolov 2007 (forests.h): the share of S within 126 edits of the query, for forests of 1 to 20
- * trees, next to the paper's table. Several ways to fill S are measured, and several ways to keep the length of
+ * Repeats an experiment of Sokolov 2007 (forests.h): the share of S within 126 edits of the query, for forests of 1
+ * to 20 trees, next to the paper's table. Several ways to fill S are measured, and several ways to keep the length of
  * edited strings, because the paper leaves both open. */
 #include "forests.h"
 

@@ -1,8 +1,8 @@
 /* exp_mail_share.c — mail-share: two sites that exchange sketches of what they have learnt.
  *
- * The closing idea of Sokolov 2007: sites share the hash vectors of spam, not the mail. The messages of trec07p go to two
- * sites in turn. Each judges its own, learns them, and now and then sends sketches to the other, which remembers their
- * signatures and senders. Both share a key; no text is exchanged. The same is done without the exchange. */
+ * The closing idea of Sokolov 2007: sites share the hash vectors of spam, not the mail. The messages of trec07p go to
+ * two sites in turn. Each judges its own, learns them, and now and then sends sketches to the other, which remembers
+ * their signatures and senders. Both share a key; no text is exchanged. The same is done without the exchange. */
 #include "mail.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* exp_mail_split.c — mail-enron and mail-threshold: one half of Enron-Spam is learnt, the other judged.
  *
- * Repeats the experiment of Martins and Jesus 2015. They learnt the spam of parts 2, 4 and 6 and judged the spam of parts
- * 1, 3 and 5 and the good mail of parts 2, 4 and 6 (docs/decisions/0110-published-mail-filters.md). Our model also learns
- * good mail, so that it judges the good mail of the other parts, whose owners it has never seen. */
+ * Repeats the experiment of Martins and Jesus 2015. They learnt the spam of parts 2, 4 and 6 and judged the spam of
+ * parts 1, 3 and 5 and the good mail of parts 2, 4 and 6 (docs/decisions/0110-published-mail-filters.md). Our model
+ * also learns good mail, so that it judges the good mail of the other parts, whose owners it has never seen. */
 #include "mail.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* exp_mail_trec.c — mail-trec, mail-forest and mail-robust: messages of trec07p in order, judged and then learnt.
  *
- * The first compares all methods on the same messages, the second forests of 1 to 200 trees, the third what wrong, few and
- * late labels cost. Each is a list of trials (mail.h) and claims about their measures. */
+ * The first compares all methods on the same messages, the second forests of 1 to 200 trees, the third what wrong,
+ * few and late labels cost. Each is a list of trials (mail.h) and claims about their measures. */
 #include "mail.h"
 
 #include <math.h>

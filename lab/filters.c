@@ -15,8 +15,8 @@ static struct theory classic(twin_bloom_shape shape, double items)
     return (struct theory){ pow(fill, k), slope * slope * fill_variance };
 }
 
-/* A block of k lanes of w cells holds a Poisson number of items, i; it answers yes with probability (1 - (1 - 1/w)^i)^k. Items are
- * a fixed number in all, so what is linear in i does not vary. */
+/* A block of k lanes of w cells holds a Poisson number of items, i; it answers yes with probability (1 - (1 -
+ * 1/w)^i)^k. Items are a fixed number in all, so what is linear in i does not vary. */
 static struct theory blocks(twin_bloom_shape shape, double items)
 {
     double k = 8, w = 64, count = (double)shape.cells / (k * w), mean = items / count;

@@ -1,7 +1,8 @@
 /* forests.h — the strings and forests of two experiments of Sokolov 2007.
  *
- * 2,200 strings are random edits of a centre, which is the query; S is the list of strings that a forest returns, deepest
- * level first. The paper's tables can be read in several ways, so several ways to fill S are measured (enum reading). */
+ * 2,200 strings are random edits of a centre, which is the query; S is the list of strings that a forest returns,
+ * deepest level first. The paper's tables can be read in several ways, so several ways to fill S are measured (enum
+ * reading). */
 #ifndef TWIN_LAB_FORESTS_H
 #define TWIN_LAB_FORESTS_H
 

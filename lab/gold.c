@@ -1,8 +1,8 @@
 /* gold.c — ground truth: all pairs of texts with at least a given indel ratio.
  *
- * An insertion or deletion changes one letter of a text's bag of letters, and at most three entries of its bag of letter
- * pairs. Texts whose bags differ by more than the cut-off allows are skipped without a comparison, and no pair is lost.
- * The result is cached in a file. */
+ * An insertion or deletion changes one letter of a text's bag of letters, and at most three entries of its bag of
+ * letter pairs. Texts whose bags differ by more than the cut-off allows are skipped without a comparison, and no pair
+ * is lost. The result is cached in a file. */
 #include "texts.h"
 
 #include <errno.h>

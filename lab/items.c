@@ -40,7 +40,8 @@ static size_t draw_string(char *out, uint64_t *state)
     return length;
 }
 
-/* Inserts a hash into an open-addressing table whose size is a power of two; false when it is present. 0 means empty. */
+/* Inserts a hash into an open-addressing table whose size is a power of two; false when it is present. 0 means
+ * empty. */
 static bool put(uint64_t *table, size_t mask, uint64_t hash)
 {
     size_t slot = hash & mask;

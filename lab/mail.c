@@ -1,7 +1,7 @@
 /* mail.c — corpora of mail for the experiments, and filters tried on them.
  *
- * Corpora and trials are those of 'twinsift mail eval' (support/mail_corpus, support/mail_trial). Here trials run next to
- * each other, one per worker, and their measures become tables and curves. */
+ * Corpora and trials are those of 'twinsift mail eval' (support/mail_corpus, support/mail_trial). Here trials run
+ * next to each other, one per worker, and their measures become tables and curves. */
 #include "mail.h"
 
 #include <math.h>

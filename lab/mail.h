@@ -5,8 +5,8 @@
 #include "lab.h"
 #include "support/mail_trial.h"
 
-/* Reads the first messages of DATA/trec07p-25k; 0: all. The three labels that are known to be wrong are right for judging if
- * `corrected`. Returns false, and prints why, when it does not exist. */
+/* Reads the first messages of DATA/trec07p-25k; 0: all. The three labels that are known to be wrong are right for
+ * judging if `corrected`. Returns false, and prints why, when it does not exist. */
 bool mail_read_trec(struct mail_corpus *out, struct lab *lab, size_t most, bool corrected);
 
 /* Reads the folder DATA/NAME, in the order in which messages were received. */

@@ -1,7 +1,7 @@
 /* main.c — the table of experiments, and the command line that selects them.
  *
- * The frame of commands is that of twinsift (cli/support), with one command. Experiments run one after the other; the exit
- * status says whether all their claims held. */
+ * The frame of commands is that of twinsift (cli/support), with one command. Experiments run one after the other; the
+ * exit status says whether all their claims held. */
 #include "support/command.h"
 #include "support/results.h"
 #include "support/shared_options.h"

@@ -1,7 +1,7 @@
 /* reuters.c — the texts of Reuters-21578.
  *
- * The collection is 22 SGML files. Only the TEXT elements are wanted, so tags and entities are removed by hand; the pairs
- * of texts with scores that experiments compare are here too. */
+ * The collection is 22 SGML files. Only the TEXT elements are wanted, so tags and entities are removed by hand; the
+ * pairs of texts with scores that experiments compare are here too. */
 #include "texts.h"
 
 #include <errno.h>

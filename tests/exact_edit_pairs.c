@@ -1,11 +1,13 @@
-/* exact_edit_pairs.c — all pairs of texts with at least an indel ratio, by exhaustive comparison: the ground truth for tests.
+/* exact_edit_pairs.c — all pairs of texts with at least an indel ratio, by exhaustive comparison: the ground truth
+ * for tests.
  *
  *     exact_edit_pairs FILE.jsonl RATIO
  *
  * It shares no code with the library: its own reader, good for lines {"id": "…", "text": "…"} of ASCII, and a longest
- * common subsequence of its own (Allison, Dix 1986: a row of the table as the bits of long numbers), which main() first
- * holds against the textbook table. Texts are sorted by length; a pair is passed over when its lengths, or the counts of
- * its characters, already show that it is too far apart. Prints pairs as twinsift pairs --copies all does, in that order. */
+ * common subsequence of its own (Allison, Dix 1986: a row of the table as the bits of long numbers), which main()
+ * first holds against the textbook table. Texts are sorted by length; a pair is passed over when its lengths, or the
+ * counts of its characters, already show that it is too far apart. Prints pairs as twinsift pairs --copies all does,
+ * in that order. */
 #include <stdint.h>
 
 #include "slow_reader.h"

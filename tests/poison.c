@@ -1,11 +1,12 @@
-/* poison.c — writes documents that attack a hash that is public: xxh3 with seed 1, which was the default of every index.
+/* poison.c — writes documents that attack a hash that is public: xxh3 with seed 1, which was the default of every
+ * index.
  *
  *     poison bands 64 | 35    20 unrelated documents with 45 characters in common that own the slots of the first band, of
  *                             signatures of whole hashes (pairs) or of their leading 35 bits (an index that keeps sets)
  *     poison bits             two documents without a common word whose words agree in the leading 35 bits of their hashes
  *
- * Both are found by trial: of many random shingles the ones with the least values in a slot, and of many random words those
- * whose hashes agree. Against another seed, or a key, neither does any harm. */
+ * Both are found by trial: of many random shingles the ones with the least values in a slot, and of many random words
+ * those whose hashes agree. Against another seed, or a key, neither does any harm. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* escape.c — ids, names and texts from strangers, made safe to print.
  *
- * All walk over characters of UTF-8, and over maximal ill-formed sequences between them; they differ in what they escape
- * and how. */
+ * All walk over characters of UTF-8, and over maximal ill-formed sequences between them; they differ in what they
+ * escape and how. */
 #include "escape.h"
 
 /* The length of the character at p if it is well-formed UTF-8 (Unicode, table 3-7). Else *valid is false, and the

@@ -18,8 +18,8 @@ void escape_tsv(FILE *out, const char *bytes, size_t length);
 /* The reverse of escape_tsv(), in place: each \\xHH becomes a byte. Returns the length. */
 size_t unescape_tsv(char *bytes, size_t length);
 
-/* Text of an HTML page: markup is escaped; control characters but line ends and tabs, and bytes that are not UTF-8, become
- * U+FFFD. */
+/* Text of an HTML page: markup is escaped; control characters but line ends and tabs, and bytes that are not UTF-8,
+ * become U+FFFD. */
 void escape_html(FILE *out, const char *bytes, size_t length);
 
 /* A message: each byte of a control character, and each byte that is not UTF-8, becomes \xHH. */

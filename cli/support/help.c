@@ -1,6 +1,7 @@
 /* help.c — --help, printed from the tables of commands and options.
  *
- * Text is wrapped at a fixed width, not at that of the terminal, so that the tests and the manual see the same lines. */
+ * Text is wrapped at a fixed width, not at that of the terminal, so that the tests and the manual see the same
+ * lines. */
 #include "command.h"
 
 #include <stdio.h>

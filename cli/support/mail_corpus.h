@@ -1,8 +1,8 @@
 /* mail_corpus.h — messages with known labels, in order: by the index of a TREC corpus, or in folders.
  *
- * An index has a line per message, "JUDGEMENT PATH", with the path relative to the index. The case of the judgement says
- * what is done: spam and ham are judged and learnt, Spam and Ham only judged, SPAM and HAM only learnt; unknown is judged
- * and its judgement not counted.
+ * An index has a line per message, "JUDGEMENT PATH", with the path relative to the index. The case of the judgement
+ * says what is done: spam and ham are judged and learnt, Spam and Ham only judged, SPAM and HAM only learnt; unknown
+ * is judged and its judgement not counted.
  *
  * In folders a message is a file, and the folder it is in has its label in its name: "spam", "easy-ham-1". Folders that
  * are together in one are a part of the corpus. */

@@ -1,7 +1,7 @@
 /* mail_trial.c — a mail filter tried on a corpus.
  *
- * A trial visits the lines of a corpus in some order, and judges or learns the message of each. The filter is a model of
- * the library or one of the published filters that it is compared with. The same seed gives the same trial. */
+ * A trial visits the lines of a corpus in some order, and judges or learns the message of each. The filter is a model
+ * of the library or one of the published filters that it is compared with. The same seed gives the same trial. */
 #include "mail_trial.h"
 
 #include "messages.h"

@@ -1,4 +1,5 @@
-/* mail_trial.h — a mail filter tried on a corpus: message by message in order, or one half learnt and the other judged. */
+/* mail_trial.h — a mail filter tried on a corpus: message by message in order, or one half learnt and the other
+ * judged. */
 #ifndef TWIN_SUPPORT_MAIL_TRIAL_H
 #define TWIN_SUPPORT_MAIL_TRIAL_H
 
@@ -45,9 +46,9 @@ void trial_outcome_clear(struct trial_outcome *outcome);
 bool trial_play(struct trial_outcome *out, const struct trial_filter *filter, const struct mail_corpus *corpus,
                 const struct trial_options *options);
 
-/* Learns a half of the corpus in a random order, then judges the other: of several parts every second one is learnt, of
- * one part a random half. A published filter, which learns spam only, judges the good mail of the parts that are learnt,
- * as Martins and Jesus 2015 did. */
+/* Learns a half of the corpus in a random order, then judges the other: of several parts every second one is learnt,
+ * of one part a random half. A published filter, which learns spam only, judges the good mail of the parts that are
+ * learnt, as Martins and Jesus 2015 did. */
 bool trial_split(struct trial_outcome *out, const struct trial_filter *filter, const struct mail_corpus *corpus,
                  const struct trial_options *options);
 

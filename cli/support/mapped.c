@@ -1,7 +1,7 @@
 /* mapped.c — files that are mapped into memory and become shorter.
  *
- * Reading a page of a mapped file that is not there any more raises SIGBUS, in whichever thread reads it. The handler may
- * call little, so it finds the name of the file in /proc/self/maps with read() alone, writes one sentence and
+ * Reading a page of a mapped file that is not there any more raises SIGBUS, in whichever thread reads it. The handler
+ * may call little, so it finds the name of the file in /proc/self/maps with read() alone, writes one sentence and
  * ends the process. A program may do that; the library must not. */
 #include "mapped.h"
 

@@ -9,8 +9,8 @@
 
 #include "terminal.h"
 
-/* Exit statuses. A command that answers yes or no exits EXIT_YES or EXIT_NO, batch work EXIT_DONE. EXIT_SKIPPED: the work
- * is done, but documents were skipped; only with --fail-on-skipped. */
+/* Exit statuses. A command that answers yes or no exits EXIT_YES or EXIT_NO, batch work EXIT_DONE. EXIT_SKIPPED: the
+ * work is done, but documents were skipped; only with --fail-on-skipped. */
 enum { EXIT_DONE = 0, EXIT_YES = 0, EXIT_NO = 1, EXIT_ERROR = 2, EXIT_SKIPPED = 3 };
 
 /* Sets the name at the beginning of every message from now on. It is borrowed. */

@@ -161,8 +161,8 @@ static bool is_same_file(const struct stat *known, int fd)
     return fstat(fd, &other) == 0 && other.st_dev == known->st_dev && other.st_ino == known->st_ino;
 }
 
-/* Where the shell has sent standard output or error, by the name of /dev/stdout or its own: a file put in its place would
- * not have what is written there besides. -1: neither. */
+/* Where the shell has sent standard output or error, by the name of /dev/stdout or its own: a file put in its place
+ * would not have what is written there besides. -1: neither. */
 static int standard_stream(const struct stat *known)
 {
     if (is_same_file(known, STDOUT_FILENO))

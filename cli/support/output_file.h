@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do that, so
- * that nothing is left behind however the program ends; else it has another name, and a signal that ends the program
- * removes it. What is not a regular file, such as /dev/stdout, is written directly. */
+/* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do
+ * that, so that nothing is left behind however the program ends; else it has another name, and a signal that ends the
+ * program removes it. What is not a regular file, such as /dev/stdout, is written directly. */
 struct output_file {
     char *path;      /* the final name */
     char *temporary; /* the present name, or the one it has for a moment; NULL: written directly */
@@ -23,7 +23,8 @@ bool output_file_open(struct output_file *out, const char *path);
  * reported and the file is gone. */
 bool output_file_close(struct output_file *output);
 
-/* Closes the file, unless it is closed, and gives it its name; on false the error has been reported and the file is gone. */
+/* Closes the file, unless it is closed, and gives it its name; on false the error has been reported and the file is
+ * gone. */
 bool output_file_finish(struct output_file *output);
 
 /* Closes and removes it; nothing, if it is gone. */

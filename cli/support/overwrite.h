@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether writing `output` would overwrite what is read: one of these files, or a file in one of these folders. Then the
- * error has been reported. */
+/* Whether writing `output` would overwrite what is read: one of these files, or a file in one of these folders. Then
+ * the error has been reported. */
 bool overwrites_input(const char *output, const char *const *inputs, size_t count);
 
 /* Whether two names are of one file, which need not exist yet, or both standard output, "-". Devices may have two. */
 bool is_same_output(const char *a, const char *b);
 
-/* Whether there is a folder to write the file to, and its name promises no compression but .gz and .zst, so that a long run
- * does not fail in the end; false: the error has been reported. A name that ends in a slash is that of a folder, which may
- * be created. */
+/* Whether there is a folder to write the file to, and its name promises no compression but .gz and .zst, so that a
+ * long run does not fail in the end; false: the error has been reported. A name that ends in a slash is that of a
+ * folder, which may be created. */
 bool output_is_possible(const char *output);
 
 #endif

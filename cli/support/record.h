@@ -5,7 +5,8 @@
  *     record_fixed(&record, "similarity", 0.8, 4);
  *     record_end(&record);
  *
- * prints "ID<TAB>0.8000" or {"a":"ID","similarity":0.8000}. Names appear in JSON only; so do lists and objects inside. */
+ * prints "ID<TAB>0.8000" or {"a":"ID","similarity":0.8000}. Names appear in JSON only; so do lists and objects
+ * inside. */
 #ifndef TWIN_SUPPORT_RECORD_H
 #define TWIN_SUPPORT_RECORD_H
 

@@ -14,8 +14,8 @@ bool results_open(const struct shared_options *shared);
 
 FILE *results(void);
 
-/* Whether all results could be written so far. Call it right after printing: it keeps errno's reason, which close_output()
- * reports. */
+/* Whether all results could be written so far. Call it right after printing: it keeps errno's reason, which
+ * close_output() reports. */
 bool output_is_good(void);
 
 /* Closes the output and returns `status`, or reports the loss and returns EXIT_ERROR. */

@@ -81,8 +81,8 @@ bool search_options_finish(struct shared_options *shared)
     return choose_hash(shared);
 }
 
-/* Containment is found without signatures. A few slots remain: those of similar documents are compared by what most of them
- * have, and slots show which are. */
+/* Containment is found without signatures. A few slots remain: those of similar documents are compared by what most
+ * of them have, and slots show which are. */
 static void leave_bands(twin_scheme *scheme, const struct shared_options *shared)
 {
     enum { FEW_SLOTS = 16 };

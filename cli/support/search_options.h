@@ -12,11 +12,12 @@
  * On false the error has been reported. */
 bool search_options_finish(struct shared_options *shared);
 
-/* The scheme of the options for this measure: plans bands and rows, unless they are given. Reports options that have no effect,
- * and a plan that misses pairs at the threshold. On false the error has been reported. */
+/* The scheme of the options for this measure: plans bands and rows, unless they are given. Reports options that have
+ * no effect, and a plan that misses pairs at the threshold. On false the error has been reported. */
 bool complete_scheme(twin_scheme *out, const struct shared_options *shared, twin_measure measure);
 
-/* Reads the file of --stop-words, if it was given, into `list`, which must outlive the scheme; clear it also on false. */
+/* Reads the file of --stop-words, if it was given, into `list`, which must outlive the scheme; clear it also on
+ * false. */
 bool load_stop_words(struct shared_options *shared, struct word_list *list);
 
 #endif

@@ -75,7 +75,8 @@ struct shared_options {
 /* The rows of the shared options. */
 extern const struct option_row shared_option_rows[];
 
-/* The executor that --executor and --threads ask for, or else TWINSIFT_THREADS. On false the error has been reported. */
+/* The executor that --executor and --threads ask for, or else TWINSIFT_THREADS. On false the error has been
+ * reported. */
 bool make_exec(twin_exec *out, const struct shared_options *shared);
 
 #endif

@@ -1,8 +1,9 @@
 /* bands.h — LSH by banding: signatures become candidate pairs.
  *
  * The slots of a signature are cut into b bands of r rows; documents that agree in all rows of a band are candidates.
- * With Jaccard similarity J that happens with probability 1 - (1 - J^r)^b. The buckets of a band, documents that agree in
- * it, are found by sorting, one band after another, so that memory is two numbers per document and worker. */
+ * With Jaccard similarity J that happens with probability 1 - (1 - J^r)^b. The buckets of a band, documents that
+ * agree in it, are found by sorting, one band after another, so that memory is two numbers per document and
+ * worker. */
 #ifndef TWINSIFT_BANDS_H
 #define TWINSIFT_BANDS_H
 
@@ -31,8 +32,8 @@ typedef struct twin_band_options {
 /* Called with a candidate pair, a < b. */
 typedef void twin_pair_visit(void *context, uint32_t a, uint32_t b, int worker);
 
-/* Calls `visit` once for every candidate pair, in unspecified order, from all workers of `exec`. TWIN_EINVAL when the plan
- * needs more slots than there are. */
+/* Calls `visit` once for every candidate pair, in unspecified order, from all workers of `exec`. TWIN_EINVAL when the
+ * plan needs more slots than there are. */
 TWIN_API twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
                                       twin_pair_visit *visit, void *context, twin_progress progress);
 
@@ -44,8 +45,8 @@ TWIN_API twin_status twin_bands_pairs(twin_signatures signatures, twin_band_opti
  * equal keys. The signature has at least bands·rows slots. TWIN_EINVAL when the plan has no bands or no rows. */
 TWIN_API twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan plan);
 
-/* The buckets of a collection, stored for queries with further signatures: eight bytes per band and document. It borrows
- * the signatures. Any number of threads may query at once. */
+/* The buckets of a collection, stored for queries with further signatures: eight bytes per band and document. It
+ * borrows the signatures. Any number of threads may query at once. */
 typedef struct twin_bands twin_bands;
 TWIN_API twin_status twin_bands_create(twin_bands **out, twin_signatures signatures, twin_band_options options,
                                        twin_exec exec);

@@ -7,8 +7,8 @@
  * A cell is one bit, or, in a counting filter, a counter of 4, 8 or 16 bits. Counters never wrap: a
  * saturated one stays so, also when items are removed, so that it causes no false negative.
  *
- * Two layouts. Blocks put the 8 cells of an item into one block of 512, one in each of 8 lanes of 64: a bit
- * filter then reads a single cache line per item. Classic spreads the k cells over the whole filter: k cache misses, but
+ * Two layouts. Blocks put the 8 cells of an item into one block of 512, one in each of 8 lanes of 64: a bit filter
+ * then reads a single cache line per item. Classic spreads the k cells over the whole filter: k cache misses, but
  * fewer bits per item, especially for small rates (9.6 against 10.1 at 1 %, 19.2 against 23.6 at 0.01 %).
  *
  * The same items and options give the same bits on every machine. One thread may change a filter while no
@@ -92,9 +92,9 @@ TWIN_API twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom);
 
 TWIN_API twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom);
 
-/* Adds an item and returns whether it was new, that is, not reported as present before. A filter that was
- * opened for reading is left as it is: false, and twin_error_last(TWIN_EINVAL) says why. The same goes for all calls that
- * change a filter. */
+/* Adds an item and returns whether it was new, that is, not reported as present before. A filter that was opened for
+ * reading is left as it is: false, and twin_error_last(TWIN_EINVAL) says why. The same goes for all calls that change
+ * a filter. */
 TWIN_API bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length);
 
 /* Adds the items in their order and returns how many were new. Faster than one by one: hashes ahead and
@@ -150,7 +150,8 @@ typedef struct twin_bloom_open_options {
 } twin_bloom_open_options;
 
 /* Opens a filter; release it with twin_bloom_free(). Damaged, truncated, of another format: TWIN_EFORMAT; of a newer
- * version or of a hash family that this build lacks: TWIN_EUNSUPPORTED; of another hash or key: TWIN_EINVAL; open for writing elsewhere: TWIN_EBUSY. */
+ * version or of a hash family that this build lacks: TWIN_EUNSUPPORTED; of another hash or key: TWIN_EINVAL; open for
+ * writing elsewhere: TWIN_EBUSY. */
 TWIN_API twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bloom_open_options options,
                                      twin_error *error);
 

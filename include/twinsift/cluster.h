@@ -31,9 +31,9 @@ typedef struct twin_member {
     double similarity;
 } twin_member;
 
-/* Calls `visit` for the members of each group of at least two documents: groups in the order of their kept documents, and
- * in each group the kept document first, then the others in increasing order. keeper[i] is the document kept for i. The
- * visit returns false to stop; the call then returns TWIN_ESTOPPED. */
+/* Calls `visit` for the members of each group of at least two documents: groups in the order of their kept documents,
+ * and in each group the kept document first, then the others in increasing order. keeper[i] is the document kept for
+ * i. The visit returns false to stop; the call then returns TWIN_ESTOPPED. */
 typedef bool twin_member_visit(void *context, twin_member member);
 TWIN_API twin_status twin_cluster_each(const uint32_t *keeper, const double *similarity, size_t documents,
                                        twin_member_visit *visit, void *context);

@@ -1,12 +1,12 @@
 /* collection.h — a collection: documents, each with its signature; sets on demand.
  *
  * Reading a collection takes every document of an input through text, shingles and signature, and keeps the
- * signature, the id, the position and a few numbers: about 600 bytes per document at 128 slots. Texts and sets are not kept;
- * the few that have to be verified are read again. (With TWIN_INPUT_SETS the sets are kept.)
+ * signature, the id, the position and a few numbers: about 600 bytes per document at 128 slots. Texts and sets are
+ * not kept; the few that have to be verified are read again. (With TWIN_INPUT_SETS the sets are kept.)
  *
- * Documents are numbered in the order of the input. Documents that cannot be read are left out and reported as problems. Documents whose
- * sets are equal are copies of the first of them.
- * A collection never changes once read, so threads may share it, each with a twin_scratch of its own. */
+ * Documents are numbered in the order of the input. Documents that cannot be read are left out and reported as
+ * problems. Documents whose sets are equal are copies of the first of them. A collection never changes once read, so
+ * threads may share it, each with a twin_scratch of its own. */
 #ifndef TWINSIFT_COLLECTION_H
 #define TWINSIFT_COLLECTION_H
 
@@ -79,9 +79,9 @@ typedef struct twin_saved_files {
     size_t *failed; /* unless NULL, becomes the number of the file that failed, or `count` */
 } twin_saved_files;
 
-/* Reads files as one collection, as if their inputs had been read one after the other; `input` has these inputs, in that
- * order, and must outlive the collection. The scheme is that of the files; the one in the options is ignored. Problems
- * are counted, but not listed. */
+/* Reads files as one collection, as if their inputs had been read one after the other; `input` has these inputs, in
+ * that order, and must outlive the collection. The scheme is that of the files; the one in the options is ignored.
+ * Problems are counted, but not listed. */
 TWIN_API twin_status twin_collection_load(twin_collection **out, const twin_input *input, twin_saved_files saved,
                                           twin_collection_options options, twin_error *error);
 
@@ -107,8 +107,8 @@ TWIN_API const twin_scheme *twin_collection_scheme(const twin_collection *collec
 TWIN_API const uint32_t *twin_collection_signatures(const twin_collection *collection);
 TWIN_API size_t twin_collection_slots(const twin_collection *collection);
 
-/* How large a document is: the number of items of its set, if `sizes` was set or the input is sets; of characters of its
- * normalised text, if `texts` was set; else 0. */
+/* How large a document is: the number of items of its set, if `sizes` was set or the input is sets; of characters of
+ * its normalised text, if `texts` was set; else 0. */
 TWIN_API uint32_t twin_collection_size(const twin_collection *collection, uint32_t document);
 
 /* For each document the first of its copies: itself, if it is the first or the only one. */

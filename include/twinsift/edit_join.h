@@ -33,11 +33,11 @@ typedef struct twin_edit_join_options {
     twin_progress progress; /* reports stage "pairing" */
 } twin_edit_join_options;
 
-/* Finds the similar pairs among the distinct documents of a collection of texts (twin_collection_options.texts), which
- * must outlive the result; release with twin_similar_free(). The similarity of a match is the indel ratio. In large
- * groups of texts that are alike but below the threshold, each text is compared with its most promising candidates only,
- * so the time grows with the documents and the pairs found, not with their square. TWIN_EINVAL if the collection was not
- * read as texts. */
+/* Finds the similar pairs among the distinct documents of a collection of texts (twin_collection_options.texts),
+ * which must outlive the result; release with twin_similar_free(). The similarity of a match is the indel ratio. In
+ * large groups of texts that are alike but below the threshold, each text is compared with its most promising
+ * candidates only, so the time grows with the documents and the pairs found, not with their square. TWIN_EINVAL if
+ * the collection was not read as texts. */
 TWIN_API twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection,
                                          twin_edit_join_options options, twin_error *error);
 

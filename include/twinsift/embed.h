@@ -33,7 +33,8 @@ TWIN_API twin_embed_grams twin_embed_paper_grams(size_t window);
 
 /* D(x, y): over all windows that both texts have and all q, the mean number of q-grams in which they differ, counted
  * in both. With twin_embed_paper_grams(√n), k edits lead to at most 2k(w² + n + 1)/(n - w + 1). TWIN_EINVAL when a
- * text has no window. Zeros stand for twin_embed_paper_grams(√n) of the shorter text. Linear in the length for each q. */
+ * text has no window. Zeros stand for twin_embed_paper_grams(√n) of the shorter text. Linear in the length for each
+ * q. */
 TWIN_API twin_status twin_embed_distance(double *out, twin_text x, twin_text y, twin_embed_grams grams);
 
 /* Hash vectors. h(x) = ⌊(Σ φ(gram) + b) / r⌋ over the grams of one window, where φ gives each gram a standard Cauchy

@@ -3,19 +3,19 @@
  * An index is one file, with a small lock file beside it (FILE-lock). The kind of its documents and the scheme by which
  * they are signed are fixed when it is created and stored in the file.
  *
- * Many processes may read while one writes. Each change is one transaction: if the process dies or the disk is full, the
- * file is as the last complete transaction left it. A view is the state of the index at one instant, unaffected by later
- * writes. Documents with equal sets share one entry, however many there are.
+ * Many processes may read while one writes. Each change is one transaction: if the process dies or the disk is full,
+ * the file is as the last complete transaction left it. A view is the state of the index at one instant, unaffected
+ * by later writes. Documents with equal sets share one entry, however many there are.
  *
  * A process may open a file several times, for reading and for writing, under any names; each handle is closed
  * separately. Threads may share an index; a view belongs to one thread at a time. A child process must open the file
  * itself: calls on handles that it inherited through fork() return TWIN_EINVAL.
  *
- * Pages are checked when they are first used, and all pages of the file when it is opened for writing (0.3 s per million
- * documents). Damage is reported as TWIN_EFORMAT; it neither kills the process nor hides matches. But a file that is
- * truncated while it is open kills its readers with SIGBUS, as with any mapped file. An index in a folder that cannot be
- * written is read without FILE-lock; nobody should write it meanwhile. If FILE-lock is a link or some other file, it is
- * not touched: TWIN_EINVAL. */
+ * Pages are checked when they are first used, and all pages of the file when it is opened for writing (0.3 s per
+ * million documents). Damage is reported as TWIN_EFORMAT; it neither kills the process nor hides matches. But a file
+ * that is truncated while it is open kills its readers with SIGBUS, as with any mapped file. An index in a folder
+ * that cannot be written is read without FILE-lock; nobody should write it meanwhile. If FILE-lock is a link or some
+ * other file, it is not touched: TWIN_EINVAL. */
 #ifndef TWINSIFT_INDEX_H
 #define TWINSIFT_INDEX_H
 
@@ -92,9 +92,9 @@ typedef struct twin_index_change {
     uint64_t batches;    /* transactions */
 } twin_index_change;
 
-/* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. A
- * document whose id exists replaces the earlier one; of documents with equal ids the last is kept. The workers of `exec`
- * sign; one writes. The counts are added to `change`, unless that is NULL. */
+/* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. A document
+ * whose id exists replaces the earlier one; of documents with equal ids the last is kept. The workers of `exec` sign;
+ * one writes. The counts are added to `change`, unless that is NULL. */
 TWIN_API twin_status twin_index_add(twin_index_change *change, twin_index *index,
                                     const twin_index_document *documents, size_t count, twin_exec exec,
                                     twin_error *error);
@@ -254,9 +254,10 @@ typedef struct twin_index_info {
 
 TWIN_API twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error);
 
-/* Reads the whole index and checks that it is consistent: checksums; ids lead to their documents, and documents to their
- * sets; each set is in every band exactly once, under the right hash, and bands contain no others except removed ones;
- * signatures and digests belong to the kept sets; counts. TWIN_EFORMAT names the first inconsistency. */
+/* Reads the whole index and checks that it is consistent: checksums; ids lead to their documents, and documents to
+ * their sets; each set is in every band exactly once, under the right hash, and bands contain no others except
+ * removed ones; signatures and digests belong to the kept sets; counts. TWIN_EFORMAT names the first
+ * inconsistency. */
 TWIN_API twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error);
 
 #ifdef __cplusplus

@@ -210,9 +210,9 @@ TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *inpu
 TWIN_API twin_status twin_input_bytes(twin_buffer *out, const twin_input *input, uint32_t source, uint64_t begin,
                                       uint64_t end, twin_error *error);
 
-/* The value of a field of a document that was fetched, by its name as for text_field: a string, unescaped, or a number as it
- * is written; of a table, a column. NULL bytes when it is missing or neither. It lives in `room`, which must not be the
- * buffers that the document is in. TWIN_EINVAL when records of this input have no fields. */
+/* The value of a field of a document that was fetched, by its name as for text_field: a string, unescaped, or a
+ * number as it is written; of a table, a column. NULL bytes when it is missing or neither. It lives in `room`, which
+ * must not be the buffers that the document is in. TWIN_EINVAL when records of this input have no fields. */
 TWIN_API twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
                                       const twin_document *document, const char *name, twin_error *error);
 
@@ -246,9 +246,9 @@ TWIN_API twin_status twin_input_describe(twin_buffer *out, const twin_input *inp
 typedef bool twin_block_visit(void *context, const char *bytes, size_t length);
 
 /* Reads a file, or standard input if the path is "-", once and as it comes, for lists of other things than documents:
- * calls `visit` for one block after the other, unpacked and without a byte order mark. If that stops, it is TWIN_ESTOPPED.
- * Nothing is stored, so a pipe may be endless. UTF-16 and other packings are refused with advice. `progress` reports the
- * bytes read of the file. */
+ * calls `visit` for one block after the other, unpacked and without a byte order mark. If that stops, it is
+ * TWIN_ESTOPPED. Nothing is stored, so a pipe may be endless. UTF-16 and other packings are refused with advice.
+ * `progress` reports the bytes read of the file. */
 TWIN_API twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *context,
                                        twin_progress progress, twin_error *error);
 

@@ -8,8 +8,8 @@
  *     sender      how often mail from this address and domain was learnt under each label
  *     lookalike   the nearest message that was learnt under each label
  *
- * A message is called spam only above a threshold that the model keeps so high that about one good message in a thousand
- * is lost, good only when it is clearly so, and unsure otherwise.
+ * A message is called spam only above a threshold that the model keeps so high that about one good message in a
+ * thousand is lost, good only when it is clearly so, and unsure otherwise.
  *
  * A model is a file, readable by its owner only, or lives in memory. Everything in it is derived from mail by a hash
  * under a random key, which is in the file; except the beginnings of texts, which explanations show, and which can be
@@ -116,7 +116,8 @@ typedef struct twin_mail_lookalike {
     uint32_t copies;   /* known messages that are almost equal to the one checked */
 } twin_mail_lookalike;
 
-/* What a label has for it. All scores are log odds, positive for the label; with all evidence the score is their sum. */
+/* What a label has for it. All scores are log odds, positive for the label; with all evidence the score is their
+ * sum. */
 typedef struct twin_mail_evidence {
     const char *label;
     uint64_t messages; /* learnt under it and remembered */
@@ -150,8 +151,8 @@ typedef struct twin_mail_verdict {
 TWIN_API twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
                                      twin_mail_check_options options, twin_error *error);
 
-/* A handle for another thread, that checks with what `mail` knows now; release it with twin_mail_close(). Until all of these
- * are closed, `mail` is used for nothing but to make another. */
+/* A handle for another thread, that checks with what `mail` knows now; release it with twin_mail_close(). Until all
+ * of these are closed, `mail` is used for nothing but to make another. */
 TWIN_API twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error);
 
 /* A word, header or link of a message, and what it adds to the content score of a label. */
@@ -178,8 +179,8 @@ typedef struct twin_mail_export_options {
     bool weights; /* also what the learners of content know: 4 MB per label */
 } twin_mail_export_options;
 
-/* Appends sketches of what was learnt here: labels, times, keyed hashes of messages and senders, and signatures; no text. Who
- * has the key can test whether an address or a message is among them. */
+/* Appends sketches of what was learnt here: labels, times, keyed hashes of messages and senders, and signatures; no
+ * text. Who has the key can test whether an address or a message is among them. */
 TWIN_API twin_status twin_mail_export(twin_buffer *out, twin_mail *mail, twin_mail_export_options options,
                                       twin_error *error);
 
@@ -190,9 +191,9 @@ typedef struct twin_mail_imported {
     bool weights;      /* were taken */
 } twin_mail_imported;
 
-/* Remembers the messages of sketches: their senders count, and they are lookalikes, but the learners of content have not seen
- * them. What is known here stays as it is. Weights are taken by a model that has learnt nothing itself. The counts may be
- * NULL. Made with another key: TWIN_EINVAL; damaged: TWIN_EFORMAT; both leave the model as it was. */
+/* Remembers the messages of sketches: their senders count, and they are lookalikes, but the learners of content have
+ * not seen them. What is known here stays as it is. Weights are taken by a model that has learnt nothing itself. The
+ * counts may be NULL. Made with another key: TWIN_EINVAL; damaged: TWIN_EFORMAT; both leave the model as it was. */
 TWIN_API twin_status twin_mail_import(twin_mail_imported *out, twin_mail *mail, twin_text sketches,
                                       twin_error *error);
 
@@ -225,8 +226,8 @@ typedef struct twin_mail_info {
     /* of the last thousand messages learnt: judged before they were learnt */
     uint64_t judged, right, wrong, unsure;
 } twin_mail_info;
-/* Replaces the file by a copy without the room that earlier transactions left. Who reads the old one keeps it until the next
- * change; being written: TWIN_EBUSY. */
+/* Replaces the file by a copy without the room that earlier transactions left. Who reads the old one keeps it until
+ * the next change; being written: TWIN_EBUSY. */
 TWIN_API twin_status twin_mail_compact(const char *path, twin_error *error);
 
 TWIN_API twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error);

@@ -5,7 +5,8 @@
  *     TWIN_MAIL_FOREST   Sokolov 2007: the score is the deepest level at which an LSH forest of known spam has something
  *                        like the first thousand letters
  *
- * Both remember spam only. They live in memory; one thread uses a filter at a time. docs/references.md has the sources. */
+ * Both remember spam only. They live in memory; one thread uses a filter at a time. docs/references.md has the
+ * sources. */
 #ifndef TWINSIFT_MAIL_BASELINE_H
 #define TWINSIFT_MAIL_BASELINE_H
 
@@ -37,8 +38,9 @@ typedef struct twin_mail_baseline twin_mail_baseline;
 TWIN_API twin_status twin_mail_baseline_create(twin_mail_baseline **out, twin_mail_baseline_options options);
 TWIN_API void twin_mail_baseline_free(twin_mail_baseline *filter);
 
-/* RULE: the similarity to the nearest known spam that shares a band; 1 for a sender seen at least twice in spam, and for a message without
- * shingles. FOREST: the deepest level, as a share of the depth. `is_spam` is whether that reaches the threshold. */
+/* RULE: the similarity to the nearest known spam that shares a band; 1 for a sender seen at least twice in spam, and
+ * for a message without shingles. FOREST: the deepest level, as a share of the depth. `is_spam` is whether that
+ * reaches the threshold. */
 typedef struct twin_mail_opinion {
     double score; /* 0 .. 1 */
     bool is_spam;

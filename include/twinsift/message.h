@@ -143,9 +143,9 @@ TWIN_API bool twin_message_is_filter_header(twin_text name);
 TWIN_API twin_text twin_message_registered_domain(twin_text host);
 
 /* Appends the message to `out`, byte for byte, with `added` as headers at its top (after an mbox "From " line) and
- * without headers of the same names, and without X-Spam-Flag, X-Spam-Score and X-Twinsift, which someone may have forged,
- * wherever they are before the first empty line.
- * Names and values must be printable; values may be folded by the caller. */
+ * without headers of the same names, and without X-Spam-Flag, X-Spam-Score and X-Twinsift, which someone may have
+ * forged, wherever they are before the first empty line. Names and values must be printable; values may be folded by
+ * the caller. */
 TWIN_API twin_status twin_message_pass(twin_buffer *out, twin_text raw, const twin_message_header *added,
                                        size_t count);
 

@@ -37,7 +37,8 @@ TWIN_API const char *twin_sketch_name(twin_sketch sketch);
 TWIN_API twin_status twin_sketch_from_name(twin_sketch *out, const char *name);
 
 /* Writes the signature of the items, in any order and with any repeats, to `out`, which has room for `slots` numbers.
- * Items may be any 64-bit numbers, even consecutive integers: they are mixed here. The empty set gives all UINT32_MAX. */
+ * Items may be any 64-bit numbers, even consecutive integers: they are mixed here. The empty set gives all
+ * UINT32_MAX. */
 TWIN_API void twin_minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count);
 
 /* Makes `into` the signature of the union. */

@@ -31,16 +31,16 @@ TWIN_API twin_scheme twin_scheme_default(void);
 /* Draws everything random in the scheme from `seed`: the hash, of the family that is set, and the sketch. */
 TWIN_API void twin_scheme_seed(twin_scheme *scheme, uint64_t seed);
 
-/* The same from a secret key of 128 random bits, for hostile input: the hash becomes sip under this key, and the seed of the
- * sketch is drawn from it. Whoever does not know the key cannot make documents that collide. */
+/* The same from a secret key of 128 random bits, for hostile input: the hash becomes sip under this key, and the seed
+ * of the sketch is drawn from it. Whoever does not know the key cannot make documents that collide. */
 TWIN_API void twin_scheme_key(twin_scheme *scheme, const uint64_t key[2]);
 
 /* Fills in what is zero and checks the rest; TWIN_EINVAL and a sentence when a value is out of range.
  *
  * The plan is the one with the most rows that still makes a pair at the threshold a candidate with probability
  * TWIN_SCHEME_RECALL; with too few slots, the one that comes nearest. Containment of t does not bound the Jaccard
- * similarity, since a small set may be part of a large one: pairs are found without bands (similar.h). For single queries
- * one row per band finds the lowest similarities that the slots can find. */
+ * similarity, since a small set may be part of a large one: pairs are found without bands (similar.h). For single
+ * queries one row per band finds the lowest similarities that the slots can find. */
 TWIN_API twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error);
 #define TWIN_SCHEME_RECALL 0.999
 
@@ -59,12 +59,12 @@ TWIN_API bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b);
 TWIN_API twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *scheme);
 
 /* Reads such a line, with keys in any order; those left out are zero and completed. Stop words are stored in `words`,
- * which must outlive the scheme; begin it with {0} and end it with twin_buffer_clear(). TWIN_EFORMAT and a sentence with the
- * offset when the line is not a scheme. */
+ * which must outlive the scheme; begin it with {0} and end it with twin_buffer_clear(). TWIN_EFORMAT and a sentence
+ * with the offset when the line is not a scheme. */
 TWIN_API twin_status twin_scheme_read(twin_scheme *out, twin_buffer *words, twin_text line, twin_error *error);
 
-/* "jaccard", "containment"; "fold", "check", "bytes"; "char", "byte", "word", "stop", "auto". From a name: TWIN_EINVAL when there is
- * no such value. */
+/* "jaccard", "containment"; "fold", "check", "bytes"; "char", "byte", "word", "stop", "auto". From a name:
+ * TWIN_EINVAL when there is no such value. */
 TWIN_API const char *twin_measure_name(twin_measure measure);
 TWIN_API twin_status twin_measure_from_name(twin_measure *out, const char *name);
 TWIN_API const char *twin_normal_name(twin_normal normal);

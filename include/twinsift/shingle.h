@@ -55,8 +55,8 @@ TWIN_API twin_status twin_shingle(twin_items *out, const twin_shingler *shingler
 /* The same, but a text without a window has no shingles at all. */
 TWIN_API twin_status twin_shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text);
 
-/* Whether most characters of a text are of scripts that do not separate words by blanks, such as Han, kana and Thai: then
- * shingles of words are long passages, and shingles of characters should be used. */
+/* Whether most characters of a text are of scripts that do not separate words by blanks, such as Han, kana and Thai:
+ * then shingles of words are long passages, and shingles of characters should be used. */
 TWIN_API bool twin_shingle_is_unspaced(twin_text text);
 
 #ifdef __cplusplus

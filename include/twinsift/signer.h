@@ -42,14 +42,14 @@ TWIN_API twin_status twin_signer_text(uint32_t *signature, twin_set *set, const 
 TWIN_API twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
                                        twin_sign_scratch *scratch, twin_set items);
 
-/* Signs `count` texts on the workers of `exec`: the signature of texts[i] is at signatures + i·slots. `sizes`, unless NULL,
- * gets the number of items of each set; counting them is extra work. */
+/* Signs `count` texts on the workers of `exec`: the signature of texts[i] is at signatures + i·slots. `sizes`, unless
+ * NULL, gets the number of items of each set; counting them is extra work. */
 TWIN_API twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_signer *signer,
                                       const twin_text *texts, size_t count, twin_exec exec);
 
-/* The steps on their own, for callers that do something between them: text → scratch->text; text → scratch->text and, in the
- * order of the text, repeats and all, scratch->items; hashes → signature. `replaced`, unless NULL, is increased by the
- * number of ill-formed byte sequences that became U+FFFD. */
+/* The steps on their own, for callers that do something between them: text → scratch->text; text → scratch->text and,
+ * in the order of the text, repeats and all, scratch->items; hashes → signature. `replaced`, unless NULL, is
+ * increased by the number of ill-formed byte sequences that became U+FFFD. */
 TWIN_API twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
                                            twin_text text);
 TWIN_API twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,

@@ -1,10 +1,10 @@
 /* similar.h — candidate pairs are verified, and the similar ones are kept.
  *
- * A candidate has to pass three tests, cheapest first: enough equal slots, sizes that allow the threshold, and the exact
- * similarity of the two sets, which are read again from the input. The bound on equal slots is four standard errors
- * below the threshold: of true pairs at the threshold itself it loses, with 128 slots, up to 8 in 100,000 for thresholds
- * up to 0.9, and 33 at 0.99. Every pair that is reported is true; a pair that is missing did not share a band, or is
- * one of these few.
+ * A candidate has to pass three tests, cheapest first: enough equal slots, sizes that allow the threshold, and the
+ * exact similarity of the two sets, which are read again from the input. The bound on equal slots is four standard
+ * errors below the threshold: of true pairs at the threshold itself it loses, with 128 slots, up to 8 in 100,000 for
+ * thresholds up to 0.9, and 33 at 0.99. Every pair that is reported is true; a pair that is missing did not share a
+ * band, or is one of these few.
  *
  * Pairs by containment are found by their rare shingles, without signatures, and none is missed. */
 #ifndef TWINSIFT_SIMILAR_H

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* Calls check their arguments in every build: a pointer that must not be NULL, a number or an enumerator out of range is
- * TWIN_EINVAL, and twin_error_last() names the argument. Calls that return a value return a harmless one then: 0,
+/* Calls check their arguments in every build: a pointer that must not be NULL, a number or an enumerator out of range
+ * is TWIN_EINVAL, and twin_error_last() names the argument. Calls that return a value return a harmless one then: 0,
  * false, NULL, "". Not checked is what only the caller can know: that a pointer is valid and its array long enough.
  * In every struct of options zeros are defaults, so that {0} is a complete set of options. */
 typedef enum twin_status {

@@ -1,9 +1,9 @@
 /* exact_copies.c — what came before: ids that repeat, and documents whose sets are equal.
  *
- * Both are found by sorting: documents in the order of a hash, so that equal ones are adjacent. Ids with equal hashes are
- * compared as they are. Equal texts are found by their digests. Different texts may still have equal sets, and then they
- * have equal signatures: the few documents that share a signature with another text are read again, and the digests of
- * their sets decide. */
+ * Both are found by sorting: documents in the order of a hash, so that equal ones are adjacent. Ids with equal hashes
+ * are compared as they are. Equal texts are found by their digests. Different texts may still have equal sets, and
+ * then they have equal signatures: the few documents that share a signature with another text are read again, and the
+ * digests of their sets decide. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +139,8 @@ static twin_status make_names_unique(twin_collection *collection, struct order *
     return status;
 }
 
-/* Within a run of equal hash halves, each document is compared with those before it that were kept. `repeated` is one more
- * than the document that has the id, or 0. */
+/* Within a run of equal hash halves, each document is compared with those before it that were kept. `repeated` is one
+ * more than the document that has the id, or 0. */
 static void check_run(uint32_t *repeated, const twin_collection *collection, const struct order *order, size_t begin,
                       size_t end)
 {

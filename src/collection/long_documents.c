@@ -1,7 +1,7 @@
 /* long_documents.c — documents whose sets are not held as a whole.
  *
- * Two of them are compared range by range: the hashes of a range of both, as many as fit, then those of the next. For each
- * range each document is read again, one after the other, so that one text is in memory at a time. */
+ * Two of them are compared range by range: the hashes of a range of both, as many as fit, then those of the next. For
+ * each range each document is read again, one after the other, so that one text is in memory at a time. */
 #include "base/error.h"
 #include "collection/collection_private.h"
 #include "sketch/long_text.h"

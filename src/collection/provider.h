@@ -30,8 +30,8 @@ struct twin__provider {
     twin_status (*fetch)(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                          int worker, twin_error *error);
 
-    /* The items of a document's set, in any order, some perhaps more than once: faster than the set. As fetch() otherwise.
-     * NULL: there are only sets, or texts. */
+    /* The items of a document's set, in any order, some perhaps more than once: faster than the set. As fetch()
+     * otherwise. NULL: there are only sets, or texts. */
     twin_status (*fetch_items)(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                                int worker, twin_error *error);
 

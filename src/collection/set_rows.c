@@ -1,8 +1,8 @@
 /* set_rows.c — sets that come as rows "set element": gathered under their names, kept whole, signed.
  *
- * Workers hash names and elements of their chunks. In the order of the input each name gets the number of its set, by a
- * hash table, and the row becomes a pair of that number and the element. At the end the elements of each set are brought
- * together by counting, and workers sort and sign the sets. */
+ * Workers hash names and elements of their chunks. In the order of the input each name gets the number of its set, by
+ * a hash table, and the row becomes a pair of that number and the element. At the end the elements of each set are
+ * brought together by counting, and workers sort and sign the sets. */
 #include <stdlib.h>
 #include <string.h>
 

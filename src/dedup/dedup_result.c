@@ -1,7 +1,7 @@
 /* dedup_result.c — what was decided about nodes, as documents and groups.
  *
- * A document is kept if it is the best of a node that stays; any other names the document it was dropped for, with their
- * similarity. Groups list the dropped documents of each that is kept, in the order of the collection. */
+ * A document is kept if it is the best of a node that stays; any other names the document it was dropped for, with
+ * their similarity. Groups list the dropped documents of each that is kept, in the order of the collection. */
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* add_input.c — all documents of an input are added.
  *
- * Workers sign documents into drafts (ingest.c), which are collected into a batch in the order of the input; a thread in the
- * background writes one batch while the next is being filled. */
+ * Workers sign documents into drafts (ingest.c), which are collected into a batch in the order of the input; a thread
+ * in the background writes one batch while the next is being filled. */
 #include <assert.h>
 #include <stdlib.h>
 

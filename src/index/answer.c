@@ -1,4 +1,5 @@
-/* answer.c — an answer lists the documents of the sets that a query found, by label and age, the most similar set first. */
+/* answer.c — an answer lists the documents of the sets that a query found, by label and age, the most similar set
+ * first. */
 #include "index/answer.h"
 
 #include <stdlib.h>
@@ -66,7 +67,8 @@ static twin_status add_document(struct report *report, uint64_t number, twin_err
     return TWIN_OK;
 }
 
-/* Adds the documents of a set while more are wanted; of a label that has enough all further ones are skipped at once. */
+/* Adds the documents of a set while more are wanted; of a label that has enough all further ones are skipped at
+ * once. */
 static twin_status add_members(struct report *report, twin_error *error)
 {
     const struct twin__index_found *set = report->set;

@@ -1,8 +1,9 @@
 /* blocks.c — what is kept of sets is stored in blocks, many sets in one value of the file.
  *
- * A value of more than half a page has pages to itself, so each set alone would waste half a page; and one put is faster than
- * ten. Sets are numbered as they come, so a block holds a range of numbers and is found by the first. What is kept of a
- * removed set stays until half of its block is removed: then the block is written again without them. */
+ * A value of more than half a page has pages to itself, so each set alone would waste half a page; and one put is
+ * faster than ten. Sets are numbered as they come, so a block holds a range of numbers and is found by the first.
+ * What is kept of a removed set stays until half of its block is removed: then the block is written again without
+ * them. */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -73,7 +73,8 @@ static twin_status lengthen(twin_items *items)
     return status;
 }
 
-/* The items of a document, in scratch->sign.items, in the order of the text; its normalised text in scratch->sign.text. */
+/* The items of a document, in scratch->sign.items, in the order of the text; its normalised text in
+ * scratch->sign.text. */
 static twin_status find_items(const twin_index *index, twin_scratch *scratch, uint64_t *repaired,
                               const twin_index_document *document)
 {

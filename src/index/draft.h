@@ -32,8 +32,8 @@ void twin__index_draft_clear(struct twin__index_draft *draft);
 twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
                                   const twin_index_document *document);
 
-/* long_draft.c: the same for a long text, without holding its hashes. False in *is_kept: it is one shingle, to be kept like
- * others. */
+/* long_draft.c: the same for a long text, without holding its hashes. False in *is_kept: it is one shingle, to be
+ * kept like others. */
 twin_status twin__index_keep_long(struct twin__index_draft_entry *entry, bool *is_kept, uint32_t *signature,
                                   struct twin__index_draft *draft, const twin_index *index,
                                   twin_sign_scratch *scratch, twin_text text);

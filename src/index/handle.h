@@ -1,14 +1,14 @@
 /* handle.h — an open index, its tables, and its transactions (index.c).
  *
- * Tables: "meta" (the format and the counts), "documents" (number: document), "id-runs" (first document: run), "ids" (run:
- * hashes and documents, sorted), "sets" (number: set and signature), "members" (set: label and number of each document
- * that has it), "kept" (first set: block of items or texts), "runs" (first set: run), "bands" (run and band: hashes and
- * sets, sorted). Keys are 64-bit numbers except in meta.
+ * Tables: "meta" (the format and the counts), "documents" (number: document), "id-runs" (first document: run), "ids"
+ * (run: hashes and documents, sorted), "sets" (number: set and signature), "members" (set: label and number of each
+ * document that has it), "kept" (first set: block of items or texts), "runs" (first set: run), "bands" (run and band:
+ * hashes and sets, sorted). Keys are 64-bit numbers except in meta.
  *
- * The other files of the room: record.c and kept.c draw the values byte by byte; blocks.c stores what is kept, postings.c
- * what is looked up by hash; draft.c prepares documents on many workers and write.c writes them; ingest.c reads inputs,
- * to add them (add_input.c) or to query with them (query_input.c); view.c reads records, query.c and pairs.c search,
- * check.c describes and checks. */
+ * The other files of the room: record.c and kept.c draw the values byte by byte; blocks.c stores what is kept,
+ * postings.c what is looked up by hash; draft.c prepares documents on many workers and write.c writes them; ingest.c
+ * reads inputs, to add them (add_input.c) or to query with them (query_input.c); view.c reads records, query.c and
+ * pairs.c search, check.c describes and checks. */
 #ifndef TWIN_INDEX_HANDLE_H
 #define TWIN_INDEX_HANDLE_H
 

@@ -1,8 +1,8 @@
 /* index.c — an index is created, opened, closed and compacted here, and every change of it begins and ends here.
  *
- * The store knows tables and transactions; this file knows which tables an index has, and the two records of "meta": the
- * format, written once, and the counts, written by every transaction. The counts carry the number of their transaction, so
- * that a file with pages of two different ages is noticed. */
+ * The store knows tables and transactions; this file knows which tables an index has, and the two records of "meta":
+ * the format, written once, and the counts, written by every transaction. The counts carry the number of their
+ * transaction, so that a file with pages of two different ages is noticed. */
 #include <twinsift/index.h>
 
 #include <stdlib.h>

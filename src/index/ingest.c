@@ -1,8 +1,8 @@
 /* ingest.c — the documents of an input, processed for an index.
  *
- * Documents go through input/reader.c, which several workers read; sets are complete only when all rows have been read,
- * so a collection is made of them first. Either way each document reaches `process` and each chunk of results `collect`,
- * in the order of the input. add_input.c and query_input.c are the two passes. */
+ * Documents go through input/reader.c, which several workers read; sets are complete only when all rows have been
+ * read, so a collection is made of them first. Either way each document reaches `process` and each chunk of results
+ * `collect`, in the order of the input. add_input.c and query_input.c are the two passes. */
 #include "index/ingest.h"
 #include "base/error.h"
 

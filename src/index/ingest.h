@@ -5,7 +5,8 @@
 #include "index/handle.h"
 #include "input/reader.h"
 
-/* What is done with the documents of an input, as in input/reader.h. For sets, which have ids, `collect` gets no reader. */
+/* What is done with the documents of an input, as in input/reader.h. For sets, which have ids, `collect` gets no
+ * reader. */
 struct twin__index_ingest_options {
     const twin_index *index;
     const twin_input *input;

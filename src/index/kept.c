@@ -65,8 +65,8 @@ static inline void put_bit(unsigned char *out, twin_set set, struct parts parts,
     out[place / 8] |= (unsigned char)(1U << place % 8);
 }
 
-/* Sets the bit of each item in the field. A bit waits for the one before when both lie in one byte, so four parts of the
- * set take turns. */
+/* Sets the bit of each item in the field. A bit waits for the one before when both lie in one byte, so four parts of
+ * the set take turns. */
 static void put_field(unsigned char *out, twin_set set, struct parts parts, size_t first)
 {
     size_t quarter = set.count / 4;

@@ -1,7 +1,7 @@
 /* long_draft.c — long documents worked out, before they are written, without holding their hashes.
  *
- * A pass over the text signs it. Its set is then taken in ranges (sketch/long_text.h), twice where it is kept: the place of
- * an item in its record depends on how many there are. */
+ * A pass over the text signs it. Its set is then taken in ranges (sketch/long_text.h), twice where it is kept: the
+ * place of an item in its record depends on how many there are. */
 #include "index/draft.h"
 #include "sketch/long_text.h"
 #include "text/pieces.h"

@@ -1,10 +1,10 @@
 /* pairs.c — all similar pairs of an index.
  *
  * The sets of the index are a provider (view_provider.c), and the engine that joins a collection joins them too
- * (join/engine.c): bands over the signatures in memory, the gate, and tile by tile the exact similarity of sets fetched
- * from the file. The provider's sets are in the order of their first documents, and the engine visits pairs of sets in that
- * order, from a temporary file if there are many: each is the pair of the first documents that have them. Each further
- * document of a set is a pair with the first. These are listed before, and visited in between. */
+ * (join/engine.c): bands over the signatures in memory, the gate, and tile by tile the exact similarity of sets
+ * fetched from the file. The provider's sets are in the order of their first documents, and the engine visits pairs
+ * of sets in that order, from a temporary file if there are many: each is the pair of the first documents that have
+ * them. Each further document of a set is a pair with the first. These are listed before, and visited in between. */
 #include <stdlib.h>
 
 #include "base/array.h"

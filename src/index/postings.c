@@ -1,12 +1,12 @@
 /* postings.c — what is looked up by hash: posting lists in sorted runs, merged as they grow.
  *
- * A hash belongs anywhere, so a tree would rewrite a page for every band of every document. Instead each batch is written
- * as a run: a list for each band, and one for the digests by which copies are found, of eight-byte entries, the hash in
- * the high half and the set's number (less the run's first) in the low, sorted. A run absorbs the runs before it that are
- * not twice its size, so n sets are in about log2(n / batch) runs, each entry has been copied that often, in order, and a
- * query searches each list of each run once. Runs follow each other by the numbers of their sets. The entry of a removed
- * set stays until its run is written again: a set that no longer exists is skipped. The ids of documents are in runs of
- * their own, of one list each. */
+ * A hash belongs anywhere, so a tree would rewrite a page for every band of every document. Instead each batch is
+ * written as a run: a list for each band, and one for the digests by which copies are found, of eight-byte entries,
+ * the hash in the high half and the set's number (less the run's first) in the low, sorted. A run absorbs the runs
+ * before it that are not twice its size, so n sets are in about log2(n / batch) runs, each entry has been copied that
+ * often, in order, and a query searches each list of each run once. Runs follow each other by the numbers of their
+ * sets. The entry of a removed set stays until its run is written again: a set that no longer exists is skipped. The
+ * ids of documents are in runs of their own, of one list each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,8 +190,8 @@ static size_t lower_bound(struct twin__index_list list, size_t low, size_t high,
     return low;
 }
 
-/* Hashes are spread evenly, so the position is near n·hash/2^32: off by at most half a root of n on average, and by eight
- * times that almost never. Where it is not near, the whole list is searched. */
+/* Hashes are spread evenly, so the position is near n·hash/2^32: off by at most half a root of n on average, and by
+ * eight times that almost never. Where it is not near, the whole list is searched. */
 size_t twin__index_list_find(struct twin__index_list list, uint32_t hash)
 {
     size_t n = list.count, near = 4, place = (size_t)((uint64_t)hash * n >> 32);
@@ -227,9 +227,9 @@ static size_t end_of(struct twin__index_list list, size_t begin, uint32_t hash)
     return end;
 }
 
-/* The search reads entries of blocks that nobody has verified, and may be misled by one that is damaged. But the list was
- * written in order: if the entries at the place that was found, and those next to it, are as they were written, and stand
- * to both sides of the hash, then it is the right place. */
+/* The search reads entries of blocks that nobody has verified, and may be misled by one that is damaged. But the list
+ * was written in order: if the entries at the place that was found, and those next to it, are as they were written,
+ * and stand to both sides of the hash, then it is the right place. */
 bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash)
 {
     *begin = *end = 0;

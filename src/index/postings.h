@@ -75,12 +75,13 @@ twin_status twin__index_lists_get(struct twin__index_lists *out, const twin_inde
                                   enum twin__index_postings kind, size_t first, size_t count, twin_error *error);
 void twin__index_lists_clear(struct twin__index_lists *lists);
 
-/* The position of the first entry whose hash is at least `hash`; starting from a position that is not after it. In a list
- * that is whole. */
+/* The position of the first entry whose hash is at least `hash`; starting from a position that is not after it. In a
+ * list that is whole. */
 size_t twin__index_list_find(struct twin__index_list list, uint32_t hash);
 size_t twin__index_list_find_from(struct twin__index_list list, size_t from, uint32_t hash);
 
-/* The entries with a hash, begin .. end-1, in a list of which the blocks that are used are verified; false: one is damaged. */
+/* The entries with a hash, begin .. end-1, in a list of which the blocks that are used are verified; false: one is
+ * damaged. */
 bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash);
 
 #endif

@@ -1,7 +1,7 @@
 /* query_input.c — all documents of an input as queries.
  *
- * Workers query with the documents of a chunk, each through a view of its own, and keep the answers, which are reported in
- * the order of the input when the chunk's turn has come (ingest.h). */
+ * Workers query with the documents of a chunk, each through a view of its own, and keep the answers, which are
+ * reported in the order of the input when the chunk's turn has come (ingest.h). */
 #include <stdlib.h>
 #include <string.h>
 

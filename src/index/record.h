@@ -13,9 +13,9 @@ bool twin__index_check_fits(struct twin__bytes record, size_t least);
 
 /* ---- what the file fixes */
 
-/* Since version 2 a list has a checksum for each TWIN__INDEX_LIST_BLOCK entries instead of one for all, and the checksums of
- * lists and blocks are seeded with their keys, so that two of them that changed places are noticed. Digests of texts are by
- * the hash of the index instead of a public one. A file keeps its version. */
+/* Since version 2 a list has a checksum for each TWIN__INDEX_LIST_BLOCK entries instead of one for all, and the
+ * checksums of lists and blocks are seeded with their keys, so that two of them that changed places are noticed.
+ * Digests of texts are by the hash of the index instead of a public one. A file keeps its version. */
 enum {
     TWIN__INDEX_VERSION = 2,
     TWIN__INDEX_VERSION_SEEDED = 2,
@@ -110,8 +110,8 @@ twin_digest twin__index_kept_digest(struct twin__bytes record);
 twin_status twin__index_items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record);
 twin_status twin__index_text_decode(twin_buffer *out, size_t most, struct twin__bytes record);
 
-/* How many items of a set have the slots of probes, without decoding it; too many to tell if they cannot be counted. The probes
- * are shifted by the bits that are not kept. Fails as above. */
+/* How many items of a set have the slots of probes, without decoding it; too many to tell if they cannot be counted.
+ * The probes are shifted by the bits that are not kept. Fails as above. */
 twin_status twin__index_items_probe(size_t *out, struct twin__probe_table probes, uint64_t count, unsigned bits,
                                     struct twin__bytes record);
 
@@ -134,7 +134,8 @@ void twin__index_block_encode(void *out, uint64_t first, const struct twin__inde
 bool twin__index_block_decode(struct twin__index_block *out, uint64_t first, struct twin__bytes record,
                               unsigned version);
 
-/* The place of a set in a block, its count when it is not there; and what lies in a place, false when that is damaged. */
+/* The place of a set in a block, its count when it is not there; and what lies in a place, false when that is
+ * damaged. */
 size_t twin__index_block_find(const struct twin__index_block *block, uint64_t set);
 bool twin__index_block_get(struct twin__index_kept *out, const struct twin__index_block *block, size_t place);
 

@@ -1,9 +1,9 @@
 /* rests.h — what the sets of a crowd have beside their template, in memory, for many queries of one view.
  *
  * A query among many documents made from one template looks for its rare items in the sets of all of them
- * (join/query_probes.h), and each query would read and check all these sets again. So after some such queries the items that
- * most of the sets have are found out, and two bytes of each other item are kept. A set has at most as many probes as
- * its rest and all of the common items together, so the answers stay the same. */
+ * (join/query_probes.h), and each query would read and check all these sets again. So after some such queries the
+ * items that most of the sets have are found out, and two bytes of each other item are kept. A set has at most as
+ * many probes as its rest and all of the common items together, so the answers stay the same. */
 #ifndef TWIN_INDEX_RESTS_H
 #define TWIN_INDEX_RESTS_H
 
@@ -49,8 +49,9 @@ bool twin__index_rests_want(struct twin__index_rests *rests, uint64_t set, uint6
 /* Keeps the rest of a set, unless it is most of the set or there is no more room. */
 void twin__index_rests_keep(struct twin__index_rests *rests, uint64_t set, twin_set items, unsigned shift);
 
-/* A query ends. True if so many sets were missed that common items should be sought in the sample; the items of all its
- * sets, one set after the other, are then passed to twin__index_rests_learn(). Numbers of sets are below `set_count`. */
+/* A query ends. True if so many sets were missed that common items should be sought in the sample; the items of all
+ * its sets, one set after the other, are then passed to twin__index_rests_learn(). Numbers of sets are below
+ * `set_count`. */
 bool twin__index_rests_end(struct twin__index_rests *rests);
 twin_status twin__index_rests_learn(struct twin__index_rests *rests, twin_items *items, twin_items *spare,
                                     uint64_t set_count);

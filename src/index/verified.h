@@ -23,8 +23,8 @@ struct twin__index_verified {
 void twin__index_verified_init(struct twin__index_verified *verified);
 void twin__index_verified_clear(struct twin__index_verified *verified);
 
-/* Lets the lists of a view remember what has been verified, together with all views of the handle; to be forgotten before
- * they are cleared. Always with the same lists of each run. */
+/* Lets the lists of a view remember what has been verified, together with all views of the handle; to be forgotten
+ * before they are cleared. Always with the same lists of each run. */
 twin_status twin__index_verified_attach(struct twin__index_lists *lists, const twin_index *index,
                                         enum twin__index_postings kind, twin_error *error);
 void twin__index_verified_detach(struct twin__index_lists *lists, const twin_index *index);

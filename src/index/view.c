@@ -1,7 +1,7 @@
 /* view.c — views: what an index held at one instant.
  *
- * A view is a transaction that reads, with the posting lists looked up once, since they stay in place as long as it lasts. It
- * also has the buffers that a query needs, so a thread that keeps its view allocates nothing per query. */
+ * A view is a transaction that reads, with the posting lists looked up once, since they stay in place as long as it
+ * lasts. It also has the buffers that a query needs, so a thread that keeps its view allocates nothing per query. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static uint64_t live_entries(const struct twin__index_lists *lists)
     return count;
 }
 
-/* What the counts say must exist does, as far as other counts show; so nothing that is missing goes unnoticed where all of
- * a table is read, or a whole run is lost. */
+/* What the counts say must exist does, as far as other counts show; so nothing that is missing goes unnoticed where
+ * all of a table is read, or a whole run is lost. */
 static twin_status compare_counts(const twin_index_view *view, twin_error *error)
 {
     const struct twin__index_counts *counts = &view->counts;

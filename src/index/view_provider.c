@@ -1,8 +1,8 @@
 /* view_provider.c — the sets of an index as a provider (collection/provider.h).
  *
- * Signatures, sizes and numbers of all sets with something in them go into memory, in the order of their first documents;
- * the sets themselves stay in the file and are fetched through the view of the worker that needs one. All views are of
- * one transaction, so what was listed can be fetched. */
+ * Signatures, sizes and numbers of all sets with something in them go into memory, in the order of their first
+ * documents; the sets themselves stay in the file and are fetched through the view of the worker that needs one. All
+ * views are of one transaction, so what was listed can be fetched. */
 #include <stdlib.h>
 #include <string.h>
 

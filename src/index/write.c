@@ -1,8 +1,8 @@
 /* write.c — documents are added and removed, a batch in one transaction.
  *
- * Records with numbers that only grow are appended to their tables. The hashes of ids and digests of a whole batch are
- * looked up in the runs beforehand, in sorted order, so that for most documents one glance at a mark replaces a search in
- * every run. The records themselves, and how they are found, are in writer.c. */
+ * Records with numbers that only grow are appended to their tables. The hashes of ids and digests of a whole batch
+ * are looked up in the runs beforehand, in sorted order, so that for most documents one glance at a mark replaces a
+ * search in every run. The records themselves, and how they are found, are in writer.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 
 /* ---- looking ahead ---- */
 
-/* Which entries of a batch have an id or a digest whose hash is in a run. Most have none. Looked up one by one, each would
- * wait for memory in every run; in the order of their hashes all are found in one walk. */
+/* Which entries of a batch have an id or a digest whose hash is in a run. Most have none. Looked up one by one, each
+ * would wait for memory in every run; in the order of their hashes all are found in one walk. */
 enum { OLD_ID = 1, OLD_SET = 2 };
 
 struct ahead {

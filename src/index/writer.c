@@ -1,7 +1,7 @@
 /* writer.c — the records of one transaction: what is there is found, and changed.
  *
- * What is looked up by hash (ids, digests of sets) is in sorted runs as earlier transactions left them, and in a hash table
- * for what this transaction has added; at the end its new postings become a run (postings.c). */
+ * What is looked up by hash (ids, digests of sets) is in sorted runs as earlier transactions left them, and in a hash
+ * table for what this transaction has added; at the end its new postings become a run (postings.c). */
 #include "index/writer.h"
 
 #include <stdlib.h>

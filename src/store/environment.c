@@ -241,8 +241,8 @@ static twin_status check_head(const struct twin__environment *e, twin_error *err
     return status;
 }
 
-/* Who writes holds a shared lock on a byte far behind the end of the file, and who compacts an exclusive one; they go with
- * the descriptor, which is LMDB's. A file that was replaced until here must not be written: TWIN_ESTOPPED. */
+/* Who writes holds a shared lock on a byte far behind the end of the file, and who compacts an exclusive one; they go
+ * with the descriptor, which is LMDB's. A file that was replaced until here must not be written: TWIN_ESTOPPED. */
 static twin_status lock_writers(struct twin__environment *e, twin_error *error)
 {
     int data;

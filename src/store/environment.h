@@ -41,8 +41,8 @@ twin_status twin__store_fail_code(twin_error *error, const char *path, const str
 
 twin_status twin__store_fail_replaced(twin_error *error, const char *path);
 
-/* To open, or to begin to read: each attempt fails only if the file was replaced, or two transactions were committed, while it
- * began. */
+/* To open, or to begin to read: each attempt fails only if the file was replaced, or two transactions were committed,
+ * while it began. */
 enum { TWIN__STORE_MOST_ATTEMPTS = 100 };
 
 /* Opens the file and locks it against replacement (LOCK_SH), or against everyone (LOCK_EX). `*out` is to be closed
@@ -68,14 +68,15 @@ bool twin__environment_is_named(const struct twin__environment *environment);
 /* Closes it when no handle is left. */
 void twin__environment_release(struct twin__environment *environment);
 
-/* Gives a finished file the name of an environment opened to COMPACT, and closes that, before anybody here can open the new
- * one: they have the same lock file. */
+/* Gives a finished file the name of an environment opened to COMPACT, and closes that, before anybody here can open
+ * the new one: they have the same lock file. */
 twin_status twin__environment_replace(struct twin__environment *environment, const char *temporary, const char *path,
                                       twin_error *error);
 
 /* ---- environment_read.c */
 
-/* Opens the tables that a file has. Until here LMDB has used the meta pages only, and from here on that of the main tree. */
+/* Opens the tables that a file has. Until here LMDB has used the meta pages only, and from here on that of the main
+ * tree. */
 twin_status twin__environment_find_tables(struct twin__environment *environment, twin_error *error);
 
 /* Checks every page, also what only a writer needs, of the newest state, held fast by a transaction that reads: before
@@ -83,14 +84,15 @@ twin_status twin__environment_find_tables(struct twin__environment *environment,
 twin_status twin__environment_check_all(const struct twin__environment *environment, twin_error *error);
 twin_status twin__environment_check(struct twin__environment *environment, twin_error *error);
 
-/* A transaction that reads: LMDB's, which keeps the pages of its state from being used again, and what is known of them. */
+/* A transaction that reads: LMDB's, which keeps the pages of its state from being used again, and what is known of
+ * them. */
 struct twin__environment_reading {
     MDB_txn *txn;
     struct twin__tree_map map;
 };
 
-/* Begins to read, also where dead readers have to make room first. `*resized`: another process has made the map larger, and
- * so must this one; then TWIN_EBUSY. The environment counts its readers. */
+/* Begins to read, also where dead readers have to make room first. `*resized`: another process has made the map
+ * larger, and so must this one; then TWIN_EBUSY. The environment counts its readers. */
 twin_status twin__environment_begin_read(struct twin__environment_reading *out, bool *resized,
                                          struct twin__environment *environment, twin_error *error);
 void twin__environment_end_read(struct twin__environment_reading reading, struct twin__environment *environment);

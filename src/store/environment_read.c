@@ -1,8 +1,8 @@
 /* environment_read.c — the states of a file that are read.
  *
- * A transaction of LMDB keeps the pages of its state from being used again; what is known of them is a snapshot, which
- * transactions of the same state share. A state that is overwritten before the transaction holds it fast is given up for
- * the next one. */
+ * A transaction of LMDB keeps the pages of its state from being used again; what is known of them is a snapshot,
+ * which transactions of the same state share. A state that is overwritten before the transaction holds it fast is
+ * given up for the next one. */
 #include <string.h>
 
 #include "base/error.h"

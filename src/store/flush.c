@@ -1,8 +1,8 @@
 /* flush.c — the end of a transaction, with the disk at work from its start.
  *
- * LMDB writes its pages one after the other and then waits until all are on the disk, which until then had nothing to do.
- * So while it writes them, another thread makes the system start. What is safe when is decided by LMDB as before: it waits
- * for every page before it writes the one that makes them count. */
+ * LMDB writes its pages one after the other and then waits until all are on the disk, which until then had nothing to
+ * do. So while it writes them, another thread makes the system start. What is safe when is decided by LMDB as before:
+ * it waits for every page before it writes the one that makes them count. */
 #include <fcntl.h>
 #include <time.h>
 

@@ -164,9 +164,9 @@ bool twin__page_check_main(struct twin__page_file *file);
 /* The kind of a table by its record; false: of none. */
 bool twin__page_kind_of(enum twin__page_kind *out, const struct twin__page_tree *record);
 
-/* Whether `page`, at `depth` of its tree from 1, is page `number`, of the right kind, filled with nodes without gaps, with
- * its keys in order and between the bounds. Claims the pages that it refers to and counts what it holds. The leaf of the
- * main tree fills file->tables. */
+/* Whether `page`, at `depth` of its tree from 1, is page `number`, of the right kind, filled with nodes without gaps,
+ * with its keys in order and between the bounds. Claims the pages that it refers to and counts what it holds. The
+ * leaf of the main tree fills file->tables. */
 bool twin__page_check(struct twin__page_file *file, struct twin__page_checked *tree, const unsigned char *page,
                       uint64_t number, unsigned depth, struct twin__page_bounds bounds);
 

@@ -45,9 +45,9 @@ static void note(struct places *places, size_t at)
     places->words[at / BYTES_PER_WORD] |= (uint64_t)1 << (at / 2 % PLACES_PER_WORD);
 }
 
-/* Nodes lie in any order. Where each begins and ends is noted. They fill upper .. end if they begin at different places,
- * one of them ends with the page, and the others end where one begins, `upper` excepted: then the node at `upper` ends
- * where the next begins, for nothing else can, and so on. */
+/* Nodes lie in any order. Where each begins and ends is noted. They fill upper .. end if they begin at different
+ * places, one of them ends with the page, and the others end where one begins, `upper` excepted: then the node at
+ * `upper` ends where the next begins, for nothing else can, and so on. */
 static bool nodes_fill(const unsigned char *page, size_t page_bytes, size_t count, size_t upper)
 {
     struct places begins, ends;

@@ -1,9 +1,9 @@
 /* pages.c — the meta pages of a file, and the sentence about a file that is damaged.
  *
- * LMDB maps a file and trusts it: a file cut short, or a page that is not what it should be, makes it die by a signal or
- * miss records. So the meta pages are checked here before the file is mapped. Once a transaction holds a state of the file
- * fast, all others are checked in page_walk.c before LMDB may change them; who only reads does without LMDB and checks
- * each page when it is first used (tree.c, snapshot.c). */
+ * LMDB maps a file and trusts it: a file cut short, or a page that is not what it should be, makes it die by a signal
+ * or miss records. So the meta pages are checked here before the file is mapped. Once a transaction holds a state of
+ * the file fast, all others are checked in page_walk.c before LMDB may change them; who only reads does without LMDB
+ * and checks each page when it is first used (tree.c, snapshot.c). */
 #include <lmdb.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -26,10 +26,10 @@ twin_status twin__store_read_meta(struct twin__page_file *out, int fd, const cha
 /* Whether a file is LMDB's and, unless it is too damaged to tell, a store of this schema. */
 bool twin__store_is_of(const struct twin__store_schema *schema, int fd, const char *path);
 
-/* Every page of every tree of a state. While the caller reads that state (LMDB's reader table), no page of it can change.
- * TWIN_OK when the file is a store of this schema that LMDB can use without ever leaving a page or missing a record;
- * TWIN_EBUSY, without a sentence, when the meta pages are no longer those of `number`; else TWIN_EFORMAT. What values
- * contain is not checked. Takes a bit of memory per page. */
+/* Every page of every tree of a state. While the caller reads that state (LMDB's reader table), no page of it can
+ * change. TWIN_OK when the file is a store of this schema that LMDB can use without ever leaving a page or missing a
+ * record; TWIN_EBUSY, without a sentence, when the meta pages are no longer those of `number`; else TWIN_EFORMAT.
+ * What values contain is not checked. Takes a bit of memory per page. */
 twin_status twin__store_check_pages(int fd, const char *path, const struct twin__store_schema *schema,
                                     struct twin__pages_state state, twin_error *error);
 

@@ -1,13 +1,14 @@
 /* replace.c — files that get their name when they are whole: new ones, and compacted ones.
  *
- * A file is written under a temporary name beside the one it will have, without a lock file, since nobody else knows it.
- * Whoever creates a file in the place of another holds that one alone (flock); everyone who has it open holds a shared lock.
+ * A file is written under a temporary name beside the one it will have, without a lock file, since nobody else knows
+ * it. Whoever creates a file in the place of another holds that one alone (flock); everyone who has it open holds a
+ * shared lock.
  *
- * A compacted file takes the place of one that others may be reading. They keep the old file, but the two have the same
- * lock file, with a table of readers and the number of the last transaction. So the new file continues the numbers of the
- * old one: readers of either find a state with that number. Once the new file has been changed, a reader of the old one that
- * begins again finds none, and learns that the file was replaced. Writers keep one who compacts out, and the other way
- * round (environment.c). */
+ * A compacted file takes the place of one that others may be reading. They keep the old file, but the two have the
+ * same lock file, with a table of readers and the number of the last transaction. So the new file continues the
+ * numbers of the old one: readers of either find a state with that number. Once the new file has been changed, a
+ * reader of the old one that begins again finds none, and learns that the file was replaced. Writers keep one who
+ * compacts out, and the other way round (environment.c). */
 #include "store/replace.h"
 
 #include <dirent.h>
@@ -212,9 +213,9 @@ static twin_status copy_compact(const twin__store *store, const char *temporary,
     return twin__store_fail_code(error, temporary, store->environment->schema, code);
 }
 
-/* The copy begins with transaction 1, in the second meta page; the first is that of an empty file. It is given the number of
- * the state that was copied, for readers of the old file and of the new one look into the same lock file for the number of
- * the last transaction. */
+/* The copy begins with transaction 1, in the second meta page; the first is that of an empty file. It is given the
+ * number of the state that was copied, for readers of the old file and of the new one look into the same lock file
+ * for the number of the last transaction. */
 static int renumber(const char *temporary, uint64_t number)
 {
     enum { PAGE_BYTES_AT = 40, TRANSACTION_AT = 144 };

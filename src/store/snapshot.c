@@ -1,9 +1,10 @@
 /* snapshot.c — one state of a file, and which of its pages have been checked.
  *
- * To check all pages of a file before the first is used takes longer than most queries. So a reader goes from page to page
- * itself (tree.c), and each page is checked when it is first reached: against its parent, which was checked before it. What
- * has been checked is remembered for all transactions that read the same state: its pages cannot change as long as one does.
- * Pages that are never reached are never read; whether any are missing as a whole, only a walk finds (page_walk.c). */
+ * To check all pages of a file before the first is used takes longer than most queries. So a reader goes from page to
+ * page itself (tree.c), and each page is checked when it is first reached: against its parent, which was checked
+ * before it. What has been checked is remembered for all transactions that read the same state: its pages cannot
+ * change as long as one does. Pages that are never reached are never read; whether any are missing as a whole, only a
+ * walk finds (page_walk.c). */
 #include "store/snapshot.h"
 
 #include <stdlib.h>

@@ -16,8 +16,9 @@ struct twin__snapshot {
     atomic_uchar checked[];                                    /* a bit per page */
 };
 
-/* The state that transaction `number` left, which the caller reads. Checks the leaf of the main tree. TWIN_EBUSY, without a
- * sentence, when the meta pages are no longer those of `number`; damage: TWIN_EFORMAT. `path` is borrowed. */
+/* The state that transaction `number` left, which the caller reads. Checks the leaf of the main tree. TWIN_EBUSY,
+ * without a sentence, when the meta pages are no longer those of `number`; damage: TWIN_EFORMAT. `path` is
+ * borrowed. */
 twin_status twin__snapshot_create(struct twin__snapshot **out, int fd, const char *path,
                                   const struct twin__store_schema *schema, uint64_t number, twin_error *error);
 void twin__snapshot_free(struct twin__snapshot *snapshot);

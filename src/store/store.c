@@ -1,9 +1,9 @@
 /* store.c — handles and transactions.
  *
- * A transaction that reads is counted in its environment, because the map can only grow while nobody in the process uses
- * it. One that writes holds `writing` from its begin to its end, and while the map grows in between: LMDB makes writers
- * of all processes wait for each other, but leaves the map to the process. A transaction that found the map full is
- * begun again after it has grown. */
+ * A transaction that reads is counted in its environment, because the map can only grow while nobody in the process
+ * uses it. One that writes holds `writing` from its begin to its end, and while the map grows in between: LMDB makes
+ * writers of all processes wait for each other, but leaves the map to the process. A transaction that found the map
+ * full is begun again after it has grown. */
 #include "store/store.h"
 #include "store/map.h"
 

@@ -42,14 +42,14 @@ enum { TWIN__STORE_MOST_TABLES = 16 };
 typedef struct twin__store twin__store;
 typedef struct twin__store_txn twin__store_txn;
 
-/* What a transaction writes. When the map has to grow it is called again, from the start. What it returns except TWIN_OK
- * ends the transaction without a trace. It must not begin another transaction on the same file. */
+/* What a transaction writes. When the map has to grow it is called again, from the start. What it returns except
+ * TWIN_OK ends the transaction without a trace. It must not begin another transaction on the same file. */
 typedef twin_status twin__store_write(twin__store_txn *txn, void *context, twin_error *error);
 
 /* ---- files */
 
-/* Writes a new file with what `fill` writes: whole, or not at all. A file that exists is replaced only if `replace`, and
- * nobody may have it open (TWIN_EBUSY). `secret`: only the owner may read it. */
+/* Writes a new file with what `fill` writes: whole, or not at all. A file that exists is replaced only if `replace`,
+ * and nobody may have it open (TWIN_EBUSY). `secret`: only the owner may read it. */
 struct twin__store_create_options {
     bool replace, secret;
 };
@@ -70,22 +70,23 @@ enum twin__store_access {
  * Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
  * TWIN_EFORMAT. Being replaced, or written where it must not be: TWIN_EBUSY.
  *
- * Whoever reads checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Whoever opens a store to
- * write checks all of them first. So it can be read and written without dying of damage, unless pages are damaged after they
- * were checked. A file that is cut short while it is open kills its readers (SIGBUS), as with everything that is mapped. */
+ * Whoever reads checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Whoever opens a store
+ * to write checks all of them first. So it can be read and written without dying of damage, unless pages are damaged
+ * after they were checked. A file that is cut short while it is open kills its readers (SIGBUS), as with everything
+ * that is mapped. */
 twin_status twin__store_open(twin__store **out, const char *path, const struct twin__store_schema *schema,
                              enum twin__store_access access, twin_error *error);
 void twin__store_close(twin__store *store);
 
-/* Replaces the file of a store opened to COMPACT by a copy without free pages, after one or two transactions of `touch`, which
- * must write something. Who reads the old file meanwhile keeps it, until it begins to read again after the new one was
- * changed: then TWIN_EBUSY says that it was replaced. The handle can only be closed afterwards. */
+/* Replaces the file of a store opened to COMPACT by a copy without free pages, after one or two transactions of
+ * `touch`, which must write something. Who reads the old file meanwhile keeps it, until it begins to read again after
+ * the new one was changed: then TWIN_EBUSY says that it was replaced. The handle can only be closed afterwards. */
 twin_status twin__store_compact(twin__store *store, twin__store_write *touch, void *context, twin_error *error);
 
 const char *twin__store_path(const twin__store *store);
 
-/* Checks every page of the newest state, and that none is missing: TWIN_EFORMAT when one is damaged. What values contain is
- * not checked. */
+/* Checks every page of the newest state, and that none is missing: TWIN_EFORMAT when one is damaged. What values
+ * contain is not checked. */
 twin_status twin__store_check(twin__store *store, twin_error *error);
 
 /* The sentence that the file is damaged. */
@@ -95,8 +96,8 @@ twin_status twin__store_fail_damaged(twin_error *error, const twin__store *store
 
 twin_status twin__store_transact(twin__store *store, twin__store_write *write, void *context, twin_error *error);
 
-/* Begins and ends a transaction that reads. While it lasts the file cannot reuse the pages of what is removed, and the map
- * cannot grow. Ending NULL does nothing. */
+/* Begins and ends a transaction that reads. While it lasts the file cannot reuse the pages of what is removed, and
+ * the map cannot grow. Ending NULL does nothing. */
 twin_status twin__store_begin_read(twin__store_txn **out, twin__store *store, twin_error *error);
 void twin__store_end_read(twin__store_txn *txn);
 

@@ -1,5 +1,5 @@
-/* table.c — records: get, put, delete, and cursors. In a transaction that writes each call is one of LMDB's, with its keys
- * made and its answer put in words. One that reads does without LMDB (tree.c). */
+/* table.c — records: get, put, delete, and cursors. In a transaction that writes each call is one of LMDB's, with its
+ * keys made and its answer put in words. One that reads does without LMDB (tree.c). */
 #include <lmdb.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* tree.c — the tables of a snapshot, read page by page without LMDB.
  *
- * LMDB trusts its pages, so they would all have to be checked before it may read one. Here each is checked when it is first
- * reached (snapshot.c), and one bit says so afterwards. LMDB still keeps the state in place: its reader table knows of the
- * transaction, and its map is what is read. See page.h for what a page looks like.
+ * LMDB trusts its pages, so they would all have to be checked before it may read one. Here each is checked when it is
+ * first reached (snapshot.c), and one bit says so afterwards. LMDB still keeps the state in place: its reader table
+ * knows of the transaction, and its map is what is read. See page.h for what a page looks like.
  *
  * A path holds a page of each depth, from the root to a leaf, and a place in each. The values of a list are in the leaf
  * itself, in a sub-page of it, or in a tree of their own, which has a path of its own. */
@@ -84,7 +84,8 @@ static size_t place_in(const struct twin__tree_level *level, struct target targe
     return place - 1;
 }
 
-/* Completes a path downwards from page `number` at `depth`. With TO_KEY the place in the leaf may be behind its last. */
+/* Completes a path downwards from page `number` at `depth`. With TO_KEY the place in the leaf may be behind its
+ * last. */
 static twin_status descend(struct twin__tree_path *path, struct twin__tree_map map, struct twin__page_checked *tree,
                            uint64_t number, unsigned depth, struct target target, twin_error *error)
 {

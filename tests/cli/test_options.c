@@ -1,4 +1,5 @@
-/* test_options.c — values of options: what each kind reads, shows and refuses; and that names are those of the library. */
+/* test_options.c — values of options: what each kind reads, shows and refuses; and that names are those of the
+ * library. */
 #include "support/options.h"
 #include "support/shared_options.h" /* before cmocka.h, whose fail() is a macro */
 

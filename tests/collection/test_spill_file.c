@@ -47,7 +47,8 @@ static long resident_of_files(void)
     return kilobytes;
 }
 
-/* 64 MB are read, in order and at random, and no more than 1 MB, and what the system maps around a page, is ever counted. */
+/* 64 MB are read, in order and at random, and no more than 1 MB, and what the system maps around a page, is ever
+ * counted. */
 static void pages_are_given_back(void **state)
 {
     (void)state;

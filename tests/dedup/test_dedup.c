@@ -1,7 +1,8 @@
 /* test_dedup.c — what stays against what must be true of it, on collections with a known truth.
  *
- * Which documents stay follows from three facts alone: whatever is dropped is similar to the document that stays for it,
- * no two that stay are similar, and the one that stays is the first in the order of preference of those that could. */
+ * Which documents stay follows from three facts alone: whatever is dropped is similar to the document that stays for
+ * it, no two that stay are similar, and the one that stays is the first in the order of preference of those that
+ * could. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -310,8 +311,9 @@ static size_t count_missed(const struct world *world, const twin_dedup *dedup, t
     return missed;
 }
 
-/* A search that misses much, with all documents drawn: the audit counts what comparing all pairs counts. Of a thorough search
- * nothing is missed. Lengths may be equal, and then is_better() does not decide: at least as many are missed. */
+/* A search that misses much, with all documents drawn: the audit counts what comparing all pairs counts. Of a
+ * thorough search nothing is missed. Lengths may be equal, and then is_better() does not decide: at least as many are
+ * missed. */
 static void an_audit_counts_what_was_missed(void **state)
 {
     (void)state;

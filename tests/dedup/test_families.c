@@ -1,5 +1,5 @@
-/* test_families.c — large families: all similar pairs are found, and who stays, and for whom, is what they decide, at the cost
- * of a few comparisons each. */
+/* test_families.c — large families: all similar pairs are found, and who stays, and for whom, is what they decide, at
+ * the cost of a few comparisons each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,8 @@ static void add_text(uint64_t base, size_t edits, uint64_t *seed)
     world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
 }
 
-/* The words of base 0, four in a row replaced by `more` others. Two such texts with eight words each are not quite similar,
- * unless they were changed at the same place; all others are. */
+/* The words of base 0, four in a row replaced by `more` others. Two such texts with eight words each are not quite
+ * similar, unless they were changed at the same place; all others are. */
 static void add_changed_at_one_place(size_t more, uint64_t *seed)
 {
     enum { REPLACED = 4 };
@@ -280,8 +280,8 @@ static void documents_around_the_threshold_are_compared_with_those_that_stay(voi
     free_sets();
 }
 
-/* Two texts with 60 words in common are similar up to 25 words of their own together. Of those with 12 to 18 most stay, and
- * nearly all pairs are as close to the threshold as can be without reaching it. */
+/* Two texts with 60 words in common are similar up to 25 words of their own together. Of those with 12 to 18 most
+ * stay, and nearly all pairs are as close to the threshold as can be without reaching it. */
 static twin_dedup_counts count_with_footer(size_t members)
 {
     uint64_t seed = 4;

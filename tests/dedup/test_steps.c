@@ -1,7 +1,7 @@
 /* test_steps.c — dedup step by step, through files and in parts, decides as it does at once.
  *
- * The collection has unrelated texts, small groups of near-copies, and two crowds: near-copies of one text, and texts of one
- * template that are not similar. */
+ * The collection has unrelated texts, small groups of near-copies, and two crowds: near-copies of one text, and texts
+ * of one template that are not similar. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_diff.c — differences of words: they cover both texts, what is equal is equal, and there are no more than need be. */
+/* test_diff.c — differences of words: they cover both texts, what is equal is equal, and there are no more than need
+ * be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

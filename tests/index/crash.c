@@ -2,10 +2,11 @@
  *
  *     crash [--kills N] [--seed N] [--folder F]
  *
- * A writer adds and removes batches and acknowledges each on a pipe. Batch b is a function of b, so the state after it can
- * be worked out. After each kill the index must pass its check and be exactly as after the last batch that was
- * acknowledged, or one more; nothing in between. All the while a reader has the index open and holds a view from the very
- * beginning, and now and then the writer's disk is full. Part of the suite with a few kills; run it long by hand. */
+ * A writer adds and removes batches and acknowledges each on a pipe. Batch b is a function of b, so the state after
+ * it can be worked out. After each kill the index must pass its check and be exactly as after the last batch that was
+ * acknowledged, or one more; nothing in between. All the while a reader has the index open and holds a view from the
+ * very beginning, and now and then the writer's disk is full. Part of the suite with a few kills; run it long by
+ * hand. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>

@@ -2,10 +2,11 @@
  *
  *     damage [--cases N] [--seed N] [--keep sets|text|none] [--folder F] [--table]
  *
- * A small index of several runs with removed documents is written and its answers are noted. Then, for each way of damage,
- * copies of the file are damaged and a child of fork() opens each: check, info, query, pairs and export must either be
- * refused with TWIN_EFORMAT or give the same answer as before, and check must not call good what another got wrong; add,
- * remove and compact must be done or refused. Part of the suite with a few cases; run it long by hand. */
+ * A small index of several runs with removed documents is written and its answers are noted. Then, for each way of
+ * damage, copies of the file are damaged and a child of fork() opens each: check, info, query, pairs and export must
+ * either be refused with TWIN_EFORMAT or give the same answer as before, and check must not call good what another
+ * got wrong; add, remove and compact must be done or refused. Part of the suite with a few cases; run it long by
+ * hand. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>

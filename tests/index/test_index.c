@@ -11,8 +11,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of half a million texts shorter than a shingle, about four pairs agree in 35 bits of their hashes (n² / 2^36); writes one
- * of these. */
+/* Of half a million texts shorter than a shingle, about four pairs agree in 35 bits of their hashes (n² / 2^36);
+ * writes one of these. */
 static void draw_colliding_texts(char texts[2][8], twin_hash hash)
 {
     uint64_t *keys = malloc(SHORT_TEXTS * sizeof *keys);
@@ -193,7 +193,8 @@ static void texts_of_one_set_are_kept_apart(void **state)
     }
 }
 
-/* Enough sets for many blocks, and for a batch that goes to the disk while it is written, of which every second, then all but a few, are removed; one is larger than a block. */
+/* Enough sets for many blocks, and for a batch that goes to the disk while it is written, of which every second, then
+ * all but a few, are removed; one is larger than a block. */
 static void what_is_kept_of_removed_sets_goes(void **state)
 {
     (void)state;
@@ -232,7 +233,8 @@ static void what_is_kept_of_removed_sets_goes(void **state)
         twin_index_view *view;
         GOOD(twin_index_view_create(&view, index, &error));
         GOOD(twin_index_describe(&info, view, &error));
-        /* At most 33 bits per item, or one byte per letter; blocks end in whole pages, and the large one has its own. */
+        /* At most 33 bits per item, or one byte per letter; blocks end in whole pages, and the large one has its
+         * own. */
         assert_true(info.kept_bytes <= (TEXTS / STEP * LETTERS + LARGE / 2) * 33 / 8 * 11 / 10 + 65536);
         twin_index_view_free(view);
         twin_index_close(index);

@@ -1,5 +1,5 @@
-/* test_index_check.c — a check finds parts of an index that contradict each other, though every checksum fits; queries and
- * pairs notice what they meet of it.
+/* test_index_check.c — a check finds parts of an index that contradict each other, though every checksum fits;
+ * queries and pairs notice what they meet of it.
  *
  * Each case changes one record of a small index by the functions that write records, so that no page and no checksum is
  * wrong, and names the sentence that must follow. */

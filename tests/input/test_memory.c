@@ -185,8 +185,8 @@ static void wrong_arguments_are_refused_with_a_sentence(void **state)
 
 enum { DOCUMENTS = 3000, LONGEST = 400 };
 
-/* Documents of a few words, a third of them a copy of an earlier one with a letter changed or not. Each is a block of its own,
- * so that the sanitizer sees a read past its end. */
+/* Documents of a few words, a third of them a copy of an earlier one with a letter changed or not. Each is a block of
+ * its own, so that the sanitizer sees a read past its end. */
 struct documents {
     twin_memory_document list[DOCUMENTS];
     char ids[DOCUMENTS][8];

@@ -177,8 +177,8 @@ static twin_input *open_files(const struct files *files, size_t chunk_bytes)
     return input;
 }
 
-/* What must be collected, from the files as they were written: problems are reported before the documents of their chunk, so
- * this is for a single chunk per file. */
+/* What must be collected, from the files as they were written: problems are reported before the documents of their
+ * chunk, so this is for a single chunk per file. */
 static void expect_words(twin_buffer *out, const struct files *files, bool problems)
 {
     char line[256], words[512];

@@ -205,7 +205,8 @@ static void many_blocks_and_workers_find_the_same(void **state)
     world_clear(&world);
 }
 
-/* Document d is the first d + 1 items, and one of every size lacks just as many as the threshold allows, or one more. */
+/* Document d is the first d + 1 items, and one of every size lacks just as many as the threshold allows, or one
+ * more. */
 static void sizes_at_every_bound_are_joined(void **state)
 {
     (void)state;
@@ -227,8 +228,8 @@ static void sizes_at_every_bound_are_joined(void **state)
     }
 }
 
-/* Two thirds of each document are a template, the rest is its own: no two are compared at .8, and hardly any but similar
- * ones where some are parts of others. */
+/* Two thirds of each document are a template, the rest is its own: no two are compared at .8, and hardly any but
+ * similar ones where some are parts of others. */
 static void a_template_below_the_threshold_is_cheap(void **state)
 {
     (void)state;
@@ -287,7 +288,8 @@ static void colours_are_counted(void **state)
     }
 }
 
-/* A mark that was set is found; and of 200 sets of 100 items in a table for their 20,000, few items have marks of others. */
+/* A mark that was set is found; and of 200 sets of 100 items in a table for their 20,000, few items have marks of
+ * others. */
 static void marks_are_never_too_few(void **state)
 {
     (void)state;
@@ -306,7 +308,8 @@ static void marks_are_never_too_few(void **state)
                 assert_true(twin__shingle_marks_count(&marks, items[i], before[i]) >= (unsigned)round);
             }
         }
-    /* 16 to 32 marks per item, of which one is set: a word has at most four of others on average, in the first round half. */
+    /* 16 to 32 marks per item, of which one is set: a word has at most four of others on average, in the first round
+     * half. */
     assert_true(others < (uint64_t)SETS * ITEMS * (2 + 5));
     twin__shingle_marks_clear(&marks);
 }

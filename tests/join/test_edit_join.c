@@ -376,8 +376,8 @@ static void write_in_two_bytes(struct texts *out, const struct texts *texts)
     }
 }
 
-/* Short texts within few edits: none is missed, whoever runs it, however many bytes a character has, and whether all are
- * compared or those that share a key, which are far fewer. */
+/* Short texts within few edits: none is missed, whoever runs it, however many bytes a character has, and whether all
+ * are compared or those that share a key, which are far fewer. */
 static void expect_none_missed(struct world *world, size_t edits, bool crowd)
 {
     static struct world wide;
@@ -506,8 +506,8 @@ static void packed_pairs_are_the_same_pairs(void **state)
     world_end(&world);
 }
 
-/* Short texts, of which all are compared; longer ones that share a key, many of them twice; and those that a forest finds,
- * each with few of them in memory and with many. */
+/* Short texts, of which all are compared; longer ones that share a key, many of them twice; and those that a forest
+ * finds, each with few of them in memory and with many. */
 static void pairs_beyond_memory_are_the_same_pairs(void **state)
 {
     (void)state;
@@ -634,8 +634,8 @@ static void the_answer_is_the_same_whoever_runs_it(void **state)
     world_end(&world);
 }
 
-/* A form letter in which one character in five is different each time: about .8 alike, and none .95. Comparing all would
- * be half a square; allowed are the candidates that each gets in the first round. */
+/* A form letter in which one character in five is different each time: about .8 alike, and none .95. Comparing all
+ * would be half a square; allowed are the candidates that each gets in the first round. */
 static void a_crowd_of_lookalikes_is_not_compared_each_with_each(void **state)
 {
     (void)state;

@@ -169,8 +169,8 @@ static void containment_has_no_gate(void **state)
 
 /* ---- a crowd ---- */
 
-/* Sets of a template and of items of their own, of which the last few of each set are also those of set 0, the more the larger
- * its number. */
+/* Sets of a template and of items of their own, of which the last few of each set are also those of set 0, the more
+ * the larger its number. */
 enum { CROWD = 1000, SHARED = 200, OWN = 40 };
 
 struct crowd {

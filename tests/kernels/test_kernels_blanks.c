@@ -1,4 +1,5 @@
-/* test_kernels_blanks.c — every variant finds the white space that the scalar one finds, and hashes the same windows. */
+/* test_kernels_blanks.c — every variant finds the white space that the scalar one finds, and hashes the same
+ * windows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

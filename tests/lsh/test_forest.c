@@ -361,8 +361,8 @@ static char letter(uint64_t *state)
     return (char)('a' + twin__random_below(state, 26));
 }
 
-/* A small form of an experiment of Sokolov 2007: strings 10 to 240 edits from a centre; of the 16 candidates at most one in
- * fifty may be further than half way. (The full experiment finds 1.000 in every cell, so 0.98 has room.) */
+/* A small form of an experiment of Sokolov 2007: strings 10 to 240 edits from a centre; of the 16 candidates at most
+ * one in fifty may be further than half way. (The full experiment finds 1.000 in every cell, so 0.98 has room.) */
 static void near_strings_come_first(void **state_unused)
 {
     (void)state_unused;

@@ -296,8 +296,8 @@ static void attributes_without_end(void **state_unused)
     assert_int_equal(read_it()->text.length, 1);
 }
 
-/* Learning copies of one message with ever other words and senders: what is remembered stays bounded, and so does the work
- * for each, since every message is compared with as many as are remembered. */
+/* Learning copies of one message with ever other words and senders: what is remembered stays bounded, and so does the
+ * work for each, since every message is compared with as many as are remembered. */
 static void near_copies_without_end(void **state_unused)
 {
     (void)state_unused;

@@ -1,5 +1,5 @@
-/* test_mail_file.c — a model whose records do not say what they should is refused with a sentence, though checks fit; and
- * wrong arguments are refused.
+/* test_mail_file.c — a model whose records do not say what they should is refused with a sentence, though checks fit;
+ * and wrong arguments are refused.
  *
  * Each case changes one record of a small model through the store, and gives it a check that fits where it has one. The
  * offsets are those that mail_file.c draws. */

@@ -1,7 +1,8 @@
 /* test_mail_tricks.c — what spammers do to a message they have sent before, and that it is recognised all the same.
  *
- * A model learns a campaign and good mail as plain text. Each trick is then played on one more message of the campaign. It
- * must be read as the plain one is, where the trick is one of form, and must not be called good in any case. */
+ * A model learns a campaign and good mail as plain text. Each trick is then played on one more message of the
+ * campaign. It must be read as the plain one is, where the trick is one of form, and must not be called good in any
+ * case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -13,7 +13,8 @@
 
 enum { MOST = 3000 };
 
-/* So many places in increasing order: from a random one on, or spread over the table, the first and the last among them. */
+/* So many places in increasing order: from a random one on, or spread over the table, the first and the last among
+ * them. */
 static uint32_t draw(uint32_t out[MOST], uint32_t count, bool dense, uint64_t *random)
 {
     uint32_t step = dense || count == 0 ? 1 : TWIN__FEATURE_PLACES / count;

@@ -25,8 +25,8 @@ static const char *const rules[] = {
 
 enum texture { PLAIN, MIXED, MARKS, BLANKS, BAD, ONE_WORD, TEXTURES };
 
-/* `length` bytes or a few more. Plain text; with characters of all lengths; with marks that combine and have to be sorted;
- * mostly white space; mostly ill-formed; a word without an end. */
+/* `length` bytes or a few more. Plain text; with characters of all lengths; with marks that combine and have to be
+ * sorted; mostly white space; mostly ill-formed; a word without an end. */
 static void draw_text(twin_buffer *out, size_t length, enum texture texture, uint64_t *seed)
 {
     static const char *const others[] = { "\xC3\x89",     "\xD0\x96",         "\xE6\x97\xA5",

@@ -127,8 +127,8 @@ static double mean_similarity(const char *text, const char *rule, double replace
 }
 
 /* The similarity of a text with one in twenty words replaced varies by about 0.06 from draw to draw, its mean over 40
- * draws by 0.01: three of these on either side, and 0.02 for what really differs. With char:9 it is 0.2 less in Chinese and
- * Japanese. */
+ * draws by 0.01: three of these on either side, and 0.02 for what really differs. With char:9 it is 0.2 less in
+ * Chinese and Japanese. */
 static void the_same_edits_leave_the_same_similarity(void **state)
 {
     (void)state;

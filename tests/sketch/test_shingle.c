@@ -395,7 +395,8 @@ static void a_window_does_not_remember_what_it_left_behind(void **state)
     twin_items_clear(&one);
 }
 
-/* Equal words are equal texts, whatever the white space; all others are similar to none of these, nor to longer ones. */
+/* Equal words are equal texts, whatever the white space; all others are similar to none of these, nor to longer
+ * ones. */
 static void texts_shorter_than_a_shingle_are_similar_only_to_their_copies(void **state)
 {
     (void)state;

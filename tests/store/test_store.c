@@ -910,7 +910,8 @@ static void damage_page_of(uint64_t key)
     close(fd);
 }
 
-/* Opening does not read all pages; what is used is checked all the same, and so is all of it before anything is written. */
+/* Opening does not read all pages; what is used is checked all the same, and so is all of it before anything is
+ * written. */
 static void a_damaged_page_is_reported_when_it_is_used(void **state)
 {
     (void)state;
@@ -946,8 +947,8 @@ static void a_damaged_page_is_reported_when_it_is_used(void **state)
     twin__store_close(store);
 }
 
-/* Some bits of the meta pages mean nothing to a reader; then the store is whole. One in the number of the transaction may
- * bring back the one before. */
+/* Some bits of the meta pages mean nothing to a reader; then the store is whole. One in the number of the transaction
+ * may bring back the one before. */
 static void a_bit_flipped_in_the_meta_pages_is_refused_or_harmless(void **state)
 {
     (void)state;
