@@ -10,8 +10,9 @@
         .is_ascii = twin__is_ascii_##level, .blanks = twin__blanks_##level,                                          \
         .xxh3_windows = twin__xxh3_windows_##level, .xxh3_words = twin__xxh3_words_##level,                          \
         .word_windows = twin__word_windows_##level, .sip_windows = twin__sip_windows_##level,                        \
-        .fast_round = twin__fast_round_##level, .linear_minima = twin__linear_minima_##level,                        \
-        .agree = twin__agree_##level, .bloom_test = twin__bloom_test_##level, .bloom_has = twin__bloom_has_##level,  \
+        .sip_texts = twin__sip_texts_##level, .fast_round = twin__fast_round_##level,                                \
+        .linear_minima = twin__linear_minima_##level, .agree = twin__agree_##level,                                  \
+        .bloom_test = twin__bloom_test_##level, .bloom_has = twin__bloom_has_##level,                                \
         .bloom_add = twin__bloom_add_##level, .sort_bins = twin__sort_bins_##level,                                  \
         .drop_repeats = twin__drop_repeats_##level, .mark_items = twin__mark_items_##level,                          \
         .common_bits = twin__common_bits_##level, .edit_tile = twin__edit_tile_##level,                              \

@@ -42,6 +42,11 @@ typedef void twin__word_windows_fn(uint64_t *items, size_t n, size_t width, uint
 typedef void twin__sip_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count,
                                   const uint64_t key[2]);
 
+/* SipHash-1-3 of eight texts at once. Each has been made `count` words of, the last of which has the bytes of no whole word
+ * and, in its leading byte, the length of the text; words[8 * k + i] is word k of text i. */
+enum { SIP_TEXTS = 8 };
+typedef void twin__sip_texts_fn(uint64_t out[SIP_TEXTS], const uint64_t *words, size_t count, const uint64_t key[2]);
+
 /* One round of fast similarity sketching: assigns each item, mixed with the seed, to one of `slots` slots,
  * which keeps the smaller of its value and round | 30 bits of the item's value. */
 typedef void twin__fast_round_fn(uint32_t *out, size_t slots, const uint64_t *items, size_t n, uint64_t seed,
@@ -144,6 +149,7 @@ struct kernels {
     twin__xxh3_words_fn *xxh3_words;
     twin__word_windows_fn *word_windows;
     twin__sip_windows_fn *sip_windows;
+    twin__sip_texts_fn *sip_texts;
     twin__fast_round_fn *fast_round;
     twin__linear_minima_fn *linear_minima;
     twin__agree_fn *agree;
@@ -182,6 +188,7 @@ TWIN__VARIANTS(xxh3_windows);
 TWIN__VARIANTS(xxh3_words);
 TWIN__VARIANTS(word_windows);
 TWIN__VARIANTS(sip_windows);
+TWIN__VARIANTS(sip_texts);
 TWIN__VARIANTS(fast_round);
 TWIN__VARIANTS(linear_minima);
 TWIN__VARIANTS(agree);

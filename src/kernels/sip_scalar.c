@@ -8,15 +8,21 @@ static struct twin__sip_state begin(const uint64_t key[2])
                                      key[1] ^ SIP_START[3] };
 }
 
-/* The hash of `length` bytes, of which the last length % 8, those of no word yet, are at `tail`. */
-static uint64_t end(struct twin__sip_state s, uint64_t length, const unsigned char *tail)
+/* The hash, after all words. */
+static uint64_t finish(struct twin__sip_state s)
 {
-    twin__sip_word(&s, length << 56 | twin__sip_bytes(tail, length % 8));
     s.v2 ^= SIP_END;
     twin__sip_round(&s);
     twin__sip_round(&s);
     twin__sip_round(&s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+/* The hash of `length` bytes, of which the last length % 8, those of no word yet, are at `tail`. */
+static uint64_t end(struct twin__sip_state s, uint64_t length, const unsigned char *tail)
+{
+    twin__sip_word(&s, length << 56 | twin__sip_bytes(tail, length % 8));
+    return finish(s);
 }
 
 static uint64_t sip13(const unsigned char *p, size_t length, const uint64_t key[2])
@@ -32,6 +38,16 @@ void twin__sip_windows_scalar(uint64_t *out, const char *bytes, size_t width, si
 {
     for (size_t i = 0; i < count; i++)
         out[i] = sip13((const unsigned char *)bytes + i, width, key);
+}
+
+void twin__sip_texts_scalar(uint64_t out[SIP_TEXTS], const uint64_t *words, size_t count, const uint64_t key[2])
+{
+    for (size_t i = 0; i < SIP_TEXTS; i++) {
+        struct twin__sip_state s = begin(key);
+        for (size_t k = 0; k < count; k++)
+            twin__sip_word(&s, words[SIP_TEXTS * k + i]);
+        out[i] = finish(s);
+    }
 }
 
 /* ---- piece by piece ---- */

@@ -80,7 +80,7 @@ bool twin__message_names_sender(twin_message_role *role, twin_text name)
         [TWIN_MESSAGE_SENDER] = "sender",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (twin__is_named(name, names[i])) {
+        if (name.length > 0 && twin__lower(name.bytes[0]) == names[i][0] && twin__is_named(name, names[i])) {
             *role = (twin_message_role)i;
             return true;
         }
@@ -126,7 +126,7 @@ static twin_status add(twin_message_reader *reader, twin_message_role role, twin
     const char *at = memrchr(added->address.bytes, '@', added->address.length);
     if (at) {
         added->domain = (twin_text){ at + 1, (size_t)(added->address.bytes + added->address.length - at - 1) };
-        added->registered = twin__registered_domain(added->domain);
+        added->registered = twin__registered_domain(&reader->known_hosts, added->domain);
     }
     return TWIN_OK;
 }

@@ -4,7 +4,16 @@
 
 #include <twinsift/buffer.h>
 
-/* The last labels of the host that someone registered, a part of `host`; empty if there are none. */
-twin_text twin__registered_domain(twin_text host);
+/* Hosts whose registered domains are known already: the same few send and are linked to all the time. Begin with {0}. */
+enum { TWIN__KNOWN_HOSTS = 256, TWIN__KNOWN_HOST_BYTES = 46 };
+struct twin__known_hosts {
+    struct twin__known_host {
+        unsigned char length, registered; /* bytes of the host, and of its registered domain */
+        char host[TWIN__KNOWN_HOST_BYTES];
+    } hosts[TWIN__KNOWN_HOSTS];
+};
+
+/* The last labels of the host that someone registered, a part of `host`; empty if there are none. `known` may be NULL. */
+twin_text twin__registered_domain(struct twin__known_hosts *known, twin_text host);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "kernels/kernels.h"
 #include "mail/fields.h"
 
 enum {
@@ -91,6 +92,15 @@ static const char *const fixed_names[FIXED_KINDS] = {
     [BODY] = "body",
 };
 
+/* A word to be hashed is a few numbers of eight bytes: the hash of its kind, its bytes in lower case, and what is left over
+ * with its length. As soon as there are eight words of as many numbers they are hashed together. */
+enum { MOST_NUMBERS = 2 + WORD_BYTES / 8 };
+
+struct waiting {
+    uint64_t numbers[MOST_NUMBERS * SIP_TEXTS]; /* as twin__sip_texts_fn takes them */
+    size_t count;
+};
+
 /* A kind of word: its name, and the hash of that. */
 struct kind {
     twin_text name;
@@ -104,9 +114,10 @@ struct twin__feature_maker {
     uint64_t *bitmap;           /* of the block that is being made: all zero between blocks */
     uint64_t summary[SUMMARY_WORDS];
     uint32_t *places[TWIN__FEATURE_BLOCKS];
-    uint64_t *windows;          /* hashes */
-    bool has_signatures;        /* among the headers of the message */
-    twin__feature_visit *visit; /* NULL: mark in the bitmap */
+    uint64_t *windows;                        /* hashes */
+    struct waiting waiting[MOST_NUMBERS + 1]; /* words of so many numbers */
+    bool has_signatures;                      /* among the headers of the message */
+    twin__feature_visit *visit;               /* NULL: mark in the bitmap */
     void *context;
 };
 
@@ -173,26 +184,70 @@ static uint64_t lower_eight(uint64_t x)
     return x | ((from_a ^ past_z) & ~x & 0x80 * ones) >> 2;
 }
 
-/* The hash of the kind's and the word's bytes, in lower case. */
-static uint64_t hash_word(const twin__feature_maker *maker, const struct kind *kind, twin_text word)
+/* Eight bytes of a word as a number; fewer than eight, with zeros behind them. */
+static uint64_t eight_bytes(const char *bytes)
 {
-    uint64_t eights[1 + WORD_BYTES / 8 + 1];
-    size_t length = word.length < WORD_BYTES ? word.length : WORD_BYTES, whole = length / 8;
-    eights[0] = kind->hash;
-    eights[1 + whole] = 0;
-    memcpy(eights + 1, word.bytes, length);
-    for (size_t i = 1; i <= 1 + whole; i++)
-        eights[i] = lower_eight(eights[i]);
-    return twin_hash_bytes(maker->hash, eights, 8 + length);
+    uint64_t eight;
+    memcpy(&eight, bytes, sizeof eight);
+    return lower_eight(eight);
+}
+
+static uint64_t few_bytes(const char *bytes, size_t count)
+{
+    uint64_t few = 0;
+    if (count >= 4) { /* two reads that overlap */
+        uint32_t first, last;
+        memcpy(&first, bytes, sizeof first);
+        memcpy(&last, bytes + count - sizeof last, sizeof last);
+        few = first | (uint64_t)last << 8 * (count - 4);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            few |= (uint64_t)(unsigned char)bytes[i] << 8 * i;
+    }
+    return lower_eight(few);
+}
+
+/* Hashes what waits, and marks it. */
+static void mark_waiting(twin__feature_maker *maker, size_t numbers)
+{
+    struct waiting *waiting = &maker->waiting[numbers];
+    uint64_t hashes[SIP_TEXTS];
+    twin__kernels()->sip_texts(hashes, waiting->numbers, numbers, maker->hash.key);
+    for (size_t i = 0; i < waiting->count; i++)
+        mark(maker, hashes[i]);
+    waiting->count = 0;
+}
+
+static void mark_all_waiting(twin__feature_maker *maker)
+{
+    for (size_t numbers = 0; numbers <= MOST_NUMBERS; numbers++)
+        if (maker->waiting[numbers].count)
+            mark_waiting(maker, numbers);
+}
+
+/* The one that waits is not marked, but visited. */
+static void name_waiting(twin__feature_maker *maker, size_t numbers, const struct kind *kind, twin_text word)
+{
+    struct waiting *waiting = &maker->waiting[numbers];
+    uint64_t hashes[SIP_TEXTS];
+    twin__kernels()->sip_texts(hashes, waiting->numbers, numbers, maker->hash.key);
+    maker->visit(maker->context, (uint32_t)hashes[0] & (TWIN__FEATURE_PLACES - 1), kind->name, word);
+    waiting->count = 0;
 }
 
 static void add_word(twin__feature_maker *maker, const struct kind *kind, twin_text word)
 {
-    uint64_t hash = hash_word(maker, kind, word);
+    size_t length = word.length < WORD_BYTES ? word.length : WORD_BYTES, whole = length / 8, numbers = whole + 2;
+    struct waiting *waiting = &maker->waiting[numbers];
+    uint64_t *at = waiting->numbers + waiting->count++;
+    *at = kind->hash;
+    for (size_t i = 0; i < whole; i++)
+        *(at += SIP_TEXTS) = eight_bytes(word.bytes + 8 * i);
+    at[SIP_TEXTS] = few_bytes(word.bytes + 8 * whole, length % 8) | (uint64_t)(8 + length) << 56;
     if (maker->visit)
-        maker->visit(maker->context, (uint32_t)hash & (TWIN__FEATURE_PLACES - 1), kind->name, word);
-    else
-        mark(maker, hash);
+        name_waiting(maker, numbers, kind, word);
+    else if (waiting->count == SIP_TEXTS)
+        mark_waiting(maker, numbers);
 }
 
 /* The same for something that may be absent. */
@@ -355,6 +410,7 @@ static void add_all_words(twin__feature_maker *maker, const twin_message *messag
     add_route(maker, message);
     add_parts(maker, message);
     add_words(maker, &maker->fixed[BODY], message->folded, IN_BODY, MOST_BODY_WORDS);
+    mark_all_waiting(maker);
 }
 
 /* ---- windows */

@@ -39,13 +39,10 @@ twin_text twin__cut(twin_text text, size_t most)
     return (twin_text){ text.bytes, most };
 }
 
-bool twin__is_named(twin_text name, const char *wanted)
+bool twin__is_same_name(const char *name, const char *wanted, size_t length)
 {
-    size_t length = strlen(wanted);
-    if (name.length != length)
-        return false;
     for (size_t i = 0; i < length; i++)
-        if (twin__lower(name.bytes[i]) != wanted[i])
+        if (twin__lower(name[i]) != wanted[i])
             return false;
     return true;
 }

@@ -2,6 +2,7 @@
 #ifndef TWIN_MAIL_FIELDS_H
 #define TWIN_MAIL_FIELDS_H
 
+#include <string.h>
 #include <twinsift/buffer.h>
 
 /* A header with its folded lines. */
@@ -25,13 +26,18 @@ bool twin__fields_next(struct twin__field *out, struct twin__fields *fields);
 /* The message without the line "From …" that mbox files put before it. */
 twin_text twin__without_from_line(twin_text message);
 
-/* Whether the name of a header is `wanted`, which is in lower case. */
-bool twin__is_named(twin_text name, const char *wanted);
-
 /* Small letters of ASCII; other bytes stay. */
 static inline char twin__lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Whether the name of a header is `wanted`, which is in lower case. Inline: the length of a literal is known, and tells most
+ * names apart. */
+bool twin__is_same_name(const char *name, const char *wanted, size_t length);
+static inline bool twin__is_named(twin_text name, const char *wanted)
+{
+    return name.length == strlen(wanted) && twin__is_same_name(name.bytes, wanted, name.length);
 }
 
 /* The value of a hexadecimal digit; -1: it is none. */

@@ -73,7 +73,7 @@ static enum twin__html_attribute attribute_of(const char *name, size_t length)
         lower[i] = twin__lower(name[i]);
     lower[length] = '\0';
     unsigned i = 0;
-    while (i < TWIN__HTML_ATTRIBUTES && strcmp(lower, attribute_names[i]) != 0)
+    while (i < TWIN__HTML_ATTRIBUTES && (lower[0] != attribute_names[i][0] || strcmp(lower, attribute_names[i]) != 0))
         i++;
     return (enum twin__html_attribute)i;
 }

@@ -135,7 +135,7 @@ twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
     status = twin__arena_copy(&link->host, &reader->arena, host);
     if (status != TWIN_OK)
         return status;
-    link->registered = twin__registered_domain(link->host);
+    link->registered = twin__registered_domain(&reader->known_hosts, link->host);
     if (link->registered.length == 0)
         link->registered = link->host;
     *slot = (uint32_t)++reader->message.link_count;

@@ -377,5 +377,5 @@ int64_t twin_message_received(const twin_message *message)
 
 twin_text twin_message_registered_domain(twin_text host)
 {
-    return host.bytes ? twin__registered_domain(host) : (twin_text){ 0 };
+    return host.bytes ? twin__registered_domain(NULL, host) : (twin_text){ 0 };
 }

@@ -6,6 +6,7 @@
 #include <twinsift/message.h>
 
 #include "mail/arena.h"
+#include "mail/domain.h"
 
 struct twin__mime;
 struct twin__html;
@@ -34,6 +35,8 @@ struct twin_message_reader {
     uint32_t *link_table; /* numbers of links plus one, by the hash of the host */
     size_t link_slots;
     twin_hash link_hash; /* with a key of its own, since hosts can be chosen to collide */
+
+    struct twin__known_hosts known_hosts;
 
     twin_buffer lines; /* the message, if its lines ended with CR LF */
     twin_buffer raw, text, hidden, folded;
