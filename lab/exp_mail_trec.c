@@ -194,7 +194,7 @@ static void robust_spamassassin(struct lab *lab)
     mail_table(lab, "mail-robust-spamassassin", trials, 1 + DRAWS);
     claim(lab, trials[0].measures.roca.percent <= 0.11, "SpamAssassin corpus: 1-ROCA%% is %.3f (wanted: 0.11)",
           trials[0].measures.roca.percent);
-    claim(lab, mean_area(trials + 1) <= 0.225,
+    claim(lab, mean_area(trials + 1) <= 0.15,
           "with 5 %% wrong labels it is %.3f, the mean of %d draws (wanted: 0.15)", mean_area(trials + 1), DRAWS);
     mail_trials_clear(trials, 1 + DRAWS);
     mail_corpus_clear(&corpus);
@@ -203,12 +203,12 @@ static void robust_spamassassin(struct lab *lab)
 static void plot_robust(struct lab *lab)
 {
     FILE *script = plot_begin(lab);
-    fputs(
-        "set logscale y\nset yrange [0.0005:0.1]\nset ylabel '1-ROCA%, corrected labels'\nset style data histogram\n"
-        "set style histogram cluster gap 1\nset style fill solid 0.8\nset boxwidth 0.9\nset xtics noenhanced\n"
-        "plot 'mail-robust-area.tsv' skip 1 using 2:xtic(1) lc '#c8401e' title 'all', "
-        "'' skip 1 using 3 lc '#1f6fb2' title 'content'\n",
-        script);
+    fputs("set logscale y\nset yrange [0.0005:1]\nset key top left horizontal\nset ylabel '1-ROCA%, corrected "
+          "labels'\nset style data histogram\n"
+          "set style histogram cluster gap 1\nset style fill solid 0.8\nset boxwidth 0.9\nset xtics noenhanced\n"
+          "plot 'mail-robust-area.tsv' skip 1 using 2:xtic(1) lc '#c8401e' title 'all', "
+          "'' skip 1 using 3 lc '#1f6fb2' title 'content'\n",
+          script);
     plot_end(lab, script, "mail-robust", "What wrong, few and late labels cost.");
 }
 
@@ -241,10 +241,12 @@ void exp_mail_robust(struct lab *lab)
     plot_robust(lab);
     const twin_mail_measures *clean = &trials[CLEAN].measures, *noise = &trials[NOISE].measures;
     double area = mean_area(trials + 2 * (size_t)CONDITIONS);
-    claim(lab, clean->roca.percent <= (lab->quick ? 0.12 : 0.004), "with all labels 1-ROCA%% is %.4f (wanted: 0.004)",
-          clean->roca.percent);
-    claim(lab, area <= (lab->quick ? 0.5 : 0.03),
-          "with 5 %% wrong labels it is %.4f, the mean of %d draws (wanted: 0.02)", area, DRAWS);
+    const double most = lab->quick ? 0.12 : 0.004, most_wrong = lab->quick ? 0.5 : 0.02;
+    const char *few = lab->quick ? " of 2,000 messages" : "";
+    claim(lab, clean->roca.percent <= most, "with all labels 1-ROCA%% is %.4f (wanted: %g%s)", clean->roca.percent,
+          most, few);
+    claim(lab, area <= most_wrong, "with 5 %% wrong labels it is %.4f, the mean of %d draws (wanted: %g%s)", area,
+          DRAWS, most_wrong, few);
     claim(lab, noise->hm.percent <= 0.4, "and %.2f %% of the good mail is lost", noise->hm.percent);
     mail_trials_clear(trials, TRIALS);
     mail_corpus_clear(&corpus);
