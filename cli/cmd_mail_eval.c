@@ -133,6 +133,8 @@ static void print_report(const struct report *report)
     printf("messages per second  %.0f\n", (double)report->messages / report->seconds);
     if (report->bytes)
         printf("model                %s\n", write_size(size, report->bytes));
+    else if (!is_published(report->request))
+        printf("model                in memory; -m FILE keeps it and prints its size\n");
 }
 
 static void record_measures(struct record *record, const twin_mail_measures *m)
@@ -173,7 +175,10 @@ static void record_report(const struct report *report)
     }
     record_count(&record, "learnt", report->outcome->learnt);
     record_number(&record, "seconds", report->seconds, 6);
-    record_count(&record, "model_bytes", report->bytes);
+    if (report->bytes)
+        record_count(&record, "model_bytes", report->bytes);
+    else
+        record_null(&record, "model_bytes"); /* it is in memory */
     record_end(&record);
 }
 

@@ -97,8 +97,8 @@ shown dedup --dry-run $articles
 title "7. Is this message spam? A filter that was shown fourteen of each"
 model=$(mktemp -d)
 trap 'rm -rf "$notes" "$model"' EXIT
-if "$program" mail learn -m "$model/m.twin" --as spam samples/mail/spam >/dev/null 2>&1; then
-    "$program" mail learn -m "$model/m.twin" --as ham samples/mail/ham >/dev/null 2>&1
+if "$program" mail learn -m "$model/m.twin" --as ham samples/mail/ham >/dev/null 2>&1; then
+    "$program" mail learn -m "$model/m.twin" --as spam samples/mail/spam >/dev/null 2>&1
     shown mail check --explain samples/mail/new.eml
     "$program" mail check -m "$model/m.twin" --explain samples/mail/new.eml | sed 's/^/  /' || true
 else

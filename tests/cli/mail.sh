@@ -386,8 +386,8 @@ bogofilter()
 {
     TWINSIFT=$twinsift "$TWINSIFT_ROOT/examples/bogofilter" -d bogofilter "$@"
 }
-expect 0 bogofilter -s -B "$samples"/spam/*.eml
 expect 0 bogofilter -n -B "$samples"/ham/*.eml
+expect 0 bogofilter -s -B "$samples"/spam/*.eml
 expect 0 bogofilter <"$samples/new.eml"
 expect 1 bogofilter -I "$samples/friend.eml"
 expect 0 bogofilter -p <"$samples/new.eml"
@@ -395,6 +395,10 @@ prints 'X-Spam-Flag: YES'
 expect 1 bogofilter -p <"$samples/friend.eml"
 expect 0 bogofilter -pe <"$samples/friend.eml"
 prints 'X-Spam-Flag: NO'
+expect 0 bogofilter -v -l <"$samples/new.eml"
+prints 'X-Bogosity: Spam, spamicity=0.9'
+expect 1 bogofilter -T <"$samples/friend.eml"
+prints 'H 0.'
 expect 0 bogofilter -u <"$samples/new.eml"
 expect 0 "$twinsift" mail learn -m bogofilter/mail.twin --as spam "$samples/new.eml"
 says '0 learnt, 0 corrected, 1 known already'
