@@ -168,83 +168,6 @@ twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model 
     return status;
 }
 
-/* ---- senders: a counting filter per label, planned for what is remembered, made anew when that has doubled */
-
-static void count_sender(struct twin__mail_label *label, uint64_t hash)
-{
-    if (hash)
-        twin_bloom_add(label->senders, &hash, sizeof hash);
-}
-
-static twin_status plan_senders(struct twin__model *model, unsigned number)
-{
-    struct twin__mail_label *label = &model->labels[number];
-    uint64_t room = 2 * label->messages + 2;
-    if (label->senders && room <= label->sender_room)
-        return TWIN_OK;
-    room = room < 512 ? 1024 : 2 * room;
-    twin_bloom *senders;
-    /* Twelve cells per item and eight functions: a false-positive rate of 0.3 %. The items are keyed hashes already. */
-    twin_bloom_options options = { .items = room, .cells = 12 * room, .functions = 8, .cell_bits = 8 };
-    twin_status status = twin_bloom_create(&senders, options);
-    if (status != TWIN_OK)
-        return status;
-    twin_bloom_free(label->senders);
-    label->senders = senders;
-    label->sender_room = room;
-    const struct twin__remembered *r = &model->remembered;
-    for (uint64_t n = r->first; n < r->first + r->count; n++) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        if (record->label == number && !(record->flags & TWIN__MAIL_REMOVED)) {
-            count_sender(label, record->address);
-            count_sender(label, record->domain);
-        }
-    }
-    return TWIN_OK;
-}
-
-/* By visiting every message: for a few checks that is less work than making filters. */
-static void count_exactly(struct twin__sender_counts *out, const struct twin__model *model,
-                          const struct twin__mail_item *item)
-{
-    const struct twin__remembered *r = &model->remembered;
-    for (uint64_t n = r->first; n < r->first + r->count; n++) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        if (record->flags & TWIN__MAIL_REMOVED)
-            continue;
-        out->address[record->label] += item->address && record->address == item->address;
-        out->domain[record->label] += item->domain && record->domain == item->domain;
-    }
-}
-
-static uint32_t count_in(const twin_bloom *senders, uint64_t hash)
-{
-    return hash && senders ? twin_bloom_count(senders, &hash, sizeof hash) : 0;
-}
-
-void twin__model_count_sender(struct twin__sender_counts *out, const struct twin__model *model,
-                              const struct twin__mail_item *item)
-{
-    memset(out, 0, sizeof *out);
-    if (!model->filtered) {
-        count_exactly(out, model, item);
-        return;
-    }
-    for (unsigned i = 0; i < model->label_count; i++) {
-        out->address[i] = count_in(model->labels[i].senders, item->address);
-        out->domain[i] = count_in(model->labels[i].senders, item->domain);
-    }
-}
-
-twin_status twin__model_make_filters(struct twin__model *model)
-{
-    twin_status status = TWIN_OK;
-    for (unsigned i = 0; i < model->label_count && status == TWIN_OK && !model->filtered; i++)
-        status = plan_senders(model, i);
-    model->filtered = status == TWIN_OK;
-    return status;
-}
-
 /* ---- records */
 
 twin_status twin__model_remember(struct twin__model *model, const struct twin__mail_record *record,
@@ -252,23 +175,15 @@ twin_status twin__model_remember(struct twin__model *model, const struct twin__m
 {
     struct twin__mail_label *label = &model->labels[record->label];
     bool removed = record->flags & TWIN__MAIL_REMOVED;
-    twin_status status = removed || !model->filtered ? TWIN_OK : plan_senders(model, record->label);
+    twin_status status = removed || !model->filtered ? TWIN_OK : twin__senders_plan(model, record->label);
     if (status == TWIN_OK)
         status = twin__remembered_add(&model->remembered, record, signature);
     if (status != TWIN_OK || removed)
         return status;
-    if (model->filtered) {
-        count_sender(label, record->address);
-        count_sender(label, record->domain);
-    }
+    if (model->filtered)
+        twin__senders_add(label, record);
     label->messages++;
     return TWIN_OK;
-}
-
-static void remove_sender(struct twin__mail_label *label, uint64_t hash)
-{
-    if (hash && label->senders)
-        twin_bloom_remove(label->senders, &hash, sizeof hash);
 }
 
 static void uncount(struct twin__model *model, const struct twin__mail_record *record)
@@ -276,8 +191,7 @@ static void uncount(struct twin__model *model, const struct twin__mail_record *r
     struct twin__mail_label *label = &model->labels[record->label];
     if (record->flags & TWIN__MAIL_REMOVED)
         return;
-    remove_sender(label, record->address);
-    remove_sender(label, record->domain);
+    twin__senders_remove(label, record);
     label->messages--;
 }
 

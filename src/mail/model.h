@@ -109,6 +109,8 @@ const twin_mail_verdict *twin__model_judge_once(struct twin__model *model, const
 /* Moves the thresholds after a message was judged and its label is known. */
 void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verdict *verdict, unsigned label);
 
+/* ---- senders.c */
+
 /* How often a sender's address and domain were learnt under each label. */
 struct twin__sender_counts {
     uint32_t address[TWIN_MAIL_MAX_LABELS], domain[TWIN_MAIL_MAX_LABELS];
@@ -118,5 +120,12 @@ void twin__model_count_sender(struct twin__sender_counts *out, const struct twin
 
 /* Makes the filters that count senders, so that counting need not visit every message. Learning does so by itself. */
 twin_status twin__model_make_filters(struct twin__model *model);
+
+/* Makes the filter of a label, if there is none or it has no room for one message more. */
+twin_status twin__senders_plan(struct twin__model *model, unsigned label);
+
+/* Adds the sender of a message to the filter of its label, which there must be; removes it, if there is one. */
+void twin__senders_add(struct twin__mail_label *label, const struct twin__mail_record *record);
+void twin__senders_remove(struct twin__mail_label *label, const struct twin__mail_record *record);
 
 #endif
