@@ -122,7 +122,7 @@ void twin__model_count_sender(struct twin__sender_counts *out, const struct twin
 twin_status twin__model_make_filters(struct twin__model *model);
 
 /* Makes the filter of a label, if there is none or it has no room for one message more. */
-twin_status twin__senders_plan(struct twin__model *model, unsigned label);
+twin_status twin__senders_plan(struct twin__model *model, unsigned number);
 
 /* Adds the sender of a message to the filter of its label, which there must be; removes it, if there is one. */
 void twin__senders_add(struct twin__mail_label *label, const struct twin__mail_record *record);
