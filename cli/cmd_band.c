@@ -57,12 +57,8 @@ const struct command command_band = {
     .about = "Reads the signatures of all shards, written by sign, and writes which documents are candidates because "
              "they agree in a band. The order of the files must be the same in all steps. With --part, the bands are "
              "divided among several runs.",
-    .shared = "memory temp " TAKES_EXEC " quiet",
+    STEPS_COMMAND,
     .options = options,
-    .least = 1,
-    .most = SIZE_MAX,
-    .status = "0  done\n"
-              "2  error",
     .examples = "twinsift band part-*.sig -o all.cand\n"
                 "twinsift band part-*.sig --part 1/2 -o 1.cand",
     .defaults = &defaults,

@@ -92,12 +92,8 @@ const struct command command_filter = {
     .about = "Reads the signatures of all shards and all pairs written by join, decides which documents are kept, by "
              "the rule that was given to join, and writes them as dedup does. With --part, the inputs are divided "
              "among several runs.",
-    .shared = "memory temp " TAKES_EXEC " quiet",
+    STEPS_COMMAND,
     .options = options,
-    .least = 1,
-    .most = SIZE_MAX,
-    .status = "0  done\n"
-              "2  error",
     .examples = "twinsift filter part-*.sig all.pairs --groups groups.jsonl -o clean/\n"
                 "twinsift filter part-*.sig *.pairs --part 1/2 -o clean/",
     .defaults = &defaults,

@@ -69,12 +69,8 @@ const struct command command_join = {
     .about = "Reads the signatures of all shards and all candidates written by band, compares the documents exactly, "
              "and writes the similar pairs that decide which documents are kept. Documents are read again from the "
              "inputs. With --part, the candidates are divided among several runs.",
-    .shared = "memory temp " TAKES_EXEC " quiet",
+    STEPS_COMMAND,
     .options = options,
-    .least = 1,
-    .most = SIZE_MAX,
-    .status = "0  done\n"
-              "2  error",
     .examples = "twinsift join part-*.sig all.cand -o all.pairs\n"
                 "twinsift join part-*.sig *.cand --keep longest --part 1/2 -o 1.pairs",
     .defaults = &defaults,

@@ -10,6 +10,12 @@
 
 #include <stdio.h>
 
+/* What band, join and filter have in common as commands (command.h). */
+#define STEPS_COMMAND                                                                                                \
+    .shared = "memory temp " TAKES_EXEC " quiet", .least = 1, .most = SIZE_MAX,                                      \
+    .status = "0  done\n"                                                                                            \
+              "2  error"
+
 enum step_kind { STEP_SIGNATURES, STEP_CANDIDATES, STEP_PAIRS, STEP_KINDS };
 
 /* Files of one kind, with their names. */

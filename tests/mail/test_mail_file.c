@@ -3,40 +3,22 @@
  *
  * Each case changes one record of a small model through the store, and gives it a check that fits where it has one. The
  * offsets are those that mail_file.c draws. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <twinsift/mail.h>
-#include <unistd.h>
+#include "model_frame.h"
 
 #include "base/bytes.h"
 #include "mail/file_private.h"
 
-static char folder[] = "/tmp/twinsift-mail-XXXXXX";
-static char path[64];
-
 static void make_model(void)
 {
     static const char raw[] = "From: ann@example.org\nSubject: minutes\n\nThe minutes of the meeting on Tuesday.\n";
-    static const uint64_t key[2] = { 1, 2 };
     twin_mail *mail;
-    twin_message_reader *reader;
     const twin_message *message;
     twin_error error = { 0 };
     assert_int_equal(twin_mail_create(path, (twin_mail_options){ .key = key }, true, &error), TWIN_OK);
     assert_int_equal(twin_mail_open(&mail, path, TWIN_MAIL_WRITE, &error), TWIN_OK);
-    assert_int_equal(twin_message_reader_create(&reader, (twin_message_options){ 0 }), TWIN_OK);
     assert_int_equal(twin_message_read(&message, reader, (twin_text){ raw, sizeof raw - 1 }), TWIN_OK);
     assert_int_equal(twin_mail_learn(NULL, mail, message, "ham", 1000, &error), TWIN_OK);
     assert_int_equal(twin_mail_commit(mail, &error), TWIN_OK);
-    twin_message_reader_free(reader);
     twin_mail_close(mail);
 }
 
@@ -177,25 +159,6 @@ static void wrong_arguments_are_refused(void **unused)
     assert_string_equal(twin_mail_reason_name((twin_mail_reason)9), "");
     twin_mail_close(mail);
     twin_mail_close(NULL);
-}
-
-static int begin(void **unused)
-{
-    (void)unused;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/model", folder);
-    return 0;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    char lock[96];
-    snprintf(lock, sizeof lock, "%s-lock", path);
-    unlink(path);
-    unlink(lock);
-    return rmdir(folder);
 }
 
 int main(void)

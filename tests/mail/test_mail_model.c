@@ -1,24 +1,10 @@
 /* test_mail_model.c — what a model learns, keeps, forgets and writes to its file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "model_frame.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <twinsift/mail.h>
-#include <unistd.h>
 
 #include "base/random.h"
-
-static const uint64_t key[2] = { 1, 2 };
-static char folder[] = "/tmp/twinsift-mail-XXXXXX";
-static char path[64];
 
 /* ---- messages: two kinds of text, from senders of their own */
 
@@ -47,8 +33,6 @@ static size_t write_message(char out[ROOM], uint64_t number, bool spam)
     }
     return n;
 }
-
-static twin_message_reader *reader;
 
 static const twin_message *read_text(const char *text, size_t length)
 {
@@ -659,26 +643,6 @@ static void what_is_no_model_is_refused(void **unused)
     assert_int_equal(twin_mail_open(NULL, path, TWIN_MAIL_READ, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_check(NULL, NULL, NULL, (twin_mail_check_options){ 0 }, NULL), TWIN_EINVAL);
     unlink(other);
-}
-
-static int begin(void **unused)
-{
-    (void)unused;
-    if (!mkdtemp(folder) || twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK)
-        return -1;
-    snprintf(path, sizeof path, "%s/model", folder);
-    return 0;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    char lock[96];
-    snprintf(lock, sizeof lock, "%s-lock", path);
-    twin_message_reader_free(reader);
-    unlink(path);
-    unlink(lock);
-    return rmdir(folder);
 }
 
 int main(void)

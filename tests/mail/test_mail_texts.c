@@ -1,21 +1,5 @@
 /* test_mail_texts.c — the beginnings of texts that a model keeps, and does not keep. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <twinsift/mail.h>
-#include <unistd.h>
-
-static const uint64_t key[2] = { 1, 2 };
-static char folder[] = "/tmp/twinsift-texts-XXXXXX";
-static char path[64];
-static twin_message_reader *reader;
+#include "model_frame.h"
 
 enum { ROOM = 8192 };
 
@@ -214,26 +198,6 @@ static void long_texts_are_cut_between_characters(void **unused)
     twin_buffer_clear(&text);
     twin_buffer_clear(&same);
     twin_mail_close(mail);
-}
-
-static int begin(void **unused)
-{
-    (void)unused;
-    if (!mkdtemp(folder))
-        return 1;
-    snprintf(path, sizeof path, "%s/m.twin", folder);
-    return twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    char lock[80];
-    snprintf(lock, sizeof lock, "%s-lock", path);
-    twin_message_reader_free(reader);
-    unlink(path);
-    unlink(lock);
-    return rmdir(folder);
 }
 
 int main(void)
