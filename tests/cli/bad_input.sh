@@ -20,7 +20,7 @@ fail() # CASE WHAT: says how a case failed, with all that was printed
 }
 
 # expect CASE STATUS OUTPUT MESSAGE COMMAND...: runs the command and looks at what came of it. OUTPUT is all of
-# standard output; MESSAGE is part of standard error, or empty when that must be empty.
+# standard output; MESSAGE is part of standard error, or empty when that must be empty. Comparing in the shell starts no other programs, for some 700 cases.
 expect()
 {
     local name=$1 status=$2 output=$3 message=$4
@@ -30,13 +30,13 @@ expect()
     local got=$?
     if [ "$got" -ne "$status" ]; then
         fail "$name" "exit status $got, not $status"
-    elif [ "$(cat out)" != "$output" ]; then
+    elif [ "$(<out)" != "$output" ]; then
         fail "$name" "standard output is not \"$output\""
     elif [ -z "$message" ] && [ -s err ]; then
         fail "$name" "standard error is not empty"
-    elif ! grep -qF -- "$message" err && [ -n "$message" ]; then
+    elif [[ $(<err) != *"$message"* ]]; then
         fail "$name" "standard error does not say \"$message\""
-    elif [ "$status" -eq 2 ] && ! grep -q '^twinsift' err; then
+    elif [ "$status" -eq 2 ] && [[ $'\n'$(<err) != *$'\n'twinsift* ]]; then
         fail "$name" "the message does not say who speaks"
     fi
 }

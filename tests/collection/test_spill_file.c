@@ -62,8 +62,10 @@ static void pages_are_given_back(void **state)
     }
     assert_int_equal(twin__spill_map(&spill), TWIN_OK);
     long before = resident_of_files(), most = before;
-    if (before < 0)
+    if (before < 0) {
+        print_message("the kernel does not say how much of a file is in memory: skipped\n");
         skip();
+    }
     for (size_t i = 0; i < spill.length; i += 4096) {
         twin__spill_touch(&spill, 4096);
         assert_int_equal((unsigned char)spill.bytes[i], i >> 20);

@@ -214,8 +214,10 @@ static void lines_that_are_no_schemes_are_refused(void **state)
 static void the_locale_makes_no_difference(void **state)
 {
     (void)state;
-    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8")) {
+        print_message("no locale with a decimal comma is installed: skipped\n");
         skip();
+    }
     the_default_is_complete_and_known(state);
     lines_are_read_back(state);
     setlocale(LC_NUMERIC, "C");
