@@ -347,16 +347,6 @@ for version in 1 2; do
 done
 expect 2 "$twinsift" mail compact -m no-such-model
 
-# --bulk: the same bytes, in order, for any number of threads
-for threads in 1 4; do
-    expect 0 mail check --bulk --threads $threads "$samples"
-    mv out bulk.$threads
-    expect 0 mail check --bulk --json --threads $threads "$samples"
-    mv out json.$threads
-done
-cmp bulk.1 bulk.4 && cmp json.1 json.4 || fail "the results depend on the number of threads"
-[ "$(wc -l <bulk.1)" = 30 ] || fail "--bulk prints $(wc -l <bulk.1) lines"
-
 # the commands of the TREC toolkit: classify, then train, each message in a process of its own, as eval does in one
 mkdir trec
 cp "$TWINSIFT_ROOT"/examples/trec/* trec
