@@ -13,10 +13,36 @@
 #define SANITIZED 0
 #endif
 
+#if defined(__has_feature)
+#define THREAD_SANITIZED __has_feature(thread_sanitizer)
+#else
+#define THREAD_SANITIZED 0
+#endif
+
 #ifdef NDEBUG
 #define QUICK 1
 #else
 #define QUICK SANITIZED
+#endif
+
+/* First in a test that takes long and starts no threads: there is nothing in it for the thread sanitizer to find. */
+#define STARTS_NO_THREADS()                                                                                          \
+    do {                                                                                                             \
+        if (THREAD_SANITIZED) {                                                                                      \
+            print_message("%s starts no threads, which are all that the thread sanitizer watches: skipped\n",        \
+                          __func__);                                                                                 \
+            skip();                                                                                                  \
+        }                                                                                                            \
+    } while (0)
+
+/* Of a slow and simple version that results are compared with, which takes most of a test's time: optimised, though tests
+ * are not, and without sanitizers, which are meant for the library. */
+#if defined(__clang__)
+#define REFERENCE __attribute__((no_sanitize("address", "thread", "undefined")))
+#elif defined(__GNUC__)
+#define REFERENCE __attribute__((optimize("O3")))
+#else
+#define REFERENCE
 #endif
 
 #endif

@@ -91,7 +91,7 @@ prints "1${tab}2${tab}0.9062
 5${tab}6${tab}0.6944" --method forest --top 1 --threshold 0.1 --shingle word:1 numbers.jsonl
 
 # Against comparing everything, and with every executor.
-documents=1500
+documents=1000
 [ -z "${TWINSIFT_QUICK-}" ] || documents=300
 "$TWINSIFT_GENERATE" --docs "$documents" --bytes 800 --seed 5 --copies 0.4 --edits --families 10:12 |
     LC_ALL=C tr -d '\200-\377' | LC_ALL=C sed -E 's/\\u[0-9a-f]{4}//g' > corpus.jsonl # exact_edit_pairs reads ASCII

@@ -25,7 +25,7 @@
 #include "store/map.h"
 
 static char folder[64], path[96], other_path[96];
-static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 }, two = { TWIN_EXEC_PTHREADS, 2 };
+static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 }, two_threads = { TWIN_EXEC_PTHREADS, 2 };
 
 static inline int make_folder(void **state)
 {

@@ -83,7 +83,7 @@ static void copies_share_one_entry(void **state)
                                               .text = { "five words of a text", 20 },
                                               .label = i == COPIES / 2 };
     }
-    GOOD(twin_index_add(NULL, index, documents, COPIES, two, &error));
+    GOOD(twin_index_add(NULL, index, documents, COPIES, two_threads, &error));
     twin_index_view *view;
     twin_index_info info;
     twin_index_answer answer = { 0 };
@@ -198,7 +198,7 @@ static void texts_of_one_set_are_kept_apart(void **state)
 static void what_is_kept_of_removed_sets_goes(void **state)
 {
     (void)state;
-    enum { TEXTS = 8000, LETTERS = 400, LARGE = 50000, STEP = 10, ALL = 9 * TEXTS + LARGE };
+    enum { TEXTS = QUICK ? 2000 : 8000, LETTERS = 400, LARGE = 50000, STEP = 10, ALL = 9 * TEXTS + LARGE };
     for (int keep = TWIN_KEEP_SETS; keep <= TWIN_KEEP_TEXT; keep++) {
         GOOD(twin_index_create(path, options_for((twin_keep)keep), true, &error));
         twin_index *index = open_index(TWIN_INDEX_WRITE);
@@ -214,7 +214,7 @@ static void what_is_kept_of_removed_sets_goes(void **state)
             documents[i] = (twin_index_document){ .id = { ids[i], strlen(ids[i]) },
                                                   .text = { letters + 9 * i, i == STEP ? LARGE / 2 : LETTERS } };
         }
-        GOOD(twin_index_add(NULL, index, documents, TEXTS, two, &error));
+        GOOD(twin_index_add(NULL, index, documents, TEXTS, two_threads, &error));
         check_index(index);
         for (size_t step = 2; step <= STEP; step += STEP - 2) {
             size_t count = 0;
@@ -304,7 +304,8 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     }
     twin_index_view *view;
     twin_index_answer one = { 0 }, many[TEXTS] = { 0 };
-    GOOD(twin_index_query_many(many, index, (twin_index_query_many_options){ .exec = two }, asked, TEXTS, &error));
+    GOOD(twin_index_query_many(many, index, (twin_index_query_many_options){ .exec = two_threads }, asked, TEXTS,
+                               &error));
     GOOD(twin_index_view_create(&view, index, &error));
     for (size_t i = 0; i < TEXTS; i++) {
         GOOD(twin_index_query(&one, view, (twin_index_query_options){ 0 }, asked[i], &error));
@@ -318,8 +319,9 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     }
     /* A failure is reported for the first query. */
     twin_error error = { 0 };
-    assert_int_equal(twin_index_query_many(many, index, (twin_index_query_many_options){ { .threshold = 2 }, two },
-                                           asked, TEXTS, &error),
+    assert_int_equal(twin_index_query_many(many, index,
+                                           (twin_index_query_many_options){ { .threshold = 2 }, two_threads }, asked,
+                                           TEXTS, &error),
                      TWIN_EINVAL);
     twin_index_answer_clear(&one);
     twin_index_view_free(view);
@@ -410,7 +412,7 @@ static void batches_of_any_size_hold_all_documents(void **state)
             GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
             GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .chunk_bytes = pieces[p] }, &error));
             twin_index *index = open_index(TWIN_INDEX_WRITE);
-            twin_index_add_options feed = { .batch_documents = batches[b], .exec = p % 2 ? two : serial };
+            twin_index_add_options feed = { .batch_documents = batches[b], .exec = p % 2 ? two_threads : serial };
             GOOD(twin_index_add_input(&change, index, input, feed, &error));
             assert_int_equal(change.added, DOCUMENTS);
             if (batches[b])
@@ -453,7 +455,7 @@ static void rows_are_sets_as_they_are(void **state)
     twin_index *index = open_index(TWIN_INDEX_WRITE);
     GOOD(twin_input_open(&input, paths, 1, (twin_input_options){ .format = TWIN_INPUT_SETS }, &error));
     twin_index_change change = { 0 };
-    GOOD(twin_index_add_input(&change, index, input, (twin_index_add_options){ .exec = two }, &error));
+    GOOD(twin_index_add_input(&change, index, input, (twin_index_add_options){ .exec = two_threads }, &error));
     twin_input_free(input);
     assert_int_equal(change.added, 10);
     check_index(index);

@@ -105,7 +105,8 @@ static void add_some(twin_index *index, uint64_t *state)
                                               .label = model.label,
                                               .time = model.time };
     }
-    GOOD(twin_index_add(&change, index, documents, count, twin__random_below(state, 2) ? two : serial, &error));
+    GOOD(twin_index_add(&change, index, documents, count, twin__random_below(state, 2) ? two_threads : serial,
+                        &error));
     assert_int_equal(change.added, added);
     assert_int_equal(change.added + change.replaced, count);
 }

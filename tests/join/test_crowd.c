@@ -15,6 +15,7 @@
 #include "join/signature_provider.h"
 #include "join/similar_private.h"
 #include "scale.h"
+#include "slow_set.h"
 
 enum { MOST_DOCUMENTS = 700, MOST_ITEMS = 400, SLOTS = 128 };
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -154,8 +155,8 @@ static void compare_all(const struct world *world)
 {
     for (uint32_t a = 0; a < world->count; a++)
         for (uint32_t b = a + 1; b < world->count; b++)
-            truth[a][b] = twin_set_similarity((twin_set){ world->items[a], world->sizes[a] },
-                                              (twin_set){ world->items[b], world->sizes[b] }, TWIN_JACCARD);
+            truth[a][b] = slow_similarity((twin_set){ world->items[a], world->sizes[a] },
+                                          (twin_set){ world->items[b], world->sizes[b] }, TWIN_JACCARD);
 }
 
 /* The matches are exactly the pairs that reach the threshold. */
@@ -208,6 +209,7 @@ static void join(struct world *world, double threshold, struct twin__crowd_optio
 static void no_pair_of_a_crowd_is_missed(void **state)
 {
     (void)state;
+    STARTS_NO_THREADS();
     static struct world world;
     for (size_t r = 0; r < COUNT(recipes); r++)
         for (uint64_t seed = 1; seed <= (QUICK ? 1 : 3); seed++) {
@@ -250,6 +252,7 @@ static void many_blocks_and_workers_find_the_same(void **state)
 static void sizes_at_every_bound_are_joined(void **state)
 {
     (void)state;
+    STARTS_NO_THREADS();
     static struct world world;
     world = (struct world){ .count = MOST_ITEMS, .missing = UINT32_MAX };
     for (size_t d = 0; d < world.count;
@@ -271,6 +274,7 @@ static void sizes_at_every_bound_are_joined(void **state)
 static void a_crowd_below_the_threshold_is_cheap(void **state)
 {
     (void)state;
+    STARTS_NO_THREADS();
     static struct world world;
     struct recipe recipe = { 700, 1, 170, 30, 0, 0, 0, 3 };
     draw(&world, &recipe, 1);

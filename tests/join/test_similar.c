@@ -265,6 +265,7 @@ static void check_telling(const struct world *world, twin_similar_options option
 static void copies_are_told_as_asked(void **state)
 {
     (void)state;
+    STARTS_NO_THREADS();
     struct world world;
     for (uint64_t round = 0; round < (QUICK ? 3 : 8); round++) {
         world_draw(&world, round < 2 ? 1 + round : QUICK ? 40 : 80, serial, 100 + round);

@@ -68,7 +68,7 @@ struct trial {
     size_t size, slots, seeds;
 };
 
-enum { SCALE = QUICK ? 25 : 2 };
+enum { SCALE = SANITIZED ? 100 : QUICK ? 25 : 2 };
 
 static const struct trial fast_trials[] = {
     { 10, 128, 31250 / SCALE },    { 100, 128, 31250 / SCALE },    { 1000, 128, 31250 / SCALE },

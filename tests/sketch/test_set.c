@@ -11,6 +11,7 @@
 #include <twinsift/set.h>
 
 #include "base/random.h"
+#include "slow_set.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -109,23 +110,6 @@ static void draw(struct drawn *out, uint64_t range, uint64_t *seed)
         if (twin__random_below(seed, 100) < share)
             out->items[count++] = i * 1000;
     out->set = (twin_set){ out->items, count };
-}
-
-static size_t slow_common(twin_set a, twin_set b)
-{
-    size_t common = 0;
-    for (size_t i = 0; i < a.count; i++)
-        for (size_t j = 0; j < b.count; j++)
-            common += a.items[i] == b.items[j];
-    return common;
-}
-
-static double slow_similarity(twin_set a, twin_set b, twin_measure measure)
-{
-    double common = (double)slow_common(a, b), smaller = (double)(a.count < b.count ? a.count : b.count);
-    if (smaller == 0)
-        return 0;
-    return measure == TWIN_JACCARD ? common / ((double)(a.count + b.count) - common) : common / smaller;
 }
 
 static void similarities_are_those_of_counting(void **state)
