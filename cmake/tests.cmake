@@ -21,8 +21,8 @@ function(checked name)
     "OMP_WAIT_POLICY=passive;ASAN_OPTIONS=detect_leaks=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/lsan.supp:print_suppressions=0;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp;UBSAN_OPTIONS=print_stacktrace=1")
 endfunction()
 
-# Of a test's own code little runs often, so that compiling it takes longer than it can save (tests/scale.h has REFERENCE
-# for what does). The library is optimised as ever.
+# Of a test's own code little runs often (tests/scale.h has REFERENCE for what does), so that optimising it takes longer
+# than it can save. The library is optimised as ever.
 add_library(test_settings INTERFACE)
 target_link_libraries(test_settings INTERFACE settings)
 target_compile_options(test_settings INTERFACE -O1)
@@ -139,7 +139,8 @@ if(TARGET program)
   endif()
   file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/cli/*.sh)
   if(THREADS_ONLY)
-    list(FILTER SCRIPTS EXCLUDE REGEX "/(bad_input|bounds|completion|documents|mail|mail_program|main|manual|many_pairs|plan)\\.sh$")
+    list(FILTER SCRIPTS EXCLUDE REGEX
+      "/(bad_input|bounds|completion|documents|mail|mail_program|main|manual|many_pairs|plan)\\.sh$")
   endif()
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)
@@ -200,8 +201,8 @@ endif()
 # ---- the longest first: begun last, one of them would run alone while the other processors wait
 
 set(COST 1000)
-foreach(test lab build_smallest test_edit_join test_minhash cli_edit test_text test_sort cli_bounds test_families test_index
-    cli_truth cli_many_pairs cli_bad_input test_bands test_bloom damage test_crowd test_edit install cli_dedup cli_mail
+foreach(test lab build_smallest test_edit_join test_minhash cli_edit test_text test_sort cli_bounds test_families
+    test_index cli_truth cli_many_pairs cli_bad_input test_bands test_bloom damage test_crowd test_edit install cli_dedup cli_mail
     cli_index test_similar test_between cli_interrupt test_mail_model)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST ${COST})

@@ -22,8 +22,9 @@ refused()
     grep -qF -e "$words" err.txt || fail "$* said: $(cat err.txt)"
 }
 
-cmake -S "$root" -B build -G Ninja -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER=/nowhere -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \
-    -DTWIN_FARMHASH=OFF -DTWIN_MAIL=OFF -DTWIN_TESTS=OFF -DTWIN_BENCH=OFF >cmake.log 2>&1 || fail "cmake: $(cat cmake.log)"
+cmake -S "$root" -B build -G Ninja -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER=/nowhere -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_C_FLAGS_DEBUG=-O0 -DTWIN_FARMHASH=OFF -DTWIN_MAIL=OFF -DTWIN_TESTS=OFF \
+    -DTWIN_BENCH=OFF >cmake.log 2>&1 || fail "cmake: $(cat cmake.log)"
 cmake --build build >build.log || fail "the build: $(cat build.log)"
 
 left_out='farmhash|stdc\+\+|gmime|glib|xml2|psl'

@@ -20,7 +20,8 @@ fail() # CASE WHAT: says how a case failed, with all that was printed
 }
 
 # expect CASE STATUS OUTPUT MESSAGE COMMAND...: runs the command and looks at what came of it. OUTPUT is all of
-# standard output; MESSAGE is part of standard error, or empty when that must be empty. Comparing in the shell starts no other programs, for some 700 cases.
+# standard output; MESSAGE is part of standard error, or empty when that must be empty. The shell compares, since there are
+# some 700 cases, each of which would start two more programs.
 expect()
 {
     local name=$1 status=$2 output=$3 message=$4
