@@ -30,7 +30,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 static bool add_folder(uint64_t *number, const char *name)
 {
     char *path = strdup(name);
-    FTS *walk = path ? fts_open((char *[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, by_name) : NULL;
+    FTS *walk = path ? fts_open((char *[]){ path, NULL }, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name) : NULL;
     int reason = walk ? 0 : errno;
     for (const FTSENT *entry; walk && (entry = fts_read(walk));) {
         if (entry->fts_info == FTS_DP)

@@ -125,15 +125,16 @@ mkdir limits
 run 0 dedup -q --resume --temp limits corpus.jsonl -o again.jsonl
 run 0 dedup -q corpus.jsonl -o plain.jsonl
 same plain.jsonl again.jsonl "--max-document-bytes and --resume"
-# A file in a folder has changed: what was found of its old text is not used.
+# A file in a folder has changed, which a link leads to: what was found of its old text is not used.
 mkdir changing folder
+ln -s folder link
 for number in 1 2 3; do
     seq $((number * 100)) $((number * 100 + 50)) >folder/$number.txt
 done
 cp folder/1.txt folder/4.txt
-"$TWINSIFT" dedup -q --resume --temp changing folder -o /dev/full 2>err
+"$TWINSIFT" dedup -q --resume --temp changing link -o /dev/full 2>err
 seq 900 950 >folder/4.txt
-run 0 dedup -q --resume --temp changing folder
+run 0 dedup -q --resume --temp changing link
 [ "$(wc -l <out)" = 4 ] || fail "$asked: $(cat out)"
 run 0 dedup --stats corpus.jsonl -o again.jsonl
 searched=$(grep -o '"candidates":[1-9][0-9]*,"verified":[1-9][0-9]*,' err)
