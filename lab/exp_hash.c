@@ -219,20 +219,21 @@ static double product(const double *x, const double *y, size_t count)
     return sum;
 }
 
-/* Row a of the matrix, right of its diagonal, in blocks that stay in the cache. */
+enum { ROWS_AT_A_TIME = 10 };
+
+/* Some rows of the matrix, right of its diagonal. A block of all columns stays in the cache while these rows use it. */
 static void correlate_some(void *context, size_t begin, size_t end, int worker)
 {
-    enum { BLOCK = 2048 };
+    enum { BLOCK = 512 };
     struct correlations *c = context;
     (void)worker;
-    for (size_t a = begin; a < end; a++)
-        for (size_t from = 0; from < c->count; from += BLOCK) {
-            size_t to = from + BLOCK < c->count ? from + BLOCK : c->count;
-            for (size_t b = a + 1; b < c->functions; b++) {
-                const double *x = c->columns + a * c->count, *y = c->columns + b * c->count;
-                c->matrix[a * c->functions + b] += product(x + from, y + from, to - from);
-            }
-        }
+    for (size_t from = 0; from < c->count; from += BLOCK) {
+        size_t length = c->count - from < BLOCK ? c->count - from : BLOCK;
+        for (size_t a = begin; a < end; a++)
+            for (size_t b = a + 1; b < c->functions; b++)
+                c->matrix[a * c->functions + b] +=
+                    product(c->columns + a * c->count + from, c->columns + b * c->count + from, length);
+    }
 }
 
 /* For the plot: how many correlations fall into steps of a standard error. */
@@ -260,7 +261,7 @@ static size_t judge_correlation(double *p_values, struct table *table, const str
     double largest = 0, squares = 0;
     for (size_t f = 0; f < n; f++)
         standardise(c.columns + f * count, hashes->values + f * count, count);
-    twin_exec_for(lab->exec, n, 1, correlate_some, &c);
+    twin_exec_for(lab->exec, n, ROWS_AT_A_TIME, correlate_some, &c);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++) {
             double r = c.matrix[a * n + b];

@@ -19,7 +19,7 @@ enum {
 };
 
 /* The textbook: the whole table, one row at a time, over symbols that compare by value. */
-static size_t textbook(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool replaces)
+REFERENCE static size_t textbook(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool replaces)
 {
     size_t *row = malloc((m + 1) * sizeof *row);
     for (size_t j = 0; j <= m; j++)
