@@ -37,3 +37,13 @@ twin_status twin__content_learn(struct twin__content *content, uint64_t number, 
         twin__linear_learn(content->cells, features, score.linear, positive, trust);
     return status;
 }
+
+twin_status twin__content_rehearse(struct twin__content *content, uint64_t number,
+                                   const struct twin__features *features, bool positive)
+{
+    struct twin__content_score score = twin__content_score(content, features);
+    twin_status status = twin__margin_rehearse(&content->margin, number, features, score.margin, positive);
+    if (status == TWIN_OK)
+        twin__linear_learn(content->cells, features, score.linear, positive, 1);
+    return status;
+}

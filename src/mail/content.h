@@ -29,4 +29,8 @@ struct twin__content_score twin__content_score(const struct twin__content *conte
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
                                 struct twin__content_score score, bool positive, double trust);
 
+/* The same for a message that was taught before. */
+twin_status twin__content_rehearse(struct twin__content *content, uint64_t number,
+                                   const struct twin__features *features, bool positive);
+
 #endif

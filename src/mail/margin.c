@@ -139,12 +139,25 @@ twin_status twin__margin_restore(struct twin__margin *margin, const struct twin_
     return TWIN_OK;
 }
 
-static bool is_remembered(const struct twin__margin *margin, uint64_t number)
+static struct twin__margin_example *find(const struct twin__margin *margin, uint64_t number)
 {
     for (size_t i = margin->count; i-- > 0 && margin->examples[i]->number >= number;)
         if (margin->examples[i]->number == number)
-            return true;
-    return false;
+            return margin->examples[i];
+    return NULL;
+}
+
+/* Remembers a message, unless it is. */
+static twin_status remember(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
+                            bool positive)
+{
+    struct twin__margin_example head = { .number = number, .turn = margin->taught[positive], .positive = positive };
+    return find(margin, number) ? TWIN_OK : twin__margin_restore(margin, &head, features);
+}
+
+static bool is_hard(double score, bool positive)
+{
+    return (positive ? score : -score) < 1;
 }
 
 /* What did not move in the last passes is looked at in every second, fourth, eighth, and so on. */
@@ -156,16 +169,28 @@ static bool is_due(const struct twin__margin_example *example, uint64_t turn)
 twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
                                double score, bool positive)
 {
-    struct twin__margin_example head = { .number = number, .turn = margin->taught[positive], .positive = positive };
-    if ((positive ? score : -score) < 1) {
-        twin_status status = is_remembered(margin, number) ? TWIN_OK : twin__margin_restore(margin, &head, features);
-        if (status != TWIN_OK)
-            return status;
-        uint64_t turn = margin->taught[0] + margin->taught[1];
-        for (size_t i = margin->count; i-- > 0;)
-            if (is_due(margin->examples[i], turn))
-                adjust(margin->weights, margin->examples[i]);
-        drop_old(margin);
-    }
+    if (!is_hard(score, positive))
+        return TWIN_OK;
+    twin_status status = remember(margin, number, features, positive);
+    if (status != TWIN_OK)
+        return status;
+    uint64_t turn = margin->taught[0] + margin->taught[1];
+    for (size_t i = margin->count; i-- > 0;)
+        if (is_due(margin->examples[i], turn))
+            adjust(margin->weights, margin->examples[i]);
+    drop_old(margin);
+    return TWIN_OK;
+}
+
+twin_status twin__margin_rehearse(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
+                                  double score, bool positive)
+{
+    if (!is_hard(score, positive))
+        return TWIN_OK;
+    twin_status status = remember(margin, number, features, positive);
+    if (status != TWIN_OK)
+        return status;
+    adjust(margin->weights, find(margin, number));
+    drop_old(margin);
     return TWIN_OK;
 }

@@ -43,6 +43,10 @@ double twin__margin_score(const struct twin__margin *margin, const struct twin__
 twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
                                double score, bool positive);
 
+/* The same for a message that is taught again, which adjusts that message only. */
+twin_status twin__margin_rehearse(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
+                                  double score, bool positive);
+
 /* Takes back what a message counts for, if it is remembered. */
 void twin__margin_forget(struct twin__margin *margin, uint64_t number);
 

@@ -271,6 +271,16 @@ static void count_lesson(struct twin__model *model, unsigned label)
             model->labels[i].content.margin.taught[i == label]++;
 }
 
+static twin_status teach_again(struct twin__model *model, const struct twin__rehearsed *message, unsigned label)
+{
+    struct twin__features features = twin__rehearsed_features(message);
+    twin_status status = TWIN_OK;
+    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++)
+        if (model->labels[i].content.cells)
+            status = twin__content_rehearse(&model->labels[i].content, message->number, &features, i == label);
+    return status;
+}
+
 /* After many messages of one label, teaches some of the others again for each further one. */
 static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned label)
 {
@@ -286,8 +296,7 @@ static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned
         const struct twin__rehearsed *message = twin__rehearsal_draw(&model->labels[other].rehearsal, random >> 32);
         if (!message)
             continue;
-        struct twin__features features = twin__rehearsed_features(message);
-        status = teach(model, &features, message->number, other, (struct lesson){ 0 });
+        status = teach_again(model, message, other);
     }
     return status;
 }
