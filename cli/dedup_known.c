@@ -256,8 +256,9 @@ bool known_between(struct known *known, const twin_collection *collection, const
         return false;
     if (known->count == 0)
         return true;
-    twin_status status = twin_similar_between(&similar, collection, other,
-                                              (twin_similar_options){ .exec = exec, .progress = progress }, &error);
+    twin_status status = twin_similar_between(
+        &similar, collection, other,
+        (twin_similar_options){ .exec = exec, .progress = progress, .first_of_crowds = true }, &error);
     if (status == TWIN_OK)
         status = twin_similar_each(similar, TWIN_COPIES_FIRST, take_match, &between);
     progress_clear();

@@ -59,6 +59,11 @@ typedef struct twin_similar_options {
     const char *temp_folder;  /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* reports stages "pairing" and "verifying" */
+
+    /* For twin_similar_between(), with BANDS and EXACT: find only as many pairs as tell which documents of `first` have any,
+     * so that a family on both sides does not cost the product of their sizes. In a crowd of near-copies a document is paired
+     * with its copy and with the first that is similar; in families by containment perhaps with one only. */
+    bool first_of_crowds;
 } twin_similar_options;
 
 typedef struct twin_similar_counts {

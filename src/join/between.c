@@ -124,7 +124,9 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
         return TWIN_OK;
     if (provide_sides(&provider, similar->collection, similar->other, options->exec.workers) != TWIN_OK)
         return twin__fail_memory(error);
-    twin_status status = twin__similar_find_matches(similar, &provider, options, error);
+    twin_status status = options->first_of_crowds
+                             ? twin__between_once(&similar->matches, &similar->counts, &provider, options, error)
+                             : twin__similar_find_matches(similar, &provider, options, error);
     if (status == TWIN_OK)
         number_apart(&similar->matches, provider.split);
     clear_sides(&provider);
@@ -140,6 +142,9 @@ twin_status twin_similar_between(twin_similar **out, const twin_collection *firs
     twin_status status = check(first, second, error);
     if (status == TWIN_OK)
         status = twin__similar_complete(&options, twin_collection_scheme(first), error);
+    if (status == TWIN_OK && options.first_of_crowds &&
+        (options.method != TWIN_METHOD_BANDS || options.verify != TWIN_VERIFY_EXACT))
+        status = twin__fail(error, TWIN_EINVAL, "first_of_crowds needs bands and exact verification");
     if (status != TWIN_OK)
         return status;
     twin_similar *similar = calloc(1, sizeof *similar);

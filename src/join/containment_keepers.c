@@ -11,6 +11,9 @@
  *   3. All others are looked up, by all workers: the items that a document has in common with each pivot are counted. It goes
  *      for the first pivot that it is similar to.
  *
+ * Of two collections, the pivots are documents of the second, whatever they are similar to, and those of the first are looked
+ * up.
+ *
  * What is left is joined as a whole (containment_join.h). A document that is left is similar to no pivot, so that the first
  * pivot that another went for is the most preferred document that stays for it. */
 #include "join/containment_keepers.h"
@@ -59,7 +62,9 @@ struct state {
     uint32_t *todo; /* undecided documents; once they are ordered, the most preferred first */
     size_t todo_count;
     struct pivots pivots;
-    size_t head;                /* of those to do, so many were compared with each other: */
+    uint32_t *others; /* of two collections, those of the second that were no pivots, in order */
+    size_t other_count;
+    size_t head;                /* of those to do, or of the others, so many were compared with each other: */
     struct found *head_found;   /* pivots are found nowhere */
     const uint32_t *looking_up; /* documents, and where they are found */
     struct found *found;
@@ -82,17 +87,19 @@ static void pivots_clear(struct pivots *pivots)
     *pivots = (struct pivots){ 0 };
 }
 
-/* Finds the first pivot that is similar to a set, by comparing it with each; if there is none it becomes one. */
-static bool place(struct found *out, struct pivots *pivots, uint32_t document, twin_set set, double threshold)
+/* The first pivot that is similar to a set, by comparing it with each. */
+static struct found compare_with_pivots(const struct pivots *pivots, twin_set set, double threshold)
 {
-    *out = (struct found){ .pivot = NO_PIVOT };
     for (size_t i = 0; i < pivots->count && set.count; i++) {
         double similarity = twin_set_similarity_at_least(set, pivot_set(pivots, i), TWIN_CONTAINMENT, threshold);
-        if (similarity < 0)
-            continue;
-        *out = (struct found){ (uint16_t)i, similarity };
-        return true;
+        if (similarity >= 0)
+            return (struct found){ (uint16_t)i, similarity };
     }
+    return (struct found){ .pivot = NO_PIVOT };
+}
+
+static bool add_pivot(struct pivots *pivots, uint32_t document, twin_set set)
+{
     twin_items *items = &pivots->items;
     if (!TWIN__ARRAY_GROW(&items->items, &items->capacity, items->count, set.count + 1))
         return false;
@@ -129,20 +136,33 @@ static bool index_items(struct pivots *pivots)
     return true;
 }
 
-/* Chooses pivots among the first `most` documents to do. */
+/* Of two collections, every document of the second may be a pivot. */
+static bool has_sides(const struct state *state)
+{
+    return state->provider->split > 0;
+}
+
+/* Chooses pivots among the first `most` documents to do, or of the second collection. */
 static twin_status choose_pivots(struct state *state, size_t most, twin_error *error)
 {
+    const uint32_t *from = has_sides(state) ? state->others : state->todo;
+    size_t count = has_sides(state) ? state->other_count : state->todo_count;
     pivots_clear(&state->pivots);
-    for (state->head = 0; state->head < most; state->head++) {
+    for (state->head = 0; state->head < most && state->head < count; state->head++) {
         twin_set set;
-        uint32_t document = state->todo[state->head];
+        uint32_t document = from[state->head];
+        struct found found = { .pivot = NO_PIVOT };
         twin_status status = twin__provider_set(&set, state->provider, document, 0, error);
         if (status != TWIN_OK)
             return status;
         if (state->pivots.items.count + set.count > MOST_ITEMS)
             break;
-        *state->compared += state->pivots.count;
-        if (!place(&state->head_found[state->head], &state->pivots, document, set, state->options->threshold))
+        if (!has_sides(state)) {
+            *state->compared += state->pivots.count;
+            found = compare_with_pivots(&state->pivots, set, state->options->threshold);
+        }
+        state->head_found[state->head] = found;
+        if (found.pivot == NO_PIVOT && !add_pivot(&state->pivots, document, set))
             return twin__fail_memory(error);
     }
     return index_items(&state->pivots) ? TWIN_OK : twin__fail_memory(error);
@@ -197,6 +217,12 @@ static twin_status look_up(struct found *out, struct state *state, const uint32_
     return twin__exec_try(state->options->exec, count, AT_A_TIME, look_up_some, state, error);
 }
 
+/* Where those begin that are to be looked up. */
+static size_t behind_head(const struct state *state)
+{
+    return has_sides(state) ? 0 : state->head;
+}
+
 /* Whether many of the documents behind the first are similar to a pivot. */
 static twin_status try_pivots(bool *out, struct state *state, size_t most, twin_error *error)
 {
@@ -204,8 +230,9 @@ static twin_status try_pivots(bool *out, struct state *state, size_t most, twin_
     uint32_t sample[SAMPLE];
     size_t hits = 0;
     twin_status status = choose_pivots(state, most, error);
+    size_t begin = behind_head(state);
     for (size_t i = 0; i < SAMPLE; i++)
-        sample[i] = state->todo[state->head + i * (state->todo_count - state->head) / SAMPLE];
+        sample[i] = state->todo[begin + i * (state->todo_count - begin) / SAMPLE];
     if (status == TWIN_OK)
         status = look_up(found, state, sample, SAMPLE, error);
     for (size_t i = 0; i < SAMPLE && status == TWIN_OK; i++)
@@ -218,7 +245,7 @@ static twin_status try_pivots(bool *out, struct state *state, size_t most, twin_
 static twin_status find_pivots(bool *out, struct state *state, twin_error *error)
 {
     *out = false;
-    if (state->todo_count < FEWEST_DOCUMENTS)
+    if (state->todo_count < FEWEST_DOCUMENTS || (has_sides(state) && state->other_count == 0))
         return TWIN_OK;
     twin_status status = try_pivots(out, state, FEW_PIVOTS, error);
     if (status == TWIN_OK && !*out)
@@ -238,28 +265,32 @@ static twin_status add_match(struct state *state, uint32_t document, struct foun
 /* Whoever is similar to a pivot goes; the others, pivots apart, are still to do. */
 static twin_status drop_found(struct state *state, const struct found *found, twin_error *error)
 {
-    size_t left = 0;
+    size_t left = 0, begin = behind_head(state);
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < state->todo_count && status == TWIN_OK; i++) {
         uint32_t document = state->todo[i];
-        struct found here = i < state->head ? state->head_found[i] : found[i - state->head];
+        struct found here = i < begin ? state->head_found[i] : found[i - begin];
         if (here.pivot != NO_PIVOT)
             status = add_match(state, document, here, error);
-        else if (i >= state->head)
+        else if (i >= begin)
             state->todo[left++] = document;
     }
     state->todo_count = left;
+    if (has_sides(state)) {
+        state->others += state->head;
+        state->other_count -= state->head;
+    }
     return status;
 }
 
 static twin_status work_on_round(struct state *state, twin_error *error)
 {
-    size_t others = state->todo_count - state->head;
+    size_t begin = behind_head(state), others = state->todo_count - begin;
     twin_progress progress = state->options->progress;
     struct found *found = malloc((others + 1) * sizeof *found);
     if (!found)
         return twin__fail_memory(error);
-    twin_status status = look_up(found, state, state->todo + state->head, others, error);
+    twin_status status = look_up(found, state, state->todo + begin, others, error);
     if (status == TWIN_OK)
         status = drop_found(state, found, error);
     free(found);
@@ -295,9 +326,11 @@ static twin_status work_on_rounds(struct state *state, twin_error *error)
     twin_status status = find_pivots(&is_worth, state, error);
     if (status != TWIN_OK || !is_worth)
         return status;
-    status = make_order(state, error);
-    if (status == TWIN_OK)
-        status = find_pivots(&is_worth, state, error);
+    if (!has_sides(state)) {
+        status = make_order(state, error);
+        if (status == TWIN_OK)
+            status = find_pivots(&is_worth, state, error);
+    }
     while (status == TWIN_OK && is_worth) {
         status = work_on_round(state, error);
         if (status == TWIN_OK)
@@ -308,16 +341,35 @@ static twin_status work_on_rounds(struct state *state, twin_error *error)
 
 /* ---- all of it ---- */
 
+/* Those of the second collection are behind those of the first, where there was room for them. */
+static void list_rest(struct state *state)
+{
+    if (state->other_count)
+        memmove(state->todo + state->todo_count, state->others, state->other_count * sizeof *state->todo);
+    state->todo_count += state->other_count;
+}
+
 static twin_status join_rest(struct state *state, struct twin__containment_counts *counts, twin_error *error)
 {
     struct twin__provider rest = *state->provider;
     struct twin__containment_counts joined;
+    list_rest(state);
     rest.signatures.documents = state->todo;
     rest.signatures.count = state->todo_count;
     twin_status status = twin__containment_join(state->matches, &joined, &rest, *state->options, error);
     counts->compared += joined.compared;
     counts->comparing_seconds += joined.comparing_seconds;
     return status;
+}
+
+/* The documents of the second collection are the last. */
+static void set_aside_second(struct state *state)
+{
+    size_t all = state->todo_count;
+    while (has_sides(state) && state->todo_count && state->todo[state->todo_count - 1] >= state->provider->split)
+        state->todo_count--;
+    state->others = state->todo + state->todo_count;
+    state->other_count = all - state->todo_count;
 }
 
 twin_status twin__containment_keepers(twin_matches *out, struct twin__containment_counts *counts,
@@ -337,6 +389,7 @@ twin_status twin__containment_keepers(twin_matches *out, struct twin__containmen
     if (status == TWIN_OK) {
         if (state.todo_count)
             memcpy(state.todo, provider->signatures.documents, state.todo_count * sizeof *state.todo);
+        set_aside_second(&state);
         status = work_on_rounds(&state, error);
     }
     if (status == TWIN_OK)

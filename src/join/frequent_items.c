@@ -60,3 +60,12 @@ bool twin__frequent_items_divide(uint64_t *bits, struct twin__item_marks *marks,
     pack(bits, marks->marks, &frequent->bins);
     return true;
 }
+
+void twin__frequent_items_count(const struct twin__item_counters *counters,
+                                const struct twin__frequent_items *frequent)
+{
+    const struct twin__item_bins *bins = &frequent->bins;
+    for (size_t bin = 0; bin < bins->count; bin++)
+        for (int twice = 0; twice < 2; twice++)
+            twin__items_count(counters, bins->items + BIN_ROOM * bin, bins->held[bin]);
+}

@@ -3,6 +3,7 @@
 #define TWIN_JOIN_FREQUENT_ITEMS_H
 
 #include "join/item_bins.h"
+#include "join/item_counters.h"
 
 struct twin__frequent_items {
     struct twin__item_bins bins;
@@ -19,5 +20,9 @@ void twin__frequent_items_clear(struct twin__frequent_items *frequent);
  * set of the others is marks->missed. marks->found is how many bits are set. False when out of memory. */
 bool twin__frequent_items_divide(uint64_t *bits, struct twin__item_marks *marks,
                                  const struct twin__frequent_items *frequent, const uint64_t *items, size_t count);
+
+/* Counts them as items that more than one set has. */
+void twin__frequent_items_count(const struct twin__item_counters *counters,
+                                const struct twin__frequent_items *frequent);
 
 #endif

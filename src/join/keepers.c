@@ -13,6 +13,9 @@
  *      still in order. On the way it is counted which items of those left nobody else has: from then on these are
  *      not listed.
  *
+ * Of two collections, those of the second stay, whatever they are similar to, and those of the first go or do not, and stay for
+ * nobody. The order has those of the second first.
+ *
  * Matches outside crowds are known before; they connect crowds, which therefore are worked on together. All of it depends on
  * sets and the order, not on time or threads. */
 #include "join/keepers.h"
@@ -191,6 +194,12 @@ static twin_status divide(struct slot *slot, struct state *state, const struct c
     return TWIN_OK;
 }
 
+/* Of two collections, those of the second do. */
+static bool stays_anyway(const struct state *state, uint32_t document)
+{
+    return state->provider->split && document >= state->provider->split;
+}
+
 /* Searches for one that stays among those of the crowd before the batch. If there is none, the set is kept, or counted for
  * the next phase. */
 static twin_status examine(struct slot *slot, struct state *state, int number, twin_error *error)
@@ -200,11 +209,12 @@ static twin_status examine(struct slot *slot, struct state *state, int number, t
         return TWIN_OK;
     struct crowd *crowd = &state->crowds[index];
     struct worker *worker = &state->workers[number];
-    size_t found;
+    size_t found = crowd->sets.count;
     twin_status status = divide(slot, state, crowd, number, error);
     if (status != TWIN_OK)
         return status;
-    if (!twin__keeper_sets_find(&found, &slot->similarity, &worker->scratch, &crowd->sets, slot->set, 0))
+    if (!stays_anyway(state, slot->document) &&
+        !twin__keeper_sets_find(&found, &slot->similarity, &worker->scratch, &crowd->sets, slot->set, 0))
         return twin__fail_memory(error);
     if (found < crowd->sets.count)
         slot->keeper = crowd->sets.members[found].document;
@@ -278,9 +288,10 @@ static size_t take_batch(struct state *state, size_t from)
 /* Looks among those of the batch that stay. */
 static twin_status search_batch(struct slot *slot, struct state *state, struct crowd *crowd, twin_error *error)
 {
-    size_t found;
+    size_t found = crowd->sets.count;
     set_pointers(slot, state, crowd);
-    if (!twin__keeper_sets_find(&found, &slot->similarity, &state->workers[0].scratch, &crowd->sets, slot->set,
+    if (!stays_anyway(state, slot->document) &&
+        !twin__keeper_sets_find(&found, &slot->similarity, &state->workers[0].scratch, &crowd->sets, slot->set,
                                 crowd->before))
         return twin__fail_memory(error);
     if (found < crowd->sets.count)
@@ -298,7 +309,7 @@ static twin_status add_match(struct state *state, const struct slot *slot, twin_
 static twin_status stay(const struct slot *slot, struct state *state, struct crowd *crowd, twin_error *error)
 {
     state->fates[slot->document] = STAYS;
-    if (!crowd)
+    if (!crowd || (state->provider->split && !stays_anyway(state, slot->document)))
         return TWIN_OK;
     size_t before = twin__keeper_sets_room(&crowd->sets);
     if (!twin__keeper_sets_add(&crowd->sets, slot->document, slot->set))
@@ -380,9 +391,18 @@ static void report(const struct state *state, size_t left)
         progress.report(progress.context, &twin__stage_deciding, state->total - left, state->total);
 }
 
+/* Items that were bits in this phase were not counted. Many documents have them, and they may be listed in the next: so they
+ * are not single, though they may share a counter with one that is. */
+static void count_frequent(struct state *state)
+{
+    for (size_t i = 0; i < state->crowd_count && state->next.bytes; i++)
+        twin__frequent_items_count(&state->next, &state->crowds[i].sets.frequent);
+}
+
 static void end_phase(struct state *state)
 {
     size_t left = 0;
+    count_frequent(state);
     for (size_t i = 0; i < state->todo_count; i++)
         if (state->fates[state->todo[i]] == UNDECIDED)
             state->todo[left++] = state->todo[i];

@@ -8,6 +8,7 @@
  *   verify.c          compares them
  *   similar.c         the public face: pairs of a collection, one query
  *   between.c         pairs between two collections
+ *   between_once.c    as many of them as tell which documents have any
  *   similar_each.c    pairs of documents from pairs of distinct ones
  *   edit_join.c       pairs by edit distance; near_pairs.c is how most of them are kept */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
@@ -53,7 +54,12 @@ twin_status twin__similar_find_matches(twin_similar *similar, const struct twin_
 /* Visits the partners of one document, sorted, and empties the list. */
 twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visit *visit, void *context);
 
-/* ---- between.c */
+/* ---- between.c, between_once.c */
+
+/* Adds as many pairs of the two sides of the provider as tell which documents of the first have any (`first_of_crowds` of
+ * the options, which verify exactly). `out` is empty before. A failure also fills `error`. */
+twin_status twin__between_once(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                               const twin_similar_options *options, twin_error *error);
 
 /* twin_similar_each() for pairs between two collections. */
 twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,

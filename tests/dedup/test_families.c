@@ -432,6 +432,58 @@ static void little_memory_changes_nothing(void **state)
     }
 }
 
+/* Words of all documents; of a quarter of each of the first half; and of all of the last ten. */
+enum { MANY = 800, LAST = 10, OF_ALL = 600, OF_SOME = 280, LENGTH = 1300 };
+
+static size_t write_mixed(char *out, size_t room, size_t document, uint64_t *seed)
+{
+    size_t length = 0, words = 0;
+    for (size_t i = 0; i < OF_ALL; i++, words++)
+        length += (size_t)snprintf(out + length, room - length, "a%zu ", i);
+    for (size_t i = 0; i < OF_SOME; i++)
+        if (document >= MANY - LAST || (document < MANY / 2 && twin__random_below(seed, 4) == 0)) {
+            length += (size_t)snprintf(out + length, room - length, "b%zu ", i);
+            words++;
+        }
+    for (; words < LENGTH; words++)
+        length += (size_t)snprintf(out + length, room - length, "%zu-%zu ", document, words);
+    return length;
+}
+
+/* When the first half is through, words that were frequent are not any more, and make the last documents similar. */
+static void what_was_frequent_still_counts_when_it_is_rare(void **state)
+{
+    (void)state;
+    enum { ROOM = LENGTH * 10 };
+    static const size_t rooms[] = { 900000, 400000, 1200000 };
+    static uint32_t usual[MANY], now[MANY];
+    uint64_t seed = 6;
+    char *texts = malloc((size_t)MANY * ROOM);
+    assert_non_null(texts);
+    world.count = MANY;
+    for (size_t i = 0; i < MANY; i++) {
+        char *text = texts + i * ROOM;
+        world.documents[i] = (twin_memory_document){ .text = { text, write_mixed(text, ROOM, i, &seed) } };
+        input_order[i] = (uint32_t)i;
+    }
+    twin_input *input;
+    twin_collection_options options = plain_options("word:1");
+    options.scheme.threshold = .5;
+    assert_int_equal(twin_input_from_texts(&input, world.documents, world.count, (twin_input_options){ 0 }, NULL),
+                     TWIN_OK);
+    twin_collection *collection = read_collection(input, options);
+    keep_within(usual, collection, 0, (twin_exec){ 0 });
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(usual[i], i < MANY - LAST ? i : MANY - LAST);
+    for (size_t i = 0; i < (QUICK ? 1 : sizeof rooms / sizeof rooms[0]); i++) {
+        keep_within(now, collection, rooms[i], (twin_exec){ 0 });
+        assert_memory_equal(now, usual, sizeof now);
+    }
+    twin_collection_free(collection);
+    twin_input_free(input);
+    free(texts);
+}
+
 /* ---- the order of the input ---- */
 
 /* Of each text, as it lies in the world, the text it goes for. */
@@ -485,6 +537,7 @@ int main(void)
         cmocka_unit_test(documents_that_stay_are_not_compared_with_all_others_that_do),
         cmocka_unit_test(texts_within_each_other_are_compared_with_those_that_stay),
         cmocka_unit_test(little_memory_changes_nothing),
+        cmocka_unit_test(what_was_frequent_still_counts_when_it_is_rare),
         cmocka_unit_test(the_order_of_the_input_decides_nothing_for_the_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

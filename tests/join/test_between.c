@@ -113,6 +113,38 @@ static void check(const struct world *world, twin_similar_options options, twin_
     twin_similar_free(similar);
 }
 
+/* Every document that has a partner is found, with true ones only, and among them its copy. */
+static void check_once(const struct world *world, twin_similar_options options)
+{
+    twin_similar *similar;
+    twin_matches lines = { 0 };
+    size_t at = 0;
+    options.first_of_crowds = true;
+    assert_int_equal(
+        twin_similar_between(&similar, world->sides[0].collection, world->sides[1].collection, options, NULL),
+        TWIN_OK);
+    assert_int_equal(twin_similar_each(similar, TWIN_COPIES_FIRST, add_line, &lines), TWIN_OK);
+    for (size_t a = 0; a < world->sides[0].truth.count; a++) {
+        bool has_any = false, has_copy = false, found_copy = false;
+        size_t begin = at;
+        for (size_t b = 0; b < world->sides[1].truth.count; b++) {
+            double similarity = slow_line(world, options, TWIN_COPIES_FIRST, a, b);
+            has_any |= similarity >= 0;
+            has_copy |= similarity == 1;
+            if (at < lines.count && lines.items[at].a == a && lines.items[at].b == b) {
+                assert_true(similarity >= 0 && lines.items[at].similarity == similarity);
+                found_copy |= similarity == 1;
+                at++;
+            }
+        }
+        assert_int_equal(has_any, at > begin);
+        assert_true(options.measure != TWIN_JACCARD || has_copy == found_copy);
+    }
+    assert_int_equal(at, lines.count);
+    free(lines.items);
+    twin_similar_free(similar);
+}
+
 static void all_pairs_between_are_found_and_no_other(void **state)
 {
     (void)state;
@@ -135,6 +167,11 @@ static void all_pairs_between_are_found_and_no_other(void **state)
                                                           .matches_in_memory = most,
                                                           .exec = exec },
                                   copies);
+            for (size_t t = 0; t < 2 * COUNT(thresholds); t++)
+                check_once(&world, (twin_similar_options){ .threshold = thresholds[t / 2],
+                                                           .measure = t % 2 ? TWIN_CONTAINMENT : TWIN_JACCARD,
+                                                           .bands = { { SLOTS, 1 }, 0 },
+                                                           .exec = exec });
             world_end(&world);
         }
     }
@@ -153,30 +190,72 @@ static void a_forest_finds_those_of_the_other_side(void **state)
     world_end(&world);
 }
 
-/* Two hundred documents around one template, half of them on each side: bands make it one large bucket. */
+/* Documents around one template, half of them on each side; every tenth is the one before it, which is on the other side. */
+static void draw_family(struct world *world, size_t documents, twin_exec exec, uint64_t *seed)
+{
+    enum { TEMPLATE = 300 };
+    *world = (struct world){ 0 };
+    lookalikes_init(&world->all, documents);
+    for (size_t d = 0; d < documents; d++) {
+        for (size_t word = 0; word < TEMPLATE; word++)
+            add_word(&world->all, d, word);
+        for (size_t i = 0; i < 60; i++)
+            add_word(&world->all, d, TEMPLATE + twin__random_below(seed, VOCABULARY - TEMPLATE));
+        if (d % 10 == 1)
+            world->all.documents[d] = world->all.documents[d - 1];
+    }
+    for (size_t s = 0; s < 2; s++) {
+        lookalikes_init(&world->sides[s].truth, documents / 2);
+        for (size_t d = 0; d < documents / 2; d++)
+            world->sides[s].truth.documents[d] = world->all.documents[2 * d + s];
+        side_read(&world->sides[s], exec, seed);
+    }
+}
+
+/* Bands make it one large bucket. */
 static void a_template_on_both_sides_is_joined_across(void **state)
 {
     (void)state;
-    struct world world = { 0 };
+    struct world world;
     uint64_t seed = 3;
-    enum { DOCUMENTS = 200, TEMPLATE = 300 };
-    lookalikes_init(&world.all, DOCUMENTS);
-    for (size_t d = 0; d < DOCUMENTS; d++) {
-        for (size_t word = 0; word < TEMPLATE; word++)
-            add_word(&world.all, d, word);
-        for (size_t i = 0; i < 60; i++)
-            add_word(&world.all, d, TEMPLATE + twin__random_below(&seed, VOCABULARY - TEMPLATE));
+    draw_family(&world, 200, (twin_exec){ 0 }, &seed);
+    for (double threshold = .75; threshold < .9; threshold += .05) {
+        twin_similar_options options = { .threshold = threshold, .bands = { { 128, 4 }, 0 } };
+        check(&world, options, TWIN_COPIES_FIRST);
+        check_once(&world, options);
     }
-    for (size_t s = 0; s < 2; s++) {
-        lookalikes_init(&world.sides[s].truth, DOCUMENTS / 2);
-        for (size_t d = 0; d < DOCUMENTS / 2; d++)
-            world.sides[s].truth.documents[d] = world.all.documents[2 * d + s];
-        side_read(&world.sides[s], (twin_exec){ 0 }, &seed);
-    }
-    for (double threshold = .75; threshold < .9; threshold += .05)
-        check(&world, (twin_similar_options){ .threshold = threshold, .bands = { { 128, 4 }, 0 } },
-              TWIN_COPIES_FIRST);
     world_end(&world);
+}
+
+/* Where all pairs are similar, a few comparisons per document are enough. */
+static void a_family_on_both_sides_does_not_cost_the_product(void **state)
+{
+    (void)state;
+    enum { DOCUMENTS = QUICK ? 2400 : 4800 };
+    struct world world;
+    for (int workers = 1; workers < 4; workers += 2) {
+        twin_exec exec;
+        uint64_t seed = 4;
+        twin_similar *similar;
+        assert_int_equal(twin_exec_make(&exec, workers > 1 ? TWIN_EXEC_PTHREADS : TWIN_EXEC_SERIAL, workers),
+                         TWIN_OK);
+        draw_family(&world, DOCUMENTS, exec, &seed);
+        for (int measure = TWIN_JACCARD; measure <= TWIN_CONTAINMENT; measure++) {
+            twin_similar_options options = { .threshold = .7,
+                                             .measure = (twin_measure)measure,
+                                             .first_of_crowds = true,
+                                             .exec = exec,
+                                             .bands = { { 128, 4 }, 0 } };
+            assert_int_equal(
+                twin_similar_between(&similar, world.sides[0].collection, world.sides[1].collection, options, NULL),
+                TWIN_OK);
+            twin_similar_counts counts = twin_similar_count(similar);
+            assert_in_range(counts.similar, DOCUMENTS / 2 - DOCUMENTS / 20, DOCUMENTS);
+            assert_true(counts.verified < (uint64_t)DOCUMENTS * 300);
+            twin_similar_free(similar);
+        }
+        world_end(&world);
+    }
 }
 
 static void collections_of_different_schemes_are_refused(void **state)
@@ -203,6 +282,7 @@ int main(void)
         cmocka_unit_test(all_pairs_between_are_found_and_no_other),
         cmocka_unit_test(a_forest_finds_those_of_the_other_side),
         cmocka_unit_test(a_template_on_both_sides_is_joined_across),
+        cmocka_unit_test(a_family_on_both_sides_does_not_cost_the_product),
         cmocka_unit_test(collections_of_different_schemes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
