@@ -119,6 +119,8 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
         print_label(mail, e);
         if (verdict->is_brief)
             printf("    brief       a few words: not called %s for its content alone\n", e->label);
+        if (e->is_contested)
+            printf("    contested   much speaks for %s, too\n", e->label);
         size_t count = find_words(words, mail, message, e->label);
         for (size_t k = 0; k < count; k++) {
             printf("    %+6.2f      ", words[k].weight);
@@ -200,6 +202,7 @@ void record_evidence(struct record *record, twin_mail *mail, const twin_message 
         record_fixed(record, "lookalike", e->lookalike, 6);
         record_fixed(record, "above", e->above, 6);
         record_fixed(record, "below", e->below, 6);
+        record_flag(record, "contested", e->is_contested);
         record_sender(record, &e->senders);
         record_nearest(record, mail, "nearest", &e->nearest, message);
         record_nearest(record, mail, "nearest_other", &e->nearest_other, message);

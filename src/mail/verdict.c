@@ -19,6 +19,10 @@ static const double SENDER_WEIGHT = 0.15;               /* of the log ratio of c
 static const double ONE_REPORT = 0.34, MOST_COPIES = 3; /* log odds of lookalikes: one, many */
 static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; almost equal, as in lookalike.c */
 
+/* Spam with as many good words added as it needs has a low score and is still spam. Where what speaks for spam is more than
+ * this share of what speaks against it, a message is not called good. */
+static const double CONTESTED = 0.85;
+
 /* Messages of a side: too few for a ratio; as many as halve what is left of it. Measured: 50 to 200 are much alike. */
 static const double FEW = 5, MANY = 75;
 
@@ -169,6 +173,8 @@ static void weigh(twin_mail_evidence *out, const struct twin__model *model, cons
     bool by_rule = method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE; /* these have fixed thresholds */
     out->above = method == TWIN_MAIL_SENDER ? 3 : by_rule ? 0 : known->thresholds.above;
     out->below = by_rule ? 0 : known->thresholds.below;
+    out->is_contested = !by_rule && known->content.cells && out->score < out->below &&
+                        twin__content_contested(&known->content, &item->features) > CONTESTED;
 }
 
 /* ---- the verdict */
@@ -222,7 +228,7 @@ static bool none_fits(const twin_mail_verdict *verdict)
     uint64_t messages = 0;
     for (size_t i = 0; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
-        if (!(e->score < e->below))
+        if (!(e->score < e->below) || e->is_contested)
             return false;
         messages += e->messages;
     }

@@ -66,12 +66,54 @@ static void as_many_of_each_are_told_apart(void **unused)
     twin__model_clear(&model);
 }
 
+/* The words of `spam` spam messages and of `good` good ones, together. */
+static void pad(struct twin__mail_item *out, uint32_t words[], uint32_t windows[], uint64_t spam, uint64_t good)
+{
+    struct message m;
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < spam + good; i++) {
+        make(&m, &model, 10000 + i, i < spam ? SPAM : HAM, 0);
+        for (int k = 0; k < WORDS; k++, count++) {
+            words[count] = m.words[k];
+            windows[count] = m.windows[k];
+        }
+    }
+    qsort(words, count, sizeof *words, by_place);
+    qsort(windows, count, sizeof *windows, by_place);
+    *out =
+        (struct twin__mail_item){ .id = 1, .features = { .places = { words, windows }, .counts = { count, count } } };
+    out->signature = twin__mail_sign(model.hasher, &out->features);
+}
+
+/* What has as much of both is neither, though its score is that of good mail; with more good words it is good. */
+static void spam_with_good_words_is_not_called_good(void **unused)
+{
+    (void)unused;
+    enum { PARTS = 32, MOST = 64 };
+    static uint32_t words[(PARTS + MOST) * WORDS], windows[(PARTS + MOST) * WORDS];
+    struct twin__mail_item item;
+    twin_mail_verdict verdict;
+    unsigned contested = 0;
+    teach(300, 300);
+    for (uint64_t good = 0; good <= MOST; good++) {
+        pad(&item, words, windows, PARTS, good);
+        twin__model_judge(&verdict, NULL, &model, &item, TWIN_MAIL_ALL, false);
+        const twin_mail_evidence *e = &verdict.evidence[0];
+        contested += e->is_contested;
+        assert_true(!e->is_contested || (e->score < e->below && !verdict.label));
+    }
+    assert_true(contested > 0);
+    assert_string_equal(verdict.label, "ham");
+    twin__model_clear(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(much_spam_and_little_good_mail_condemns_no_good_mail),
         cmocka_unit_test(much_good_mail_and_little_spam_lets_no_spam_pass),
         cmocka_unit_test(as_many_of_each_are_told_apart),
+        cmocka_unit_test(spam_with_good_words_is_not_called_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
