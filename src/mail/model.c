@@ -141,15 +141,16 @@ static uint64_t sender_hash(const struct twin__model *model, const char *what, t
     return text.length ? chain(model, 0, what, text) | 1 : 0;
 }
 
-/* "Thank you." What is in every message counts most in such a one, and where most mail is spam that speaks for spam. */
+/* "Thank you." What is in every message counts most in such a one, and where most mail is spam that speaks for spam. A pitch
+ * in the subject makes it no brief one. */
 static bool is_brief(const twin_message *message)
 {
     enum { MOST_BYTES = 64 };
     bool has_files = message->part_count > 1;
     for (size_t i = 0; i < message->part_count; i++)
         has_files |= message->parts[i].name.length > 0 || strncmp(message->parts[i].type.bytes, "text/", 5) != 0;
-    return twin__trim(message->text).length <= MOST_BYTES && message->hidden.length == 0 &&
-           message->link_count == 0 && !has_files;
+    size_t length = twin__trim(message->text).length + twin__trim(message->subject).length;
+    return length <= MOST_BYTES && message->hidden.length == 0 && message->link_count == 0 && !has_files;
 }
 
 twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model *model, const twin_message *message)
