@@ -25,7 +25,7 @@ wrong "unknown option --frobnicate; see 'twinsift-lab --help'" --frobnicate all
 # ---- the experiments
 
 if [ -n "${TWIN_SANITIZE-}" ]; then
-    chosen=(hash-independence bloom-n bloom-small minhash-permutations lsh-plan movielens reuters-duplicates
+    chosen=(hash-independence bloom-small minhash-permutations lsh-plan movielens reuters-duplicates
         forest-vs-by threads)
 else
     chosen=(all)
