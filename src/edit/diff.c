@@ -194,7 +194,7 @@ static uint64_t *list_windows(size_t *count, const struct twin__words *words)
         windows[i] = hash << POSITION_BITS | i;
     }
     if (windows && *count)
-        twin__sort(windows, windows + *count, *count);
+        twin__sort(windows, *count, windows + *count, *count);
     return windows;
 }
 
@@ -227,7 +227,7 @@ static twin_status pair_windows(uint64_t **out, size_t *count, const struct twin
     free(x);
     free(y);
     if (good && *count)
-        twin__sort(*out, *out + *count, *count);
+        twin__sort(*out, *count, *out + *count, *count);
     return good ? TWIN_OK : TWIN_ENOMEM;
 }
 

@@ -356,7 +356,7 @@ static twin_status check_list(struct checking *checking, enum twin__index_postin
             return wrong(checking, "a list is out of order");
         checking->entries[i] = swapped(entry);
     }
-    twin__sort(checking->entries, checking->spare, from.count);
+    twin__sort(checking->entries, from.count, checking->spare, from.count);
     return check_entries(checking, kind, run, list, live);
 }
 

@@ -345,7 +345,8 @@ static twin_status merge_list(struct merge *merge, struct twin__index_writing *w
                                     NULL, writing->error);
     if (status != TWIN_OK || merge->count == 0)
         return status;
-    twin__sort(merge->entries, merge->spare, merge->count); /* no number comes twice, so not by hash alone */
+    twin__sort(merge->entries, merge->count, merge->spare,
+               merge->count); /* no number comes twice, so not by hash alone */
     return put_list(merge, writing, list);
 }
 

@@ -120,7 +120,7 @@ twin_status twin__index_rests_learn(struct twin__index_rests *rests, twin_items 
     if (twin_items_reserve(spare, items->count) != TWIN_OK ||
         twin_items_reserve(&rests->common, items->count / MOST_HAVE) != TWIN_OK)
         return TWIN_ENOMEM;
-    twin__sort(items->items, spare->items, items->count);
+    twin__sort(items->items, items->count, spare->items, items->count);
     for (size_t i = 0, next; i < items->count; i = next) {
         for (next = i + 1; next < items->count && items->items[next] == items->items[i];)
             next++;

@@ -27,7 +27,7 @@ struct ahead {
 
 static void mark_old(struct ahead *ahead, const struct twin__index_lists *lists, unsigned char mark)
 {
-    twin__sort(ahead->keys, ahead->spare, ahead->count);
+    twin__sort(ahead->keys, ahead->count, ahead->spare, ahead->count);
     for (size_t run = 0; run < lists->run_count; run++) {
         struct twin__index_list list = lists->lists[run];
         size_t at = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "kernels/sort.h"
+#include "join/sorting.h"
 #include "lsh/large_buckets.h"
 
 bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair)
@@ -34,11 +34,8 @@ twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin
 {
     if (pairs->count == 0)
         return TWIN_OK;
-    uint64_t *spare = malloc(pairs->count * sizeof *spare);
-    if (!spare)
+    if (!twin__sort_numbers(pairs->items, pairs->count))
         return TWIN_ENOMEM;
-    twin__sort(pairs->items, spare, pairs->count);
-    free(spare);
     size_t kept = 0, at = 0;
     for (size_t i = 0; i < pairs->count; i++) {
         uint64_t pair = pairs->items[i];

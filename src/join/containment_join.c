@@ -23,7 +23,7 @@
 #include "base/stages.h"
 #include "join/engine.h"
 #include "join/seconds.h"
-#include "kernels/sort.h"
+#include "join/sorting.h"
 
 struct worker {
     struct twin__probe_hit *found; /* lists of the index to look through */
@@ -63,13 +63,9 @@ static twin_status measure_sets(void *context, size_t begin, size_t end, int wor
 
 static twin_status sort_by_size(struct twin__containment *join, twin_error *error)
 {
-    uint64_t *spare = malloc((join->count + 1) * sizeof *spare);
-    if (!spare)
-        return twin__fail_memory(error);
     twin_status status = twin__exec_try(join->options.exec, join->count, SETS_AT_A_TIME, measure_sets, join, error);
-    if (status == TWIN_OK)
-        twin__sort(join->order, spare, join->count);
-    free(spare);
+    if (status == TWIN_OK && !twin__sort_numbers(join->order, join->count))
+        status = twin__fail_memory(error);
     return status;
 }
 

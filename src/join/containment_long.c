@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "join/containment_private.h"
-#include "kernels/sort.h"
+#include "join/sorting.h"
 
 enum { FEWEST = 4 }; /* pairs of a long document; fewer are left to the provider */
 
@@ -96,12 +96,8 @@ static twin_status take_long(struct long_pairs *all, struct twin__pairs *pairs)
             return TWIN_ENOMEM;
     }
     pairs->count = left;
-    uint64_t *spare = malloc((all->pairs.count + 1) * sizeof *spare);
     all->similarities = malloc((all->pairs.count + 1) * sizeof *all->similarities);
-    if (spare && all->similarities)
-        twin__sort(all->pairs.items, spare, all->pairs.count);
-    free(spare);
-    return spare && all->similarities ? TWIN_OK : TWIN_ENOMEM;
+    return all->similarities && twin__sort_numbers(all->pairs.items, all->pairs.count) ? TWIN_OK : TWIN_ENOMEM;
 }
 
 twin_status twin__containment_compare_long(twin_matches *out, uint64_t *compared,

@@ -197,7 +197,7 @@ static void keep_rarest(struct worker *worker, size_t count, size_t most)
         kept += takes;
     }
     if (last && kept > most)
-        twin__sort_with_room(worker->tokens, kept, worker->spare, worker->spare_capacity);
+        twin__sort(worker->tokens, kept, worker->spare, worker->spare_capacity);
 }
 
 /* Makes entries of the probes of document i of the batch, unless it is contained in no other. */

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
-#include "kernels/sort.h"
+#include "join/bits.h"
+#include "join/sorting.h"
 
 /* Shingles that a good part of the documents has, as a sample shows, and how many do: buckets of two, in the order of
  * shingles, so that a sorted set sweeps over them. A place has the count in its high half and some bits of the shingle in
@@ -81,12 +82,7 @@ static twin_status sample_items(struct twin__pairs *out, size_t *sets, const str
             memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
         out->count += set.count;
     }
-    uint64_t *spare = malloc((out->count + 1) * sizeof *spare);
-    if (!spare)
-        return twin__fail_memory(error);
-    twin__sort(out->items, spare, out->count);
-    free(spare);
-    return TWIN_OK;
+    return twin__sort_numbers(out->items, out->count) ? TWIN_OK : twin__fail_memory(error);
 }
 
 /* Leaves each item that so large a share of the sets has, and in `counts` how many have it. */
@@ -123,9 +119,7 @@ static void add_common(struct twin__crowd_common *common, uint64_t item, double 
 static twin_status fill_common(struct twin__crowd_common *out, const struct twin__pairs *items,
                                const uint16_t *counts, double factor)
 {
-    unsigned bits = 4;
-    while (bits < 40 && (size_t)1 << bits < 2 * items->count)
-        bits++;
+    unsigned bits = twin__bits_for(2 * items->count, 4, 40);
     out->shift = 64 - bits;
     out->least = TWIN__CROWD_MOST_COMMON;
     out->places = calloc((size_t)BUCKET << bits, sizeof *out->places);
@@ -219,19 +213,16 @@ static twin_status make_counters(struct twin__crowd_state *crowd)
 
 twin_status twin__crowd_count_shingles(struct twin__crowd_state *crowd, twin_error *error)
 {
-    uint64_t *spare = malloc((crowd->count + 1) * sizeof *spare);
-    if (!spare)
-        return twin__fail_memory(error);
     twin_status status = make_counters(crowd) == TWIN_OK ? find_common(crowd, error) : twin__fail_memory(error);
     if (status == TWIN_OK)
         status =
             twin__exec_try(crowd->options.exec, crowd->count, TWIN__CROWD_SETS_AT_A_TIME, count_sets, crowd, error);
+    if (status == TWIN_OK && !twin__sort_numbers(crowd->order, crowd->count))
+        status = twin__fail_memory(error);
     if (status == TWIN_OK) {
-        twin__sort(crowd->order, spare, crowd->count);
         size_t longest = twin__crowd_indexed_prefix(crowd, twin__crowd_size(crowd, crowd->count - 1));
         while (longest >> crowd->step_shift > TWIN__CROWD_MOST_STEPS)
             crowd->step_shift++;
     }
-    free(spare);
     return status;
 }

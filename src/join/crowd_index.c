@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "kernels/sort.h"
+#include "join/sorting.h"
 
 size_t twin__crowd_lowest_partner(const struct twin__crowd_state *crowd, size_t size, size_t low, size_t high)
 {
@@ -120,11 +120,8 @@ static void note_starts(struct twin__crowd_block *block)
 static twin_status finish_block(struct twin__crowd_block *block, twin_error *error)
 {
     size_t count = block->entries.count;
-    uint64_t *spare = malloc((count + 1) * sizeof *spare);
-    if (!spare)
+    if (!twin__sort_numbers(block->entries.items, count))
         return twin__fail_memory(error);
-    twin__sort(block->entries.items, spare, count);
-    free(spare);
     block->start_bits = 1;
     while (block->start_bits < 31 && count >> block->start_bits > 1)
         block->start_bits++;

@@ -12,8 +12,9 @@
 
 #include "base/array.h"
 #include "base/random.h"
+#include "join/sorting.h"
 #include "join/union_find.h"
-#include "kernels/sort.h"
+#include "kernels/kernels.h"
 
 twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct twin__provider *provider,
                                     const struct twin__gate *gate)
@@ -139,15 +140,6 @@ static size_t list_keys(uint64_t *keys, struct twin__crowd_finder *finder)
     return count - children ? count : 0;
 }
 
-static size_t drop_repeats(uint64_t *keys, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || keys[i] != keys[kept - 1])
-            keys[kept++] = keys[i];
-    return kept;
-}
-
 twin_status twin__crowds_list(struct twin__crowds *out, struct twin__crowd_finder *finder)
 {
     if (finder->no_memory)
@@ -155,17 +147,14 @@ twin_status twin__crowds_list(struct twin__crowds *out, struct twin__crowd_finde
     if (finder->count == 0)
         return TWIN_OK;
     size_t most = finder->provider->count + finder->count;
-    uint64_t *keys = malloc(most * sizeof *keys), *spare = malloc(most * sizeof *spare);
+    uint64_t *keys = malloc(most * sizeof *keys);
     out->documents = malloc(most * sizeof *out->documents);
-    twin_status status = keys && spare && out->documents ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        size_t count = list_keys(keys, finder);
-        twin__sort(keys, spare, count);
-        status = cut(out, keys, drop_repeats(keys, count));
-    }
+    size_t count = keys && out->documents ? list_keys(keys, finder) : 0;
+    twin_status status = TWIN_ENOMEM;
+    if (keys && out->documents && twin__sort_numbers(keys, count))
+        status = cut(out, keys, twin__kernels()->drop_repeats(keys, count));
     if (status == TWIN_OK)
         add_costs(out, finder);
     free(keys);
-    free(spare);
     return status;
 }

@@ -89,7 +89,7 @@ static bool number_repeats(twin_sign_scratch *scratch)
     scratch->spare.count = 0;
     if (twin_items_reserve(&scratch->spare, items->count) != TWIN_OK)
         return false;
-    twin__sort(items->items, scratch->spare.items, items->count);
+    twin__sort(items->items, items->count, scratch->spare.items, items->count);
     uint64_t last = 0, repeat = 0;
     for (size_t i = 0; i < items->count; i++) {
         repeat = i > 0 && items->items[i] == last ? repeat + 1 : 0;

@@ -19,8 +19,8 @@
 #include "join/engine.h"
 #include "join/match_runs.h"
 #include "join/seconds.h"
+#include "join/sorting.h"
 #include "join/verify.h"
-#include "kernels/sort.h"
 
 /* ---- when two texts are near ---- */
 
@@ -270,15 +270,12 @@ static twin_status sort_by_length(struct edit_join *join)
     const uint32_t *distinct;
     join->count = twin_collection_distinct(&distinct, join->collection);
     join->order = malloc((join->count + 1) * sizeof *join->order);
-    uint64_t *keys = malloc((2 * join->count + 1) * sizeof *keys);
-    if (join->order && keys) {
-        for (size_t i = 0; i < join->count; i++)
-            keys[i] = (uint64_t)twin_collection_size(join->collection, distinct[i]) << 32 | distinct[i];
-        twin__sort(keys, keys + join->count, join->count);
-        for (size_t i = 0; i < join->count; i++)
-            join->order[i] = (uint32_t)keys[i];
-    }
-    bool sorted = join->order && keys;
+    uint64_t *keys = malloc((join->count + 1) * sizeof *keys);
+    for (size_t i = 0; keys && i < join->count; i++)
+        keys[i] = (uint64_t)twin_collection_size(join->collection, distinct[i]) << 32 | distinct[i];
+    bool sorted = join->order && keys && twin__sort_numbers(keys, join->count);
+    for (size_t i = 0; sorted && i < join->count; i++)
+        join->order[i] = (uint32_t)keys[i];
     free(keys);
     return sorted ? TWIN_OK : TWIN_ENOMEM;
 }

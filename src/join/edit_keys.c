@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "join/match_runs.h"
-#include "kernels/sort.h"
+#include "join/sorting.h"
 
 enum { TEXTS_AT_A_TIME = 64 }; /* that a worker loads */
 
@@ -138,12 +138,7 @@ twin_status twin__key_index_room(struct twin__key_index *out, struct twin__keys 
 
 twin_status twin__key_index_sort(struct twin__key_index *index)
 {
-    uint64_t *spare = malloc((index->count + 1) * sizeof *spare);
-    if (!spare)
-        return TWIN_ENOMEM;
-    twin__sort(index->entries, spare, index->count);
-    free(spare);
-    return TWIN_OK;
+    return twin__sort_numbers(index->entries, index->count) ? TWIN_OK : TWIN_ENOMEM;
 }
 
 /* ---- the choice ---- */

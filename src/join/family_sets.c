@@ -12,7 +12,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
-#include "kernels/sort.h"
+#include "join/bits.h"
+#include "join/sorting.h"
 
 /* ---- frequent items ---- */
 
@@ -50,11 +51,8 @@ static twin_status draw_sample(struct sample *out, const struct twin__family_sou
 static bool choose_frequent(struct twin__frequent_items *out, struct sample *sample)
 {
     size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0;
-    uint64_t *spare = malloc((sample->count + 1) * sizeof *spare);
-    if (!spare)
+    if (!twin__sort_numbers(sample->items, sample->count))
         return false;
-    twin__sort(sample->items, spare, sample->count);
-    free(spare);
     for (size_t begin = 0, end; begin < sample->count; begin = end) {
         for (end = begin + 1; end < sample->count && sample->items[end] == sample->items[begin]; end++)
             ;
@@ -208,9 +206,7 @@ enum { AHEAD = TWIN__ITEMS_AHEAD };
 /* Drops items that no other member has, but for some that share a counter by chance. */
 static bool drop_single(struct twin__family_sets *sets)
 {
-    unsigned bits = 8;
-    while (bits < 40 && (size_t)1 << bits < 4 * sets->rest_count)
-        bits++;
+    unsigned bits = twin__bits_for(4 * sets->rest_count, 8, 40);
     uint8_t *counters = calloc((size_t)1 << bits, 1);
     if (!counters)
         return false;

@@ -87,7 +87,7 @@ static bool sort_missed(struct twin__item_marks *marks)
     twin_items *missed = &marks->missed;
     if (!reserve_items(&marks->spare, twin__sort_room(missed->count)))
         return false;
-    twin__sort_with_room(missed->items, missed->count, marks->spare.items, marks->spare.capacity);
+    twin__sort(missed->items, missed->count, marks->spare.items, marks->spare.capacity);
     missed->count = twin__kernels()->drop_repeats(missed->items, missed->count);
     return true;
 }

@@ -135,7 +135,7 @@ twin_status twin__near_pairs_sort(struct twin__near_pairs *pairs)
         return TWIN_ENOMEM;
     for (size_t bin = 0; bin < bins; bin++)
         if (begins[bin + 1] > begins[bin])
-            twin__sort(pairs->items + begins[bin], spare, begins[bin + 1] - begins[bin]);
+            twin__sort(pairs->items + begins[bin], begins[bin + 1] - begins[bin], spare, most);
     free(spare);
     if (pairs->count)
         pairs->count = twin__kernels()->drop_repeats(pairs->items, pairs->count);

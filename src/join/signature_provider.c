@@ -29,7 +29,7 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
     uint64_t *items = source->items + 2 * slots * (size_t)worker;
     for (size_t i = 0; i < slots; i++)
         items[i] = twin__mix((uint64_t)i << 32 | signature[i]);
-    twin__sort(items, items + slots, slots);
+    twin__sort(items, slots, items + slots, slots);
     *out = (struct twin__content){ items, slots * sizeof *items };
     return TWIN_OK;
 }

@@ -16,9 +16,9 @@
 #include "base/stages.h"
 #include "join/family.h"
 #include "join/match_runs.h"
+#include "join/sorting.h"
 #include "join/union_find.h"
 #include "join/verify_private.h"
-#include "kernels/sort.h"
 
 /* ---- matches ---- */
 
@@ -106,7 +106,7 @@ static bool rank_documents(struct components *out, uint32_t *by_rank, uint64_t *
     for (size_t d = 0; d < documents; d++)
         if (keys[d] == 0)
             keys[count++] = (uint64_t)twin__union_root(group, (uint32_t)d) << 32 | d;
-    twin__sort(keys, spare, count);
+    twin__sort(keys, count, spare, count);
     for (size_t rank = 0; rank < count; rank++) {
         if (rank == 0 || keys[rank] >> 32 != keys[rank - 1] >> 32) {
             if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, 1))
@@ -161,12 +161,7 @@ static bool divide(struct divided *out, struct components *components, const str
         else
             out->others.items[out->others.count++] = twin__pair(a, b);
     }
-    uint64_t *spare = malloc((dense + 1) * sizeof *spare);
-    if (!spare)
-        return false;
-    twin__sort(out->families.items, spare, dense);
-    free(spare);
-    return true;
+    return twin__sort_numbers(out->families.items, dense);
 }
 
 /* Leaves the families, those with few pairs first, and notes where the pairs of each begin. */

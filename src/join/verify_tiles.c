@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "join/item_table.h"
-#include "kernels/sort.h"
+#include "join/sorting.h"
 
 /* ---- an order that needs few contents at a time ---- */
 
@@ -288,20 +288,15 @@ static twin_status add_similar(twin_matches *out, const struct tiles *tiles)
 }
 
 /* Puts pairs into the order of tiles, and counts how often each rank is used. */
-static twin_status order_pairs(uint8_t *uses, struct twin__pairs *pairs)
+static bool order_pairs(uint8_t *uses, struct twin__pairs *pairs)
 {
-    uint64_t *spare = malloc((pairs->count + 1) * sizeof *spare);
-    if (!spare)
-        return TWIN_ENOMEM;
     for (size_t i = 0; i < pairs->count; i++) {
         uint32_t a = twin__pair_low(pairs->items[i]), b = twin__pair_high(pairs->items[i]);
         uses[a] = uses[a] ? 2 : 1;
         uses[b] = uses[b] ? 2 : 1;
         pairs->items[i] = tiled_pair(a, b);
     }
-    twin__sort(pairs->items, spare, pairs->count);
-    free(spare);
-    return TWIN_OK;
+    return twin__sort_numbers(pairs->items, pairs->count);
 }
 
 twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *verification, struct twin__pairs *pairs,
@@ -323,7 +318,7 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
     tiles.similarities = malloc(pairs->count * sizeof *tiles.similarities);
     tiles.workers = calloc((size_t)exec.workers, sizeof *tiles.workers);
     tiles.uses = calloc(verification->provider->count, sizeof *tiles.uses);
-    bool there = tiles.similarities && tiles.workers && tiles.uses && order_pairs(tiles.uses, pairs) == TWIN_OK;
+    bool there = tiles.similarities && tiles.workers && tiles.uses && order_pairs(tiles.uses, pairs);
     twin_status status = there ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK) {
         size_t some = pairs_at_a_time(tiles.count, exec.workers);

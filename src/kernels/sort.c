@@ -267,7 +267,7 @@ static __attribute__((noinline)) bool sort_in_few_bins(uint64_t *items, uint64_t
     return sort_in_bins(items, spare, n, &bins);
 }
 
-void twin__sort(uint64_t *items, uint64_t *spare, size_t n)
+static void sort_with_little_room(uint64_t *items, uint64_t *spare, size_t n)
 {
     if (n <= FEW || n > (size_t)BIN_LOAD * BINS_ON_STACK || !sort_in_few_bins(items, spare, n))
         sort_by_leading_digits(items, spare, n);
@@ -281,10 +281,10 @@ size_t twin__sort_room(size_t n)
     return n + numbers_in_rows(&bins) + (bins.count + 1) / 2;
 }
 
-void twin__sort_with_room(uint64_t *items, size_t n, uint64_t *spare, size_t room)
+void twin__sort(uint64_t *items, size_t n, uint64_t *spare, size_t room)
 {
     if (n <= (size_t)BIN_LOAD * BINS_ON_STACK || n > MOST_FOR_BINS || room < twin__sort_room(n)) {
-        twin__sort(items, spare, n);
+        sort_with_little_room(items, spare, n);
         return;
     }
     struct bins bins = bins_for(n);
@@ -326,7 +326,7 @@ static void sort_rests(uint64_t *items, size_t n, uint64_t *spare, size_t room, 
     uint64_t leading = n && equal ? items[0] >> (64 - equal) << (64 - equal) : 0;
     for (size_t i = 0; i < n; i++)
         items[i] <<= equal;
-    twin__sort_with_room(items, n, spare, room);
+    twin__sort(items, n, spare, room);
     for (size_t i = 0; i < n; i++)
         items[i] = items[i] >> equal | leading;
 }

@@ -1,4 +1,4 @@
-/* sort.h — sorting 64-bit numbers, in bins or by digits. `spare` is room for n numbers. */
+/* sort.h — sorting 64-bit numbers, in bins or by digits. */
 #ifndef TWIN_KERNELS_SORT_H
 #define TWIN_KERNELS_SORT_H
 
@@ -6,18 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorts into increasing order; fastest for well-mixed hashes. */
-void twin__sort(uint64_t *items, uint64_t *spare, size_t n);
-
-/* The same for those who sort a few thousand hashes often, such as a document's: with twin__sort_room(n) numbers in
- * `spare`, four or five times n, it takes half the time. With fewer, at least n, as above. */
+/* Sorts into increasing order; fastest for well-mixed hashes. `spare` has room for `room` numbers, at least n. With
+ * twin__sort_room(n), four or five times n, it takes half the time for a few thousand hashes, such as those of a document. */
+void twin__sort(uint64_t *items, size_t n, uint64_t *spare, size_t room);
 size_t twin__sort_room(size_t n);
-void twin__sort_with_room(uint64_t *items, size_t n, uint64_t *spare, size_t room);
 
-/* The same with less room: `spare` has `room` numbers, at least one. */
+/* The same with any room, at least for one number. Also fast for hashes of a narrow range. */
 void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room);
 
-/* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. */
+/* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. `spare` has room for n. */
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n);
 
 /* The first of `count` items, in increasing order, that is not less than `least`; `count` if none is. */

@@ -52,7 +52,7 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
     if (status != TWIN_OK)
         return status;
     if (items->count <= MOST_SPARE)
-        twin__sort_with_room(items->items, items->count, scratch->items, room);
+        twin__sort(items->items, items->count, scratch->items, room);
     else
         twin__sort_in_place(items->items, items->count, scratch->items, room);
     items->count = twin__kernels()->drop_repeats(items->items, items->count);
@@ -101,7 +101,7 @@ twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items
         return status;
     uint64_t *others = scratch->items + ((size_t)1 << bits) / 2, *spare = others + n + 1;
     size_t equal = count_equal(&different, others, (uint32_t *)(void *)scratch->items, bits, items);
-    twin__sort(others, spare, different);
+    twin__sort(others, different, spare, n + 1);
     for (size_t i = 0; i < different; i++)
         kept += i == 0 || others[i] != others[i - 1];
     *out = n - equal - different + kept;

@@ -105,7 +105,7 @@ static void check_level(twin_cpu level, const uint64_t *given, const uint64_t *e
     memcpy(items, given, n * sizeof *items);
     items[n] = spare[n] = 77;
     assert_int_equal(twin_cpu_use(level), TWIN_OK);
-    twin__sort(items, spare, n);
+    twin__sort(items, n, spare, n);
     assert_memory_equal(items, expected, n * sizeof *items);
     assert_true(items[n] == 77 && spare[n] == 77);
 
@@ -115,7 +115,7 @@ static void check_level(twin_cpu level, const uint64_t *given, const uint64_t *e
     assert_true(spare && room >= n);
     memcpy(items, given, n * sizeof *items);
     spare[room] = 77;
-    twin__sort_with_room(items, n, spare, room);
+    twin__sort(items, n, spare, room);
     assert_memory_equal(items, expected, n * sizeof *items);
     assert_true(items[n] == 77 && spare[room] == 77);
     free(items);
@@ -165,7 +165,7 @@ static double seconds_to_sort(uint64_t *items, uint64_t *spare, pattern *make, s
     for (size_t i = 0; i < n; i++)
         items[i] = make(i, n);
     clock_t begun = clock();
-    twin__sort(items, spare, n);
+    twin__sort(items, n, spare, n);
     return (double)(clock() - begun) / CLOCKS_PER_SEC;
 }
 
