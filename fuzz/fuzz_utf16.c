@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "input/foreign.h"
 #include "input/utf16.h"
-#include "input/utf8.h"
 
 static void demand(bool truth)
 {
@@ -26,26 +26,26 @@ static bool is_low(uint32_t unit)
 /* Keeps half a pair until its other half comes, or does not. */
 static size_t convert(char *out, const uint8_t *bytes, size_t length, bool big_endian)
 {
-    size_t written = 0;
+    char *to = out;
     uint32_t half = 0;
     for (size_t i = 0; i + 1 < length; i += 2) {
         uint32_t unit = (uint32_t)bytes[i + big_endian] | (uint32_t)bytes[i + !big_endian] << 8;
         if (half && is_low(unit)) {
-            written += twin__encode_character(out + written, 0x10000 + ((half & 0x3FF) << 10 | (unit & 0x3FF)));
+            to = twin__put_character(to, 0x10000 + ((half & 0x3FF) << 10 | (unit & 0x3FF)));
             half = 0;
             continue;
         }
         if (half)
-            written += twin__encode_character(out + written, TWIN__REPLACEMENT);
+            to = twin__put_character(to, TWIN__REPLACEMENT);
         half = is_high(unit) ? unit : 0;
         if (!half)
-            written += twin__encode_character(out + written, is_low(unit) ? TWIN__REPLACEMENT : unit);
+            to = twin__put_character(to, is_low(unit) ? TWIN__REPLACEMENT : unit);
     }
     if (half)
-        written += twin__encode_character(out + written, TWIN__REPLACEMENT);
+        to = twin__put_character(to, TWIN__REPLACEMENT);
     if (length % 2)
-        written += twin__encode_character(out + written, TWIN__REPLACEMENT);
-    return written;
+        to = twin__put_character(to, TWIN__REPLACEMENT);
+    return (size_t)(to - out);
 }
 
 /* The first two bytes are the mark. */

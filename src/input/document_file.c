@@ -1,22 +1,17 @@
-/* document_file.c — a file that is one document. */
+/* document_file.c — a file that is one document: its bytes are read, unpacked and converted. */
 #include "input/document_file.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "input/failure.h"
 #include "input/foreign.h"
 #include "input/unpack.h"
 #include "input/utf16.h"
 
 enum { READ_STEP = 16 << 10 };
-
-bool twin__is_our_failure(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
 
 /* Replaces the block by an open file; `too_long` when that exceeds the limit. False: errno or
  * *status says why. */
@@ -59,15 +54,6 @@ static twin_status read_bytes(struct twin__record *out, const struct twin__sourc
     return status == TWIN_OK ? status : twin__fail_memory(error);
 }
 
-const char *twin__after_name(const char *message, const char *name)
-{
-    size_t length = strlen(name);
-    if (strncmp(message, name, length) != 0)
-        return message;
-    message += length;
-    return message + strspn(message, ": ");
-}
-
 /* Replaces the packed bytes by what is in them. */
 static twin_status unpack(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
                           int fd, twin_error *error)
@@ -100,7 +86,6 @@ static twin_status unpack(struct twin__record *out, const struct twin__source *s
 static twin_status take_text(struct twin__record *out, const struct twin__source *source, twin_read_buffers *buffers,
                              twin_error *error)
 {
-    enum { MARK_LENGTH = sizeof TWIN__BYTE_ORDER_MARK - 1 };
     twin_text text = { buffers->block.bytes, buffers->block.length };
     if (twin__is_utf16(text)) {
         buffers->text.length = 0;
@@ -113,8 +98,8 @@ static twin_status take_text(struct twin__record *out, const struct twin__source
         twin__record_problem(out, TWIN_PROBLEM_FOREIGN, 0, "is %s", foreign);
     else if (text.length > source->settings->options.max_bytes)
         twin__record_too_long(out, source);
-    if (text.length >= MARK_LENGTH && memcmp(text.bytes, TWIN__BYTE_ORDER_MARK, MARK_LENGTH) == 0)
-        text = (twin_text){ text.bytes + MARK_LENGTH, text.length - MARK_LENGTH };
+    size_t mark = twin__byte_order_mark(text.bytes, text.length);
+    text = (twin_text){ text.bytes + mark, text.length - mark };
     out->document = (twin_document){ .text = text, .record = text };
     return TWIN_OK;
 }

@@ -11,10 +11,4 @@
 twin_status twin__document_from_file(struct twin__record *out, const struct twin__source *source,
                                      twin_read_buffers *buffers, int fd, twin_error *error);
 
-/* What follows the name in a sentence that begins with it: "cannot be read". */
-const char *twin__after_name(const char *message, const char *name);
-
-/* Whether an errno says what the process lacks, and not what is wrong with a file. */
-bool twin__is_our_failure(int error);
-
 #endif

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "input/document_file.h"
+#include "input/failure.h"
 #include "input/foreign.h"
 #include "input/unpack.h"
 
@@ -30,12 +31,6 @@ static const struct file *file_of(const struct twin__source *source)
 static bool accepts(const struct twin__opening *opening)
 {
     return !S_ISDIR(opening->about.st_mode) && twin__content_of(opening) == TWIN__CONTENT_DOCUMENT;
-}
-
-static bool may_be_opened_again(const struct twin__opening *opening)
-{
-    return S_ISREG(opening->about.st_mode) && strcmp(opening->path, "-") != 0 &&
-           strncmp(opening->path, "/dev/", 5) != 0;
 }
 
 static twin_status hold(struct file *file, const struct twin__opening *opening, twin_error *error)
@@ -103,7 +98,7 @@ static twin_status open_file(struct twin__source **out, struct twin__opening *op
     file->source.name = (char *)opening->name;
     file->source.chunks = 1;
     twin_status status = TWIN_OK;
-    if (!may_be_opened_again(opening))
+    if (!twin__opening_can_repeat(opening))
         status = hold(file, opening, error);
     else if (!(file->path = strdup(opening->path)))
         status = twin__fail_memory(error);

@@ -74,8 +74,7 @@ static twin_status skip_byte_order_mark(struct twin__file_bytes *bytes, const ch
     ssize_t got = twin__read_at(bytes->fd, mark, length, bytes->begin);
     if (got < 0)
         return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
-    if (got == 3 && memcmp(mark, TWIN__BYTE_ORDER_MARK, 3) == 0)
-        bytes->begin += 3;
+    bytes->begin += twin__byte_order_mark(mark, (size_t)got);
     return TWIN_OK;
 }
 

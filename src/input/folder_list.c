@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "input/failure.h"
 
 /* A deeper folder counts as one that cannot be opened. Each is opened by its whole path, so the
  * work for a tree that is one long chain grows with the square of its depth. */
@@ -63,37 +65,19 @@ int twin__folder_open(int fd, const char *path, int flags)
     return opened;
 }
 
-/* Makes room for one more of `size` bytes each. */
-static bool grow(void **items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *grown = reallocarray(*items, wanted, size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = wanted;
-    return true;
-}
-
 /* Until all are listed, an entry's path is its offset in `paths`, which may still move. */
 static bool add_entry(struct folder *folder, size_t path, int error)
 {
-    void *entries = folder->entries;
-    if (!grow(&entries, folder->count, &folder->capacity, sizeof folder->entries[0]))
+    if (!TWIN__ARRAY_GROW(&folder->entries, &folder->capacity, folder->count, 1))
         return false;
-    folder->entries = entries;
     folder->entries[folder->count++] = (struct folder_entry){ .path = (const char *)(uintptr_t)path, .error = error };
     return true;
 }
 
 static bool add_pending(struct listing *l, size_t path, unsigned depth)
 {
-    void *pending = l->pending;
-    if (!grow(&pending, l->waiting, &l->capacity, sizeof l->pending[0]))
+    if (!TWIN__ARRAY_GROW(&l->pending, &l->capacity, l->waiting, 1))
         return false;
-    l->pending = pending;
     l->pending[l->waiting++] = (struct pending){ path, depth };
     return true;
 }
@@ -168,12 +152,6 @@ static twin_status list_one(struct listing *l, int *why, int fd, struct pending 
     return status;
 }
 
-/* Running out of descriptors is our trouble, not the folder's. */
-static bool is_ours(int error)
-{
-    return error == EMFILE || error == ENFILE;
-}
-
 static twin_status list_all(struct listing *l, int root, const char *name, twin_error *error)
 {
     while (l->waiting) {
@@ -187,7 +165,7 @@ static twin_status list_all(struct listing *l, int root, const char *name, twin_
         if (status != TWIN_OK)
             return twin__fail_memory(error);
         errno = why;
-        if (why && (at.depth == 0 || is_ours(why)))
+        if (why && (at.depth == 0 || twin__is_our_failure(why)))
             return twin__fail(error, TWIN_EIO, "%s cannot be listed: %m", name);
         if (why && !add_entry(l->folder, at.path, why))
             return twin__fail_memory(error);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "input/utf8.h"
+#include "base/utf8.h"
 #include "kernels/kernels.h"
 
 /* Every line ends in a newline, which no token may hold: so no token runs past `end`, and none needs to ask. */
@@ -131,7 +131,7 @@ static bool unescape_in_place(struct scan *s, twin_text *out, const char *run)
         uint32_t code = 0;
         if (!scan_escape(s, &code))
             return false;
-        to += twin__encode_character(to, code);
+        to = twin__put_character(to, code);
         run = s->p;
         skip_to_string_end(s);
     }
@@ -157,7 +157,7 @@ static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const ch
         uint32_t code = 0;
         if (!scan_escape(s, &code))
             return false;
-        room->length += twin__encode_character(room->bytes + room->length, code);
+        room->length = (size_t)(twin__put_character(room->bytes + room->length, code) - room->bytes);
         run = s->p;
         skip_to_string_end(s);
     }

@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "input/document_file.h"
+#include "input/failure.h"
 #include "input/folder_list.h"
 #include "input/mail_files.h"
 #include "input/mbox.h"
@@ -201,7 +201,7 @@ static twin_status hold_file(struct mail *mail, struct twin__opening *opening, t
         mail->begin = 0;
         return twin__unpack(&mail->fd, &mail->end, opening->fd, how, error);
     }
-    bool has_name = strcmp(opening->path, "-") != 0 && strncmp(opening->path, "/dev/", 5) != 0;
+    bool has_name = twin__opening_can_repeat(opening);
     mail->path = has_name ? strdup(opening->path) : NULL;
     if (has_name)
         return mail->path ? TWIN_OK : twin__fail_memory(error);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "input/document_file.h"
+#include "input/failure.h"
 
 static const struct twin__numbered *numbered_of(const struct twin__source *source)
 {

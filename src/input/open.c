@@ -66,12 +66,17 @@ enum twin__content twin__content_of_name(const char *name, const struct twin__in
     return TWIN__CONTENT_DOCUMENT;
 }
 
-/* A pipe or device has no name to judge by, and /dev/stdin and /dev/fd/63 open what is behind
- * them, which may be a regular file of any name. */
+/* /dev/stdin and /dev/fd/63 open what is behind them, which may be a regular file of any name. */
+bool twin__opening_can_repeat(const struct twin__opening *opening)
+{
+    return S_ISREG(opening->about.st_mode) && strcmp(opening->path, "-") != 0 &&
+           strncmp(opening->path, "/dev/", 5) != 0;
+}
+
+/* What cannot be opened again has no name to judge by. */
 enum twin__content twin__content_of(const struct twin__opening *opening)
 {
-    bool nameless = !S_ISREG(opening->about.st_mode) || strcmp(opening->path, "-") == 0 ||
-                    strncmp(opening->path, "/dev/", 5) == 0;
+    bool nameless = !twin__opening_can_repeat(opening);
     if (opening->settings->options.format == TWIN_INPUT_SETS)
         return TWIN__CONTENT_LINES;
     if (nameless && opening->settings->options.as == TWIN_INPUT_AS_NAMED)
@@ -119,7 +124,7 @@ twin_status twin__opening_open(struct twin__source **out, struct twin__opening *
 
 static twin_status append(struct twin__source_list *list, struct twin__source *source, twin_error *error)
 {
-    if (!twin__array_grow(&list->items, &list->capacity, list->count, 1, sizeof(void *))) {
+    if (!TWIN__ARRAY_GROW(&list->items, &list->capacity, list->count, 1)) {
         twin__source_close(source);
         return twin__fail_memory(error);
     }

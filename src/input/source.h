@@ -7,6 +7,7 @@
 #ifndef TWIN_INPUT_SOURCE_H
 #define TWIN_INPUT_SOURCE_H
 
+#include <string.h>
 #include <sys/stat.h>
 #include <twinsift/input.h>
 
@@ -16,10 +17,10 @@
 struct twin__input_settings {
     twin_input_options options; /* without zeros; the strings belong to the input */
     struct twin__fields fields;
-    size_t *
-        memory_left; /* what further sources may keep in memory of what was unpacked; changes while they are opened */
-    bool names_id;   /* the field of the id was given, and not left to the default */
-    bool full_names; /* ids of files begin with the name of the input: there are several, or it was asked for */
+    size_t
+        *memory_left; /* what further sources may keep in memory of what was unpacked; changes as they are opened */
+    bool names_id;    /* the field of the id was given, and not left to the default */
+    bool full_names;  /* ids of files begin with the name of the input: there are several, or it was asked for */
     bool names_lines; /* ids made from lines begin with the name of the file, for the same reasons */
     bool ignores_ids; /* ids of records do not count */
 };
@@ -55,8 +56,12 @@ struct twin__chunk {
     twin_error *error;
 };
 
-/* U+FEFF, which some programs write at the start of a file. It is ignored there. */
-#define TWIN__BYTE_ORDER_MARK "\xEF\xBB\xBF"
+/* The bytes of a byte order mark (U+FEFF, which some programs write at the start of a file) if these begin with one, else
+ * 0. */
+static inline size_t twin__byte_order_mark(const char *bytes, size_t length)
+{
+    return length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
 
 /* A path before its kind is known. */
 struct twin__opening {
@@ -135,6 +140,9 @@ void twin__source_close(struct twin__source *source);
 /* open.c: opens what is behind the descriptor, which is closed unless the source keeps it. The source gets a
  * copy of the name. */
 twin_status twin__opening_open(struct twin__source **out, struct twin__opening *opening, twin_error *error);
+
+/* open.c: whether the path can be opened again later: not standard input, a pipe, or what is behind /dev/fd/63. */
+bool twin__opening_can_repeat(const struct twin__opening *opening);
 
 /* open.c: how a file of this name is read, unless the options say how all are; what was opened; whether a name
  * ends so, in small letters or capitals. */

@@ -30,10 +30,8 @@ static twin_status pass_on(const struct stream *stream, const char *bytes, size_
 
 static twin_status begin(struct stream *stream)
 {
-    enum { MARK_LENGTH = sizeof TWIN__BYTE_ORDER_MARK - 1 };
     const char *advice = twin__foreign_bytes(stream->first, stream->held, TWIN_INPUT_SETS);
-    bool marked = stream->held >= MARK_LENGTH && memcmp(stream->first, TWIN__BYTE_ORDER_MARK, MARK_LENGTH) == 0;
-    size_t skip = marked ? MARK_LENGTH : 0;
+    size_t skip = twin__byte_order_mark(stream->first, stream->held);
     stream->began = true;
     if (advice)
         return twin__fail(stream->error, TWIN_EFORMAT, "%s %s", stream->name, advice);

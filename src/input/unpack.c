@@ -365,13 +365,16 @@ static twin_status unpack(struct unpacking *u)
     }
 }
 
-twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_options options, twin_error *error)
+/* Not by calloc(), for the buffers, half a megabyte, need not be zeros; release it with free(). */
+static struct unpacking *begin(int from, struct unpack_options options, twin_error *error)
 {
-    *out = -1;
     struct unpacking *u = malloc(sizeof *u);
-    if (!u)
-        return twin__fail_memory(error);
+    if (!u) {
+        twin__fail_memory(error);
+        return NULL;
+    }
     u->from = from;
+    u->to = -1;
     u->sink = (struct unpack_sink){ 0 };
     u->options = options;
     if (u->options.memory == 0)
@@ -379,7 +382,16 @@ twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_optio
     u->error = error;
     u->read = u->written = u->put = u->line = 0;
     u->have = 0;
-    u->is_packed = false;
+    u->in_memory = u->is_packed = false;
+    return u;
+}
+
+twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_options options, twin_error *error)
+{
+    *out = -1;
+    struct unpacking *u = begin(from, options, error);
+    if (!u)
+        return TWIN_ENOMEM;
     u->to = memfd_create("twinsift", MFD_CLOEXEC);
     u->in_memory = u->to >= 0;
     twin_status status = u->in_memory ? TWIN_OK : leave_memory(u);
@@ -397,14 +409,10 @@ twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_optio
 
 twin_status twin__unpack_to_sink(struct unpack_sink sink, int from, struct unpack_options options, twin_error *error)
 {
-    struct unpacking *u = calloc(1, sizeof *u);
+    struct unpacking *u = begin(from, options, error);
     if (!u)
-        return twin__fail_memory(error);
-    u->from = from;
-    u->to = -1;
+        return TWIN_ENOMEM;
     u->sink = sink;
-    u->options = options;
-    u->error = error;
     twin_status status = unpack(u);
     free(u);
     return status;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "input/utf8.h"
+#include "base/utf8.h"
 
 /* A unit of two bytes becomes at most three: a pair of units, four. */
 enum { MOST_PER_UNIT = 3, MARK_LENGTH = 2 };
@@ -30,6 +30,7 @@ twin_status twin__utf16_append(twin_buffer *out, twin_text text)
     twin_status status = twin_buffer_reserve(out, (text.length / 2 + 1) * MOST_PER_UNIT);
     if (status != TWIN_OK)
         return status;
+    char *to = out->bytes + out->length;
     for (p += MARK_LENGTH; end - p >= 2; p += 2) {
         uint32_t code = unit_at(p, big_endian);
         if (code >= 0xD800 && code <= 0xDFFF) {
@@ -38,9 +39,10 @@ twin_status twin__utf16_append(twin_buffer *out, twin_text text)
             code = paired ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : TWIN__REPLACEMENT;
             p += paired ? 2 : 0;
         }
-        out->length += twin__encode_character(out->bytes + out->length, code);
+        to = twin__put_character(to, code);
     }
     if (p < end)
-        out->length += twin__encode_character(out->bytes + out->length, TWIN__REPLACEMENT);
+        to = twin__put_character(to, TWIN__REPLACEMENT);
+    out->length = (size_t)(to - out->bytes);
     return TWIN_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
@@ -16,19 +17,7 @@ twin_status twin_items_reserve(twin_items *items, size_t more)
 {
     if (!items)
         return twin__fail_null(NULL, "items");
-    if (more <= items->capacity - items->count)
-        return TWIN_OK;
-    if (more > SIZE_MAX / sizeof(uint64_t) / 4 - items->count)
-        return TWIN_ENOMEM;
-    size_t capacity = items->capacity < 64 ? 64 : items->capacity;
-    while (capacity - items->count < more)
-        capacity *= 2;
-    uint64_t *grown = realloc(items->items, capacity * sizeof *grown);
-    if (!grown)
-        return TWIN_ENOMEM;
-    items->items = grown;
-    items->capacity = capacity;
-    return TWIN_OK;
+    return TWIN__ARRAY_GROW(&items->items, &items->capacity, items->count, more) ? TWIN_OK : TWIN_ENOMEM;
 }
 
 void twin_items_clear(twin_items *items)

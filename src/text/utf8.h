@@ -1,4 +1,4 @@
-/* utf8.h — characters of UTF-8, well-formed or not. */
+/* utf8.h — characters are read from UTF-8, well-formed or not. */
 #ifndef TWIN_TEXT_UTF8_H
 #define TWIN_TEXT_UTF8_H
 
@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/utf8.h"
 
 static inline bool twin__is_tail(unsigned char byte)
 {
@@ -25,7 +27,7 @@ static inline struct twin__point twin__decode_any(const unsigned char *p, size_t
     unsigned lead = p[0], low = 0x80, high = 0xBF;
     uint16_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     if (lead < 0xC2 || lead > 0xF4)
-        return (struct twin__point){ 0xFFFD, 1, true };
+        return (struct twin__point){ TWIN__REPLACEMENT, 1, true };
     if (lead == 0xE0)
         low = 0xA0;
     else if (lead == 0xED)
@@ -38,7 +40,7 @@ static inline struct twin__point twin__decode_any(const unsigned char *p, size_t
     uint32_t value = lead & (0x7Fu >> length);
     for (uint16_t i = 1; i < length; i++) {
         if (i == n || p[i] < low || p[i] > high)
-            return (struct twin__point){ 0xFFFD, i, true };
+            return (struct twin__point){ TWIN__REPLACEMENT, i, true };
         value = value << 6 | (p[i] & 0x3F);
         low = 0x80;
         high = 0xBF;
@@ -68,28 +70,6 @@ static inline uint32_t twin__take_character(const unsigned char **at, const unsi
     *at = p + any.length;
     *bad += any.bad;
     return any.value;
-}
-
-/* Writes 1 to 4 bytes and returns where they end. */
-static inline char *twin__put_character(char *o, uint32_t value)
-{
-    if (value < 0x80) {
-        *o++ = (char)value;
-        return o;
-    }
-    if (value < 0x800) {
-        *o++ = (char)(0xC0 | value >> 6);
-    } else {
-        if (value < 0x10000) {
-            *o++ = (char)(0xE0 | value >> 12);
-        } else {
-            *o++ = (char)(0xF0 | value >> 18);
-            *o++ = (char)(0x80 | (value >> 12 & 0x3F));
-        }
-        *o++ = (char)(0x80 | (value >> 6 & 0x3F));
-    }
-    *o++ = (char)(0x80 | (value & 0x3F));
-    return o;
 }
 
 static inline bool twin__eight_ascii(const unsigned char *p)
