@@ -81,8 +81,8 @@ typedef struct twin_input_options {
     const char *temp_folder; /* for what must be unpacked and is larger than memory_bytes; NULL: "/tmp" */
     size_t memory_bytes; /* of compressed files of lines or pipes that are kept in memory, all together; 0: 64 MiB */
     uint64_t
-        max_unpacked_bytes; /* TWIN_ELIMIT when a file of lines or mail unpacks to more, or a pipe has more; 0: when
-                                    it unpacks to 1 GiB and 200 times its size, and pipes may have any number */
+        max_unpacked_bytes; /* TWIN_ELIMIT if a file of lines or mail unpacks to more, or a pipe has more; 0: if it
+                                    unpacks to 1 GiB and 200 times its size, and pipes may have any number */
     size_t chunk_bytes;     /* 0: 1 MiB; small values are for tests */
     uint32_t max_bytes;     /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be.
                                 A longer message is cut; 0: 16 MiB, the most there can be */
@@ -106,9 +106,9 @@ typedef struct twin_document {
                           name when there are several inputs; sets: the set.
                           NULL bytes while a chunk is read: it has none, so its line will be its id */
     bool id_is_number; /* JSON lines: the id was written as a number */
-    twin_text
-        text; /* JSON lines: "text", unescaped; a folder: the file's bytes after a byte order mark; sets: the element */
-    twin_text record; /* lines: the whole line without its line end; otherwise the same as text */
+    twin_text text;    /* JSON lines: "text", unescaped; a folder: the file's bytes after a byte order mark; sets: the
+                          element */
+    twin_text record;  /* lines: the whole line without its line end; otherwise the same as text */
     twin_position position;
 } twin_document;
 
@@ -146,8 +146,7 @@ typedef struct twin_visitor {
  * twin_read_buffers_clear(). */
 typedef struct twin_read_buffers {
     twin_buffer block, id, text, key;
-    bool
-        in_place; /* a text of a JSON line is unescaped where it stands, without a copy: `record` is then not as it was */
+    bool in_place; /* the text of a JSON line is unescaped where it stands, without a copy, which changes `record` */
 } twin_read_buffers;
 TWIN_API void twin_read_buffers_clear(twin_read_buffers *buffers);
 

@@ -63,13 +63,11 @@ TWIN_API twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *sche
  * with the offset when the line is not a scheme. */
 TWIN_API twin_status twin_scheme_read(twin_scheme *out, twin_buffer *words, twin_text line, twin_error *error);
 
-/* "jaccard", "containment"; "fold", "check", "bytes"; "char", "byte", "word", "stop", "auto". From a name:
- * TWIN_EINVAL when there is no such value. */
+/* "jaccard", "containment"; "fold", "check", "bytes". From a name: TWIN_EINVAL when there is no such value. */
 TWIN_API const char *twin_measure_name(twin_measure measure);
 TWIN_API twin_status twin_measure_from_name(twin_measure *out, const char *name);
 TWIN_API const char *twin_normal_name(twin_normal normal);
 TWIN_API twin_status twin_normal_from_name(twin_normal *out, const char *name);
-TWIN_API const char *twin_shingle_kind_name(twin_shingle_kind kind);
 
 #ifdef __cplusplus
 }

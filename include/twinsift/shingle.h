@@ -18,9 +18,9 @@ extern "C" {
 enum { TWIN_SHINGLE_MAX_WIDTH = 1024 };
 
 typedef enum twin_shingle_kind {
-    TWIN_SHINGLE_AUTO, /* the default: every window of characters that count for `width`: Han and kana for three, Hangul syllables,
-                          Thai, Lao, Khmer and Burmese for one and a half, all others for one. The same as CHAR for text
-                          without such characters */
+    TWIN_SHINGLE_AUTO, /* the default: every window of characters that count for `width`: Han and kana for three,
+                          Hangul syllables, Thai, Lao, Khmer and Burmese for one and a half, all others for one. The
+                          same as CHAR for text without such characters */
     TWIN_SHINGLE_CHAR, /* every window of `width` Unicode characters */
     TWIN_SHINGLE_BYTE, /* every window of `width` bytes */
     TWIN_SHINGLE_WORD, /* every window of `width` words; words are separated by white space */
@@ -37,7 +37,8 @@ typedef struct twin_shingle_options {
 
 typedef struct twin_shingler twin_shingler;
 
-/* The width that 0 stands for. */
+/* "auto", "char", "byte", "word", "stop"; and the width that 0 stands for. */
+TWIN_API const char *twin_shingle_kind_name(twin_shingle_kind kind);
 TWIN_API size_t twin_shingle_default_width(twin_shingle_kind kind);
 
 /* Reads "auto", "auto:9", "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out`

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for `more` elements past `count` in the array whose pointer is at `array`, doubling its capacity. False when
- * out of memory; the array is then unchanged. The size of an element comes from the pointer's type, so that it cannot
- * be that of another. */
+/* Makes room for `more` elements past `count` in the array whose pointer is at `array`, doubling its capacity. False
+ * when out of memory; the array is then unchanged. The size of an element comes from the pointer's type, so that it
+ * cannot be that of another. */
 #define TWIN__ARRAY_GROW(array, capacity, count, more)                                                               \
     twin__array_grow((array), (capacity), (count), (more), sizeof **(array))
 

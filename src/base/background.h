@@ -12,8 +12,8 @@ struct twin__background {
     bool running;
 };
 
-/* Starts the task on a thread of its own. False, with nothing done, if none can be created. The caller must have waited for
- * the previous task. */
+/* Starts the task on a thread of its own. False, with nothing done, if none can be created. The caller must have
+ * waited for the previous task. */
 bool twin__background_start(struct twin__background *background, void (*task)(void *context), void *context);
 
 /* Waits for the task, if there is one. */

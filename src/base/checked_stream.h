@@ -42,8 +42,8 @@ void twin__checked_get_text(twin_buffer *out, struct twin__checked_stream *strea
 /* For a value that is impossible: TWIN_EFORMAT with the offset, unless there was a failure before. */
 twin_status twin__checked_fail(struct twin__checked_stream *stream, const char *what);
 
-/* Writes the checksum; or checks it, and that nothing follows. After a failure, of the caller (`status`) or of the stream,
- * it only releases the stream and returns that failure. */
+/* Writes the checksum; or checks it, and that nothing follows. After a failure, of the caller (`status`) or of the
+ * stream, it only releases the stream and returns that failure. */
 twin_status twin__checked_close(struct twin__checked_stream *stream, twin_status status);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <twinsift/status.h>
 
-/* Fills `error`, unless it is NULL, and what twin_error_last() returns; returns `status`. The format accepts %m, the text
- * of errno. An argument may be the message of `error` or of twin_error_last(). */
+/* Fills `error`, unless it is NULL, and what twin_error_last() returns; returns `status`. The format accepts %m, the
+ * text of errno. An argument may be the message of `error` or of twin_error_last(). */
 twin_status twin__fail(twin_error *error, twin_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -13,7 +13,8 @@ twin_status twin__fail(twin_error *error, twin_status status, const char *format
 twin_status twin__fail_at(twin_error *error, twin_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same after an inner call that returned `status`: keeps the sentence it left, or else uses the text of the status. */
+/* The same after an inner call that returned `status`: keeps the sentence it left, or else uses the text of the
+ * status. */
 twin_status twin__fail_status(twin_error *error, twin_status status);
 
 /* Out of memory. In line, as the next one, so that the static analyser sees that it never returns TWIN_OK. */

@@ -8,11 +8,12 @@
  * serial executor, means one. TWIN_EINVAL or TWIN_EUNSUPPORTED and a sentence when there is no such executor. */
 twin_status twin__exec_complete(twin_exec *exec, twin_error *error);
 
-/* A body of twin_exec_for() that may fail. It then returns at once, and has filled `error` unless the status says it all. */
+/* A body of twin_exec_for() that may fail. It then returns at once, and has filled `error` unless the status says it
+ * all. */
 typedef twin_status twin__exec_part(void *context, size_t begin, size_t end, int worker, twin_error *error);
 
-/* As twin_exec_for(). All pieces are processed, whatever happens to others; returns the failure of the first that failed, so
- * that many workers report what one would. */
+/* As twin_exec_for(). All pieces are processed, whatever happens to others; returns the failure of the first that
+ * failed, so that many workers report what one would. */
 twin_status twin__exec_try(twin_exec exec, size_t n, size_t piece, twin__exec_part *body, void *context,
                            twin_error *error);
 

@@ -1,8 +1,8 @@
 /* spill.h — an array in a temporary file that is read as if it were in memory.
  *
- * Pages of a mapped file count as memory of the process once they are touched, although the system may take them back at
- * any time. So readers report roughly how much they touch, and after a certain amount all pages are given back. They
- * stay in the page cache of the system while there is room for them; touching them again is cheap then.
+ * Pages of a mapped file count as memory of the process once they are touched, although the system may take them back
+ * at any time. So readers report roughly how much they touch, and after a certain amount all pages are given back.
+ * They stay in the page cache of the system while there is room for them; touching them again is cheap then.
  * collection/spill_file.h makes such arrays. */
 #ifndef TWIN_BASE_SPILL_H
 #define TWIN_BASE_SPILL_H

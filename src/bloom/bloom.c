@@ -34,8 +34,8 @@ twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
     if (!bloom)
         return TWIN_ENOMEM;
 
-    /* Mapped from the system: zeroed, not touched before use, and in huge pages, which save 10 to 25 % of a look-up in a
-     * filter of gigabytes. A refused hint is not an error. */
+    /* Mapped from the system: zeroed, not touched before use, and in huge pages, which save 10 to 25 % of a look-up
+     * in a filter of gigabytes. A refused hint is not an error. */
     size_t page = bytes < HUGE_PAGE ? 4096 : HUGE_PAGE, room = (bytes + page - 1) / page * page + page;
     char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {

@@ -162,10 +162,10 @@ twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, twin_erro
 
 /* ---- writing ---- */
 
-/* A file that has no name until it is complete, so that a killed writer leaves nothing behind. To replace another it needs
- * one for an instant, because a link cannot replace a file; where the file system has no files without a name, from the
- * start. What a writer killed then has left, the next writer of the filter removes: the name follows from the filter's,
- * and who has the lock is the only one to use it. */
+/* A file that has no name until it is complete, so that a killed writer leaves nothing behind. To replace another it
+ * needs one for an instant, because a link cannot replace a file; where the file system has no files without a name,
+ * from the start. What a writer killed then has left, the next writer of the filter removes: the name follows from
+ * the filter's, and who has the lock is the only one to use it. */
 struct aside {
     int file;
     bool named, locked; /* has its name; is written by who has the lock */

@@ -1,8 +1,9 @@
 /* bloom_merge.c — whole filters: one merged into another, and what a filter reports about itself.
  *
- * Both go over all words. Bits are united or intersected as words; counters are added, without overflow, or the smaller
- * is taken, one after the other. The description counts marked and saturated cells a word at a time, by folding each cell
- * onto its lowest bit; of the blocked layout it also averages the false-positive rate of each block. */
+ * Both go over all words. Bits are united or intersected as words; counters are added, without overflow, or the
+ * smaller is taken, one after the other. The description counts marked and saturated cells a word at a time, by
+ * folding each cell onto its lowest bit; of the blocked layout it also averages the false-positive rate of each
+ * block. */
 #include <math.h>
 
 #include "base/error.h"

@@ -1,12 +1,11 @@
 /* bloom_private.h — the representation of a filter, as the files of this room see it. */
-#ifndef TWIN_BLOOM_PRIVATE_H
-#define TWIN_BLOOM_PRIVATE_H
+#ifndef TWIN_BLOOM_BLOOM_PRIVATE_H
+#define TWIN_BLOOM_BLOOM_PRIVATE_H
 
 #include <twinsift/bloom.h>
 
 enum {
-    BLOOM_BLOCK_CELLS =
-        512, /* both layouts have a multiple of this many cells, so that a filter is whole cache lines */
+    BLOOM_BLOCK_CELLS = 512, /* both layouts have a multiple of these, so that a filter is whole cache lines */
     BLOOM_LANES = 8,
     BLOOM_LANE_CELLS = 64,
 };

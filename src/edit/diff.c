@@ -1,10 +1,11 @@
 /* diff.c — what two texts have in common and where they differ, word by word.
  *
- * Words become numbers, equal for equal words. Of long texts the sequences of words that occur once in both are aligned
- * first, as many as are in the same order (patience diff); what is between them, or all of short texts, is aligned by the
- * method of Myers (1986): a shortest path is sought from both ends, the part is split where they meet, and each half is
- * done in the same way. After `effort` differences it is split where one end has come furthest; since each side then got
- * that far at least, the work is linear. The result is two arrays of marks, from which spans are made. */
+ * Words become numbers, equal for equal words. Of long texts the sequences of words that occur once in both are
+ * aligned first, as many as are in the same order (patience diff); what is between them, or all of short texts, is
+ * aligned by the method of Myers (1986): a shortest path is sought from both ends, the part is split where they meet,
+ * and each half is done in the same way. After `effort` differences it is split where one end has come furthest;
+ * since each side then got that far at least, the work is linear. The result is two arrays of marks, from which spans
+ * are made. */
 #include <twinsift/diff.h>
 
 #include <assert.h>
@@ -178,8 +179,8 @@ static void align_box(const struct aligning *aligning, struct box box)
 
 /* ---- anchors of long texts ---- */
 
-/* Words of both texts from which on anchors are sought, and of an anchor: four in a row, once in either text, are hardly
- * ever the same by chance. */
+/* Words of both texts from which on anchors are sought, and of an anchor: four in a row, once in either text, are
+ * hardly ever the same by chance. */
 enum { LONG = 4096, ANCHOR = 4, POSITION_BITS = 30 };
 
 /* A number per window of ANCHOR words: its position below, as much of its hash as there is room for above; sorted. */

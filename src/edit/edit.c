@@ -1,8 +1,8 @@
 /* edit.c — edit distance, indel ratio and alignment of two texts.
  *
- * Texts become arrays of symbols (bytes or characters), common ends are cut off, and edit_core.c computes the distance:
- * first by diagonals, then by strips when the texts turn out to be far apart. Alignments trace stored diagonals when the
- * distance is small, and otherwise split the pair in two (Hirschberg 1975). */
+ * Texts become arrays of symbols (bytes or characters), common ends are cut off, and edit_core.c computes the
+ * distance: first by diagonals, then by strips when the texts turn out to be far apart. Alignments trace stored
+ * diagonals when the distance is small, and otherwise split the pair in two (Hirschberg 1975). */
 #include <twinsift/edit.h>
 
 #include <assert.h>

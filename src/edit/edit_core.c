@@ -1,10 +1,10 @@
 /* edit_core.c — edit distance over arrays of symbols: diagonals and strips.
  *
- * Diagonals follow runs of equal symbols, eight bytes at a time, and take about d² steps for d edits; after some edits they
- * guess from how far they have come whether strips will be faster. Strips compute 64 cells of the table per word; each
- * passes its lowest row on to the next as steps of +1, 0 or -1, and only the columns that a path within the cut-off can
- * reach are computed. Loops are compiled once per width of symbol and number of words, so that their state stays in
- * registers. */
+ * Diagonals follow runs of equal symbols, eight bytes at a time, and take about d² steps for d edits; after some
+ * edits they guess from how far they have come whether strips will be faster. Strips compute 64 cells of the table
+ * per word; each passes its lowest row on to the next as steps of +1, 0 or -1, and only the columns that a path
+ * within the cut-off can reach are computed. Loops are compiled once per width of symbol and number of words, so that
+ * their state stays in registers. */
 #include "edit/edit_core.h"
 
 #include <stdlib.h>
@@ -239,9 +239,9 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
 
 /* ---- strips ----
  *
- * Myers 1999, Hyyrö 2003 and 2004. A strip is `words` words of consecutive rows. A column of it is
- * stored as its vertical steps: where they are +1 and -1 for Levenshtein, where the longest common subsequence stays the
- * same for indels. A strip passes one horizontal step per column to the strip below.
+ * Myers 1999, Hyyrö 2003 and 2004. A strip is `words` words of consecutive rows. A column of it is stored as its
+ * vertical steps: where they are +1 and -1 for Levenshtein, where the longest common subsequence stays the same for
+ * indels. A strip passes one horizontal step per column to the strip below.
  *
  * Horizontal steps are two bits: */
 enum { UP = 1, DOWN = 2 }; /* +1 and -1 */

@@ -3,8 +3,8 @@
  * Two methods for one number. Diagonals: for d = 0, 1, 2, … how far each diagonal of the table gets with d edits; about
  * d² steps for any length. Strips: the table itself, 64 cells per word, 64 to 256 rows at a time, only where a path
  * within the cut-off is still possible. */
-#ifndef TWIN_EDIT_CORE_H
-#define TWIN_EDIT_CORE_H
+#ifndef TWIN_EDIT_EDIT_CORE_H
+#define TWIN_EDIT_EDIT_CORE_H
 
 #include <twinsift/edit.h>
 

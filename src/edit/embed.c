@@ -1,8 +1,8 @@
 /* embed.c — embeddings of edit distance.
  *
- * Three parts: the q-gram distance D of two texts, computed with names for substrings so that it is exact; hash vectors,
- * which sum Cauchy numbers (Datar et al. 2004) of the q-grams in a window as fixed-point integers; and features after
- * Bar-Yossef et al. 2004. Length classes at the end say which texts to compare. */
+ * Three parts: the q-gram distance D of two texts, computed with names for substrings so that it is exact; hash
+ * vectors, which sum Cauchy numbers (Datar et al. 2004) of the q-grams in a window as fixed-point integers; and
+ * features after Bar-Yossef et al. 2004. Length classes at the end say which texts to compare. */
 #include <twinsift/embed.h>
 
 #include <assert.h>
@@ -74,7 +74,8 @@ static uint32_t name_pair(struct naming *naming, uint32_t *next, uint64_t key)
     return naming->values[at];
 }
 
-/* Names the substrings of `length` bytes in both texts, given the names of those of `known` bytes, length <= 2·known. */
+/* Names the substrings of `length` bytes in both texts, given the names of those of `known` bytes, length <=
+ * 2·known. */
 static void name_runs(uint32_t *out, struct naming *naming, const uint32_t *names, size_t known, size_t length)
 {
     uint32_t next = 0;

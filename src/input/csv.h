@@ -10,8 +10,8 @@
 /* Where a scan for the end of a record stands. Begin with {0}, at the start of a record. */
 enum csv_state { CSV_START, CSV_PLAIN, CSV_QUOTED, CSV_QUOTE };
 
-/* Returns the newline that ends the record, after which the state is CSV_START again; or NULL when the record does not end
- * here, and the scan can go on with the bytes that follow. */
+/* Returns the newline that ends the record, after which the state is CSV_START again; or NULL when the record does
+ * not end here, and the scan can go on with the bytes that follow. */
 const char *twin__csv_find_end(enum csv_state *state, char separator, const char *p, const char *end);
 
 /* A column of a record, between its quotes if it has some. */

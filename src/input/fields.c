@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 
-/* Splits a name at its dots into steps, of which it takes the first from `steps`. With an empty step, as in "a..b", it is
- * one step: the name as it is. */
+/* Splits a name at its dots into steps, of which it takes the first from `steps`. With an empty step, as in "a..b",
+ * it is one step: the name as it is. */
 static struct twin__field field_of(twin_text name, twin_text *steps)
 {
     struct twin__field field = { .name = name, .steps = steps };

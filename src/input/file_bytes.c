@@ -18,8 +18,8 @@ static twin_status check_packing(enum packing found, const char *name, twin_erro
     return TWIN_OK;
 }
 
-/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. A folder may hold thousands of
- * compressed files, so what they may keep in memory is counted over all of them. */
+/* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. A folder may hold thousands
+ * of compressed files, so what they may keep in memory is counted over all of them. */
 static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const struct twin__opening *opening,
                           twin_input_format format, twin_error *error)
 {

@@ -1,7 +1,8 @@
 /* folder_list.c — the regular files below a folder.
  *
- * Folders are listed one after the other from a stack, with their paths in one buffer; links are not followed, and what is
- * no regular file is counted. At the end the files are sorted by path, so that their order is not that of the disk. */
+ * Folders are listed one after the other from a stack, with their paths in one buffer; links are not followed, and
+ * what is no regular file is counted. At the end the files are sorted by path, so that their order is not that of the
+ * disk. */
 #include "input/folder_list.h"
 
 #include <dirent.h>

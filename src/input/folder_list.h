@@ -1,7 +1,7 @@
 /* folder_list.h — the regular files below a folder, by their paths in byte order.
  *
- * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and
- * devices are skipped, and hidden files and folders unless they are asked for; all are counted. Paths may be longer than PATH_MAX. */
+ * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and devices are skipped,
+ * and hidden files and folders unless they are asked for; all are counted. Paths may be longer than PATH_MAX. */
 #ifndef TWIN_INPUT_FOLDER_LIST_H
 #define TWIN_INPUT_FOLDER_LIST_H
 

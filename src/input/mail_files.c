@@ -1,8 +1,8 @@
 /* mail_files.c — which files of a folder are mail.
  *
- * A Maildir is a folder with folders cur and new, whose files are messages; tmp has messages that are still being written,
- * and next to them mail programs keep files of their own. A file in cur has its flags after ":2,"; these are heeded also where
- * cur itself is the folder that is read. */
+ * A Maildir is a folder with folders cur and new, whose files are messages; tmp has messages that are still being
+ * written, and next to them mail programs keep files of their own. A file in cur has its flags after ":2,"; these are
+ * heeded also where cur itself is the folder that is read. */
 #include "input/mail_files.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static size_t name_of(const char *path, size_t length)
     return length;
 }
 
-/* Whether the folder part of the path, `length` bytes that end in a slash or none, ends in this component; `root` becomes
- * the bytes before that. */
+/* Whether the folder part of the path, `length` bytes that end in a slash or none, ends in this component; `root`
+ * becomes the bytes before that. */
 static bool is_below(size_t *root, const char *path, size_t length, const char *component)
 {
     size_t wanted = strlen(component);

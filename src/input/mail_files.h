@@ -4,8 +4,8 @@
 
 #include "input/folder_list.h"
 
-/* Removes from the list what is not mail: of a Maildir everything but the messages in cur/ and new/, of these drafts and
- * those marked for deletion (flags D and T), and files whose names begin with a dot. */
+/* Removes from the list what is not mail: of a Maildir everything but the messages in cur/ and new/, of these drafts
+ * and those marked for deletion (flags D and T), and files whose names begin with a dot. */
 twin_status twin__mail_files(struct folder *files);
 
 #endif

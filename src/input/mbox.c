@@ -1,9 +1,9 @@
 /* mbox.c — messages in an mbox file.
  *
- * The file is read once from its start to its end through a window that moves forward. Only a line with a time of day and
- * a year counts as a "From " line, since mail contains sentences that begin with the word. A Content-Length is believed
- * if the file ends, or a "From " line begins, where it says that the body ends; many programs copy this header without
- * correcting it. */
+ * The file is read once from its start to its end through a window that moves forward. Only a line with a time of day
+ * and a year counts as a "From " line, since mail contains sentences that begin with the word. A Content-Length is
+ * believed if the file ends, or a "From " line begins, where it says that the body ends; many programs copy this
+ * header without correcting it. */
 #include "input/mbox.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* record.c — a line becomes a document, a problem, or nothing.
  *
- * A line of JSON is searched for its id and its text by json.c; a row of a set is divided at the separator. What is wrong
- * with a line becomes a problem with the column, and the reading goes on. */
+ * A line of JSON is searched for its id and its text by json.c; a row of a set is divided at the separator. What is
+ * wrong with a line becomes a problem with the column, and the reading goes on. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

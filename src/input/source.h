@@ -1,9 +1,9 @@
 /* source.h — one of the sources of an input, behind one interface.
  *
- * A kind of source (lines.c, table.c, file.c, folder.c, mailbox.c, memory.c) is a table of functions. To add one: write a
- * file with such a table, and add it to the list in open.c, which asks the kinds in turn whether
- * a path is theirs. input.c calls nothing but these functions, so neither it nor the readers
- * above it know what kinds there are. */
+ * A kind of source (lines.c, table.c, file.c, folder.c, mailbox.c, memory.c) is a table of functions. To add one:
+ * write a file with such a table, and add it to the list in open.c, which asks the kinds in turn whether a path is
+ * theirs. input.c calls nothing but these functions, so neither it nor the readers above it know what kinds there
+ * are. */
 #ifndef TWIN_INPUT_SOURCE_H
 #define TWIN_INPUT_SOURCE_H
 
@@ -56,7 +56,8 @@ struct twin__chunk {
     twin_error *error;
 };
 
-/* The bytes of a byte order mark (U+FEFF, which some programs write at the start of a file) if these begin with one, else
+/* The bytes of a byte order mark (U+FEFF, which some programs write at the start of a file) if these begin with one,
+ * else
  * 0. */
 static inline size_t twin__byte_order_mark(const char *bytes, size_t length)
 {
@@ -98,15 +99,16 @@ struct twin__source_kind {
     /* Appends the position for messages: a file, and the line in it if it has lines. */
     twin_status (*describe)(twin_buffer *out, const struct twin__source *source, twin_position position);
 
-    /* Appends the bytes from `begin` to `end`, or to the last: how `twinsift dedup` copies records. NULL: records are not
-     * ranges of one file. Positions then have no lines, except in memory. */
+    /* Appends the bytes from `begin` to `end`, or to the last: how `twinsift dedup` copies records. NULL: records are
+     * not ranges of one file. Positions then have no lines, except in memory. */
     twin_status (*bytes)(twin_buffer *out, const struct twin__source *source, uint64_t begin, uint64_t end,
                          twin_error *error);
 
     /* Appends the header of a table. NULL: there is none. */
     twin_status (*header)(twin_buffer *out, const struct twin__source *source, twin_error *error);
 
-    /* The value of a field of a record, stored in `room`; NULL bytes when it is missing. NULL: records have no fields. */
+    /* The value of a field of a record, stored in `room`; NULL bytes when it is missing. NULL: records have no
+     * fields. */
     twin_status (*field)(twin_text *out, const struct twin__source *source, twin_read_buffers *room, twin_text record,
                          const char *name, twin_error *error);
 

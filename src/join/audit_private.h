@@ -37,8 +37,8 @@ struct twin__audit {
     size_t total;
 };
 
-/* Draws `wanted` of the distinct documents, each as likely as any other; release with twin__audit_end(). `similar` NULL:
- * of those that are in the audit already, and there are no matches. */
+/* Draws `wanted` of the distinct documents, each as likely as any other; release with twin__audit_end(). `similar`
+ * NULL: of those that are in the audit already, and there are no matches. */
 twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *similar, size_t wanted, uint64_t seed,
                               twin_error *error);
 twin_status twin__audit_batches(struct twin__audit *audit, twin_error *error);
@@ -47,8 +47,8 @@ void twin__audit_end(struct twin__audit *audit);
 /* Whether a pair, of a document that was drawn, is among the matches. */
 bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y);
 
-/* Fills in what follows from `similar` and `found`, `confirmed` being the pairs of drawn documents that are rightly among the
- * matches. */
+/* Fills in what follows from `similar` and `found`, `confirmed` being the pairs of drawn documents that are rightly
+ * among the matches. */
 void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t confirmed);
 
 #endif

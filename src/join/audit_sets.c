@@ -1,9 +1,10 @@
 /* audit_sets.c — a run over sets measures its own recall.
  *
- * The sets of drawn documents, the samples, are in memory, as many as fit. One pass over the collection finds all documents
- * similar to one of them: an index of some items of each sample says which samples a document may be similar to, and these
- * are compared exactly. Each similar pair is looked up among those that the search had found. If only the best of each
- * sample count, all its similar documents are noted first, and ranked at the end of the batch. */
+ * The sets of drawn documents, the samples, are in memory, as many as fit. One pass over the collection finds all
+ * documents similar to one of them: an index of some items of each sample says which samples a document may be
+ * similar to, and these are compared exactly. Each similar pair is looked up among those that the search had found.
+ * If only the best of each sample count, all its similar documents are noted first, and ranked at the end of the
+ * batch. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "join/engine.h"
 #include "join/similar_private.h"
+#include "join/sorting.h"
 #include "join/verify.h"
-#include "kernels/sort.h"
 
 struct once {
     const struct twin__provider *provider;
@@ -29,17 +29,12 @@ struct once {
 static bool sort_signatures(uint64_t *keys, const twin_signatures *signatures)
 {
     static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
-    uint64_t *spare = malloc((signatures->count + 1) * sizeof *spare);
-    if (!spare)
-        return false;
     for (size_t i = 0; i < signatures->count; i++) {
         const uint32_t *row = signatures->rows + (size_t)signatures->documents[i] * signatures->slots;
         uint64_t hash = twin_hash_bytes(plain, row, signatures->slots * sizeof *row);
         keys[i] = (hash & ~(uint64_t)UINT32_MAX) | signatures->documents[i];
     }
-    twin__sort(keys, spare, signatures->count);
-    free(spare);
-    return true;
+    return twin__sort_numbers(keys, signatures->count);
 }
 
 /* Documents with the same key: those of the first collection from `begin` on, and those of the second from `second` on. */

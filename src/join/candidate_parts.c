@@ -1,8 +1,8 @@
 /* candidate_parts.c — the candidates of some of the bands, files of them, and those of all parts put together.
  *
- * A part has the candidate pairs of its bands and, for large buckets, which documents they connect and how long they would
- * take. Read together, pairs are lists one after the other, with repeats, and connections are united: what all bands at
- * once would have given, once the engine has sorted it. */
+ * A part has the candidate pairs of its bands and, for large buckets, which documents they connect and how long they
+ * would take. Read together, pairs are lists one after the other, with repeats, and connections are united: what all
+ * bands at once would have given, once the engine has sorted it. */
 #include "join/candidates.h"
 
 #include <inttypes.h>

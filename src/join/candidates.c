@@ -1,7 +1,8 @@
 /* candidates.c — candidate pairs.
  *
- * Each worker gates the pairs of its bands into a list of its own, and the lists are then put together. Where documents of large buckets are to be joined as crowds, a large bucket is not made pairs of: its documents
- * are united, and pairs within one of the crowds that are chosen later are dropped again. */
+ * Each worker gates the pairs of its bands into a list of its own, and the lists are then put together. Where
+ * documents of large buckets are to be joined as crowds, a large bucket is not made pairs of: its documents are
+ * united, and pairs within one of the crowds that are chosen later are dropped again. */
 #include "join/candidates.h"
 
 #include <stdlib.h>

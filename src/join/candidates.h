@@ -78,8 +78,8 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
 twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
                                         const struct twin__provider *provider);
 
-/* Both: lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are listed as
- * crowds, and pairs within a crowd are left out. */
+/* Both: lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are
+ * listed as crowds, and pairs within a crowd are left out. */
 twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
                                         const struct twin__gate *gate, const twin_similar_options *options,
                                         bool crowds);

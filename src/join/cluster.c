@@ -1,7 +1,8 @@
 /* cluster.c — similar pairs become groups.
  *
- * Connected components are found by union and find. Keepers go through the documents in the order of preference: one that
- * nothing before it has dropped stays, and drops all that match it. Then lists of members are made by counting. */
+ * Connected components are found by union and find. Keepers go through the documents in the order of preference: one
+ * that nothing before it has dropped stays, and drops all that match it. Then lists of members are made by
+ * counting. */
 #include <twinsift/cluster.h>
 
 #include <stdlib.h>

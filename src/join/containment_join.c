@@ -12,10 +12,10 @@
  *   3. Every document that is larger than one of the block looks up all its shingles and counts how many probes it has of
  *      each that is not larger. Pairs with enough of them are compared exactly, some millions at a time.
  *
- * Nothing depends on rarity being right, so chance costs only speed. The text of a template is not among the probes as
- * long as the document has enough that is rarer. If it has not, the document is nearly all template, and most of these pairs
- * are similar indeed. Memory: the marks of shingles, one block, and one batch of pairs; documents that do not fit into a
- * block go into the next, for which larger documents are fetched once more. */
+ * Nothing depends on rarity being right, so chance costs only speed. The text of a template is not among the probes
+ * as long as the document has enough that is rarer. If it has not, the document is nearly all template, and most of
+ * these pairs are similar indeed. Memory: the marks of shingles, one block, and one batch of pairs; documents that do
+ * not fit into a block go into the next, for which larger documents are fetched once more. */
 #include "join/containment_private.h"
 
 #include <stdlib.h>
@@ -198,8 +198,8 @@ static void report(const struct twin__containment *join, size_t done)
         progress.report(progress.context, &twin__stage_joining, done, join->count);
 }
 
-/* Finds the pairs of the block's members with each other and with all larger documents, some at a time: so few that, if all
- * of them are candidates of all, memory stays bounded. */
+/* Finds the pairs of the block's members with each other and with all larger documents, some at a time: so few that,
+ * if all of them are candidates of all, memory stays bounded. */
 static twin_status join_block(twin_matches *out, struct twin__containment_counts *counts, struct join *join,
                               struct twin__pairs *pairs, twin_error *error)
 {

@@ -5,8 +5,8 @@
 #include "join/containment_join.h"
 #include "join/engine.h"
 
-/* Adds matches by which twin_cluster_keepers() decides as by all similar pairs, with the same keeper for each document that
- * goes. A failure also fills `error`. */
+/* Adds matches by which twin_cluster_keepers() decides as by all similar pairs, with the same keeper for each
+ * document that goes. A failure also fills `error`. */
 twin_status twin__containment_keepers(twin_matches *out, struct twin__containment_counts *counts,
                                       const struct twin__provider *provider, struct twin__containment_options options,
                                       const struct twin__deciding_options *deciding, twin_error *error);

@@ -15,8 +15,8 @@
 #include "join/probe_index.h"
 #include "join/shingle_marks.h"
 
-/* The documents that are joined, sorted by size. The rank of a document is its place in that order: of two documents the one
- * of lower rank is the one that may be contained. */
+/* The documents that are joined, sorted by size. The rank of a document is its place in that order: of two documents
+ * the one of lower rank is the one that may be contained. */
 struct twin__containment {
     const struct twin__provider *provider;
     struct twin__containment_options options;
@@ -42,7 +42,8 @@ static inline size_t twin__containment_needed(const struct twin__containment *jo
     return items > 0 ? items : 1;
 }
 
-/* The colour of a document, one bit. Where only pairs between two collections are wanted, each has half of the colours. */
+/* The colour of a document, one bit. Where only pairs between two collections are wanted, each has half of the
+ * colours. */
 static inline uint64_t twin__containment_colour(const struct twin__containment *join, size_t rank)
 {
     uint32_t split = join->provider->split;
@@ -61,8 +62,8 @@ struct twin__probe_member {
     uint16_t wanted; /* its probes that a document containing it has, at least */
 };
 
-/* Some documents that may be contained in a larger one, in decreasing order of rank, and an index of their probes. Begin with
- * {0}; end with twin__probe_block_clear(). */
+/* Some documents that may be contained in a larger one, in decreasing order of rank, and an index of their probes.
+ * Begin with {0}; end with twin__probe_block_clear(). */
 struct twin__probe_block {
     struct twin__probe_member *members;
     size_t count, capacity;
@@ -81,9 +82,9 @@ size_t twin__prober_left(const struct twin__prober *prober);
 /* Fills the block with the next documents, as many as the entries of the index allow. */
 twin_status twin__prober_fill(struct twin__probe_block *block, struct twin__prober *prober, twin_error *error);
 
-/* Compares the pairs of which one document is long, if there are several of that document, and takes them from the others.
- * Adds those that reach the threshold to the matches, and to *compared how many it compared. A failure also fills
- * `error`. */
+/* Compares the pairs of which one document is long, if there are several of that document, and takes them from the
+ * others. Adds those that reach the threshold to the matches, and to *compared how many it compared. A failure also
+ * fills `error`. */
 twin_status twin__containment_compare_long(twin_matches *out, uint64_t *compared,
                                            const struct twin__containment *join, struct twin__pairs *pairs,
                                            twin_error *error);

@@ -1,15 +1,15 @@
 /* containment_probes.c — which documents may be contained in a larger one, and by which shingles that is found.
  *
- * Documents are taken from the largest to the smallest, some thousand shingles of a batch at a time. Each shingle is looked
- * up in the marks of all larger documents (shingle_marks.h) and then marked with the colour of its own. A document that lacks
- * more marks of a colour than the threshold leaves room for is contained in no document of that colour; if that is so for
- * all colours, as for most documents, it needs no probes. Shingles without a mark of the colours that are left are absent
- * from whatever contains the document. Of the others the rarest become probes: as many as the threshold still leaves room
- * for, and some more.
+ * Documents are taken from the largest to the smallest, some thousand shingles of a batch at a time. Each shingle is
+ * looked up in the marks of all larger documents (shingle_marks.h) and then marked with the colour of its own. A
+ * document that lacks more marks of a colour than the threshold leaves room for is contained in no document of that
+ * colour; if that is so for all colours, as for most documents, it needs no probes. Shingles without a mark of the
+ * colours that are left are absent from whatever contains the document. Of the others the rarest become probes: as
+ * many as the threshold still leaves room for, and some more.
  *
- * The sets of a batch are fetched into one array. The table of marks is divided by the leading bits of shingles, and so is
- * each sorted set: workers take parts, and within a part documents are marked in order. So the marks, and what is found,
- * do not depend on the workers. */
+ * The sets of a batch are fetched into one array. The table of marks is divided by the leading bits of shingles, and
+ * so is each sorted set: workers take parts, and within a part documents are marked in order. So the marks, and what
+ * is found, do not depend on the workers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +141,8 @@ static unsigned class_of(uint64_t count)
     return count < CLASSES ? (unsigned)count : CLASSES - 1;
 }
 
-/* Lists the items with a mark of the colours as tokens, and counts them by their classes. Returns how many it listed. */
+/* Lists the items with a mark of the colours as tokens, and counts them by their classes. Returns how many it
+ * listed. */
 static size_t list_tokens(struct worker *worker, const struct twin__prober *prober, size_t document, uint64_t colours)
 {
     const struct batch *batch = prober->batch;
@@ -158,8 +159,9 @@ static size_t list_tokens(struct worker *worker, const struct twin__prober *prob
     return listed;
 }
 
-/* How many of the rarest tokens become probes: `least`, and some more that together cost no more to meet. Every probe more
- * is one more that must be met, which leaves fewer pairs to be compared; with all items of a set, just the similar ones. */
+/* How many of the rarest tokens become probes: `least`, and some more that together cost no more to meet. Every probe
+ * more is one more that must be met, which leaves fewer pairs to be compared; with all items of a set, just the
+ * similar ones. */
 static size_t probe_count(const struct worker *worker, size_t least)
 {
     enum { MOST_MORE = 128 }; /* by then few pairs are left but similar ones */

@@ -1,17 +1,19 @@
 /* crowd_cost.c — what a crowd's join is expected to cost.
  *
- * The tokens of some documents' prefixes are listed, and the length of each posting list is guessed from the counter of
- * its shingle. A pair is compared when it has been met often enough, so that there are at most so many of them as there
- * are meetings, divided by that number. Neither time nor threads enter, so the decision to join is the same in every run. */
+ * The tokens of some documents' prefixes are listed, and the length of each posting list is guessed from the counter
+ * of its shingle. A pair is compared when it has been met often enough, so that there are at most so many of them as
+ * there are meetings, divided by that number. Neither time nor threads enter, so the decision to join is the same in
+ * every run. */
 #include "join/crowd_private.h"
 
 enum { MOST_SAMPLED = 256 };
 
-/* To keep, sort and find a token, to count a document of its posting list, and to compare a pair that has enough of them;
- * measured. */
+/* To keep, sort and find a token, to count a document of its posting list, and to compare a pair that has enough of
+ * them; measured. */
 static const double SECONDS_PER_TOKEN = 200e-9, SECONDS_PER_HIT = 3e-9, SECONDS_PER_PAIR = 100e-9;
 
-/* A counter that is full says only that the shingle is not common: the mean, by order of magnitude, of what it can be. */
+/* A counter that is full says only that the shingle is not common: the mean, by order of magnitude, of what it can
+ * be. */
 static double expected_postings(const struct twin__crowd_state *crowd, uint64_t count)
 {
     double full = TWIN__CROWD_MOST_COUNTED, common = (double)crowd->count / TWIN__CROWD_COMMON_SHARE;

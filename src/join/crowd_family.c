@@ -35,8 +35,9 @@ twin_status twin__crowd_compare_all(twin_matches *out, struct twin__crowd_counts
 
 double twin__crowd_seconds_to_compare_all(size_t documents, double mean_size)
 {
-    /* Measured: a pair, per item of its sets and in any case; to fetch and encode a set, per item. A block of a family
-     * is full when a twentieth of its items are not of the template, and each asks for all later documents once more. */
+    /* Measured: a pair, per item of its sets and in any case; to fetch and encode a set, per item. A block of a
+     * family is full when a twentieth of its items are not of the template, and each asks for all later documents
+     * once more. */
     static const double PAIR = 10e-9, PAIR_PER_ITEM = 10e-12, FETCH_PER_ITEM = 20e-9,
                         ITEMS_PER_BLOCK = 20.0 * (1 << 22);
     double count = (double)documents, blocks = 1 + count * mean_size / ITEMS_PER_BLOCK / 2;

@@ -16,9 +16,9 @@
 #include "join/sorting.h"
 
 /* Shingles that a good part of the documents has, as a sample shows, and how many do: buckets of two, in the order of
- * shingles, so that a sorted set sweeps over them. A place has the count in its high half and some bits of the shingle in
- * the low. Another shingle with these bits is taken for it, and one that finds its bucket full is left out: either
- * way the order of shingles is still one for all. */
+ * shingles, so that a sorted set sweeps over them. A place has the count in its high half and some bits of the
+ * shingle in the low. Another shingle with these bits is taken for it, and one that finds its bucket full is left
+ * out: either way the order of shingles is still one for all. */
 enum { BUCKET = 2, TAG_BITS = 16, TAGS = (1 << TAG_BITS) - 1 };
 
 static uint32_t *common_bucket(const struct twin__crowd_common *common, uint64_t item)

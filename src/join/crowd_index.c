@@ -1,8 +1,8 @@
 /* crowd_index.c — the tokens of a block of documents, as sorted posting lists.
  *
  * Documents are added in order of size until the block has enough tokens. Those that the index needs become entries:
- * hash of the token, document, position. Sorted, the entries of one hash are a posting list in order of size, and a table
- * of starts finds it. */
+ * hash of the token, document, position. Sorted, the entries of one hash are a posting list in order of size, and a
+ * table of starts finds it. */
 #include "join/crowd_private.h"
 
 #include <stdlib.h>

@@ -131,7 +131,8 @@ static inline size_t twin__crowd_prefix_length(size_t size, size_t overlap, size
     return overlap > size ? 0 : size - overlap + in_common;
 }
 
-/* As far as any partner that is not smaller needs it. A larger partner needs a larger overlap, hence a shorter prefix. */
+/* As far as any partner that is not smaller needs it. A larger partner needs a larger overlap, hence a shorter
+ * prefix. */
 static inline size_t twin__crowd_indexed_prefix(const struct twin__crowd_state *crowd, size_t size)
 {
     size_t overlap = twin__crowd_overlap(crowd, size, size);

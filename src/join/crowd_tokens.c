@@ -20,8 +20,8 @@ static unsigned class_of(uint64_t count)
     return count < TWIN__CROWD_CLASSES ? (unsigned)count : TWIN__CROWD_CLASSES - 1;
 }
 
-/* Collects the tokens of a set with a counter above one; classes[c] is the number of shingles counted c times, in the last
- * class or more often. */
+/* Collects the tokens of a set with a counter above one; classes[c] is the number of shingles counted c times, in the
+ * last class or more often. */
 static void collect_tokens(struct twin__crowd_tokens *out, const struct twin__crowd_state *crowd, twin_set set)
 {
     size_t rest = twin__crowd_divide(out, crowd, set);
@@ -41,8 +41,8 @@ static void collect_tokens(struct twin__crowd_tokens *out, const struct twin__cr
     }
 }
 
-/* Sorts tokens by their counts alone, eight bits at a time. They come in the order of their shingles, common ones first,
- * and stay so among equals: that, too, is one order for all documents. */
+/* Sorts tokens by their counts alone, eight bits at a time. They come in the order of their shingles, common ones
+ * first, and stay so among equals: that, too, is one order for all documents. */
 static void sort_by_count(uint64_t *items, uint64_t *spare, size_t count)
 {
     for (unsigned shift = 48; shift < 64; shift += 8) {

@@ -47,8 +47,8 @@ void twin__crowds_clear(struct twin__crowds *crowds);
 /* The crowd whose first document this is; NULL when it is the first of none. */
 const struct twin__crowd *twin__crowd_find(const struct twin__crowds *crowds, uint32_t first);
 
-/* Lists the crowds when all buckets have been added. group[d] is then the first document of d's crowd, and d itself if it
- * is in none. */
+/* Lists the crowds when all buckets have been added. group[d] is then the first document of d's crowd, and d itself
+ * if it is in none. */
 twin_status twin__crowds_list(struct twin__crowds *out, struct twin__crowd_finder *finder);
 
 #endif

@@ -1,8 +1,8 @@
 /* edit_deletions.c — deletions as keys (FastSS: Bocek, Hunt, Stiller 2007).
  *
- * The keys of a text are all strings that remain when up to as many characters are deleted as there may be edits. Two near
- * texts have one in common, since an edit deletes a character from either or both. All keys of all texts are sorted, and
- * texts that have one in common are compared: candidates are few, for they are within twice the edits. */
+ * The keys of a text are all strings that remain when up to as many characters are deleted as there may be edits. Two
+ * near texts have one in common, since an edit deletes a character from either or both. All keys of all texts are
+ * sorted, and texts that have one in common are compared: candidates are few, for they are within twice the edits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* edit_forest.c — pairs of a class of texts that are near, most of them: through a forest.
  *
- * The texts are signed by their q-grams and put into a forest, which gives candidates to the texts of the first cell, and
- * the verifier (verify.c) compares them. Those of whose candidates many were near get more in the next round. */
+ * The texts are signed by their q-grams and put into a forest, which gives candidates to the texts of the first cell,
+ * and the verifier (verify.c) compares them. Those of whose candidates many were near get more in the next round. */
 #include "join/edit_forest.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ static size_t grams_for(twin_edit_join_options options, size_t length)
     return length < 64 ? 2 : length < 256 ? 3 : length < 2048 ? 4 : 5;
 }
 
-/* The Jaccard similarity to plan for: that of the q-grams of two texts of `length` that are just near enough. A share of
- * 1 - ratio of the characters of each is not in the other. When these are scattered, one deleted here and one
+/* The Jaccard similarity to plan for: that of the q-grams of two texts of `length` that are just near enough. A share
+ * of 1 - ratio of the characters of each is not in the other. When these are scattered, one deleted here and one
  * inserted there, a q-gram survives if none of its q characters is deleted and none of its q - 1 gaps filled. Each
  * edit changes q q-grams in both. */
 static double least_similarity(twin_edit_join_options options, size_t length, size_t q)
@@ -81,8 +81,8 @@ struct search {
     struct twin__edit_forest *forest;
 };
 
-/* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a text of
- * one phrase over and over is not similar to that phrase alone. */
+/* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a
+ * text of one phrase over and over is not similar to that phrase alone. */
 static bool number_repeats(twin_sign_scratch *scratch)
 {
     twin_items *items = &scratch->items;
@@ -202,9 +202,9 @@ struct rounds {
     size_t active_count;
 };
 
-/* Candidates that a text gets in the first round. The next round gives twice as many to those of whose pairs at least one
- * in WORTH was near: so what is compared grows with what is found, and a crowd of similar texts that are not near costs
- * each text this many comparisons. */
+/* Candidates that a text gets in the first round. The next round gives twice as many to those of whose pairs at least
+ * one in WORTH was near: so what is compared grows with what is found, and a crowd of similar texts that are not near
+ * costs each text this many comparisons. */
 enum { FIRST_TAKE = 32, WORTH = 16 };
 
 static void count_compared(struct rounds *rounds, const struct twin__pairs *pairs)

@@ -1,6 +1,6 @@
-/* edit_join_private.h — what the files of the edit join, and its audit, share: edit_join.c decides when two texts are near
- * and searches for pairs class by class, in one of three ways: edit_tiles.c compares all short texts, edit_keys.c looks
- * up what near texts must share, edit_forest.c finds most. */
+/* edit_join_private.h — what the files of the edit join, and its audit, share: edit_join.c decides when two texts are
+ * near and searches for pairs class by class, in one of three ways: edit_tiles.c compares all short texts,
+ * edit_keys.c looks up what near texts must share, edit_forest.c finds most. */
 #ifndef TWIN_JOIN_EDIT_JOIN_PRIVATE_H
 #define TWIN_JOIN_EDIT_JOIN_PRIVATE_H
 

@@ -1,9 +1,9 @@
 /* edit_keys.c — pairs within few edits, none missed: near texts share a key, and those that share one are compared.
  *
  * There are two kinds of keys. Segments are few, but in a crowd, such as names that end in a serial number, all share
- * one; deletions are many, and shared only by texts within twice the edits. The kind that is cheaper to look up is tried
- * first, and the other too if the candidates are many. A key is 32 bits of a hash: two that are equal by chance cost a
- * comparison. */
+ * one; deletions are many, and shared only by texts within twice the edits. The kind that is cheaper to look up is
+ * tried first, and the other too if the candidates are many. A key is 32 bits of a hash: two that are equal by chance
+ * cost a comparison. */
 #include "join/edit_keys.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "join/edit_keys.h"
 #include "kernels/sort.h"
 
-/* Texts that a worker takes at a time. To index or count one takes about as long as any other; to compare one with all it
- * shares a key with may take a thousand times as long, so fewer are taken then. */
+/* Texts that a worker takes at a time. To index or count one takes about as long as any other; to compare one with
+ * all it shares a key with may take a thousand times as long, so fewer are taken then. */
 enum { TEXTS_AT_A_TIME = 64, COMPARED_AT_A_TIME = 16 };
 
 /* Where segment `i` of a text of `length` characters begins; the one past the last begins at its end. */
@@ -82,12 +82,13 @@ static twin_status show_entries(const struct twin__key_index *index, struct twin
     return visit(index->keys, worker, position, index->entries + from, to - from);
 }
 
-/* Calls `visit` with the index entries of all earlier texts that may be near the one at `position`, some more than once.
+/* Calls `visit` with the index entries of all earlier texts that may be near the one at `position`, some more than
+ * once.
  *
- * Let segment i begin at `begin` in a text that is `shorter` by so much, and at `at` here. Should it be the first that
- * is left whole, each of the i before it took an edit at least; the rest is left to those behind it. So it has moved
- * by i characters at most, seen from the beginning, and by as many as there are segments behind it, seen from the end. Of
- * the segments of a near text one keeps within both. */
+ * Let segment i begin at `begin` in a text that is `shorter` by so much, and at `at` here. Should it be the first
+ * that is left whole, each of the i before it took an edit at least; the rest is left to those behind it. So it has
+ * moved by i characters at most, seen from the beginning, and by as many as there are segments behind it, seen from
+ * the end. Of the segments of a near text one keeps within both. */
 static twin_status look_up(const struct twin__key_index *index, struct twin__key_worker *worker, size_t position,
                            visitor *visit)
 {

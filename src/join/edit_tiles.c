@@ -1,9 +1,9 @@
 /* edit_tiles.c — all pairs of short texts that are near, by comparing all that their lengths allow.
  *
- * Patterns of like length are put side by side into a tile (kernels.h), 64 of them up to 8 characters, 8 of them up to
- * 64, and each text whose length allows it is compared with a whole tile at a time. Where the tile says that one is
- * near, the characters that both have in common are counted. A worker takes a tile at a time; pairs are numbers, so that
- * sorting them makes the result the same whoever found them. */
+ * Patterns of like length are put side by side into a tile (kernels.h), 64 of them up to 8 characters, 8 of them up
+ * to 64, and each text whose length allows it is compared with a whole tile at a time. Where the tile says that one
+ * is near, the characters that both have in common are counted. A worker takes a tile at a time; pairs are numbers,
+ * so that sorting them makes the result the same whoever found them. */
 #include "join/edit_tiles.h"
 
 #include <stdlib.h>

@@ -91,8 +91,8 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
     return status;
 }
 
-/* Only Jaccard similarities, exact or estimated, can be joined another way with the same result. With one row per band, at
- * thresholds up to 0.35, every common phrase makes a large bucket, and prefixes are half of a document. */
+/* Only Jaccard similarities, exact or estimated, can be joined another way with the same result. With one row per
+ * band, at thresholds up to 0.35, every common phrase makes a large bucket, and prefixes are half of a document. */
 static bool may_join_crowds(const struct run *run)
 {
     const twin_similar_options *options = run->options;

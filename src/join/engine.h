@@ -9,9 +9,9 @@
 /* similar.c: takes from the scheme what the options leave to it, and checks that all of it goes together. */
 twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error);
 
-/* Finds the similar pairs among the documents of the provider and then visits them, sorted by a, then b: the same pairs
- * whatever the executor is. With `matches_in_memory` of the options no more are held in memory. TWIN_ESTOPPED if the visit
- * returned false. A failure also fills `error`. */
+/* Finds the similar pairs among the documents of the provider and then visits them, sorted by a, then b: the same
+ * pairs whatever the executor is. With `matches_in_memory` of the options no more are held in memory. TWIN_ESTOPPED
+ * if the visit returned false. A failure also fills `error`. */
 twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_match_visit *visit, void *context,
                               twin_error *error);
@@ -30,9 +30,9 @@ struct twin__deciding_options {
     size_t most_room; /* for the sets of crowds, about, in units of eight bytes; 0: a default */
 };
 
-/* The same for fewer pairs: of crowds only as many as decide which documents stay. From candidates that were found before,
- * which are used up: then only those of one part. Documents connected by candidates are in the same part, so that each
- * part can be joined by itself. NULL: they are found here, and it is the whole. */
+/* The same for fewer pairs: of crowds only as many as decide which documents stay. From candidates that were found
+ * before, which are used up: then only those of one part. Documents connected by candidates are in the same part, so
+ * that each part can be joined by itself. NULL: they are found here, and it is the whole. */
 struct twin__engine_part {
     twin_candidates *candidates;
     twin_part part;

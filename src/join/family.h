@@ -16,8 +16,8 @@ struct twin__family {
 };
 
 /* Adds the pairs that reach the threshold of the rule to the matches, in the same order whatever the executor is, and
- * the number of those whose sizes allow it to *compared. Each document is fetched once, and once more for each time that
- * the documents before it fill the memory. A failure also fills `error`; many workers fail as one would. */
+ * the number of those whose sizes allow it to *compared. Each document is fetched once, and once more for each time
+ * that the documents before it fill the memory. A failure also fills `error`; many workers fail as one would. */
 twin_status twin__family_join(twin_matches *out, uint64_t *compared, const struct twin__family *family,
                               twin_error *error);
 

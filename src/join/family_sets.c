@@ -46,8 +46,8 @@ static twin_status draw_sample(struct sample *out, const struct twin__family_sou
     return TWIN_OK;
 }
 
-/* Takes the items that one in sixteen sets of the sample has, and two at least: below that, posting lists are faster than
- * bits. */
+/* Takes the items that one in sixteen sets of the sample has, and two at least: below that, posting lists are faster
+ * than bits. */
 static bool choose_frequent(struct twin__frequent_items *out, struct sample *sample)
 {
     size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0;

@@ -75,8 +75,8 @@ struct twin__family_scratch {
 };
 void twin__family_scratch_clear(struct twin__family_scratch *scratch);
 
-/* A member; or another document, given by its items in any order, some perhaps more than once, whose encoding lives in the
- * scratch. False when out of memory. */
+/* A member; or another document, given by its items in any order, some perhaps more than once, whose encoding lives
+ * in the scratch. False when out of memory. */
 struct twin__family_set twin__family_member(const struct twin__family_sets *sets, size_t member);
 bool twin__family_encode(struct twin__family_set *out, struct twin__family_scratch *scratch,
                          const struct twin__family_sets *sets, twin_set items);

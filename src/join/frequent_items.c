@@ -1,7 +1,7 @@
 /* frequent_items.c — items that many documents of a family have.
  *
- * They are in bins, where a kernel finds those of a document without sorting it. It sets eight bits per bin, as many as a
- * bin has room for; most of them belong to no item, and the bitmap is made of the others. */
+ * They are in bins, where a kernel finds those of a document without sorting it. It sets eight bits per bin, as many
+ * as a bin has room for; most of them belong to no item, and the bitmap is made of the others. */
 #include "join/frequent_items.h"
 
 #include "kernels/kernels.h"

@@ -1,7 +1,7 @@
 /* item_bins.h — items in bins by their leading bits, and which of them a document has.
  *
- * A kernel (mark_items in kernels.h) compares an item with a whole bin at once, so that a document need not be sorted to be
- * looked up. */
+ * A kernel (mark_items in kernels.h) compares an item with a whole bin at once, so that a document need not be sorted
+ * to be looked up. */
 #ifndef TWIN_JOIN_ITEM_BINS_H
 #define TWIN_JOIN_ITEM_BINS_H
 
@@ -33,7 +33,8 @@ struct twin__item_marks {
     twin_items spare;
 };
 
-/* Looks up the items of a document, in any order, some perhaps more than once. Begin with {0}. False when out of memory. */
+/* Looks up the items of a document, in any order, some perhaps more than once. Begin with {0}. False when out of
+ * memory. */
 bool twin__item_bins_look_up(struct twin__item_marks *out, const struct twin__item_bins *bins, const uint64_t *items,
                              size_t count);
 void twin__item_marks_clear(struct twin__item_marks *marks);

@@ -15,8 +15,8 @@ struct twin__item_counters {
     unsigned shift;         /* of an item, down to the number of its counter */
 };
 
-/* Makes counters for about so many items in all; false when out of memory. End with twin__item_counters_clear(), which accepts
- * {0}. */
+/* Makes counters for about so many items in all; false when out of memory. End with twin__item_counters_clear(),
+ * which accepts {0}. */
 bool twin__item_counters_init(struct twin__item_counters *out, size_t items);
 void twin__item_counters_clear(struct twin__item_counters *counters);
 

@@ -1,5 +1,5 @@
-/* item_numbers.h — numbers for items of sets: open addressing by the leading bits of an item, so that a sorted set sweeps
- * over the slots. */
+/* item_numbers.h — numbers for items of sets: open addressing by the leading bits of an item, so that a sorted set
+ * sweeps over the slots. */
 #ifndef TWIN_JOIN_ITEM_NUMBERS_H
 #define TWIN_JOIN_ITEM_NUMBERS_H
 
@@ -22,8 +22,8 @@ enum { TWIN__ITEMS_AHEAD = 16 };
 bool twin__item_numbers_init(struct twin__item_numbers *out, size_t slots);
 void twin__item_numbers_clear(struct twin__item_numbers *numbers);
 
-/* Makes more slots if half of them would be taken by `more` items, where their number is not known before; begin with {0}.
- * False when out of memory: then nothing has changed. */
+/* Makes more slots if half of them would be taken by `more` items, where their number is not known before; begin with
+ * {0}. False when out of memory: then nothing has changed. */
 bool twin__item_numbers_reserve(struct twin__item_numbers *numbers, size_t more);
 
 /* The number of an item plus one, a new one if it has none; 0 when out of memory. */

@@ -18,8 +18,8 @@ struct twin__item_table {
  * is empty. */
 bool twin__item_table_fill(struct twin__item_table *table, const uint64_t *items, size_t count);
 
-/* The similarity of the table's document and one with these items, in any order, some perhaps more than once. -1 when out
- * of memory. */
+/* The similarity of the table's document and one with these items, in any order, some perhaps more than once. -1 when
+ * out of memory. */
 double twin__item_table_similarity(struct twin__item_table *table, const uint64_t *items, size_t count,
                                    twin_measure measure);
 

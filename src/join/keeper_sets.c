@@ -1,7 +1,7 @@
 /* keeper_sets.c — the sets of documents that stay, searched for the first that is similar to another document.
  *
- * Jaccard similarity t of sets of sizes x and y needs n = t/(1+t)·(x+y) common items. With f frequent items of y and the
- * rest of them r, a member can have n in common with x in two ways only:
+ * Jaccard similarity t of sets of sizes x and y needs n = t/(1+t)·(x+y) common items. With f frequent items of y and
+ * the rest of them r, a member can have n in common with x in two ways only:
  *   - its frequent items nearly suffice: f - t/(1+t)·y, its slack, is at least t/(1+t)·x less a little, `margin`. Such
  *     members are compared. A bound per block of members passes over all that have too little. Where these are only
  *     a few, the margin is larger, so that some more are;
@@ -291,10 +291,10 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
     return sets->count;
 }
 
-/* How many items of the rest a member must have, unless its frequent items suffice with fewer. The more, the more of the
- * longest lists need not be looked at; the fewer, the fewer members are compared because of their frequent items. So it
- * is as few as leaves lists that are short beside the number of members. Where documents of one long footer differ in the
- * rest only, and most stay, nearly all members would be compared otherwise. */
+/* How many items of the rest a member must have, unless its frequent items suffice with fewer. The more, the more of
+ * the longest lists need not be looked at; the fewer, the fewer members are compared because of their frequent items.
+ * So it is as few as leaves lists that are short beside the number of members. Where documents of one long footer
+ * differ in the rest only, and most stay, nearly all members would be compared otherwise. */
 static size_t choose_margin(const struct search *search, const size_t classes[CLASSES])
 {
     enum { SIZE_PER_MARGIN = 64, MEMBERS_PER_STEP = 16 };

@@ -77,8 +77,8 @@ struct twin__keeper_scratch {
 };
 void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch);
 
-/* Finds the first member from number `from` on that is similar. *out becomes its number, or sets->count if there is none.
- * False when out of memory. Any number of workers may search at once, each with its own scratch. */
+/* Finds the first member from number `from` on that is similar. *out becomes its number, or sets->count if there is
+ * none. False when out of memory. Any number of workers may search at once, each with its own scratch. */
 bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper_scratch *scratch,
                             const struct twin__keeper_sets *sets, struct twin__keeper_set set, size_t from);
 

@@ -1,9 +1,9 @@
 /* match_runs.c — more matches than are to be in memory.
  *
- * When a list of matches is full it is sorted and written to a temporary file, as one more run. A cursor merges the runs
- * and what is still in memory: a reader per run has a buffer of its next matches, and a heap of readers gives the one whose
- * match comes first. A pair that is in several runs is returned once. A failure to write is kept until someone asks for
- * it, so that a list can be added to without a check after each match. */
+ * When a list of matches is full it is sorted and written to a temporary file, as one more run. A cursor merges the
+ * runs and what is still in memory: a reader per run has a buffer of its next matches, and a heap of readers gives
+ * the one whose match comes first. A pair that is in several runs is returned once. A failure to write is kept until
+ * someone asks for it, so that a list can be added to without a check after each match. */
 #include "join/match_runs.h"
 
 #include <stdlib.h>

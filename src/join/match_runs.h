@@ -40,14 +40,15 @@ static inline bool twin__matches_on_disk(const twin_matches *matches)
     return matches->runs && matches->runs->count > 0;
 }
 
-/* Sorts a list with runs, once all are in it, and visits all matches in order; TWIN_ESTOPPED if the visit returned false. */
+/* Sorts a list with runs, once all are in it, and visits all matches in order; TWIN_ESTOPPED if the visit returned
+ * false. */
 twin_status twin__matches_visit_sorted(twin_matches *matches, twin_match_visit *visit, void *context);
 
 /* The number of different matches of a sorted list. */
 twin_status twin__matches_count_sorted(uint64_t *out, const twin_matches *matches);
 
-/* Matches of a sorted list, with or without runs, in order. Begin with twin__match_cursor_init(), also if that fails end
- * with twin__match_cursor_clear(). */
+/* Matches of a sorted list, with or without runs, in order. Begin with twin__match_cursor_init(), also if that fails
+ * end with twin__match_cursor_clear(). */
 struct twin__match_cursor {
     const twin_matches *matches;
     struct twin__run_reader *readers; /* a heap, the one with the next match first */
@@ -56,7 +57,8 @@ struct twin__match_cursor {
 twin_status twin__match_cursor_init(struct twin__match_cursor *out, const twin_matches *matches);
 void twin__match_cursor_clear(struct twin__match_cursor *cursor);
 
-/* The next match, of several that are equal one; *found becomes false at the end. TWIN_EIO when the file cannot be read. */
+/* The next match, of several that are equal one; *found becomes false at the end. TWIN_EIO when the file cannot be
+ * read. */
 twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor);
 
 #endif

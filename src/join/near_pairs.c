@@ -1,9 +1,9 @@
 /* near_pairs.c — pairs of texts that are near by edit distance, as numbers.
  *
- * There may be a hundred million of them, so a pair is eight bytes, and a list is sorted nearly in place: bin by bin, each
- * with a little room beside it. A search that meets a pair again and again drops repeats whenever the list has doubled. A
- * list that may not grow further is sorted and goes, as matches, to a run on disk (match_runs.c); lists of several workers
- * share these runs. */
+ * There may be a hundred million of them, so a pair is eight bytes, and a list is sorted nearly in place: bin by bin,
+ * each with a little room beside it. A search that meets a pair again and again drops repeats whenever the list has
+ * doubled. A list that may not grow further is sorted and goes, as matches, to a run on disk (match_runs.c); lists of
+ * several workers share these runs. */
 #include "join/near_pairs.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <twinsift/similar.h>
 
-/* A pair is one number, in the order of a, then b: documents a < b, 28 bits each, and how many characters one has that the
- * other has not, 8 bits. */
+/* A pair is one number, in the order of a, then b: documents a < b, 28 bits each, and how many characters one has
+ * that the other has not, 8 bits. */
 enum { TWIN__NEAR_DOCUMENTS = 1 << 28, TWIN__NEAR_INDELS = 255 };
 
 static inline uint64_t twin__near_pair(uint32_t a, uint32_t b, size_t indels)
@@ -29,8 +29,8 @@ static inline size_t twin__near_indels(uint64_t pair)
     return pair & TWIN__NEAR_INDELS;
 }
 
-/* Where pairs go when more of them are found than are to be in memory: to the runs of a list of matches. Lists of several
- * workers share it. */
+/* Where pairs go when more of them are found than are to be in memory: to the runs of a list of matches. Lists of
+ * several workers share it. */
 struct twin__near_overflow {
     pthread_mutex_t lock;
     twin_matches *matches; /* with runs, which say how many a list may hold */

@@ -1,7 +1,7 @@
 /* probe_index.h — an inverted index in memory: which documents of a block have a shingle among their probes.
  *
- * Sorted entries of eight bytes, the hash of a shingle and a document. Shingles with the same hash are one, which costs a
- * comparison at most. */
+ * Sorted entries of eight bytes, the hash of a shingle and a document. Shingles with the same hash are one, which
+ * costs a comparison at most. */
 #ifndef TWIN_JOIN_PROBE_INDEX_H
 #define TWIN_JOIN_PROBE_INDEX_H
 
@@ -37,8 +37,8 @@ struct twin__probe_hit {
     size_t at;
 };
 
-/* Looks up at most TWIN__PROBE_AT_ONCE shingles, so that their entries come from memory at the same time. Writes those that
- * may have entries to `out`, which has room for all, and returns how many. */
+/* Looks up at most TWIN__PROBE_AT_ONCE shingles, so that their entries come from memory at the same time. Writes
+ * those that may have entries to `out`, which has room for all, and returns how many. */
 enum { TWIN__PROBE_AT_ONCE = 256 };
 size_t twin__probe_find_some(struct twin__probe_hit *out, const struct twin__probe_index *index, twin_set shingles);
 

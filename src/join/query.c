@@ -1,9 +1,9 @@
 /* query.c — which of the candidates of one more document are similar to it.
  *
- * The signature gate drops candidates as they are proposed. The others are compared in the order of their equal slots, the
- * most promising first: once as many as are wanted have been found, the worst of them is the threshold of the others, and
- * the gate for that threshold ends the search early. Where there are many, a few items of the query rule most of them out
- * (query_probes.h). */
+ * The signature gate drops candidates as they are proposed. The others are compared in the order of their equal
+ * slots, the most promising first: once as many as are wanted have been found, the worst of them is the threshold of
+ * the others, and the gate for that threshold ends the search early. Where there are many, a few items of the query
+ * rule most of them out (query_probes.h). */
 #include "join/query.h"
 
 #include <stdlib.h>

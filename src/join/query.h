@@ -1,7 +1,7 @@
 /* query.h — which of the candidates of one more document are similar to it.
  *
- * Whoever has the documents (a collection, an index) finds candidates and proposes them one by one; what is similar enough
- * is left in the list of hits. */
+ * Whoever has the documents (a collection, an index) finds candidates and proposes them one by one; what is similar
+ * enough is left in the list of hits. */
 #ifndef TWIN_JOIN_QUERY_H
 #define TWIN_JOIN_QUERY_H
 
@@ -33,8 +33,8 @@ struct twin__query {
     /* The set of a candidate. It lives until the next one is fetched. Not called unless `verify` is exact. */
     twin_status (*fetch)(twin_set *out, void *context, uint64_t document, twin_error *error);
 
-    /* How many items a candidate has; and how many of them have the slots of probes. NULL: unknown. Where there are many
-     * candidates, most of them are then not fetched. */
+    /* How many items a candidate has; and how many of them have the slots of probes. NULL: unknown. Where there are
+     * many candidates, most of them are then not fetched. */
     uint64_t (*size)(void *context, uint64_t document);
     twin_status (*count_probes)(size_t *out, void *context, uint64_t document, struct twin__probe_table probes,
                                 twin_error *error);
@@ -51,8 +51,8 @@ void twin__query_begin(struct twin__query_hits *hits, struct twin__query *query)
 twin_status twin__query_propose(struct twin__query_hits *hits, const struct twin__query *query, uint64_t document,
                                 const uint32_t *signature);
 
-/* Compares the hits and keeps those that are wanted, the most similar first; of equally similar ones the one with the lower
- * number. A failure also fills `error`. */
+/* Compares the hits and keeps those that are wanted, the most similar first; of equally similar ones the one with the
+ * lower number. A failure also fills `error`. */
 twin_status twin__query_verify(struct twin__query_hits *hits, const struct twin__query *query, twin_error *error);
 
 #endif

@@ -61,8 +61,8 @@ static uint8_t *make_table(const struct twin__query_probes *probes, size_t wante
     return table;
 }
 
-/* With as many probes as may be lacking and one more, a single one that is found would be enough to pass. So there are some
- * more, and as many again as slots are found by chance. */
+/* With as many probes as may be lacking and one more, a single one that is found would be enough to pass. So there
+ * are some more, and as many again as slots are found by chance. */
 struct twin__probe_table twin__query_probes_get(struct twin__query_probes *probes, size_t spare, uint64_t size)
 {
     size_t count = probes->query.count, least = spare + 1 + spare / 16;

@@ -44,8 +44,8 @@ void twin__shingle_marks_add(uint64_t *before, struct twin__shingle_marks *marks
 
 /* ---- counting colours ----
  *
- * Words are added as 64 numbers of one bit each, in a tree of full adders (Harley and Seal): bit c of the words ones, twos,
- * fours and eights is the sum of bits c, and what exceeds 15 is counted in bytes. */
+ * Words are added as 64 numbers of one bit each, in a tree of full adders (Harley and Seal): bit c of the words ones,
+ * twos, fours and eights is the sum of bits c, and what exceeds 15 is counted in bytes. */
 
 struct sums {
     uint64_t digits[4]; /* ones, twos, fours, eights */

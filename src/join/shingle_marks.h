@@ -1,8 +1,8 @@
 /* shingle_marks.h — which of the documents seen so far may have a shingle.
  *
- * Documents have one of 64 colours. A table has a word per shingle with the colours of the documents that have it, and for
- * shingles of many documents about how many. Shingles share words by chance, so there may be too many marks, never too few:
- * a shingle without the mark of a colour is in no document of that colour. */
+ * Documents have one of 64 colours. A table has a word per shingle with the colours of the documents that have it,
+ * and for shingles of many documents about how many. Shingles share words by chance, so there may be too many marks,
+ * never too few: a shingle without the mark of a colour is in no document of that colour. */
 #ifndef TWIN_JOIN_SHINGLE_MARKS_H
 #define TWIN_JOIN_SHINGLE_MARKS_H
 
@@ -16,8 +16,8 @@ struct twin__shingle_marks {
     unsigned mark_shift, more_shift;
 };
 
-/* 16 to 32 marks per shingle of all documents, `items` in number, but 64 MB at most, or 256 bytes per document where that is
- * more; and a sixteenth of that for counts. */
+/* 16 to 32 marks per shingle of all documents, `items` in number, but 64 MB at most, or 256 bytes per document where
+ * that is more; and a sixteenth of that for counts. */
 twin_status twin__shingle_marks_init(struct twin__shingle_marks *out, size_t documents, size_t items);
 void twin__shingle_marks_clear(struct twin__shingle_marks *marks);
 

@@ -15,11 +15,6 @@ struct twin__short_texts {
 };
 void twin__short_texts_clear(struct twin__short_texts *texts);
 
-static inline size_t twin__short_count(const struct twin__short_texts *texts, size_t length)
-{
-    return texts->begin[length + 1] - texts->begin[length];
-}
-
 /* The characters of text number i, which has `length` of them. */
 static inline const uint32_t *twin__short_text(const struct twin__short_texts *texts, size_t i, size_t length)
 {

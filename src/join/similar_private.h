@@ -85,8 +85,8 @@ struct twin__minhash_forest_query {
 };
 
 /* Adds the pairs of the documents and their candidates, sorted, none twice; `more`, one per document unless NULL,
- * becomes whether there may be candidates beyond those taken. Adds to *seen how many were ranked. The same pairs whatever
- * the executor is. */
+ * becomes whether there may be candidates beyond those taken. Adds to *seen how many were ranked. The same pairs
+ * whatever the executor is. */
 twin_status twin__minhash_forest_pairs(struct twin__pairs *out, bool *more, uint64_t *seen,
                                        const struct twin__minhash_forest *forest,
                                        struct twin__minhash_forest_query query);

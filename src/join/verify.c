@@ -78,8 +78,8 @@ struct components {
     uint32_t *of;    /* the component of each rank */
 };
 
-/* Encoding a set takes as long as a dozen comparisons. Where sets do not stay in the cache of a tile, it is fetching that
- * counts: a family fetches each document once or twice, tiles fetch about one per pair. */
+/* Encoding a set takes as long as a dozen comparisons. Where sets do not stay in the cache of a tile, it is fetching
+ * that counts: a family fetches each document once or twice, tiles fetch about one per pair. */
 static bool is_family(const struct component *component)
 {
     enum { STAY = 64, PAIRS_OF_EACH = 12, PAIRS_OF_EACH_IN_LARGE = 3 };
@@ -88,7 +88,8 @@ static bool is_family(const struct component *component)
            component->pairs >= documents * (documents > STAY ? PAIRS_OF_EACH_IN_LARGE : PAIRS_OF_EACH);
 }
 
-/* Ranks the documents of the pairs by their component, then by number. `keys` and `spare` have room for all documents. */
+/* Ranks the documents of the pairs by their component, then by number. `keys` and `spare` have room for all
+ * documents. */
 static bool rank_documents(struct components *out, uint32_t *by_rank, uint64_t *keys, uint64_t *spare,
                            size_t documents, const struct twin__pairs *pairs)
 {

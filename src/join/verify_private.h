@@ -18,8 +18,8 @@ struct twin__verification {
 /* Some more pairs are done. */
 void twin__verification_report(struct twin__verification *verification, size_t pairs);
 
-/* Adds those of the pairs, of ranks, that are similar enough to the matches, in the same order whatever the executor is.
- * The list of pairs is used up. A failure also fills `error`. */
+/* Adds those of the pairs, of ranks, that are similar enough to the matches, in the same order whatever the executor
+ * is. The list of pairs is used up. A failure also fills `error`. */
 twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *verification, struct twin__pairs *pairs,
                                twin_error *error);
 

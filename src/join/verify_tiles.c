@@ -1,11 +1,11 @@
 /* verify_tiles.c — pairs are compared one by one, each document being fetched as seldom as possible.
  *
  * To fetch a set may mean to read and shingle a document again, or to decode it, which takes far longer than a
- * comparison. Documents connected by pairs have neighbouring ranks (verify.c), and pairs are taken tile by tile, a tile
- * being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs. Workers take runs of pairs in that order,
- * each with the contents of its current tile in a cache of its own. Sets that a provider has to make are not made: the items
- * of a row go into a table, in which those of the columns are looked up (item_table.h). Every pair has its place in an array of
- * similarities, so the result does not depend on who compared what. */
+ * comparison. Documents connected by pairs have neighbouring ranks (verify.c), and pairs are taken tile by tile, a
+ * tile being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs. Workers take runs of pairs in that
+ * order, each with the contents of its current tile in a cache of its own. Sets that a provider has to make are not
+ * made: the items of a row go into a table, in which those of the columns are looked up (item_table.h). Every pair
+ * has its place in an array of similarities, so the result does not depend on who compared what. */
 #include "join/verify_private.h"
 
 #include <stdlib.h>
@@ -108,8 +108,8 @@ static twin_status load(struct cached *cached, const struct cached *other, const
     return status == TWIN_OK ? store(cached, rank, content, error) : status;
 }
 
-/* Contents of more words than this, a quarter of a megabyte, are dropped after each comparison: a tile of books would not fit
- * into memory. */
+/* Contents of more words than this, a quarter of a megabyte, are dropped after each comparison: a tile of books would
+ * not fit into memory. */
 enum { MOST_CACHED_WORDS = 1 << 15 };
 
 static void drop(struct cached *cached)

@@ -57,8 +57,8 @@ EDIT_INLINE vector sums_of_bytes(vector x, int lane_bytes)
     return x;
 }
 
-/* Bit l of the result is set if the count of lane l is at most its limit. Both are below 128, so their difference says so
- * in its highest bit. */
+/* Bit l of the result is set if the count of lane l is at most its limit. Both are below 128, so their difference
+ * says so in its highest bit. */
 EDIT_INLINE uint64_t within(vector bits, const uint8_t *limits, int lane_bytes)
 {
     vector apart = ~(load(limits) - sums_of_bytes(bits, lane_bytes)) & 0x80;
@@ -85,8 +85,8 @@ EDIT_INLINE vector matches(const struct edit_tile *tile, size_t at, uint32_t sym
     return load(tile->masks + (size_t)tile->row_of[symbol] * EDIT_TILE + at);
 }
 
-/* Compares `count` texts, at most TEXTS, with the lanes from byte `at` of the tile on. `up` and `down` are the rows where
- * the cost rises and falls. */
+/* Compares `count` texts, at most TEXTS, with the lanes from byte `at` of the tile on. `up` and `down` are the rows
+ * where the cost rises and falls. */
 EDIT_INLINE void edits(uint64_t *out, const struct edit_tile *tile, size_t at, const uint32_t *texts, size_t n,
                        int count, int lane_bytes)
 {

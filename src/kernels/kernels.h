@@ -14,11 +14,11 @@
 /* Index of the first byte of p[0..n) that is '"', '\\' or below 0x20; n when there is none. */
 typedef size_t twin__find_string_end_fn(const char *p, size_t n);
 
-/* Folds ASCII: copies p[0..n) to out, letters in lower case and each sequence of white space (9..13 and 32) as one blank, and
- * stops before the first byte above 127. Returns the bytes read and stores the bytes written in *written. `out` has
- * room for n + 64 bytes, and bytes past *written may be overwritten. White space at the start is dropped when
- * *after_blank is true; *after_blank becomes whether the last byte written (or, if nothing was, the one before) is a
- * blank. */
+/* Folds ASCII: copies p[0..n) to out, letters in lower case and each sequence of white space (9..13 and 32) as one
+ * blank, and stops before the first byte above 127. Returns the bytes read and stores the bytes written in *written.
+ * `out` has room for n + 64 bytes, and bytes past *written may be overwritten. White space at the start is dropped
+ * when *after_blank is true; *after_blank becomes whether the last byte written (or, if nothing was, the one before)
+ * is a blank. */
 typedef size_t twin__fold_ascii_fn(char *out, size_t *written, bool *after_blank, const char *p, size_t n);
 
 /* Whether all n bytes are below 128. */
@@ -30,8 +30,9 @@ typedef void twin__blanks_fn(uint64_t *out, const char *p, size_t n);
 /* XXH3 with the seed of the `count` windows of `width` bytes that start at bytes[0], bytes[1], … */
 typedef void twin__xxh3_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count, uint64_t seed);
 
-/* XXH3 with the seed of each word of text[0..n), with 1 in the place of 0; words are separated by white space (9..13 and
- * 32). Returns the number of words. `out` has room for n / 2 + 16 numbers, of which those after the last may be overwritten. */
+/* XXH3 with the seed of each word of text[0..n), with 1 in the place of 0; words are separated by white space (9..13
+ * and 32). Returns the number of words. `out` has room for n / 2 + 16 numbers, of which those after the last may be
+ * overwritten. */
 typedef size_t twin__xxh3_words_fn(uint64_t *out, const char *text, size_t n, uint64_t seed);
 
 /* Replaces the hashes of n words by those of windows of `width` words: the i-th by twin__mix() of the sum of
@@ -81,9 +82,9 @@ typedef size_t twin__bloom_add_fn(bool *fresh, uint64_t *words, const struct blo
 enum { BIN_ROOM = 8 };
 
 /* Sorts bins. Bin b of `bins`, a multiple of eight, holds held[b] numbers, the k-th of which is rows[k * stride + b];
- * there are BIN_ROOM rows, and unused elements may hold anything. Writes bin after bin to out[0..n), the numbers of each
- * in increasing order; after the eight of a bin that holds more, space is left for the others. n is the number of items
- * of all bins. */
+ * there are BIN_ROOM rows, and unused elements may hold anything. Writes bin after bin to out[0..n), the numbers of
+ * each in increasing order; after the eight of a bin that holds more, space is left for the others. n is the number
+ * of items of all bins. */
 typedef void twin__sort_bins_fn(uint64_t *out, size_t n, const uint64_t *rows, size_t stride, const uint32_t *held,
                                 size_t bins);
 
@@ -130,8 +131,8 @@ typedef double twin__sum_at_fn(const float *values, size_t stride, const uint32_
 /* The number of i below n with a[i] == b[i]. */
 typedef size_t twin__agree_bytes_fn(const uint8_t *a, const uint8_t *b, size_t n);
 
-/* Stores the numbers of those of n heads, in increasing order, that have at least `least` bytes in common with `head`, each at
- * its own place. Returns how many there are; `out` has room for n. */
+/* Stores the numbers of those of n heads, in increasing order, that have at least `least` bytes in common with
+ * `head`, each at its own place. Returns how many there are; `out` has room for n. */
 enum { HEAD_BYTES = 16 };
 typedef size_t twin__near_heads_fn(uint32_t *out, const uint8_t (*heads)[HEAD_BYTES], size_t n,
                                    const uint8_t head[HEAD_BYTES], unsigned least);

@@ -1,7 +1,7 @@
 /* lanes.h — vectors of LANE_BYTES bytes, 32 (AVX2) or 64 (AVX-512), with lanes of 64 bits.
  *
- * To be included after the definition of LANE_BYTES. Arithmetic is that of the vector extensions of C; here is what these
- * cannot say. */
+ * To be included after the definition of LANE_BYTES. Arithmetic is that of the vector extensions of C; here is what
+ * these cannot say. */
 #ifndef TWIN_KERNELS_LANES_H
 #define TWIN_KERNELS_LANES_H
 

@@ -1,5 +1,5 @@
-/* sha256_constants.h — the 64 constants of SHA-256 (FIPS 180-4, 4.2.2): the first 32 bits of the fractional parts of the cube
- * roots of the first 64 primes. */
+/* sha256_constants.h — the 64 constants of SHA-256 (FIPS 180-4, 4.2.2): the first 32 bits of the fractional parts of
+ * the cube roots of the first 64 primes. */
 #ifndef TWIN_KERNELS_SHA256_CONSTANTS_H
 #define TWIN_KERNELS_SHA256_CONSTANTS_H
 

@@ -1,5 +1,5 @@
-/* sip_lanes.h — the loop of sip_avx2.c and sip_avx512.c, a window per lane; LANE_BYTES as in lanes.h. The steps are those
- * of sip_round.h. */
+/* sip_lanes.h — the loop of sip_avx2.c and sip_avx512.c, a window per lane; LANE_BYTES as in lanes.h. The steps are
+ * those of sip_round.h. */
 #ifndef TWIN_KERNELS_SIP_LANES_H
 #define TWIN_KERNELS_SIP_LANES_H
 

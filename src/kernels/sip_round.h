@@ -1,5 +1,5 @@
-/* sip_round.h — SipHash-1-3, step by step: one round per word of eight bytes and three at the end. The last word has the
- * bytes that are left over and, in its leading byte, the length. */
+/* sip_round.h — SipHash-1-3, step by step: one round per word of eight bytes and three at the end. The last word has
+ * the bytes that are left over and, in its leading byte, the length. */
 #ifndef TWIN_KERNELS_SIP_ROUND_H
 #define TWIN_KERNELS_SIP_ROUND_H
 

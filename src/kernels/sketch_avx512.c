@@ -1,8 +1,8 @@
 /* sketch_avx512.c — eight items at a time.
  *
- * In a round the vector unit computes slots and values, and the slots are updated one item after the other. The update of
- * a group comes DISTANCE groups after its computation: then the addresses of all stores before a load are known, and the
- * processor does not have to guess whether they overlap, which it often would get wrong. */
+ * In a round the vector unit computes slots and values, and the slots are updated one item after the other. The
+ * update of a group comes DISTANCE groups after its computation: then the addresses of all stores before a load are
+ * known, and the processor does not have to guess whether they overlap, which it often would get wrong. */
 #include "kernels/kernels.h"
 
 #include <immintrin.h>
@@ -42,8 +42,8 @@ struct round {
     __m512i seed, slots, bits;
 };
 
-/* The slot (high half) and the value (low half) of each item. A lane without an item gets slot 0 and a value that changes
- * nothing. */
+/* The slot (high half) and the value (low half) of each item. A lane without an item gets slot 0 and a value that
+ * changes nothing. */
 static inline __m512i assign(const struct round *round, const uint64_t *items, __mmask8 there)
 {
     __m512i x = mix(_mm512_maskz_loadu_epi64(there, items), round->seed);
@@ -64,7 +64,8 @@ static void update_all(uint32_t *out, const uint64_t *items, size_t n, const str
     }
 }
 
-/* Bit i is set if slot i may still change in the round: what an earlier one filled is less than any value of this one. */
+/* Bit i is set if slot i may still change in the round: what an earlier one filled is less than any value of this
+ * one. */
 static __m512i open_slots(const uint32_t *out, size_t slots, uint32_t round)
 {
     uint16_t bits[FILTERED / LANES] = { 0 };

@@ -1,7 +1,7 @@
 /* sketch_lanes.h — what sketch_avx2.c and sketch_avx512.c share.
  *
- * To be included after the definitions of GROUP, the items whose slots are computed at a time, and of LANES and VECTORS:
- * numbers of 32 bits in a vector, and vectors that stay in registers. */
+ * To be included after the definitions of GROUP, the items whose slots are computed at a time, and of LANES and
+ * VECTORS: numbers of 32 bits in a vector, and vectors that stay in registers. */
 #ifndef TWIN_KERNELS_SKETCH_LANES_H
 #define TWIN_KERNELS_SKETCH_LANES_H
 
@@ -12,8 +12,8 @@
 /* Items that are mixed, or filtered, before they are used. */
 enum { BATCH = 256 };
 
-/* Updates the slots of a group: the slot of each item is at odd places, its value at even ones. The minimum is taken in vector registers, since a compiler may turn one of integers into
- * a branch, which could not be predicted. */
+/* Updates the slots of a group: the slot of each item is at odd places, its value at even ones. The minimum is taken
+ * in vector registers, since a compiler may turn one of integers into a branch, which could not be predicted. */
 static inline void update(uint32_t *out, const uint32_t *group)
 {
     for (size_t i = 0; i < GROUP; i++) {

@@ -1,8 +1,9 @@
 /* sort.c — sorting 64-bit numbers.
  *
  * Items are usually well-mixed hashes, so their leading bits determine the order almost completely. A few items are
- * sorted by insertion, a few thousand in bins by their leading bits (a kernel sorts the bins), and more by radix sort on
- * the leading digits, followed by an insertion pass. Items that are not mixed are detected and sorted by all bits. */
+ * sorted by insertion, a few thousand in bins by their leading bits (a kernel sorts the bins), and more by radix sort
+ * on the leading digits, followed by an insertion pass. Items that are not mixed are detected and sorted by all
+ * bits. */
 #include "kernels/sort.h"
 
 #include <assert.h>
@@ -63,8 +64,8 @@ static inline void place_digit(struct digit *digit, unsigned d, unsigned count, 
     digit->mask = ((size_t)1 << (top - low)) - 1;
 }
 
-/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first; `starts` has room for those that are
- * counted at once. Inline, so that constant arguments unroll the loops over digits. */
+/* Sorts by the leading `count` digits of `bits` bits each, the lowest of them first; `starts` has room for those that
+ * are counted at once. Inline, so that constant arguments unroll the loops over digits. */
 static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items, uint64_t *spare, size_t n,
                                                                  unsigned count, unsigned bits, uint32_t *starts)
 {
@@ -226,8 +227,8 @@ static bool deal(struct bins *bins, uint64_t *strays, size_t *stray_count, const
     return true;
 }
 
-/* Inserts each stray into its bin, which is sorted and has space after its eight items. Strays come in increasing order,
- * so none moves past more than those eight. */
+/* Inserts each stray into its bin, which is sorted and has space after its eight items. Strays come in increasing
+ * order, so none moves past more than those eight. */
 static void bring_home(uint64_t *items, const struct bins *bins, const uint64_t *strays, size_t stray_count)
 {
     size_t bin = 0, begin = 0, end = BIN_ROOM;
@@ -296,8 +297,8 @@ void twin__sort(uint64_t *items, size_t n, uint64_t *spare, size_t room)
 
 /* ---- in place ---- */
 
-/* Moves each item to its bucket, by the digit of 8 bits above `shift`; ends[d] becomes where bucket d ends (American flag
- * sort: McIlroy, Bostic, McIlroy 1993). */
+/* Moves each item to its bucket, by the digit of 8 bits above `shift`; ends[d] becomes where bucket d ends (American
+ * flag sort: McIlroy, Bostic, McIlroy 1993). */
 static void deal_in_place(size_t ends[256], uint64_t *items, size_t n, unsigned shift)
 {
     size_t next[256] = { 0 }, sum = 0;
@@ -345,7 +346,8 @@ static void sort_below(uint64_t *items, size_t n, uint64_t *spare, size_t room, 
         sort_below(items + begin, ends[digit] - begin, spare, room, shift);
 }
 
-/* Items of a narrow range agree in more bits once its start is subtracted, and are then dealt to 128 buckets at least. */
+/* Items of a narrow range agree in more bits once its start is subtracted, and are then dealt to 128 buckets at
+ * least. */
 void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room)
 {
     uint64_t least = UINT64_MAX, most = 0;

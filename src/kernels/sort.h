@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* Sorts into increasing order; fastest for well-mixed hashes. `spare` has room for `room` numbers, at least n. With
- * twin__sort_room(n), four or five times n, it takes half the time for a few thousand hashes, such as those of a document. */
+ * twin__sort_room(n), four or five times n, it takes half the time for a few thousand hashes, such as those of a
+ * document. */
 void twin__sort(uint64_t *items, size_t n, uint64_t *spare, size_t room);
 size_t twin__sort_room(size_t n);
 

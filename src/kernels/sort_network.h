@@ -1,7 +1,7 @@
 /* sort_network.h — the shortest network that sorts eight numbers: 19 comparisons.
  *
- * To be included after the definition of `lane`, a number or a vector of numbers, and of `order(lane *low, lane *high)`,
- * which puts the smaller first, so that every variant has the same network. */
+ * To be included after the definition of `lane`, a number or a vector of numbers, and of `order(lane *low, lane
+ * *high)`, which puts the smaller first, so that every variant has the same network. */
 #ifndef TWIN_KERNELS_SORT_NETWORK_H
 #define TWIN_KERNELS_SORT_NETWORK_H
 

@@ -2,8 +2,8 @@
  *
  * A chunk of text is searched for white space first; where it is goes to an array. Then words, which lie between two
  * neighbours of the array, are hashed LANES at a time. Branching by length would be wrong for most words, so each is
- * hashed by all three rules for up to 16 bytes, and one result is kept; only longer words are hashed one by one. No byte
- * outside the text is read. */
+ * hashed by all three rules for up to 16 bytes, and one result is kept; only longer words are hashed one by one. No
+ * byte outside the text is read. */
 #ifndef TWIN_KERNELS_WORDS_LANES_H
 #define TWIN_KERNELS_WORDS_LANES_H
 

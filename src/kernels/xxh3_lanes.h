@@ -1,5 +1,5 @@
-/* xxh3_lanes.h — XXH3 of several short texts at a time, one per lane, for windows_avx2.c, windows_avx512.c, words_avx2.c
- * and words_avx512.c; LANE_BYTES as in lanes.h.
+/* xxh3_lanes.h — XXH3 of several short texts at a time, one per lane, for windows_avx2.c, windows_avx512.c,
+ * words_avx2.c and words_avx512.c; LANE_BYTES as in lanes.h.
  *
  * By its specification XXH3 treats texts of 1 to 3, 4 to 8 and 9 to 16 bytes differently, and only the longer ones in
  * steps. The constants are made from its default secret. */

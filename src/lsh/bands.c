@@ -1,11 +1,11 @@
 /* bands.c — signatures become candidates.
  *
- * A band is an array of keys, one per document: the high half is a hash of the document's rows in this band, the low half
- * its number. Most documents are alone in their bucket; a bitmap shows most of these, and the others are sorted. Sorted
- * by the high half, a bucket is a run of equal halves; inside a run the rows themselves are
- * compared, for 32 bits of hash collide by chance in a large collection. A pair may share many bands and is reported in
- * the first of them, which can be seen from the two signatures, so that no pair has to be remembered. Workers take a
- * band at a time; twin_bands keeps the sorted bands, to look up the buckets of one more signature. */
+ * A band is an array of keys, one per document: the high half is a hash of the document's rows in this band, the low
+ * half its number. Most documents are alone in their bucket; a bitmap shows most of these, and the others are sorted.
+ * Sorted by the high half, a bucket is a run of equal halves; inside a run the rows themselves are compared, for 32
+ * bits of hash collide by chance in a large collection. A pair may share many bands and is reported in the first of
+ * them, which can be seen from the two signatures, so that no pair has to be remembered. Workers take a band at a
+ * time; twin_bands keeps the sorted bands, to look up the buckets of one more signature. */
 #include <twinsift/bands.h>
 
 #include <assert.h>
@@ -24,13 +24,13 @@
 #include "kernels/sort.h"
 #include "lsh/large_buckets.h"
 
-/* The hash of the rows of one band, wherever a bucket is made of it: XXH3-64, under `seed`, of `count` numbers of four bytes
- * each, the low byte first on every machine.
+/* The hash of the rows of one band, wherever a bucket is made of it: XXH3-64, under `seed`, of `count` numbers of
+ * four bytes each, the low byte first on every machine.
  *
  * Public keys take the number of the band as seed, so that all bands can go through one shuffle. The buckets in
- * memory take seed 0 for every band, and the posting lists of an index the key of a first band, which is the same: each
- * band has a list of its own, and an index file stores the high half of that hash (docs/format.md), which must stay what
- * it is. */
+ * memory take seed 0 for every band, and the posting lists of an index the key of a first band, which is the same:
+ * each band has a list of its own, and an index file stores the high half of that hash (docs/format.md), which must
+ * stay what it is. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static uint64_t key_of_band(const uint32_t *rows, size_t count, uint64_t seed)
 {

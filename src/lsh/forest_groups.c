@@ -1,7 +1,7 @@
 /* forest_groups.c — groups of equal entries, and their members.
  *
- * Both are numbered; numbers that are given back are used again. Two indexes by open addressing find the number of a group by
- * the digest of its labels and that of a member by its id. */
+ * Both are numbered; numbers that are given back are used again. Two indexes by open addressing find the number of a
+ * group by the digest of its labels and that of a member by its id. */
 #include <stdlib.h>
 
 #include "lsh/forest_private.h"

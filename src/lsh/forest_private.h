@@ -1,5 +1,5 @@
-/* forest_private.h — what the files of the forest share: forest.c keeps rows in sorted runs, forest_groups.c groups of equal
- * entries and their members, forest_query.c searches. */
+/* forest_private.h — what the files of the forest share: forest.c keeps rows in sorted runs, forest_groups.c groups
+ * of equal entries and their members, forest_query.c searches. */
 #ifndef TWIN_LSH_FOREST_PRIVATE_H
 #define TWIN_LSH_FOREST_PRIVATE_H
 
@@ -26,8 +26,8 @@ struct twin__forest_member {
 };
 
 /* Rows of all trees: those of tree t begin at rows + t · capacity · stride. Marks are copies of the last row of each
- * whole block of TWIN__FOREST_MARK_EVERY, ordered in the same way: a search among them stays in the cache, and touches the rows of
- * one block only. The run that takes new rows has none. */
+ * whole block of TWIN__FOREST_MARK_EVERY, ordered in the same way: a search among them stays in the cache, and
+ * touches the rows of one block only. The run that takes new rows has none. */
 struct twin__forest_run {
     uint8_t *rows;
     size_t count, capacity;

@@ -1,7 +1,8 @@
 /* forest_query.c — the entries of a forest that share the longest beginnings of labels with a query.
  *
- * A query has a cursor in each tree of each run, where its labels would be. All cursors climb together: from rows that share
- * as many labels as possible to those that share fewer, until there are enough candidates or enough work was done. */
+ * A query has a cursor in each tree of each run, where its labels would be. All cursors climb together: from rows
+ * that share as many labels as possible to those that share fewer, until there are enough candidates or enough work
+ * was done. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,8 +234,8 @@ static int by_level_and_id(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Moves the `wanted` first of the order to the front, in any order (Hoare's selection): of a crowd there may be thousands more
- * than are wanted. */
+/* Moves the `wanted` first of the order to the front, in any order (Hoare's selection): of a crowd there may be
+ * thousands more than are wanted. */
 static void select_first(struct found *items, size_t count, size_t wanted)
 {
     while (count > wanted && wanted > 0) {

@@ -1,7 +1,8 @@
 /* hash.c — families of hash functions.
  *
- * XXH3 comes from its header-only library, FarmHash through a C++ shim (hash_farm.cc); Jenkins's one-at-a-time is written
- * here, SipHash-1-3 among the kernels. Windows of text have a kernel for XXH3 and SipHash, and a plain loop for the others. */
+ * XXH3 comes from its header-only library, FarmHash through a C++ shim (hash_farm.cc); Jenkins's one-at-a-time is
+ * written here, SipHash-1-3 among the kernels. Windows of text have a kernel for XXH3 and SipHash, and a plain loop
+ * for the others. */
 #include <twinsift/hash.h>
 
 #include <stdlib.h>

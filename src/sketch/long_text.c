@@ -1,11 +1,11 @@
 /* long_text.c — signatures and sets of long texts, with little memory.
  *
- * A stream is one pass over a text: twin__normalise_piece() appends to scratch->text, twin__shingle_piece() takes what
- * it can, and what is left, at most a window or a word, stays in front of the next piece. A signature takes one pass
- * as a rule (minhash.h). A range of the set takes one pass that deals the hashes within it to buckets: a bucket that is
- * full is sorted and repeats dropped, and if it is still nearly full, the upper half of all is left to a later range. So
- * a text that repeats itself takes few passes, and one that does not about as many as its hashes are larger than the
- * room. */
+ * A stream is one pass over a text: twin__normalise_piece() appends to scratch->text, twin__shingle_piece() takes
+ * what it can, and what is left, at most a window or a word, stays in front of the next piece. A signature takes one
+ * pass as a rule (minhash.h). A range of the set takes one pass that deals the hashes within it to buckets: a bucket
+ * that is full is sorted and repeats dropped, and if it is still nearly full, the upper half of all is left to a
+ * later range. So a text that repeats itself takes few passes, and one that does not about as many as its hashes are
+ * larger than the room. */
 #include "sketch/long_text.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /* long_text.h — texts too long for their hashes to be held at once.
  *
- * A shingle at each character makes eight bytes of hashes per byte of text, and as many again to sort them. A long text
- * is instead normalised, shingled and signed piece by piece, and its set is taken in ranges of hashes, as many at a time
- * as there is room for, each with a pass over the text. Results are those of the short way. */
+ * A shingle at each character makes eight bytes of hashes per byte of text, and as many again to sort them. A long
+ * text is instead normalised, shingled and signed piece by piece, and its set is taken in ranges of hashes, as many
+ * at a time as there is room for, each with a pass over the text. Results are those of the short way. */
 #ifndef TWIN_SKETCH_LONG_TEXT_H
 #define TWIN_SKETCH_LONG_TEXT_H
 
@@ -36,17 +36,17 @@ struct twin__hash_range {
     size_t room;
 };
 
-/* Of the bytes of a text, what its hashes may take: with the text itself less than three times as many, when one text is in
- * memory and the hashes of one or of two are. */
+/* Of the bytes of a text, what its hashes may take: with the text itself less than three times as many, when one text
+ * is in memory and the hashes of one or of two are. */
 #define TWIN__ROOM_OF_ONE 1.7
 #define TWIN__ROOM_OF_TWO 0.85
 
-/* The first range of the set of a text of `length` bytes, whose hashes may take `share` times as many; there is room for
- * some hundred thousand in any case. It fills the room if all shingles differ. */
+/* The first range of the set of a text of `length` bytes, whose hashes may take `share` times as many; there is room
+ * for some hundred thousand in any case. It fills the room if all shingles differ. */
 struct twin__hash_range twin__hash_range_first(size_t length, double share);
 
-/* Replaces `out` by the part of the set that is in the range, without the mask. If there is no room for it, the range is
- * shortened. `out` must not be part of the scratch. */
+/* Replaces `out` by the part of the set that is in the range, without the mask. If there is no room for it, the range
+ * is shortened. `out` must not be part of the scratch. */
 twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *range, struct twin__long_text *text,
                                   const twin_signer *signer, twin_sign_scratch *scratch);
 

@@ -1,8 +1,8 @@
 /* minhash.c — MinHash signatures, fast and classic.
  *
- * Items are added in passes over the same items, so that they may come piece by piece: the first pass fills most slots of
- * the fast sketch, and further ones only those that are still empty. Kernels do the work; what is here says which slots
- * are open, and draws the functions of each slot from the seed. */
+ * Items are added in passes over the same items, so that they may come piece by piece: the first pass fills most
+ * slots of the fast sketch, and further ones only those that are still empty. Kernels do the work; what is here says
+ * which slots are open, and draws the functions of each slot from the seed. */
 #include <twinsift/minhash.h>
 
 #include <stdlib.h>

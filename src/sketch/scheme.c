@@ -8,6 +8,7 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "sketch/shingle.h"
 
 static const double DEFAULT_THRESHOLD = 0.8;
 
@@ -18,11 +19,6 @@ static const char *const measure_names[] = { [TWIN_JACCARD] = "jaccard", [TWIN_C
 static const char *const normal_names[] = {
     [TWIN_NORMAL_FOLD] = "fold", [TWIN_NORMAL_CHECK] = "check", [TWIN_NORMAL_BYTES] = "bytes"
 };
-static const char *const kind_names[] = { [TWIN_SHINGLE_CHAR] = "char",
-                                          [TWIN_SHINGLE_BYTE] = "byte",
-                                          [TWIN_SHINGLE_WORD] = "word",
-                                          [TWIN_SHINGLE_STOP] = "stop",
-                                          [TWIN_SHINGLE_AUTO] = "auto" };
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
@@ -54,11 +50,6 @@ twin_status twin_normal_from_name(twin_normal *out, const char *name)
         return TWIN_EINVAL;
     *out = (twin_normal)number;
     return TWIN_OK;
-}
-
-const char *twin_shingle_kind_name(twin_shingle_kind kind)
-{
-    return (unsigned)kind < LENGTH(kind_names) ? kind_names[kind] : "";
 }
 
 /* ---- defaults and completion ---- */
@@ -94,11 +85,9 @@ static twin_status check_values(const twin_scheme *scheme, twin_error *error)
         return twin__fail(error, TWIN_EINVAL, "unknown normalisation %d", (int)scheme->normal);
     if ((unsigned)scheme->measure >= LENGTH(measure_names))
         return twin__fail(error, TWIN_EINVAL, "unknown measure %d", (int)scheme->measure);
-    if ((unsigned)scheme->shingle.kind >= LENGTH(kind_names))
-        return twin__fail(error, TWIN_EINVAL, "unknown kind of shingle %d", (int)scheme->shingle.kind);
-    if (scheme->shingle.width > TWIN_SHINGLE_MAX_WIDTH)
-        return twin__fail(error, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
-                          (int)TWIN_SHINGLE_MAX_WIDTH, scheme->shingle.width);
+    twin_status status = twin__shingle_check(&scheme->shingle, error);
+    if (status != TWIN_OK)
+        return status;
     if (scheme->minhash.slots > TWIN_MINHASH_MAX_SLOTS)
         return twin__fail(error, TWIN_EINVAL, "a signature must have 1 to %d slots, not %zu",
                           (int)TWIN_MINHASH_MAX_SLOTS, scheme->minhash.slots);

@@ -202,7 +202,8 @@ static bool read_rows(twin_scheme *out, const char *value)
     return read_size(&out->plan.rows, value);
 }
 
-/* In the order in which they are written. Stop words are read separately, since they need memory that outlives the call. */
+/* In the order in which they are written. Stop words are read separately, since they need memory that outlives the
+ * call. */
 static const struct key {
     const char *name;
     twin_status (*write)(twin_buffer *out, const twin_scheme *scheme);

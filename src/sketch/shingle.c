@@ -2,8 +2,8 @@
  *
  * Windows of bytes, and of characters in ASCII text, have a fixed length and go through one kernel call. Windows of
  * characters in other texts are found by two pointers, `width` characters apart, or as far apart as the weights of
- * their scripts say. Words are found and hashed by a kernel, or by the marks of a kernel for white space where the hash is
- * not XXH3. A window of words is a polynomial in the hashes of its words, for which there is a kernel too. */
+ * their scripts say. Words are found and hashed by a kernel, or by the marks of a kernel for white space where the
+ * hash is not XXH3. A window of words is a polynomial in the hashes of its words, for which there is a kernel too. */
 #include <twinsift/shingle.h>
 
 #include <stdlib.h>
@@ -42,11 +42,12 @@ struct twin_shingler {
 
 static const struct {
     const char *name;
-    twin_shingle_kind kind;
+    size_t default_width;
 } kinds[] = {
-    { "char:", TWIN_SHINGLE_CHAR }, { "byte:", TWIN_SHINGLE_BYTE }, { "word:", TWIN_SHINGLE_WORD },
-    { "stop:", TWIN_SHINGLE_STOP }, { "auto:", TWIN_SHINGLE_AUTO },
+    [TWIN_SHINGLE_AUTO] = { "auto", 9 }, [TWIN_SHINGLE_CHAR] = { "char", 9 }, [TWIN_SHINGLE_BYTE] = { "byte", 4 },
+    [TWIN_SHINGLE_WORD] = { "word", 3 }, [TWIN_SHINGLE_STOP] = { "stop", 3 },
 };
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static twin_status fail_rule(const char *rule)
 {
@@ -54,14 +55,14 @@ static twin_status fail_rule(const char *rule)
                       rule, (int)TWIN_SHINGLE_MAX_WIDTH);
 }
 
+const char *twin_shingle_kind_name(twin_shingle_kind kind)
+{
+    return (unsigned)kind < KINDS ? kinds[kind].name : "";
+}
+
 size_t twin_shingle_default_width(twin_shingle_kind kind)
 {
-    static const size_t widths[] = { [TWIN_SHINGLE_CHAR] = 9,
-                                     [TWIN_SHINGLE_BYTE] = 4,
-                                     [TWIN_SHINGLE_WORD] = 3,
-                                     [TWIN_SHINGLE_STOP] = 3,
-                                     [TWIN_SHINGLE_AUTO] = 9 };
-    return (unsigned)kind < sizeof widths / sizeof widths[0] ? widths[kind] : 0;
+    return (unsigned)kind < KINDS ? kinds[kind].default_width : 0;
 }
 
 twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
@@ -70,17 +71,16 @@ twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
         return twin__fail_null(NULL, out ? "rule" : "out");
     if (strcmp(rule, "auto") == 0)
         rule = "auto:9";
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        size_t length = strlen(kinds[i].name);
-        if (strncmp(rule, kinds[i].name, length) != 0)
+    for (size_t i = 0; i < KINDS; i++) {
+        size_t length = strlen(kinds[i].name), width = 0;
+        if (strncmp(rule, kinds[i].name, length) != 0 || rule[length] != ':')
             continue;
-        size_t width = 0;
-        const char *digit = rule + length;
+        const char *digit = rule + length + 1;
         for (; *digit >= '0' && *digit <= '9' && width <= TWIN_SHINGLE_MAX_WIDTH; digit++)
             width = 10 * width + (size_t)(*digit - '0');
         if (*digit || width == 0 || width > TWIN_SHINGLE_MAX_WIDTH)
             return fail_rule(rule);
-        out->kind = kinds[i].kind;
+        out->kind = (twin_shingle_kind)i;
         out->width = width;
         return TWIN_OK;
     }
@@ -124,14 +124,14 @@ static void add_stops(twin_shingler *shingler, twin_shingle_options options)
             add_stop(shingler, options.stop_words[i].bytes, options.stop_words[i].length);
 }
 
-static twin_status check_options(const twin_shingle_options *options)
+twin_status twin__shingle_check(const twin_shingle_options *options, twin_error *error)
 {
-    if ((unsigned)options->kind > TWIN_SHINGLE_STOP)
-        return twin__fail(NULL, TWIN_EINVAL, "unknown kind of shingle %d", (int)options->kind);
+    if ((unsigned)options->kind >= KINDS)
+        return twin__fail(error, TWIN_EINVAL, "unknown kind of shingle %d", (int)options->kind);
     if (options->width > TWIN_SHINGLE_MAX_WIDTH)
-        return twin__fail(NULL, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
+        return twin__fail(error, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
                           (int)TWIN_SHINGLE_MAX_WIDTH, options->width);
-    return twin_hash_available(options->hash.family);
+    return TWIN_OK;
 }
 
 twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options)
@@ -139,7 +139,9 @@ twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options optio
     if (!out)
         return twin__fail_null(NULL, "out");
     *out = NULL;
-    twin_status status = check_options(&options);
+    twin_status status = twin__shingle_check(&options, NULL);
+    if (status == TWIN_OK)
+        status = twin_hash_available(options.hash.family);
     if (status != TWIN_OK)
         return status;
     if (options.width == 0)
@@ -203,7 +205,8 @@ static size_t ascii_run(const char *p, const char *end)
 }
 
 /* Most text that is not ASCII is so in a few places. If the window is ASCII, of `width` bytes, it and those after it
- * are added in one call as long as only ASCII follows. Returns by how many bytes to move on to a window not yet added. */
+ * are added in one call as long as only ASCII follows. Returns by how many bytes to move on to a window not yet
+ * added. */
 static size_t add_ascii_windows(twin_items *out, const twin_shingler *shingler, const char *first, const char *last,
                                 const char *end)
 {
@@ -296,8 +299,8 @@ static void hash_words(twin_items *out, const twin_shingler *shingler, twin_text
         out->items[out->count++] = word_hash(shingler, word, (size_t)(end - word));
 }
 
-/* Keeps those of the `count` windows that begin with a stop word; they replace the hashes of the words, in place. If there
- * is none, the words are left as they are. */
+/* Keeps those of the `count` windows that begin with a stop word; they replace the hashes of the words, in place. If
+ * there is none, the words are left as they are. */
 static size_t keep_stops(uint64_t *items, size_t count, const twin_shingler *shingler)
 {
     enum { BLOCK = 256 };

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <twinsift/shingle.h>
 
+/* TWIN_EINVAL and a sentence if there is no such kind, or if it cannot be so wide. */
+twin_status twin__shingle_check(const twin_shingle_options *options, twin_error *error);
+
 /* twin_shingle(), and whether the text is shorter than one shingle: it has no items or, unless it is empty, one. */
 twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text);
 
@@ -19,8 +22,8 @@ struct twin__shingling {
 };
 void twin__shingle_begin(struct twin__shingling *state);
 
-/* Replaces `out` by the hashes of the next shingles. `text` is the rest of the one before, whose first *used bytes are done
- * with, followed by a new piece; both end between characters. */
+/* Replaces `out` by the hashes of the next shingles. `text` is the rest of the one before, whose first *used bytes
+ * are done with, followed by a new piece; both end between characters. */
 twin_status twin__shingle_piece(twin_items *out, size_t *used, struct twin__shingling *state,
                                 const twin_shingler *shingler, twin_text text, bool is_last);
 

@@ -75,8 +75,8 @@ static void mark_joining(int32_t first, int32_t last)
         table[value] = JOINS;
 }
 
-/* The seconds of all compositions are the last parts of canonical decompositions, and the vowels and final consonants of
- * Hangul. */
+/* The seconds of all compositions are the last parts of canonical decompositions, and the vowels and final consonants
+ * of Hangul. */
 static void find_seconds(void)
 {
     for (int32_t value = 0; value < 2 * PLANE; value++) {
@@ -339,8 +339,8 @@ static twin_status fold_piece(struct folding *f)
     return write_points(f, points, (size_t)left);
 }
 
-/* Appends the folded text. `after_blank` is whether white space at its start is dropped, and becomes whether a blank was
- * written last, or would have been. */
+/* Appends the folded text. `after_blank` is whether white space at its start is dropped, and becomes whether a blank
+ * was written last, or would have been. */
 static twin_status fold_on(twin_buffer *out, uint64_t *bad, bool *after_blank, twin_text text)
 {
     const unsigned char *bytes = (const unsigned char *)text.bytes;
