@@ -145,7 +145,7 @@ static uint64_t sender_hash(const struct twin__model *model, const char *what, t
  * in the subject makes it no brief one. */
 static bool is_brief(const twin_message *message)
 {
-    enum { MOST_BYTES = 64 };
+    enum { MOST_BYTES = 48 };
     bool has_files = message->part_count > 1;
     for (size_t i = 0; i < message->part_count; i++)
         has_files |= message->parts[i].name.length > 0 || strncmp(message->parts[i].type.bytes, "text/", 5) != 0;

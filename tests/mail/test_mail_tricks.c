@@ -355,7 +355,7 @@ static void short_messages_among_much_spam(void **unused)
     static char short_one[1024];
     snprintf(short_one, sizeof short_one,
              "%sFrom: bob@home.example\nTo: you@example.net\nSubject: a subject\nMessage-ID: <y@x>\nMIME-Version: "
-             "1.0\nContent-Type: text/plain\n\n%.50s\n",
+             "1.0\nContent-Type: text/plain\n\n%.36s\n",
              mailer, pitch);
     twin_mail_verdict verdict = judge(read_text(short_one));
     assert_true(verdict.evidence[0].score > verdict.evidence[0].above); /* or this test shows nothing */
