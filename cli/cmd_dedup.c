@@ -15,6 +15,7 @@
 #include "support/paths.h"
 #include "support/progress.h"
 #include "support/search_options.h"
+#include "support/size.h"
 #include "support/usage.h"
 
 #include <stddef.h>
@@ -364,6 +365,16 @@ static bool open_input(struct run *run, twin_progress progress)
     return good;
 }
 
+/* Not all that is kept of documents is in files: whoever has set a limit is told if it was not enough. */
+static void remark_memory(const struct shared_options *shared)
+{
+    char used[SIZE_ROOM], limit[SIZE_ROOM];
+    uint64_t peak = peak_bytes();
+    if (shared->memory && peak > shared->memory)
+        warn("took %s of memory, more than --memory, %s: so many documents, or similar ones, need it",
+             write_decimal_size(used, (double)peak), write_decimal_size(limit, (double)shared->memory));
+}
+
 static bool dedup_and_write(struct run *run)
 {
     const struct shared_options *shared = &run->request->shared;
@@ -407,6 +418,8 @@ static int run_dedup(void *context)
         print_result(&run, print_stats);
     else if (show && !request->shared.quiet)
         print_result(&run, print_summary);
+    if (show && !request->shared.quiet)
+        remark_memory(&request->shared);
     uint64_t skipped = twin_collection_count(run.collection).problems;
     run_clear(&run);
     word_list_clear(&stop_words);

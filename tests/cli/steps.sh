@@ -102,6 +102,9 @@ run 0 dedup -q --memory 68M --temp temp "${shards[@]}" -o small.jsonl --groups s
 same whole.jsonl small.jsonl "$asked"
 same whole.groups small.groups "$asked"
 wrong '--memory' dedup --memory 1M "${shards[@]}" -o x
+seq 1000000 | sed 's/.*/{"id":&,"text":""}/' >empty.jsonl # numbers of documents are not in files
+run 0 dedup --memory 64M --temp temp --dry-run empty.jsonl
+grep -q 'of memory, more than --memory, 64.0 MB' err || fail "$asked: no word on memory: $(tail -n 2 err)"
 
 # A finished stage is used: without its input's text nothing could be signed again. One that is damaged is not.
 "$TWINSIFT" dedup -q --resume --temp temp corpus.jsonl -o /dev/full 2>err && fail "a full disk was not noticed"
