@@ -13,5 +13,5 @@ for preset in "$@"; do
     echo "== $preset"
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset"
-    "${steady[@]}" ctest --preset "$preset"
+    "${steady[@]}" ctest --preset "$preset" --parallel $(($(nproc) + 1)) # some sleep, or wait for the disk
 done
