@@ -140,7 +140,7 @@ if(TARGET program)
   file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/cli/*.sh)
   if(THREADS_ONLY)
     list(FILTER SCRIPTS EXCLUDE REGEX
-      "/(bad_input|bounds|completion|documents|mail|mail_program|main|manual|many_pairs|plan)\\.sh$")
+      "/(bad_input|bounds|completion|documents|mail|mail_delivery|mail_program|main|manual|many_pairs|plan)\\.sh$")
   endif()
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)

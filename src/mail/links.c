@@ -88,14 +88,13 @@ static size_t plain_address(char room[MAX_HOST], size_t length)
     return replace(room, (twin_text){ text, strlen(text) });
 }
 
-/* The host as programs that follow the link understand it: in lower case, with bytes instead of %xx. `room` has room for a
- * host. */
-static twin_text plain_host(char room[MAX_HOST], twin_text host)
+/* The host in lower case, with bytes instead of %xx if `decode`. */
+static size_t spell_out(char room[MAX_HOST], twin_text host, bool decode)
 {
     size_t length = 0;
     for (size_t i = 0; i < host.length; i++) {
         room[length] = twin__lower(host.bytes[i]);
-        int high = i + 2 < host.length ? twin__hex_digit(host.bytes[i + 1]) : -1;
+        int high = decode && i + 2 < host.length ? twin__hex_digit(host.bytes[i + 1]) : -1;
         int low = high >= 0 ? twin__hex_digit(host.bytes[i + 2]) : -1;
         if (room[length] == '%' && low >= 0 && high + low > 0) {
             room[length] = twin__lower((char)(16 * high + low));
@@ -103,6 +102,18 @@ static twin_text plain_host(char room[MAX_HOST], twin_text host)
         }
         length++;
     }
+    return length;
+}
+
+/* The host as programs that follow the link understand it. Nobody follows one whose bytes are no characters: it stays as it
+ * is written, and is empty if a character of it is cut. `room` has room for a host. */
+static twin_text plain_host(char room[MAX_HOST], twin_text host)
+{
+    size_t length = spell_out(room, host, true);
+    if (!g_utf8_validate(room, (gssize)length, NULL))
+        length = spell_out(room, host, false);
+    if (!g_utf8_validate(room, (gssize)length, NULL))
+        return (twin_text){ 0 };
     length = without_other_letters(room, length);
     return (twin_text){ room, plain_address(room, length) };
 }
@@ -115,6 +126,8 @@ twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
     if (host.length == 0 || host.length > MAX_HOST)
         return TWIN_OK;
     host = plain_host(lower, host);
+    if (host.length == 0)
+        return TWIN_OK;
     twin_status status = grow_table(reader);
     if (status != TWIN_OK)
         return status;

@@ -473,6 +473,7 @@ static void hosts_cannot_hide_in_spellings(void **state_unused)
         { "http://evil\u3002example/", "evil.example" },
         { "http://\uff11\uff19\uff12.0.2.9/", "192.0.2.9" },
         { "http://e%D1%85ample.com/", "xn--eample-bsf.com" },
+        { "http://EVIL.%ec.example/", "evil.%ec.example" }, /* no character: nothing is decoded */
         { "ftp://evil.example/", "evil.example" },
         { "mailto:a@evil.example?subject=b@good.example", "evil.example" },
     };
@@ -484,6 +485,10 @@ static void hosts_cannot_hide_in_spellings(void **state_unused)
             fail_msg("%s: %zu hosts", cases[i][0], message->link_count);
         assert_text(message->links[0].host, cases[i][1]);
     }
+    static char cut[2100] = "http://";
+    memset(cut + 7, 'u', 1998);
+    strcpy(cut + 7 + 1998, "@\u00fc.example/"); /* what is looked at ends within a character */
+    assert_int_equal(read_text(cut)->link_count, 0);
     static const char *const none[] = {
         "x/y", "#a", "javascript:a//b.example", "data:text/html,//b.example", "http:", "//", "cid:a@b"
     };
