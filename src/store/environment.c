@@ -161,7 +161,7 @@ twin_status twin__store_hold_file(int *out, const char *path, int lock, twin_err
 {
     for (;;) {
         struct stat held, named;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* or a pipe would have us wait for a writer */
         *out = fd;
         if (fd < 0)
             return twin__fail(error, TWIN_EIO, "%s: could not be opened: %m", path);
@@ -230,15 +230,6 @@ int twin__environment_open_tables(struct twin__environment *e, MDB_txn *txn, uns
             code = MDB_INCOMPATIBLE;
     }
     return code;
-}
-
-/* A writer of another process may be writing the meta pages; what seems damaged then is looked at again. */
-static twin_status check_head(const struct twin__environment *e, twin_error *error)
-{
-    twin_status status = TWIN_EFORMAT;
-    for (int attempt = 0; attempt < 5 && status == TWIN_EFORMAT; attempt++)
-        status = twin__store_check_head(e->fd, e->path, e->schema, error);
-    return status;
 }
 
 /* Who writes holds a shared lock on a byte far behind the end of the file, and who compacts an exclusive one; they go
@@ -331,7 +322,7 @@ static twin_status open_new(struct twin__environment **out, int fd, const char *
     e->compacts = access == TWIN__STORE_COMPACT;
     e->file = identity_of(fd);
     e->map_bytes = map_for(fd, 4, TWIN__STORE_MAP_BYTES);
-    twin_status status = check_head(e, error);
+    twin_status status = twin__store_check_head(e->fd, e->path, e->schema, error);
     if (status == TWIN_OK)
         status = open_checked(e, access != TWIN__STORE_READ, error);
     if (status != TWIN_OK) {

@@ -88,7 +88,9 @@ static void leave_snapshot(struct twin__environment *e, struct twin__snapshot *s
         twin__snapshot_free(snapshot);
 }
 
-/* LMDB does not say where its map is. It does say where a record of the main tree is, whose page is known. */
+/* LMDB does not say where its map is. It does say where a record of the main tree is, on a page that has its number in
+ * front. NULL when that is not the root of the snapshot: LMDB looks at the number of the last transaction first and at
+ * its meta page after that, and two transactions in between make it read a newer state under the old number. */
 static const unsigned char *find_map(MDB_txn *txn, const struct twin__snapshot *snapshot)
 {
     const struct twin__page_file *file = &snapshot->file;
@@ -97,10 +99,11 @@ static const unsigned char *find_map(MDB_txn *txn, const struct twin__snapshot *
     MDB_dbi main;
     if (mdb_dbi_open(txn, NULL, 0, &main) != MDB_SUCCESS || mdb_get(txn, main, &key, &value) != MDB_SUCCESS)
         return NULL;
-    const unsigned char *at = value.mv_data;
-    return at - (uintptr_t)at % file->page_bytes - file->main.root * file->page_bytes;
+    const unsigned char *at = value.mv_data, *page = at - (uintptr_t)at % file->page_bytes;
+    return twin__get8(page) == file->main.root ? page - file->main.root * file->page_bytes : NULL;
 }
 
+/* TWIN_EBUSY, without a sentence, when the state was overwritten before it was held fast. */
 static twin_status begin_read(struct twin__environment_reading *out, bool *resized, struct twin__environment *e,
                               twin_error *error)
 {
@@ -109,13 +112,17 @@ static twin_status begin_read(struct twin__environment_reading *out, bool *resiz
     if (code != MDB_SUCCESS)
         return twin__store_fail_code(error, e->path, e->schema, code);
     twin_status status = find_snapshot(&out->map.snapshot, e, mdb_txn_id(out->txn), error);
-    if (status != TWIN_OK) {
-        mdb_txn_abort(out->txn);
-        return status;
+    if (status == TWIN_OK) {
+        out->map.pages = find_map(out->txn, out->map.snapshot);
+        if (out->map.pages) {
+            e->readers++;
+            return TWIN_OK;
+        }
+        leave_snapshot(e, out->map.snapshot);
+        status = TWIN_EBUSY;
     }
-    out->map.pages = find_map(out->txn, out->map.snapshot);
-    e->readers++;
-    return TWIN_OK;
+    mdb_txn_abort(out->txn);
+    return status;
 }
 
 twin_status twin__environment_begin_read(struct twin__environment_reading *out, bool *resized,

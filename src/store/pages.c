@@ -70,7 +70,7 @@ static bool read_meta(struct meta *out, struct twin__page_file *file, uint64_t o
 
 /* Transactions write the two meta pages in turn, the even ones the first; so their numbers differ by one, except in
  * a file that was only just made or copied. */
-static bool read_metas(struct meta metas[2], struct twin__page_file *file)
+static bool read_once(struct meta metas[2], struct twin__page_file *file)
 {
     if (!read_meta(&metas[0], file, 0) || !read_meta(&metas[1], file, metas[0].page_bytes))
         return false;
@@ -81,6 +81,21 @@ static bool read_metas(struct meta metas[2], struct twin__page_file *file)
     bool in_turn = even % 2 == 0 && odd % 2 == 1 && (even == odd + 1 || odd == even + 1);
     return fresh || copied || in_turn ||
            twin__page_wrong(file, "is damaged: its first pages disagree about the last transaction");
+}
+
+/* A writer may be at work on one of them, or write each of them between our two readings. What seems damaged then, or
+ * is something else the next time, is read again. */
+static bool read_metas(struct meta metas[2], struct twin__page_file *file)
+{
+    enum { MOST_READINGS = 20 };
+    struct meta again[2] = { 0 };
+    bool good = false, steady = false;
+    for (int i = 0; i < MOST_READINGS && !steady; i++) {
+        file->wrong[0] = '\0';
+        good = read_once(metas, file);
+        steady = good && read_once(again, file) && memcmp(again, metas, sizeof again) == 0;
+    }
+    return good;
 }
 
 /* The meta page that LMDB takes for a transaction; NULL: it was overwritten. */
@@ -97,10 +112,8 @@ static twin_status open_file(struct twin__page_file *out, int fd, const char *pa
 {
     struct stat found;
     *out = (struct twin__page_file){ .fd = fd, .schema = schema };
-    if (fstat(fd, &found) != 0) {
-        twin__fail(error, TWIN_EIO, "%s: could not be read: %m", path);
-        return TWIN_EIO;
-    }
+    if (fstat(fd, &found) != 0)
+        return twin__fail(error, TWIN_EIO, "%s: could not be read: %m", path);
     out->size = (uint64_t)found.st_size;
     return TWIN_OK;
 }

@@ -4,17 +4,18 @@
 
 #include "store/store.h"
 
-/* The two meta pages: all that LMDB reads before the first transaction. TWIN_OK, or TWIN_EFORMAT with a sentence; also
- * when another process is just writing one of them. */
+/* The two meta pages: all that LMDB reads before the first transaction. TWIN_OK, or TWIN_EFORMAT with a sentence. Another
+ * process may be writing them. */
 twin_status twin__store_check_head(int fd, const char *path, const struct twin__store_schema *schema,
                                    twin_error *error);
 
-struct twin__pages_state {
-    uint64_t
-        number; /* of the transaction that left it; TWIN__STORE_NEWEST: the last one, of a file that nobody writes */
-    bool to_write; /* also what LMDB needs to change it: heads of long values */
-};
+/* In place of the number of a transaction: the last one, of a file that nobody writes. */
 #define TWIN__STORE_NEWEST UINT64_MAX
+
+struct twin__pages_state {
+    uint64_t number; /* of the transaction that left it */
+    bool to_write;   /* also what LMDB needs to change it: heads of long values */
+};
 
 struct twin__page_file;
 

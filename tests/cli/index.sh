@@ -254,6 +254,7 @@ head -c 100000 sets.twin >cut.twin
 wrong 'cut.twin: was cut short' check cut.twin
 cp corpus.jsonl text-file.twin
 wrong 'is not an index' add text-file.twin one.jsonl
+wrong 'pipe: is not a file' info pipe
 
 # ---- a full disk, and a key
 
