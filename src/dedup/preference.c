@@ -147,11 +147,13 @@ static twin_status sort_by_keys(uint32_t *documents, size_t count, struct keys *
     if (status != TWIN_OK)
         return status;
     qsort(keys->items, count, sizeof *keys->items, by_key);
+    size_t without_field = 0;
     for (size_t i = 0; i < count; i++) {
         documents[i] = keys->items[i].document;
-        if (keys->preference.field && !keys->items[i].field.bytes)
-            ++*keys->preference.without_field;
+        without_field += keys->preference.field && !keys->items[i].field.bytes;
     }
+    if (keys->preference.without_field)
+        *keys->preference.without_field = without_field;
     return TWIN_OK;
 }
 

@@ -8,7 +8,7 @@ struct twin__preference {
     twin_preference rule;
     const char *field;      /* of MOST and LEAST */
     twin_progress progress; /* receives "ordering", if documents are read */
-    size_t *without_field;  /* receives how many documents do not have the field */
+    size_t *without_field;  /* unless NULL, receives how many documents do not have the field */
 };
 
 /* Sorts the documents listed, the most preferred first. Each is read again, unless its place in the input decides. */

@@ -375,6 +375,27 @@ static void bad_arguments_are_named(void **state)
     assert_int_equal(twin_dedup_groups(NULL, NULL), 0);
 }
 
+/* Of documents without the field of the rule, the digest decides which should have gone. */
+static void an_audit_does_without_the_field(void **state)
+{
+    (void)state;
+    uint64_t seed = 8;
+    struct world world;
+    twin_dedup_options options = thorough(TWIN_PREFER_MOST, (twin_exec){ 0 });
+    twin_dedup_audit audit;
+    options.field = "nobody has this";
+    options.search.bands.plan = (twin_plan){ .bands = 1, .rows = 12 };
+    draw_lookalikes(&world.truth, DOCUMENTS, &seed);
+    world_read(&world, (twin_exec){ 0 }, &seed);
+    twin_dedup *dedup = find(world.collection, options);
+    assert_int_equal(twin_dedup_audit_run(&audit, dedup, world.collection, options,
+                                          (twin_audit_options){ .documents = SIZE_MAX }, NULL),
+                     TWIN_OK);
+    assert_true(audit.missed > 5);
+    twin_dedup_free(dedup);
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_chain_loses_only_what_is_similar_to_one_that_stays),
         cmocka_unit_test(excluded_documents_decide_nothing),
         cmocka_unit_test(an_audit_counts_what_was_missed),
+        cmocka_unit_test(an_audit_does_without_the_field),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
