@@ -420,7 +420,7 @@ static int run_dedup(void *context)
         print_result(&run, print_summary);
     if (show && !request->shared.quiet)
         remark_memory(&request->shared);
-    uint64_t skipped = twin_collection_count(run.collection).problems;
+    uint64_t skipped = twin_collection_count(run.collection).problems + twin_collection_count(run.other).problems;
     run_clear(&run);
     word_list_clear(&stop_words);
     return skipped_status(&request->shared, skipped, done ? EXIT_DONE : EXIT_ERROR);

@@ -377,7 +377,7 @@ static int run_pairs(void *context)
                 results_open(&request->shared) && find_and_print(&run);
     if (done)
         print_reports(&run);
-    uint64_t skipped = twin_collection_count(run.collection).problems;
+    uint64_t skipped = twin_collection_count(run.collection).problems + twin_collection_count(run.other).problems;
     run_clear(&run);
     word_list_clear(&stop_words);
     return skipped_status(&request->shared, skipped, done ? EXIT_DONE : EXIT_ERROR);

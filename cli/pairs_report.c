@@ -59,6 +59,7 @@ static twin_collection_counts count_read(const struct pairs_run *run)
     counts.too_short += other.too_short;
     counts.copies += other.copies;
     counts.problems += other.problems;
+    counts.ill_formed += other.ill_formed;
     return counts;
 }
 

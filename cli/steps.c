@@ -35,6 +35,8 @@ static void fail_in(const char *name, twin_status status, const twin_error *erro
 
 /* ---- the note of a file of signatures: KEY=VALUE, each ended by a zero ---- */
 
+static const char *const MAX_UNPACKED = "max-unpacked";
+
 static bool add_item(twin_buffer *out, const char *key, const char *value)
 {
     return twin_buffer_append(out, key, strlen(key)) == TWIN_OK && twin_buffer_append(out, "=", 1) == TWIN_OK &&
@@ -58,6 +60,8 @@ bool steps_note(twin_buffer *out, const struct shared_options *shared)
                 add_item(out, "text-field", options->text_field ? options->text_field : "");
     for (size_t i = 0; i < shared->base.count && good; i++)
         good = add_item(out, "input", shared->base.arguments[i]);
+    if (good && options->max_unpacked_bytes)
+        good = add_number(out, MAX_UNPACKED, options->max_unpacked_bytes);
     return good;
 }
 
@@ -105,20 +109,31 @@ static bool add_name(struct inputs_noted *inputs, const char *name)
     return true;
 }
 
-/* Settings come before inputs, and are the same in all notes. */
+/* Of several limits the greatest: what one shard was allowed does not harm the others. */
+static void allow_unpacked(twin_input_options *options, const char *limit)
+{
+    uint64_t bytes = strtoull(limit, NULL, 10);
+    if (bytes > options->max_unpacked_bytes)
+        options->max_unpacked_bytes = bytes;
+}
+
+/* Settings come first, and are the same in all notes; then inputs; then a limit, if one was given. */
 static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, const char *file)
 {
-    const char *item = note->bytes, *end = note->bytes + note->length, *name = NULL;
-    bool good = note->length > 0 && end[-1] == 0;
+    const char *item = note->bytes, *end = note->bytes + note->length;
+    bool good = note->length > 0 && end[-1] == 0, is_named = false;
     size_t settings = 0;
     for (; good && item < end; item += strlen(item) + 1) {
-        name = value_of(item, "input");
+        const char *name = value_of(item, "input"), *limit = value_of(item, MAX_UNPACKED);
+        is_named |= name != NULL;
         if (name)
             good = add_name(inputs, name);
+        else if (limit)
+            allow_unpacked(&inputs->options, limit);
         else
             settings = (size_t)(item - note->bytes) + strlen(item) + 1;
     }
-    if (!good || !name)
+    if (!good || !is_named)
         return refuse("%s: was not written by twinsift sign", file);
     if (!inputs->settings.bytes) {
         inputs->settings = (twin_text){ note->bytes, settings };

@@ -419,6 +419,11 @@ check_skipped()
         [ $? -eq 2 ] || fail "$options --fail-on-skipped" "an error is not status 2"
     done
     expect "--fail-on-skipped" 3 "$pair" "one-bad.jsonl:3:1: expected an object" "$TWINSIFT" pairs --fail-on-skipped one-bad.jsonl
+    head -n 1 good.jsonl >first.jsonl
+    for command in pairs "dedup --quiet"; do
+        timeout 60 $TWINSIFT $command first.jsonl --against one-bad.jsonl --fail-on-skipped >out 2>err
+        [ $? -eq 3 ] || fail "$command --against --fail-on-skipped" "not status 3"
+    done
     expect "ids that are not there" 1 "" "5 more are not in the index" "$TWINSIFT" index remove skipped.twin x{1..25}
 }
 

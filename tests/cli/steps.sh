@@ -22,6 +22,8 @@ run 0 dedup -q "${shards[@]}" -o whole.jsonl --groups whole.groups
 for shard in "${shards[@]}"; do
     run 0 sign "$shard" -o "${shard%%.*}.sig"
 done
+run 0 sign part-b.jsonl.gz --max-unpacked-bytes 2G -o part-b.sig
+grep -qa 'max-unpacked=2000000000' part-b.sig || fail "$asked: the steps after it do not know of the limit"
 for part in 1 2; do
     run 0 band part-?.sig --part $part/2 -o $part.cand
 done
