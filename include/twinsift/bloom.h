@@ -159,7 +159,7 @@ TWIN_API twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bl
 TWIN_API twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, twin_error *error);
 
 /* Writes a filter to a file, all or nothing, and to the disk. An existing file is replaced if `replace` is true and it
- * is a filter, or empty; otherwise it is TWIN_EINVAL. */
+ * is a filter, or a regular file that is empty; otherwise it is TWIN_EINVAL. */
 TWIN_API twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool replace, twin_error *error);
 
 /* Replaces the file that was opened for writing by the filter as it is now. */

@@ -29,7 +29,8 @@ twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
     uint64_t bytes = twin_bloom_bytes(shape);
     *out = NULL;
     if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "a filter of %llu bytes is too large for this machine",
+                          (unsigned long long)bytes);
     twin_bloom *bloom = calloc(1, sizeof *bloom);
     if (!bloom)
         return TWIN_ENOMEM;
@@ -78,6 +79,8 @@ twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
 
 twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom)
 {
+    if (out)
+        *out = NULL;
     if (!out || !bloom)
         return twin__fail_null(NULL, out ? "bloom" : "out");
     twin_status status = twin__bloom_make(out, bloom->shape);

@@ -292,7 +292,10 @@ twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool repl
 
     twin_status status = open_locked(&lock, target, path, error);
     struct stat old;
-    if (status == TWIN_OK && fstat(lock, &old) == 0 && old.st_size > 0 && !twin__bloom_is_filter(lock))
+    if (status == TWIN_OK && fstat(lock, &old) != 0)
+        status = fail_system(error, path, "opened");
+    bool is_empty = status == TWIN_OK && S_ISREG(old.st_mode) && old.st_size == 0;
+    if (status == TWIN_OK && !is_empty && !twin__bloom_is_filter(lock))
         status = twin__fail(error, TWIN_EINVAL,
                             "%s: is not a filter, so it is not replaced; remove it or choose another name", path);
     if (status == TWIN_OK)

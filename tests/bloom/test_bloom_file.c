@@ -221,6 +221,18 @@ static void an_existing_file_is_replaced_only_on_request(void **state_unused)
     assert_int_equal(twin_bloom_save(bloom, path_of("other"), true, &error), TWIN_OK);
     must_open("other");
 
+    store(path_of("empty"), "", 0);
+    assert_int_equal(twin_bloom_save(bloom, path_of("empty"), true, &error), TWIN_OK);
+    must_open("empty");
+    struct stat about;
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0); /* has no bytes, as a device has none */
+    assert_int_equal(twin_bloom_save(bloom, path_of("pipe"), true, &error), TWIN_EINVAL);
+    assert_non_null(strstr(error.message, "is not a filter"));
+    assert_int_equal(stat(path_of("pipe"), &about), 0);
+    assert_true(S_ISFIFO(about.st_mode));
+    unlink(path_of("pipe"));
+    unlink(path_of("empty"));
+
     assert_int_equal(twin_bloom_save(bloom, "/nowhere/at/all", false, &error), TWIN_EIO);
     assert_int_equal(error.status, TWIN_EIO);
     assert_non_null(strstr(error.message, "/nowhere/at/all"));
