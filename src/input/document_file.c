@@ -104,17 +104,26 @@ static twin_status take_text(struct twin__record *out, const struct twin__source
     return TWIN_OK;
 }
 
+static bool has_bytes(const struct twin__record *record, twin_status status)
+{
+    return status == TWIN_OK && record->what == TWIN__RECORD_DOCUMENT;
+}
+
 twin_status twin__document_from_file(struct twin__record *out, const struct twin__source *source,
                                      twin_read_buffers *buffers, int fd, twin_error *error)
 {
     out->what = TWIN__RECORD_DOCUMENT;
     twin_status status = read_bytes(out, source, buffers, fd, error);
-    if (status != TWIN_OK || out->what == TWIN__RECORD_PROBLEM)
-        return status;
     const unsigned char *bytes = (const unsigned char *)buffers->block.bytes;
-    if (twin__packing_of(bytes, buffers->block.length) != PACKED_NOT)
+    if (has_bytes(out, status) && twin__packing_of(bytes, buffers->block.length) != PACKED_NOT)
         status = unpack(out, source, buffers, fd, error);
-    if (status != TWIN_OK || out->what == TWIN__RECORD_PROBLEM)
-        return status;
-    return take_text(out, source, buffers, error);
+    return has_bytes(out, status) ? take_text(out, source, buffers, error) : status;
+}
+
+twin_status twin__document_from_unpacked(struct twin__record *out, const struct twin__source *source,
+                                         twin_read_buffers *buffers, int fd, twin_error *error)
+{
+    out->what = TWIN__RECORD_DOCUMENT;
+    twin_status status = read_bytes(out, source, buffers, fd, error);
+    return has_bytes(out, status) ? take_text(out, source, buffers, error) : status;
 }

@@ -11,4 +11,8 @@
 twin_status twin__document_from_file(struct twin__record *out, const struct twin__source *source,
                                      twin_read_buffers *buffers, int fd, twin_error *error);
 
+/* The same for a file that was unpacked already; `fd` may be anywhere. */
+twin_status twin__document_from_unpacked(struct twin__record *out, const struct twin__source *source,
+                                         twin_read_buffers *buffers, int fd, twin_error *error);
+
 #endif

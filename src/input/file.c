@@ -17,7 +17,7 @@
 
 struct file {
     struct twin__source source;
-    char *path; /* NULL: `fd` is the file */
+    char *path; /* NULL: `fd` is a copy of the file, unpacked */
     int fd;
 };
 
@@ -135,7 +135,8 @@ static twin_status look_at(struct twin__record *out, const struct twin__source *
         twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be opened: %m");
         return TWIN_OK;
     }
-    twin_status status = twin__document_from_file(out, source, buffers, fd, error);
+    twin_status status =
+        (file->path ? twin__document_from_file : twin__document_from_unpacked)(out, source, buffers, fd, error);
     if (file->path)
         close(fd);
     out->document.id = (twin_text){ source->name, strlen(source->name) };

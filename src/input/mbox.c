@@ -111,18 +111,22 @@ static int64_t content_length(size_t *body, twin_text message)
     return -1;
 }
 
-/* Skips line ends; true if the file ends there or a message begins. */
-static twin_status ends_at(bool *out, uint64_t *next, struct window *window, uint64_t offset)
+/* Skips line ends; true if the file ends there or a message begins. Reads only what it needs: if the window moved there
+ * and back, false lengths of many short messages would make that a megabyte for each. */
+static twin_status ends_at(bool *out, uint64_t *next, const struct window *window, uint64_t offset)
 {
-    twin_text text;
+    enum { LINE_ENDS = 4 };
+    char bytes[FROM_BYTES + LINE_ENDS];
     *out = false;
     if (offset > window->end)
         return TWIN_OK;
-    twin_status status = look(&text, window, offset, FROM_BYTES + 4);
-    if (status != TWIN_OK)
-        return status;
+    uint64_t left = window->end - offset;
+    ssize_t got = twin__read_at(window->fd, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes, offset);
+    if (got < 0)
+        return TWIN_EIO;
+    twin_text text = { bytes, (size_t)got };
     size_t blank = 0;
-    while (blank < 4 && blank < text.length && (text.bytes[blank] == '\n' || text.bytes[blank] == '\r'))
+    while (blank < LINE_ENDS && blank < text.length && (text.bytes[blank] == '\n' || text.bytes[blank] == '\r'))
         blank++;
     *next = offset + blank;
     *out = *next >= window->end || is_from_line((twin_text){ text.bytes + blank, text.length - blank });

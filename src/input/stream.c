@@ -72,7 +72,8 @@ twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *c
     bool is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
     struct unpack_options how = { .name = stream.name,
                                   .total = is_regular ? (uint64_t)about.st_size : 0,
-                                  .progress = progress };
+                                  .progress = progress,
+                                  .most = UINT64_MAX }; /* nothing is stored */
     twin_status status = twin__unpack_to_sink((struct unpack_sink){ put, &stream }, fd, how, error);
     if (status == TWIN_OK && !stream.began)
         status = begin(&stream);

@@ -25,8 +25,7 @@ struct table {
     struct twin__source source;
     struct twin__file_bytes bytes;
     char separator;
-    char *header; /* without its line end; NULL: none */
-    size_t header_length;
+    twin_buffer header; /* without its line end; NULL: none */
     size_t columns;
     size_t column_of[TWIN__MAX_FIELDS]; /* by field; NO_COLUMN: none */
 
@@ -132,9 +131,7 @@ static twin_status read_header(struct table *table, const struct twin__opening *
     table->begin = behind < bytes->end ? behind : bytes->end;
     twin_text header = { block.bytes, (size_t)(without_return(block.bytes, end) - block.bytes) };
     status = find_columns(table, opening->name, header, opening->settings, error);
-    table->header = status == TWIN_OK ? strndup(header.bytes, header.length) : NULL;
-    table->header_length = header.length;
-    if (status == TWIN_OK && !table->header)
+    if (status == TWIN_OK && twin_buffer_append(&table->header, header.bytes, header.length) != TWIN_OK)
         status = twin__fail_memory(error);
     table->starts[0].lines = count_lines(block.bytes, end + 1);
 done:
@@ -226,7 +223,7 @@ static void close_table(struct twin__source *source)
     struct table *table = (struct table *)source;
     twin__file_bytes_close(&table->bytes);
     free(table->starts);
-    free(table->header);
+    twin_buffer_clear(&table->header);
     free(table);
 }
 
@@ -275,7 +272,7 @@ static twin_status take_id(twin_document *out, const struct csv_column *column, 
 
 static enum twin__heading_kind heading_of(const struct table *table, twin_text record)
 {
-    const struct twin__heading heading = { { table->header, table->header_length },
+    const struct twin__heading heading = { { table->header.bytes, table->header.length },
                                            table->separator,
                                            &table->source.settings->fields };
     return twin__heading_of(&heading, record);
@@ -451,12 +448,9 @@ static twin_status field(twin_text *out, const struct twin__source *source, twin
 {
     const struct table *table = table_of(source);
     const char *p = record.bytes, *record_end = record.bytes + record.length;
-    room->block.length = 0;
+    const char *h = table->header.bytes, *end = h ? h + table->header.length : NULL;
+    twin_status status = TWIN_OK;
     *out = (twin_text){ 0 };
-    twin_status status = read_bytes(&room->block, source, 0, table->begin, error);
-    const char *h = room->block.bytes, *end = h ? h + room->block.length : NULL;
-    while (end > h && (end[-1] == '\n' || end[-1] == '\r'))
-        end--;
     while (h && p && status == TWIN_OK && !out->bytes) {
         struct csv_column title = twin__csv_next(&h, end, table->separator);
         struct csv_column value = twin__csv_next(&p, record_end, table->separator);

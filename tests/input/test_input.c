@@ -754,6 +754,29 @@ static void pipes_and_standard_input_are_read_like_files(void **unused)
     assert_int_equal(twin_input_open(&input, twice, 2, documents, NULL), TWIN_EINVAL);
 }
 
+/* As a file that was named itself: what is packed twice is unpacked once. */
+static void a_document_from_a_pipe_is_unpacked_once(void **unused)
+{
+    (void)unused;
+    static const char text[] = "a document of some words";
+    unsigned char packed[256], twice[256];
+    char path[32];
+    size_t length = gzip(packed, sizeof packed, text, sizeof text - 1);
+    size_t twice_length = gzip(twice, sizeof twice, packed, length);
+    for (int times = 1; times <= 2; times++) {
+        int fd = times == 1 ? pipe_of(packed, length) : pipe_of(twice, twice_length);
+        snprintf(path, sizeof path, "/dev/fd/%d", fd);
+        twin_input *input = open_one(path, (twin_input_options){ .as = TWIN_INPUT_AS_FILES });
+        struct log log = read_all(input);
+        assert_int_equal(log.count, 1);
+        assert_int_equal(log.seen[0].text_length, times == 1 ? sizeof text - 1 : length);
+        assert_memory_equal(log.seen[0].text, times == 1 ? text : (const char *)packed, log.seen[0].text_length);
+        clear_log(&log);
+        twin_input_free(input);
+        close(fd);
+    }
+}
+
 /* `(read line; twinsift pairs -) < file`: what was read before is not read again. */
 static void standard_input_begins_where_it_stands(void **unused)
 {
@@ -966,6 +989,7 @@ int main(void)
         IN_A_FOLDER(unpacking_tells_how_far_it_is),
         IN_A_FOLDER(trouble_with_the_temporary_folder_names_it),
         IN_A_FOLDER(pipes_and_standard_input_are_read_like_files),
+        IN_A_FOLDER(a_document_from_a_pipe_is_unpacked_once),
         IN_A_FOLDER(standard_input_begins_where_it_stands),
         IN_A_FOLDER(what_is_no_input_is_refused_with_advice),
         IN_A_FOLDER(threads_read_what_one_reads),

@@ -1,5 +1,6 @@
 /* test_mailbox.c — messages from files, mbox files, Maildirs and folders. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,6 +143,36 @@ static void a_long_mbox_is_divided_as_a_short_one(void **state_unused)
     free(text);
 }
 
+/* Bytes that this process has read so far; 0 where the system does not say. */
+static uint64_t bytes_read(void)
+{
+    uint64_t bytes = 0;
+    FILE *file = fopen("/proc/self/io", "r");
+    if (file && fscanf(file, "rchar: %" SCNu64, &bytes) != 1)
+        bytes = 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* Lengths that lead far beyond the window, into the middle of a message. To look there takes a few hundred bytes. */
+static void false_lengths_take_no_longer(void **state_unused)
+{
+    (void)state_unused;
+    enum { MESSAGES = 20000, LENGTH = 1500000, MOST = 64 << 20 };
+    char *text = malloc(4 << 20), *at = text;
+    assert_non_null(text);
+    for (int i = 0; i < MESSAGES; i++)
+        at += sprintf(at, FROM "Content-Length: %d\nA: %05d\n\nFrom nobody at all\n\n", LENGTH, i);
+    write_file(path_of("box"), text, (size_t)(at - text));
+    free(text);
+    uint64_t before = bytes_read();
+    twin_input *input = open_one(path_of("box"), (twin_input_options){ .format = TWIN_INPUT_MAIL, .chunk_bytes = 1 });
+    assert_true(bytes_read() - before < MOST);
+    assert_int_equal(twin_input_chunks(input), MESSAGES);
+    twin_input_free(input);
+}
+
 static void a_maildir_has_its_messages(void **state_unused)
 {
     (void)state_unused;
@@ -251,6 +282,7 @@ int main(void)
         TEST(a_right_content_length_is_believed),
         TEST(returns_are_kept),
         TEST(a_long_mbox_is_divided_as_a_short_one),
+        TEST(false_lengths_take_no_longer),
         TEST(a_maildir_has_its_messages),
         TEST(a_folder_may_mix_files_and_boxes),
         TEST(a_pipe_is_read),

@@ -12,8 +12,10 @@
 #include <twinsift/input.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "input_log.h"
+#include "scale.h"
 
 struct taken {
     twin_buffer bytes;
@@ -120,6 +122,36 @@ static void a_pipe_may_give_its_bytes_one_by_one(void **unused)
     close(ends[0]);
 }
 
+static bool count_bytes(void *context, const char *bytes, size_t length)
+{
+    (void)bytes;
+    *(uint64_t *)context += length;
+    return true;
+}
+
+/* What would be a bomb, were it stored: as many equal frames as make more than 1 GiB. */
+static void what_is_not_stored_may_have_any_length(void **unused)
+{
+    (void)unused;
+    enum { MEBIBYTE = 1 << 20, FRAMES = QUICK ? 10 : 1100 };
+    char *lines = malloc(MEBIBYTE), room[4096];
+    assert_non_null(lines);
+    memset(lines, '\n', MEBIBYTE);
+    size_t length = ZSTD_compress(room, sizeof room, lines, MEBIBYTE, 1);
+    assert_false(ZSTD_isError(length));
+    free(lines);
+    FILE *file = fopen(path_of("long.zst"), "wb");
+    assert_non_null(file);
+    for (int i = 0; i < FRAMES; i++)
+        assert_int_equal(fwrite(room, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    uint64_t bytes = 0;
+    twin_error error = { 0 };
+    if (twin_input_stream(path_of("long.zst"), count_bytes, &bytes, (twin_progress){ 0 }, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(bytes, (uint64_t)FRAMES * MEBIBYTE);
+}
+
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
 
 int main(void)
@@ -128,6 +160,7 @@ int main(void)
         IN_A_FOLDER(files_are_streamed_unpacked_and_without_a_mark),
         IN_A_FOLDER(a_taker_may_stop),
         IN_A_FOLDER(a_pipe_may_give_its_bytes_one_by_one),
+        IN_A_FOLDER(what_is_not_stored_may_have_any_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

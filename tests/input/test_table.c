@@ -75,6 +75,49 @@ static void the_header_can_be_had(void **unused)
     twin_buffer_clear(&header);
 }
 
+/* Asks for a column of the first record. */
+static void expect_field(const char *path, const char *name, const char *expected)
+{
+    twin_read_buffers buffers = { 0 }, room = { 0 };
+    twin_document document;
+    twin_text value;
+    twin_input *input = open_one(path, documents);
+    struct log log = read_all(input);
+    assert_int_equal(twin_input_fetch(&document, input, &buffers, log.seen[0].position, NULL), TWIN_OK);
+    assert_int_equal(twin_input_field(&value, input, &room, &document, name, NULL), TWIN_OK);
+    assert_int_equal(value.bytes != NULL, expected != NULL);
+    if (expected) {
+        assert_int_equal(value.length, strlen(expected));
+        assert_memory_equal(value.bytes, expected, value.length);
+    }
+    clear_log(&log);
+    twin_read_buffers_clear(&buffers);
+    twin_read_buffers_clear(&room);
+    twin_input_free(input);
+}
+
+static void every_column_can_be_had(void **unused)
+{
+    (void)unused;
+    static const char *const texts[] = { "score,text,\"a \"\"b\"\"\"\r\n7,words,\"\"\"x\"\"\"\r\n",
+                                         "\xEF\xBB\xBFscore,text,\"a \"\"b\"\"\"\n7,words,\"\"\"x\"\"\"\n" };
+    for (size_t i = 0; i < 2; i++) {
+        const char *path = table("t.csv", texts[i]);
+        expect_field(path, "score", "7");
+        expect_field(path, "text", "words");
+        expect_field(path, "a \"b\"", "\"x\"");
+        expect_field(path, "id", NULL);
+    }
+}
+
+static void a_header_may_hold_zeros(void **unused)
+{
+    (void)unused;
+    static const char text[] = "a\0b,text\n1,one\na\0b,text\n";
+    write_file(path_of("t.csv"), text, sizeof text - 1);
+    CHECK_TABLE(path_of("t.csv"), documents, { NULL, "one", 2 }, { NULL, "repeats the header", 3 });
+}
+
 static void quotes_may_hold_anything(void **unused)
 {
     (void)unused;
@@ -271,6 +314,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(records_become_documents),
         IN_A_FOLDER(the_header_can_be_had),
+        IN_A_FOLDER(every_column_can_be_had),
+        IN_A_FOLDER(a_header_may_hold_zeros),
         IN_A_FOLDER(quotes_may_hold_anything),
         IN_A_FOLDER(broken_records_are_problems),
         IN_A_FOLDER(headers_among_records_are_not_documents),
