@@ -12,6 +12,7 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "collection/collection_private.h"
+#include "edit/edit_characters.h"
 #include "input/reader.h"
 #include "sketch/long_text.h"
 
@@ -33,10 +34,12 @@ static twin_status measure_set(struct twin__chunk_result *result)
     return status;
 }
 
-/* The number of characters: of bytes that do not continue one. */
-static uint32_t characters(const twin_buffer *text)
+/* The number of characters, as edits count them: of well-formed text the bytes that do not continue one. */
+static uint32_t characters(const twin_buffer *text, twin_normal normal)
 {
     uint32_t count = 0;
+    if (normal == TWIN_NORMAL_BYTES)
+        return (uint32_t)twin__edit_decode(NULL, (twin_text){ text->bytes, text->length });
     for (size_t i = 0; i < text->length; i++)
         count += ((unsigned char)text->bytes[i] & 0xC0) != 0x80;
     return count;
@@ -98,7 +101,7 @@ static twin_status add_document(struct twin__chunk_result *result, const twin_do
         return status;
     struct twin__entry entry = { .digest = twin__collection_digest(collection, scratch) };
     if (collection->texts) {
-        entry.size = characters(&scratch->sign.text);
+        entry.size = characters(&scratch->sign.text, twin_signer_scheme(collection->signer)->normal);
     } else {
         twin_signer_sign(next_signature(result), collection->signer, scratch->sign.items.items,
                          scratch->sign.items.count);

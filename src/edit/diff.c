@@ -298,7 +298,7 @@ static twin_status align(struct twin__words *a, struct twin__words *b, size_t ef
     const size_t diagonals = a->count + b->count + 3;
     struct aligning aligning = { .a = a, .b = b };
     twin_status status = TWIN_OK;
-    aligning.effort = (int64_t)(effort ? effort : DEFAULT_EFFORT);
+    aligning.effort = effort == 0 ? DEFAULT_EFFORT : effort < INT64_MAX ? (int64_t)effort : INT64_MAX;
     aligning.forward_block = malloc(diagonals * sizeof *aligning.forward);
     aligning.backward_block = malloc(diagonals * sizeof *aligning.backward);
     if (aligning.forward_block && aligning.backward_block) {

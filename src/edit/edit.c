@@ -67,8 +67,11 @@ uint32_t twin__edit_character(twin_text text, size_t at, size_t *length)
 size_t twin__edit_decode(uint32_t *out, twin_text text)
 {
     size_t count = 0;
-    for (size_t at = 0, length; at < text.length; at += length)
-        out[count++] = twin__edit_character(text, at, &length);
+    for (size_t at = 0, length; at < text.length; at += length, count++) {
+        uint32_t character = twin__edit_character(text, at, &length);
+        if (out)
+            out[count] = character;
+    }
     return count;
 }
 
@@ -77,7 +80,7 @@ static twin_status make_pair(struct twin__pair *out, twin_edit_scratch *scratch,
                              twin_edit_unit unit, bool replaces)
 {
     if (a.length > TWIN_EDIT_MAX_LENGTH || b.length > TWIN_EDIT_MAX_LENGTH)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "a text is longer than %d bytes", TWIN_EDIT_MAX_LENGTH);
     if (unit == TWIN_EDIT_BYTES || (is_ascii(a) && is_ascii(b))) {
         *out = (struct twin__pair){ a.bytes, b.bytes, (int64_t)a.length, (int64_t)b.length, false, replaces, 256 };
         return TWIN_OK;

@@ -7,7 +7,8 @@
 /* Each character is below this: Unicode, and the bytes that are not UTF-8. */
 enum { TWIN__EDIT_CHARACTERS = 0x110000 + 256 };
 
-/* The characters of a text, as its edits count them; `out` has room for one per byte. Returns their number. */
+/* The characters of a text, as its edits count them; `out` has room for one per byte, or is NULL. Returns their
+ * number. */
 size_t twin__edit_decode(uint32_t *out, twin_text text);
 
 /* The ratio of two texts with `total` characters together, `indels` of which are not in both; and the most of these

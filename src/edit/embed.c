@@ -135,8 +135,8 @@ static int64_t sum_grams(struct naming *naming, uint32_t *half, uint32_t *whole,
 twin_status twin_embed_distance(double *out, twin_text x, twin_text y, twin_embed_grams grams)
 {
     size_t n = lesser(x.length, y.length), slots = 16;
-    if (!out)
-        return twin__fail_null(NULL, "out");
+    if (!out || (!x.bytes && x.length) || (!y.bytes && y.length))
+        return twin__fail_null(NULL, !out ? "out" : !x.bytes && x.length ? "x.bytes" : "y.bytes");
     if (grams.window == 0)
         grams = twin_embed_paper_grams((size_t)sqrt((double)n));
     if (!valid_grams(grams))
@@ -389,6 +389,8 @@ double twin_embed_collision(double distance, double bucket)
     if (distance <= 0)
         return 1;
     double t = bucket / distance;
+    if (t > 0x1p500) /* whose square is no double */
+        return 1;
     return 2 / PI * atan(t) - log1p(t * t) / (PI * t);
 }
 

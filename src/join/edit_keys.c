@@ -6,6 +6,7 @@
  * cost a comparison. */
 #include "join/edit_keys.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,20 @@
 enum { TEXTS_AT_A_TIME = 64 }; /* that a worker loads */
 
 /* ---- texts ---- */
+
+/* A text in which some bytes are not UTF-8: each is a character past the last of Unicode. */
+static void divide_ill_formed(struct twin__characters *out, const twin_buffer *text)
+{
+    uint32_t characters[4 * TWIN__KEY_CHARACTERS], at = 0;
+    assert(text->length <= 4 * TWIN__KEY_CHARACTERS);
+    out->count = twin__edit_decode(characters, (twin_text){ text->bytes, text->length });
+    for (size_t i = 0; i < out->count; i++) {
+        uint32_t c = characters[i];
+        out->at[i] = at;
+        at += c < 0x80 || c > 0x10FFFF ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    }
+    out->at[out->count] = at;
+}
 
 void twin__key_characters(struct twin__characters *out, const struct twin__keys *keys, size_t position)
 {
@@ -33,6 +48,8 @@ void twin__key_characters(struct twin__characters *out, const struct twin__keys 
         if (((unsigned char)text->bytes[i] & 0xC0) != 0x80)
             out->at[out->count++] = (uint32_t)i;
     out->at[out->count] = (uint32_t)text->length;
+    if (out->count != twin__edit_class_length(keys->class, position))
+        divide_ill_formed(out, text);
 }
 
 static twin_status load_text(struct twin__keys *keys, size_t position, int worker, twin_error *error)

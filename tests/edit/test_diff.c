@@ -215,6 +215,14 @@ static void what_makes_no_sense_is_refused(void **unused)
     twin_edit_spans_clear(&spans);
 }
 
+/* As much as it takes: the most that a number can say. */
+static void any_effort_ends(void **unused)
+{
+    (void)unused;
+    expect("[-a b c-]{+x y z+}", "a b c", "x y z", (twin_diff_options){ .effort = 1 });
+    expect("[-a b c-]{+x y z+}", "a b c", "x y z", (twin_diff_options){ .effort = SIZE_MAX });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +231,7 @@ int main(void)
         cmocka_unit_test(differences_are_as_few_as_can_be),
         cmocka_unit_test(long_texts_are_aligned_too),
         cmocka_unit_test(hostile_texts_take_no_longer),
+        cmocka_unit_test(any_effort_ends),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

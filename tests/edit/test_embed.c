@@ -192,6 +192,9 @@ static void the_formula_has_its_known_values(void **state_unused)
     assert_float_equal(twin_embed_collision(1, 4), 0.619, 0.0005);
     assert_float_equal(twin_embed_collision(8, 1), 0.040, 0.0005);
     assert_float_equal(twin_embed_collision(0, 1), 1, 0);
+    assert_true(twin_embed_collision(1e-100, 8) == 1);
+    assert_true(twin_embed_collision(1e-200, 8) == 1);
+    assert_true(twin_embed_collision(1e-310, 8) == 1);
 }
 
 /* These bits are for good: stored vectors must be found again. The text is letters of the stream seeded with 4. */

@@ -741,6 +741,40 @@ static void characters_count_not_bytes(void **state)
     world_end(&world);
 }
 
+/* Text in Latin-1, as it is: each byte that is not UTF-8 is a character. */
+static void bytes_that_are_not_utf8_count_as_characters(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = { 40, 100, 400 }; /* in tiles, by keys, in a forest */
+    for (size_t l = 0; l < COUNT(lengths); l++) {
+        size_t length = lengths[l];
+        char texts[3][400];
+        twin_memory_document documents[3];
+        uint64_t seed = 3;
+        for (size_t i = 0; i < length; i++)
+            texts[0][i] = letter(&seed, 26);
+        for (size_t d = 0; d < 3; d++) {
+            memcpy(texts[d], texts[0], length);
+            texts[d][length / 2] = "x\xA3\xE2"[d]; /* two that would continue and begin a character */
+            documents[d] = (twin_memory_document){ .text = { texts[d], length } };
+        }
+        struct world world = { 0 };
+        twin_collection_options options = text_options(serial);
+        options.scheme.normal = TWIN_NORMAL_BYTES;
+        assert_int_equal(twin_input_from_texts(&world.input, documents, 3, (twin_input_options){ 0 }, NULL), TWIN_OK);
+        world.collection = read_collection(world.input, options);
+        assert_int_equal(twin_collection_size(world.collection, 1), length);
+        const twin_match *matches;
+        twin_similar *similar = find(&world, near_options(0, 1, serial));
+        assert_int_equal(twin_similar_matches(&matches, similar), 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_true(matches[i].similarity == (double)(length - 1) / (double)length);
+        twin_similar_free(similar);
+        twin_collection_free(world.collection);
+        twin_input_free(world.input);
+    }
+}
+
 static void an_audit_counts_what_was_missed(void **state)
 {
     (void)state;
@@ -838,6 +872,7 @@ int main(void)
         cmocka_unit_test(a_large_family_is_found_whole),
         cmocka_unit_test(copies_are_equal_texts),
         cmocka_unit_test(characters_count_not_bytes),
+        cmocka_unit_test(bytes_that_are_not_utf8_count_as_characters),
         cmocka_unit_test(an_audit_counts_what_was_missed),
         cmocka_unit_test(a_text_that_changed_is_told),
         cmocka_unit_test(what_makes_no_sense_is_refused),
