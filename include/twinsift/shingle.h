@@ -31,7 +31,7 @@ typedef struct twin_shingle_options {
     twin_shingle_kind kind;
     size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP */
     twin_hash hash;
-    const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP */
+    const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP. None is empty */
     size_t stop_word_count;
 } twin_shingle_options;
 

@@ -2,6 +2,7 @@
  *
  * It is a table of keys, each with a function that writes it and one that reads it, so that both directions stay
  * together. */
+#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -115,8 +116,9 @@ static bool read_number(uint64_t *out, const char *value, int base)
     char *end;
     if (!strchr("0123456789abcdef", value[0]) || !value[0])
         return false;
+    errno = 0;
     *out = strtoull(value, &end, base);
-    return *end == '\0' && strlen(value) <= 20;
+    return *end == '\0' && errno == 0;
 }
 
 static bool read_size(size_t *out, const char *value)
@@ -296,7 +298,7 @@ static size_t unescape(char *value, size_t length)
 /* Stop words: the list of texts, then their bytes, all in `room`. */
 static twin_status read_words(twin_scheme *out, twin_buffer *room, const char *value)
 {
-    size_t length = strlen(value), count = 1;
+    size_t length = strlen(value), count = length > 0;
     for (size_t i = 0; i < length; i++)
         count += value[i] == ',';
     room->length = 0;
@@ -374,8 +376,8 @@ twin_status twin_scheme_read(twin_scheme *out, twin_buffer *words, twin_text lin
         copy[line.length] = '\0';
         status = read_line(out, words, copy, line.length, error);
     }
-    if (status == TWIN_OK && twin_scheme_complete(out, error) != TWIN_OK)
-        status = TWIN_EFORMAT;
+    if (status == TWIN_OK && twin_scheme_complete(out, NULL) != TWIN_OK)
+        status = twin__fail(error, TWIN_EFORMAT, "%s", twin_error_last(TWIN_EINVAL));
     if (c)
         end_c_numbers(c, old);
     free(copy);

@@ -131,6 +131,10 @@ twin_status twin__shingle_check(const twin_shingle_options *options, twin_error 
     if (options->width > TWIN_SHINGLE_MAX_WIDTH)
         return twin__fail(error, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
                           (int)TWIN_SHINGLE_MAX_WIDTH, options->width);
+    bool has_words = options->kind == TWIN_SHINGLE_STOP && options->stop_words;
+    for (size_t i = 0; has_words && i < options->stop_word_count; i++)
+        if (!options->stop_words[i].bytes || !options->stop_words[i].length)
+            return twin__fail(error, TWIN_EINVAL, "stop_words[%zu] is empty", i);
     return TWIN_OK;
 }
 
@@ -409,16 +413,16 @@ twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *
 twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     bool is_short;
-    if (!out || !shingler)
-        return twin__fail_null(NULL, out ? "shingler" : "out");
+    if (!out || !shingler || (!text.bytes && text.length))
+        return twin__fail_null(NULL, !out ? "out" : !shingler ? "shingler" : "text.bytes");
     return twin__shingle(out, &is_short, shingler, text);
 }
 
 twin_status twin_shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     bool is_short;
-    if (!out || !shingler)
-        return twin__fail_null(NULL, out ? "shingler" : "out");
+    if (!out || !shingler || (!text.bytes && text.length))
+        return twin__fail_null(NULL, !out ? "out" : !shingler ? "shingler" : "text.bytes");
     twin_status status = twin__shingle(out, &is_short, shingler, text);
     if (is_short)
         out->count = 0;

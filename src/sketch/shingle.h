@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <twinsift/shingle.h>
 
-/* TWIN_EINVAL and a sentence if there is no such kind, or if it cannot be so wide. */
+/* TWIN_EINVAL and a sentence if there is no such kind, if it cannot be so wide, or if a stop word is empty. */
 twin_status twin__shingle_check(const twin_shingle_options *options, twin_error *error);
 
 /* twin_shingle(), and whether the text is shorter than one shingle: it has no items or, unless it is empty, one. */

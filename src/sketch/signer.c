@@ -107,8 +107,8 @@ twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced
 
 twin_status twin_signer_shingle_normalised(twin_sign_scratch *scratch, const twin_signer *signer, twin_text text)
 {
-    if (!scratch || !signer)
-        return twin__fail_null(NULL, scratch ? "signer" : "scratch");
+    if (!scratch || !signer || (!text.bytes && text.length))
+        return twin__fail_null(NULL, !scratch ? "scratch" : !signer ? "signer" : "text.bytes");
     return twin__shingle(&scratch->items, &scratch->is_short, signer->shingler, text);
 }
 
