@@ -22,7 +22,8 @@ TWIN_API twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, 
                                           const twin_match *matches, size_t count, const uint32_t *order);
 
 /* The same for all documents of a collection, in their order. A copy of an earlier document has the same keeper as
- * that one. Both arrays have room for all documents of the collection. */
+ * that one. Both arrays have room for all documents of the collection. TWIN_EINVAL for pairs between two collections,
+ * and if `matches_in_memory` was exceeded. */
 TWIN_API twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const twin_similar *similar);
 
 /* A document of a group, and its similarity to the document that is kept, which identifies the group. */

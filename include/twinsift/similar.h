@@ -54,8 +54,8 @@ typedef struct twin_similar_options {
     twin_method method;
     size_t top; /* FOREST: a pair is kept if one document is among the `top` most similar of the other; 0: 10 */
     size_t matches_in_memory; /* the most matches held in memory; more are sorted in a temporary file, and then only
-                                 twin_similar_each() reports them. 0: no limit. Ignored by FOREST and
-                                 twin_similar_between() */
+                                 twin_similar_each() reports them. 0: no limit. Ignored by FOREST and by
+                                 `first_of_crowds` */
     const char *temp_folder;  /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* reports stages "pairing" and "verifying" */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/union_find.h"
 
@@ -141,6 +142,10 @@ twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const t
 {
     if (!keeper || !similarity || !similar)
         return twin__fail_null(NULL, !keeper ? "keeper" : !similarity ? "similarity" : "similar");
+    if (similar->other)
+        return twin__fail(NULL, TWIN_EINVAL, "pairs between two collections make no groups");
+    if (twin__matches_on_disk(&similar->matches))
+        return twin__fail(NULL, TWIN_EINVAL, "groups need all pairs in memory: matches_in_memory must be 0");
     size_t documents = twin_collection_count(similar->collection).documents;
     const uint32_t *firsts = twin_collection_firsts(similar->collection);
     twin_matches unpacked = { 0 };

@@ -61,10 +61,10 @@ struct run {
 /* Candidates compared exactly for each of the `top` best wanted. A forest ranks by estimates, whose order is not quite
  * that of the true similarities: of two documents with close similarities the lower may have more equal slots. Twice as
  * many, and a few more where `top` is small, leave room for that. */
-static size_t candidates_for(size_t top)
+static size_t candidates_for(size_t top, size_t documents)
 {
     enum { SPARE = 16 };
-    return 2 * top + SPARE;
+    return 2 * (top < documents ? top : documents) + SPARE;
 }
 
 static bool allows(const void *context, uint32_t document, uint32_t other)
@@ -82,7 +82,7 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
             &out->pairs, NULL, &out->seen, forest,
             (struct twin__minhash_forest_query){ .documents = provider->signatures.documents,
                                                  .count = provider->signatures.count,
-                                                 .take = candidates_for(options->top),
+                                                 .take = candidates_for(options->top, provider->count),
                                                  .least = gate->least,
                                                  .allows = provider->split ? allows : NULL,
                                                  .context = provider,

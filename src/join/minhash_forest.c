@@ -8,6 +8,7 @@
 #include <twinsift/forest.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "join/similar_private.h"
 
 enum {
@@ -54,7 +55,8 @@ twin_status twin__minhash_forest_create(struct twin__minhash_forest **out, twin_
 {
     *out = NULL;
     if (plan.bands == 0 || plan.rows == 0 || plan.rows > signatures.slots || plan.rows > TWIN_FOREST_MAX_DEPTH)
-        return TWIN_EINVAL;
+        return twin__fail(NULL, TWIN_EINVAL, "a forest cannot have %zu trees of %zu rows: at most %d, and %zu slots",
+                          plan.bands, plan.rows, (int)TWIN_FOREST_MAX_DEPTH, signatures.slots);
     struct twin__minhash_forest *forest = calloc(1, sizeof *forest);
     if (!forest)
         return TWIN_ENOMEM;

@@ -65,7 +65,7 @@ twin_status twin__step_read_all(twin_saved_files saved, const struct twin__step_
                                 void *context, twin_error *error)
 {
     struct parts parts = { 0 };
-    twin_status status = TWIN_OK;
+    twin_status status = saved.count ? TWIN_OK : twin__fail(error, TWIN_EINVAL, "no file was given");
     size_t at = 0;
     for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK) {
         struct twin__checked_stream stream;

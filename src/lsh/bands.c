@@ -51,8 +51,10 @@ static uint64_t key_of_band(const uint32_t *rows, size_t count, uint64_t seed)
 
 twin_status twin_band_keys(uint64_t *out, const uint32_t *signature, twin_plan plan)
 {
-    if (!out || !signature || plan.bands == 0 || plan.rows == 0)
-        return TWIN_EINVAL;
+    if (!out || !signature)
+        return twin__fail_null(NULL, out ? "signature" : "out");
+    if (plan.bands == 0 || plan.rows == 0)
+        return twin__fail(NULL, TWIN_EINVAL, "a plan of %zu bands of %zu rows has no keys", plan.bands, plan.rows);
     for (size_t band = 0; band < plan.bands; band++)
         out[band] = key_of_band(signature + band * plan.rows, plan.rows, band);
     return TWIN_OK;

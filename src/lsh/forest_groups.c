@@ -4,6 +4,7 @@
  * group by the digest of its labels and that of a member by its id. */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "lsh/forest_private.h"
 
 /* ---- the index ---- */
@@ -80,7 +81,7 @@ twin_status twin__forest_grow(twin_forest *forest, enum twin__forest_list which)
         return TWIN_OK;
     size_t capacity = 64 + forest->capacity[which] + forest->capacity[which] / 2;
     if (capacity > UINT32_MAX - 1)
-        return TWIN_ELIMIT;
+        return twin__fail(NULL, TWIN_ELIMIT, "a forest of %zu entries cannot grow", forest->capacity[which]);
     void *old = which == TWIN__FOREST_GROUPS ? (void *)forest->groups : (void *)forest->members;
     void *grown = realloc(old, capacity * (which == TWIN__FOREST_GROUPS ? sizeof(struct twin__forest_group)
                                                                         : sizeof(struct twin__forest_member)));

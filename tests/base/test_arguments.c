@@ -88,6 +88,13 @@ static void in_sketch(void **state)
     REFUSED("\"char:0\" is not auto, char:N", twin_shingle_parse(&rule, "char:0"));
     REFUSED("rule must not be NULL", twin_shingle_parse(&rule, NULL));
     REFUSED("shingler must not be NULL", twin_shingle(&items, NULL, text));
+    const twin_text words[] = { { "the", 3 }, { "", 0 } };
+    const twin_shingle_options stops = { .kind = TWIN_SHINGLE_STOP, .stop_words = words, .stop_word_count = 2 };
+    REFUSED("stop_words[1] is empty", twin_shingler_create(&shingler, stops));
+    assert_int_equal(twin_shingler_create(&shingler, (twin_shingle_options){ 0 }), TWIN_OK);
+    REFUSED("text.bytes must not be NULL", twin_shingle(&items, shingler, (twin_text){ NULL, 3 }));
+    REFUSED("text.bytes must not be NULL", twin_shingle_windows(&items, shingler, (twin_text){ NULL, 3 }));
+    twin_shingler_free(shingler);
     REFUSED("there is no hash family \"md5\"", twin_hash_family_from_name(&family, "md5"));
     REFUSED("items must not be NULL", twin_items_reserve(NULL, 1));
     REFUSED("scratch must not be NULL", twin_set_make(&set, &items, NULL));
@@ -161,6 +168,9 @@ static void in_lsh(void **state)
     twin_forest_scratch scratch = { 0 };
     twin_forest_candidate found[10];
     size_t count;
+    uint64_t keys[2];
+    REFUSED("signature must not be NULL", twin_band_keys(keys, NULL, (twin_plan){ 2, 5 }));
+    REFUSED("2 bands of 0 rows has no keys", twin_band_keys(keys, rows, (twin_plan){ 2, 0 }));
     REFUSED("5 bands of 5 rows do not fit into 10 slots",
             twin_bands_pairs(signatures, large, (twin_exec){ 0 }, hear_pair, NULL, quiet));
     REFUSED("visit must not be NULL",
@@ -206,6 +216,11 @@ static void in_edit(void **state)
     REFUSED("unknown unit of edits 2", twin_edit_align(&spans, &scratch, text, text, (twin_edit_unit)2, 1));
     REFUSED("at_least must be 0 to 1, not 1.5", twin_edit_ratio(&ratio, &scratch, text, text, TWIN_EDIT_CHARS, 1.5));
     REFUSED("do not fit into a window of 3", twin_embed_distance(&ratio, text, text, (twin_embed_grams){ 3, 1, 4 }));
+    REFUSED("y.bytes must not be NULL", twin_embed_distance(&ratio, text, none, (twin_embed_grams){ 0 }));
+    const twin_text endless = { text.bytes, SIZE_MAX };
+    expect_words("a text of SIZE_MAX bytes",
+                 twin_edit_distance(&distance, &scratch, text, endless, TWIN_EDIT_CHARS, 1), TWIN_ELIMIT,
+                 "longer than 1073741823 bytes");
     REFUSED("functions must be 1 to", twin_embedder_create(&embedder, (twin_embed_options){ .functions = SIZE_MAX }));
     assert_int_equal(twin_embedder_create(&embedder, (twin_embed_options){ 0 }), TWIN_OK);
     REFUSED("a text of 24 bytes is shorter than the 64", twin_embed_vector(vector, embedder, &room, text));
@@ -266,7 +281,9 @@ static void in_bloom(void **state)
     assert_int_equal(twin_bloom_open(&read, path, (twin_bloom_open_options){ 0 }, NULL), TWIN_OK);
     a_filter_opened_for_reading_is_left_as_it_is(read);
     REFUSED("bloom must not be NULL", twin_bloom_save(NULL, path, true, NULL));
-    REFUSED("bloom must not be NULL", twin_bloom_copy(&other, NULL));
+    twin_bloom *copy = bloom;
+    REFUSED("bloom must not be NULL", twin_bloom_copy(&copy, NULL));
+    assert_null(copy);
     assert_false(twin_bloom_add(NULL, "x", 1) || twin_bloom_may_contain(NULL, "x", 1));
     assert_int_equal(twin_bloom_count(NULL, "x", 1), 0);
     twin_bloom_free(read);

@@ -336,6 +336,7 @@ static void parts_must_be_whole_and_of_the_collection(void **state)
     struct bytes twice[] = { parts[0], parts[0] };
     struct bytes mixed[] = { parts[0], write_candidates(world->collection, (twin_part){ 1, 3 }) };
     assert_refused("part 2 of 2 is missing", world->collection, parts, 1);
+    assert_refused("no file was given", world->collection, parts, 0);
     assert_refused("given twice", world->collection, twice, 2);
     assert_refused("one of 2 parts", world->collection, mixed, 2);
     assert_refused("other signatures", other->collection, parts, 2);

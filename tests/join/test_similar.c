@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <twinsift/cluster.h>
 #include <twinsift/similar.h>
 
 #include "lookalikes.h"
@@ -301,6 +302,11 @@ static void matches_on_disk_are_counted_and_only_visited(void **state)
     assert_true(twin_similar_count(all).similar > 10);
     assert_int_equal(twin_similar_count(some).similar, twin_similar_count(all).similar);
     assert_true(twin_similar_matches(&matches, some) == 0 && matches == NULL);
+    uint32_t keeper[MOST_DOCUMENTS];
+    double similarity[MOST_DOCUMENTS];
+    assert_int_equal(twin_cluster_documents(keeper, similarity, all), TWIN_OK);
+    assert_int_equal(twin_cluster_documents(keeper, similarity, some), TWIN_EINVAL);
+    assert_non_null(strstr(twin_error_last(TWIN_EINVAL), "matches_in_memory"));
     twin_similar_free(all);
     twin_similar_free(some);
     world_end(&world);
@@ -351,19 +357,25 @@ static void a_family_that_hangs_together_by_neighbours(void **state)
     world_end(&world);
 }
 
+/* One template: the base, and a word of its own in each. */
+static void world_of_family(struct world *world, size_t family, size_t base)
+{
+    uint64_t seed = 8;
+    lookalikes_init(&world->truth, family);
+    for (size_t d = 0; d < family; d++) {
+        for (size_t w = 0; w < base; w++)
+            add_word(&world->truth, d, w);
+        add_word(&world->truth, d, base + d);
+    }
+    world_read(world, serial, &seed);
+}
+
 static void a_large_family_gives_all_its_pairs(void **state)
 {
     (void)state;
     enum { FAMILY = 300, BASE = 200 };
     struct world world;
-    uint64_t seed = 8;
-    lookalikes_init(&world.truth, FAMILY);
-    for (size_t d = 0; d < FAMILY; d++) {
-        for (size_t w = 0; w < BASE; w++)
-            add_word(&world.truth, d, w);
-        add_word(&world.truth, d, BASE + d); /* one word of its own: 200 of 202 are shared */
-    }
-    world_read(&world, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, &seed);
+    world_of_family(&world, FAMILY, BASE); /* 200 of 202 words are shared */
     twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .9, (twin_exec){ TWIN_EXEC_PTHREADS, 2 });
     options.bands.plan = (twin_plan){ 32, 16 };
     twin_similar *similar = find(world.collection, options);
@@ -374,6 +386,63 @@ static void a_large_family_gives_all_its_pairs(void **state)
             assert_true(matches[i].a == a && matches[i].b == b && matches[i].similarity == 200. / 202);
     assert_int_equal(twin_similar_count(similar).verified, FAMILY * (FAMILY - 1) / 2);
     twin_similar_free(similar);
+    world_end(&world);
+}
+
+struct matches_seen {
+    const twin_match *expected;
+    size_t count;
+};
+
+static bool expect_match(void *context, twin_match match)
+{
+    struct matches_seen *seen = context;
+    twin_match expected = seen->expected[seen->count++];
+    assert_true(match.a == expected.a && match.b == expected.b && match.similarity == expected.similarity);
+    return true;
+}
+
+/* A crowd is joined by its signatures, as sets, whose similarity is not the estimate. */
+static void estimates_of_a_crowd_on_disk_are_those_in_memory(void **state)
+{
+    (void)state;
+    enum { FAMILY = 150, BASE = 100 };
+    struct world world;
+    world_of_family(&world, FAMILY, BASE);
+    twin_similar_options options = thorough(TWIN_VERIFY_ESTIMATE, .9, serial);
+    options.bands.plan = (twin_plan){ 32, 16 };
+    twin_similar *all = find(world.collection, options);
+    struct matches_seen seen = { 0 };
+    assert_int_equal(twin_similar_count(all).crowds, 1);
+    assert_int_equal(twin_similar_matches(&seen.expected, all), FAMILY * (FAMILY - 1) / 2);
+    check_matches(&world, all, options);
+    options.matches_in_memory = 1000;
+    options.temp_folder = world.corpus.folder;
+    twin_similar *some = find(world.collection, options);
+    assert_int_equal(twin_similar_each(some, TWIN_COPIES_NONE, expect_match, &seen), TWIN_OK);
+    assert_int_equal(seen.count, FAMILY * (FAMILY - 1) / 2);
+    assert_int_equal(twin_similar_count(some).similar, seen.count);
+    twin_similar_free(all);
+    twin_similar_free(some);
+    world_end(&world);
+}
+
+static void all_may_be_wanted_of_a_forest(void **state)
+{
+    (void)state;
+    enum { FAMILY = 150, BASE = 100 };
+    static const size_t tops[] = { FAMILY, (size_t)1 << 60, SIZE_MAX };
+    struct world world;
+    world_of_family(&world, FAMILY, BASE);
+    for (size_t i = 0; i < COUNT(tops); i++) {
+        twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .5, serial);
+        options.method = TWIN_METHOD_FOREST;
+        options.bands.plan = (twin_plan){ 64, 8 };
+        options.top = tops[i];
+        twin_similar *similar = find(world.collection, options);
+        assert_int_equal(twin_similar_count(similar).similar, FAMILY * (FAMILY - 1) / 2);
+        twin_similar_free(similar);
+    }
     world_end(&world);
 }
 
@@ -587,6 +656,8 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_written_fails_the_search),
         cmocka_unit_test(a_family_that_hangs_together_by_neighbours),
         cmocka_unit_test(a_large_family_gives_all_its_pairs),
+        cmocka_unit_test(estimates_of_a_crowd_on_disk_are_those_in_memory),
+        cmocka_unit_test(all_may_be_wanted_of_a_forest),
         cmocka_unit_test(a_hundred_thousand_copies_are_no_candidates),
         cmocka_unit_test(asking_finds_what_is_similar),
         cmocka_unit_test(a_document_that_changed_fails_the_search),
