@@ -28,9 +28,11 @@ twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
 {
     uint64_t bytes = twin_bloom_bytes(shape);
     *out = NULL;
-    if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
-        return twin__fail(NULL, TWIN_ELIMIT, "a filter of %llu bytes is too large for this machine",
-                          (unsigned long long)bytes);
+    if (bytes > SIZE_MAX - 2 * HUGE_PAGE) {
+        twin__fail(NULL, TWIN_ELIMIT, "a filter of %llu bytes is too large for this machine",
+                   (unsigned long long)bytes);
+        return TWIN_ELIMIT;
+    }
     twin_bloom *bloom = calloc(1, sizeof *bloom);
     if (!bloom)
         return TWIN_ENOMEM;
