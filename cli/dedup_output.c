@@ -146,6 +146,20 @@ static bool is_folder_of_files(const struct dedup_result *result, struct dedup_r
     return range.begin == range.end && is_folder(twin_input_name(result->input, range.source));
 }
 
+/* Makes the folders that an output is in. */
+static bool make_folders(char *path)
+{
+    bool good = true;
+    for (char *slash = strchr(path + 1, '/'); good && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        good = is_folder(path) || mkdir(path, 0777) == 0 || errno == EEXIST;
+        if (!good)
+            fail("%s: cannot be created: %s", path, strerror(errno));
+        *slash = '/';
+    }
+    return good;
+}
+
 /* Writes each output; their names come when all are written. */
 static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
 {
@@ -156,8 +170,8 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
         range = range_of(result, (uint32_t)i, range.end);
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
-        good = output_file_open(&outputs[i], names[i]) && write_range(outputs[i].file, result, range, true) &&
-               output_file_close(&outputs[i]);
+        good = make_folders(names[i]) && output_file_open(&outputs[i], names[i]) &&
+               write_range(outputs[i].file, result, range, true) && output_file_close(&outputs[i]);
     }
     for (size_t i = 0; outputs && i < count; i++)
         if (!outputs[i].path)
@@ -175,10 +189,7 @@ static bool write_each(const struct dedup_result *result, const char *folder)
     char **names = names_in_folder(folder, result->input);
     if (!names)
         return refuse_status("the output", TWIN_ENOMEM, NULL);
-    bool good = mkdir(folder, 0777) == 0 || errno == EEXIST;
-    if (!good)
-        fail("%s: cannot be created: %s", folder, strerror(errno));
-    good = good && write_named(result, names, twin_input_sources(result->input));
+    bool good = write_named(result, names, twin_input_sources(result->input));
     free_names(names, result->input);
     return good;
 }

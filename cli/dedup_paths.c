@@ -1,7 +1,8 @@
 /* dedup_paths.c — where twinsift dedup writes, and that this is nothing it reads.
  *
  * Outputs are compared with everything that is read, and with each other, as files and not as names: a link is the
- * file it leads to. With -o FOLDER/ each input has an output of its own name. */
+ * file it leads to. With -o FOLDER/ each input has an output of its own name. If two inputs have the same name, the
+ * outputs are in the same subfolders as the inputs, below the folder that all inputs have in common. */
 #include "dedup_paths.h"
 #include "dedup_output.h"
 
@@ -12,34 +13,90 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- one output per input ---- */
 
-/* The name of an input's output: that of the input in the folder. The caller frees it. */
-static char *name_in(const char *folder, const char *input)
+/* The length of a path without slashes at its end. */
+static size_t trimmed(const char *path)
 {
-    size_t length = strlen(input);
-    while (length > 1 && input[length - 1] == '/')
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
         length--;
-    size_t begin = length;
-    while (begin > 0 && input[begin - 1] != '/')
-        begin--;
-    size_t room = strlen(folder) + length - begin + 1;
+    return length;
+}
+
+/* Where the last name in the first `length` bytes of a path begins. */
+static size_t last_name(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length;
+}
+
+/* An input's path, or the end of it, in the folder, without what leads nowhere: a/./b and a//b are a/b. The caller
+ * frees it. */
+static char *name_in(const char *folder, const char *path)
+{
+    size_t room = strlen(folder) + strlen(path) + 2, length = strlen(folder), part;
     char *name = malloc(room);
-    if (name)
-        snprintf(name, room, "%s%.*s", folder, (int)(length - begin), input + begin);
+    if (!name)
+        return NULL;
+    memcpy(name, folder, length);
+    for (; *path; path += part + (path[part] == '/')) {
+        part = strcspn(path, "/");
+        if (part == 0 || (part == 1 && *path == '.'))
+            continue;
+        memcpy(name + length, path, part);
+        length += part;
+        name[length++] = '/';
+    }
+    name[length - 1] = '\0';
     return name;
 }
 
-char **names_in_folder(const char *folder, const twin_input *input)
+/* Whether a path leads up again: below another folder it would lead out of that. */
+static bool leads_up(const char *path)
 {
-    size_t count = twin_input_sources(input);
+    for (const char *at = path; (at = strstr(at, "..")); at += 2)
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    return false;
+}
+
+/* The length of the path, with a slash at its end, of the folder that all files among the inputs are in. */
+static size_t common_folder(const twin_input *input)
+{
+    const char *first = NULL;
+    size_t length = 0;
+    for (uint32_t i = 0; i < twin_input_sources(input); i++) {
+        const char *name = twin_input_name(input, i);
+        if (is_folder(name))
+            continue;
+        if (!first) {
+            first = name;
+            length = strlen(name);
+        }
+        size_t same = 0;
+        while (same < length && first[same] == name[same])
+            same++;
+        length = last_name(first, same);
+    }
+    return length;
+}
+
+static char **name_all(const char *folder, const twin_input *input, bool with_folders)
+{
+    size_t count = twin_input_sources(input), common = with_folders ? common_folder(input) : 0;
     char **names = calloc(count + 1, sizeof *names);
-    for (size_t i = 0; names && i < count; i++)
-        if (!(names[i] = name_in(folder, twin_input_name(input, (uint32_t)i)))) {
+    for (size_t i = 0; names && i < count; i++) {
+        const char *path = twin_input_name(input, (uint32_t)i);
+        bool whole = with_folders && !is_folder(path) && !leads_up(path + common);
+        if (!(names[i] = name_in(folder, path + (whole ? common : last_name(path, trimmed(path)))))) {
             free_names(names, input);
             return NULL;
         }
+    }
     return names;
 }
 
@@ -62,26 +119,47 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->source > y->source) - (x->source < y->source);
 }
 
-/* Two inputs of the same name would overwrite each other. */
-static bool names_differ(char *const *names, const twin_input *input)
+/* Finds two inputs whose outputs have the same name: the first two of `out`, which the caller frees. False: there are
+ * none, or no memory to find them, and `out` is NULL. */
+static bool find_equal(struct named **out, char *const *names, const twin_input *input)
 {
     size_t count = twin_input_sources(input);
-    struct named *sorted = calloc(count + 1, sizeof *sorted);
-    bool differ = sorted != NULL;
+    struct named *sorted = *out = calloc(count + 1, sizeof *sorted);
     for (size_t i = 0; sorted && i < count; i++)
         sorted[i] = (struct named){ names[i], (uint32_t)i };
     if (sorted)
         qsort(sorted, count, sizeof *sorted, by_name);
-    else
-        fail_status("the output", TWIN_ENOMEM, NULL);
-    for (size_t i = 1; differ && i < count; i++)
+    for (size_t i = 1; sorted && i < count; i++)
         if (strcmp(sorted[i - 1].name, sorted[i].name) == 0) {
-            differ = false;
-            fail("%s and %s would both become %s; give outputs of their own",
-                 twin_input_name(input, sorted[i - 1].source), twin_input_name(input, sorted[i].source),
-                 sorted[i].name);
+            memmove(sorted, sorted + i - 1, 2 * sizeof *sorted);
+            return true;
         }
-    free(sorted);
+    return false;
+}
+
+char **names_in_folder(const char *folder, const twin_input *input)
+{
+    struct named *equal = NULL;
+    char **names = name_all(folder, input, false);
+    if (names && find_equal(&equal, names, input)) {
+        free_names(names, input);
+        names = name_all(folder, input, true);
+    }
+    free(equal);
+    return names;
+}
+
+/* Two inputs of the same name would overwrite each other. */
+static bool names_differ(char *const *names, const twin_input *input)
+{
+    struct named *equal;
+    bool differ = !find_equal(&equal, names, input);
+    if (!equal)
+        return refuse_status("the output", TWIN_ENOMEM, NULL);
+    if (!differ)
+        fail("%s and %s would both become %s; give each input once, and by a path without ..",
+             twin_input_name(input, equal[0].source), twin_input_name(input, equal[1].source), equal[0].name);
+    free(equal);
     return differ;
 }
 
@@ -126,16 +204,53 @@ static bool is_good(const struct dedup_paths *paths, const struct names *read, c
     return output_is_possible(output) && is_free(paths, read, output);
 }
 
-/* An output of one input can be another input only if both have the same name, and then two outputs have it too: so
- * each is compared with its own input. */
+/* Files by what they are, whatever their names. */
+struct files {
+    struct file_number {
+        dev_t device;
+        ino_t number;
+    } * items;
+    size_t count;
+};
+
+static int by_file(const void *a, const void *b)
+{
+    const struct file_number *x = a, *y = b;
+    return x->device != y->device ? (x->device > y->device) - (x->device < y->device)
+                                  : (x->number > y->number) - (x->number < y->number);
+}
+
+static bool list_inputs(struct files *out, const twin_input *input)
+{
+    struct stat known;
+    *out = (struct files){ .items = calloc(twin_input_sources(input) + 1, sizeof *out->items) };
+    if (!out->items)
+        return refuse_status("the output", TWIN_ENOMEM, NULL);
+    for (uint32_t i = 0; i < twin_input_sources(input); i++)
+        if (stat(twin_input_name(input, i), &known) == 0)
+            out->items[out->count++] = (struct file_number){ known.st_dev, known.st_ino };
+    qsort(out->items, out->count, sizeof *out->items, by_file);
+    return true;
+}
+
+static bool is_among(const struct files *files, const char *name)
+{
+    struct stat known;
+    return stat(name, &known) == 0 && bsearch(&(struct file_number){ known.st_dev, known.st_ino }, files->items,
+                                              files->count, sizeof *files->items, by_file);
+}
+
+/* There may be many thousands of inputs and outputs: each output is looked up among them. */
 static bool outputs_are_free(const struct dedup_paths *paths, const twin_input *input, char *const *names)
 {
     struct names read = { 0 };
-    bool good = names_differ(names, input) && gather(&read, paths, input, true);
-    for (size_t i = 0; good && i < twin_input_sources(input); i++) {
-        const char *own = twin_input_name(input, (uint32_t)i);
-        good = !overwrites_input(names[i], &own, 1) && is_free(paths, &read, names[i]);
-    }
+    struct files files = { 0 };
+    bool good = names_differ(names, input) && gather(&read, paths, input, true) && list_inputs(&files, input);
+    for (size_t i = 0; good && i < twin_input_sources(input); i++)
+        good = is_among(&files, names[i])
+                   ? refuse("%s: is read, so it cannot be the output too; write to another folder", names[i])
+                   : is_free(paths, &read, names[i]);
+    free(files.items);
     free(read.items);
     return good;
 }

@@ -1,7 +1,8 @@
 /* dedup_resume.c — the finished stages of a dedup in files.
  *
  * Each stage first looks for its file. If there is one that can be read, the stage is skipped; a file that cannot be
- * read is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it. */
+ * read is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it, so that
+ * whatever else is in it was left by a run that was killed while it wrote a file. */
 #include "dedup_resume.h"
 
 #include "fingerprint.h"
@@ -10,6 +11,7 @@
 #include "support/messages.h"
 #include "support/progress.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -48,6 +50,29 @@ static bool is_ours(int folder)
     return fstat(folder, &known) == 0 && known.st_uid == geteuid() && (known.st_mode & 0077) == 0;
 }
 
+/* Whether a file is that of a stage, or an unfinished one, which has a suffix. */
+static bool is_of_stage(const char *name, bool finished)
+{
+    const char *const stages[] = { SIGNATURES, CANDIDATES, PAIRS };
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        size_t length = strlen(stages[i]);
+        if (strncmp(name, stages[i], length) == 0 && (name[length] == '.' || (finished && name[length] == '\0')))
+            return true;
+    }
+    return false;
+}
+
+/* Removes what runs that were killed have left unfinished, and with `finished` the files of stages too. */
+static void remove_files(const struct resume *resume, bool finished)
+{
+    DIR *folder = opendir(resume->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (is_of_stage(entry->d_name, finished))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
 static bool make_folder(struct resume *resume)
 {
     if (mkdir(resume->folder, 0700) == 0 || errno == EEXIST)
@@ -60,6 +85,9 @@ static bool make_folder(struct resume *resume)
         fail("%s: is in use by another run", resume->folder);
     else
         return true;
+    if (resume->lock >= 0)
+        close(resume->lock);
+    resume->lock = -1; /* not ours */
     return false;
 }
 
@@ -75,15 +103,23 @@ bool resume_begin(struct resume *out, const struct shared_options *shared, const
         asprintf(&out->folder, "%s/twinsift-dedup-%016" PRIx64 "%016" PRIx64, temp, digest.high, digest.low) < 0)
         out->folder = NULL;
     twin_buffer_clear(&text);
-    if (!good || !out->folder)
+    if (!good || !out->folder || !make_folder(out))
         return false;
-    return make_folder(out);
+    remove_files(out, false);
+    return true;
+}
+
+void resume_end(struct resume *resume)
+{
+    remove_files(resume, true);
 }
 
 void resume_clear(struct resume *resume)
 {
-    if (resume->folder && resume->lock >= 0)
+    if (resume->folder && resume->lock >= 0) {
+        rmdir(resume->folder); /* unless there is a stage to continue from */
         close(resume->lock);
+    }
     free(resume->folder);
     twin_buffer_clear(&resume->note);
     *resume = (struct resume){ 0 };
@@ -112,18 +148,6 @@ static FILE *open_stage(const struct resume *resume, const char *stage)
 static void warn_unusable(const struct resume *resume, const char *stage, const twin_error *error)
 {
     warn("%s/%s: %s; the stage is done again", resume->folder, stage, error->message);
-}
-
-void resume_end(struct resume *resume)
-{
-    const char *const stages[] = { SIGNATURES, CANDIDATES, PAIRS };
-    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-        char *path = path_of(resume, stages[i]);
-        if (path)
-            unlink(path);
-        free(path);
-    }
-    rmdir(resume->folder);
 }
 
 /* ---- signatures ---- */

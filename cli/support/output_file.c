@@ -1,8 +1,9 @@
 /* output_file.c — files that appear whole or not at all.
  *
- * A file is written without a name (O_TMPFILE) in the folder of its final name. When it is complete it is linked there
- * under a temporary name and renamed, which replaces an earlier file in one step. Where a file system has no files
- * without names, it has the temporary name from the beginning, and a signal handler removes it. */
+ * A file is written without a name (O_TMPFILE) in the folder of its final name. When it is complete it is linked there.
+ * An earlier file cannot be replaced by a link: then the new one gets a temporary name first, and is renamed, which
+ * replaces the other in one step. Where a file system has no files without names, it has the temporary name from the
+ * beginning, and a signal handler removes it. */
 #include "output_file.h"
 
 #include "messages.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,12 +186,11 @@ static bool open_standard(struct output_file *out, int stream)
     return false;
 }
 
-/* Gives a file without a name its temporary one, from which it can be renamed: a link cannot replace a file. */
-static bool name_unnamed(struct output_file *output)
+/* Gives a file without a name its temporary one, from which it can be renamed. */
+static bool name_for_a_moment(struct output_file *output, const char *self)
 {
     enum { TRIES = 100 };
-    char self[32], *end = output->temporary + strlen(output->path) + 1;
-    snprintf(self, sizeof self, "/proc/self/fd/%d", output->unnamed);
+    char *end = output->temporary + strlen(output->path) + 1;
     for (unsigned i = 0; i < TRIES; i++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
@@ -201,6 +202,30 @@ static bool name_unnamed(struct output_file *output)
             return false;
     }
     return false;
+}
+
+/* Gives a file without a name its final one. Whatever ends the program in between finds it with no name or with that
+ * one, unless an earlier file has to be replaced: then signals wait for the moment that this takes. */
+static bool name_unnamed(struct output_file *output)
+{
+    char self[32];
+    sigset_t all, before;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", output->unnamed);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, output->path, AT_SYMLINK_FOLLOW) == 0)
+        return true;
+    if (errno != EEXIST)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool good = name_for_a_moment(output, self);
+    if (good && rename(output->temporary, output->path) != 0) {
+        int reason = errno;
+        unlink(output->temporary);
+        errno = reason;
+        good = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
 }
 
 bool output_file_open(struct output_file *out, const char *path)
@@ -246,13 +271,11 @@ bool output_file_finish(struct output_file *output)
 {
     if (output->file && !output_file_close(output))
         return false;
-    if (output->unnamed && !name_unnamed(output))
+    bool good = output->unnamed     ? name_unnamed(output)
+                : output->temporary ? rename(output->temporary, output->path) == 0
+                                    : true; /* written directly */
+    if (!good)
         return give_up(output);
-    if (output->temporary && rename(output->temporary, output->path) != 0) {
-        if (output->unnamed)
-            unlink(output->temporary);
-        return give_up(output);
-    }
     clear(output);
     return true;
 }

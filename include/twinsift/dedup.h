@@ -23,9 +23,10 @@ typedef enum twin_preference {
     TWIN_PREFER_FIRST,    /* in the order of the input */
     TWIN_PREFER_LONGEST,  /* the most bytes of text, as it is in the input */
     TWIN_PREFER_SHORTEST, /* the fewest */
-    TWIN_PREFER_MOST,  /* the largest value of a field. Numbers are compared as numbers; other values are larger than
-                             numbers and compared byte by byte. A document without the field comes last */
-    TWIN_PREFER_LEAST, /* the smallest; without the field, last again */
+    TWIN_PREFER_MOST,     /* the largest value of a field. Numbers, also as strings, are compared as numbers; other
+                             strings are larger than numbers and compared byte by byte. A document without the field,
+                             or with another value in it, comes last */
+    TWIN_PREFER_LEAST,    /* the smallest; without the field, last again */
 } twin_preference;
 
 typedef struct twin_dedup_options {

@@ -14,10 +14,10 @@
 
 /* Smaller keys are preferred. */
 struct key {
-    uint64_t value;  /* of LONGEST and SHORTEST */
-    char *copy;      /* of the field's value */
-    twin_text field; /* of MOST and LEAST; NULL bytes: missing */
-    double number;   /* what it is if it is a number */
+    uint64_t value;     /* of LONGEST and SHORTEST */
+    char *copy;         /* of the field's value */
+    twin_text field;    /* of MOST and LEAST; NULL bytes: missing */
+    long double number; /* what it is if it is a number: ids and times in nanoseconds need 64 bits */
     bool is_number;
     bool is_reversed;   /* MOST: larger ones are preferred */
     twin_digest digest; /* of the text as it is in the input */
@@ -44,7 +44,7 @@ static uint64_t value_of(const twin_document *document, twin_preference preferen
 static void read_number(struct key *key)
 {
     char *end;
-    key->number = strtod(key->field.bytes, &end);
+    key->number = strtold(key->field.bytes, &end);
     key->is_number =
         key->field.length > 0 && end == key->field.bytes + key->field.length && key->number == key->number;
 }

@@ -68,6 +68,9 @@ for rule in n:max=5 n:min=3 m.d:max=4 m.d:min=5 n.x:max= ; do
     kept=$(ids out)
     [ "$kept" = "${rule#*=}" ] || { [ -z "${rule#*=}" ] && [ "$(wc -l <out)" = 1 ]; } || fail "$asked: kept $kept"
 done
+printf '{"id":%s,"text":"%s","n":%s}\n' 1 "$text" 1763251200000000001 2 "$text" 1763251200000000002 >times.jsonl
+run 0 --quiet --keep n:max times.jsonl
+[ "$(ids out)" = 2 ] || fail "$asked: kept $(ids out)"
 printf 'id,n,text\r\na,2,"%s"\r\nb,"1,5","%s"\r\nc,11,%s\r\n' "$text" "$text" "${text%%,*}" >fields.csv
 run 0 --quiet --keep n:max --threshold 0.5 fields.csv
 printf 'id,n,text\r\nb,"1,5","%s"\r\n' "$text" | cmp -s - out || fail "$asked: $(cat out)"
@@ -111,9 +114,24 @@ tail -n +101 corpus.jsonl | gzip >two.jsonl.gz
 run 0 --quiet one.jsonl two.jsonl.gz -o parts/
 { cat parts/one.jsonl; gzip -dc parts/two.jsonl.gz; } | cmp -s - reference || fail "$asked: not the records"
 [ "$(ls parts | wc -l)" = 2 ] || fail "$asked: $(ls parts)"
-mkdir -p other && cp one.jsonl other/
-wrong 'would both become' one.jsonl other/one.jsonl -o parts/
+wrong 'would both become' one.jsonl ./one.jsonl -o parts/
 { cat parts/one.jsonl; gzip -dc parts/two.jsonl.gz; } | cmp -s - reference || fail "$asked: changed an earlier output"
+
+# Inputs with the same name: outputs are in the same subfolders.
+mkdir -p days/monday days/tuesday/late
+cp one.jsonl days/monday/ && gzip -dc two.jsonl.gz >days/tuesday/late/one.jsonl
+for inputs in days 'days/monday/one.jsonl days//tuesday/late/one.jsonl'; do
+    rm -rf nested
+    run 0 --quiet $inputs -o nested/
+    cat nested/monday/one.jsonl nested/tuesday/late/one.jsonl | cmp -s - reference || fail "$asked: not the records"
+    [ "$(find nested -type f | wc -l)" = 2 ] || fail "$asked: $(find nested)"
+done
+run 0 --quiet $inputs -o nested/
+mkdir -p days/late/late
+for place in . late late/late; do cp one.jsonl days/$place/; done
+wrong 'days/one.jsonl: is read' days/one.jsonl days/late/one.jsonl -o days/
+wrong 'days/late/one.jsonl: is read' days/late/one.jsonl days/late/late/one.jsonl -o days/
+wrong 'would both become' days/late/../one.jsonl days/late/one.jsonl -o nested/
 
 mkdir -p folder/sub
 cp corpus.jsonl folder/x && cp corpus.jsonl folder/sub/y && echo 'something else altogether' >folder/z
