@@ -81,7 +81,8 @@ typedef struct twin_index_document {
 typedef struct twin_index_change {
     uint64_t added;      /* documents with new ids */
     uint64_t replaced;   /* documents whose ids were in the index */
-    uint64_t repeated;   /* of these, ids that an earlier document of the same call or input had */
+    uint64_t repeated;   /* of these, ids that an earlier document of the same call or input had; not if both have
+                            the set that the index has for the id */
     uint64_t removed;    /* by twin_index_remove() */
     uint64_t too_short;  /* documents with an empty set: stored, but similar to none */
     uint64_t unspaced;   /* if shingles are words: in a script whose words are not separated by blanks */
@@ -132,7 +133,8 @@ TWIN_API twin_status twin_index_compact(const char *path, twin_error *error);
 typedef struct twin_index_view twin_index_view;
 
 /* A view of the last transaction; release it with twin_index_view_free(). While it exists, the file cannot reuse
- * space that is freed, so do not keep one for days; renewing moves it to the last transaction. */
+ * space that is freed, so do not keep one for days; renewing moves it to the last transaction. If that fails the view
+ * is empty: until it is renewed, calls with it return TWIN_EINVAL. */
 TWIN_API twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twin_error *error);
 TWIN_API twin_status twin_index_view_renew(twin_index_view *view, twin_error *error);
 TWIN_API void twin_index_view_free(twin_index_view *view);

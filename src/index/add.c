@@ -43,12 +43,21 @@ static void collect_chunk(void *context, size_t chunk, int worker)
         drafting->status = TWIN_ENOMEM;
 }
 
-static bool ids_are_good(const twin_index_document *documents, size_t count)
+static twin_status check(const twin_index *index, const twin_index_document *documents, size_t count,
+                         twin_error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        if (documents[i].id.length == 0 || documents[i].id.length > UINT32_MAX)
-            return false;
-    return true;
+    for (size_t i = 0; i < count; i++) {
+        const twin_index_document *document = &documents[i];
+        if (document->id.length == 0 || document->id.length > UINT32_MAX)
+            return twin__fail(error, TWIN_EINVAL, "%s: a document needs an id to be added", index->path);
+        if (!document->id.bytes)
+            return twin__fail_null(error, "id.bytes");
+        if (document->text.length && !document->text.bytes)
+            return twin__fail_null(error, "text.bytes");
+        if (document->item_count && !document->items)
+            return twin__fail_null(error, "items");
+    }
+    return TWIN_OK;
 }
 
 twin_status twin_index_add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
@@ -57,10 +66,10 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
     if (!index || (count && !documents))
         return twin__fail_null(error, index ? "documents" : "index");
     twin_status status = twin__exec_complete(&exec, error);
+    if (status == TWIN_OK)
+        status = check(index, documents, count, error);
     if (status != TWIN_OK)
         return status;
-    if (!ids_are_good(documents, count))
-        return twin__fail(error, TWIN_EINVAL, "%s: a document needs an id to be added", index->path);
     struct drafting drafting = { .index = index, .documents = documents, .count = count };
     drafting.drafters = calloc((size_t)exec.workers, sizeof *drafting.drafters);
     if (!drafting.drafters)

@@ -54,12 +54,13 @@ static twin_status count_buckets(twin_index_info *out, const twin_index_view *vi
 
 twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error)
 {
-    if (!out || !view)
-        return twin__fail_null(error, out ? "view" : "out");
+    struct twin__store_sizes sizes;
+    twin_status status = twin__index_view_check(out, view, error);
+    if (status != TWIN_OK)
+        return status;
     const struct twin__index_counts *counts = &view->counts;
     *out = (twin_index_info){ 0 };
-    struct twin__store_sizes sizes;
-    twin_status status = twin__store_check(view->index->store, error); /* whose numbers of pages are reported */
+    status = twin__store_check(view->index->store, error); /* whose numbers of pages are reported */
     if (status == TWIN_OK)
         status = twin__store_measure(&sizes, view->txn, error);
     if (status != TWIN_OK)
@@ -424,11 +425,12 @@ static twin_status check_all(struct checking *checking)
 
 twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
 {
-    if (!view)
-        return twin__fail_null(error, "view");
-    size_t slots = view->index->options.scheme.minhash.slots;
     struct checking checking = { .view = view, .progress = progress, .error = error };
-    twin_status status = twin__store_measure(&checking.sizes, view->txn, error);
+    twin_status status = twin__index_view_check(&checking, view, error);
+    if (status != TWIN_OK)
+        return status;
+    size_t slots = view->index->options.scheme.minhash.slots;
+    status = twin__store_measure(&checking.sizes, view->txn, error);
     if (status != TWIN_OK)
         return status;
     checking.signature = malloc(slots * sizeof *checking.signature);

@@ -1,8 +1,10 @@
 /* kept.c — what is kept of a set, byte by byte: its items or its text, and the blocks in which they lie.
  *
- * Kept:      0 4 check   4 the items as below, or the text as a zstd frame. The check of items is the start of their digest
- * A block:   0 4 check of its head, since version 2 seeded with its key   4 4 count   8 for each set that lies in it, in order: 4 its number less that of the
- *            block, 4 where it ends among the bytes that follow; then, one behind the other, what is kept of each
+ * Kept:      0 4 check   4 the items as below, or the text as a zstd frame. The check of items is the start of their
+ *            digest
+ * A block:   0 4 check of its head, since version 2 seeded with its key   4 4 count   8 for each set that lies in it, in
+ *            order: 4 its number less that of the block, 4 where it ends among the bytes that follow; then, one behind
+ *            the other, what is kept of each
  *
  * A set of n items of c bits, in increasing order (after Elias and Fano): the leading b bits of an item name one of 2^b
  * buckets, the others are whole bytes. These come first, item after item; from there on a bit field in which bit

@@ -403,9 +403,16 @@ static twin_status merge_runs(struct twin__index_writing *writing, enum twin__in
 
 /* ---- changes ---- */
 
-static bool fits(uint64_t first, uint64_t end)
+/* Numbers of a run are 32 bits, and so is LMDB's length of a list with its checksums. */
+static bool fits(uint64_t first, uint64_t end, uint64_t entries)
 {
-    return end - first <= (uint64_t)UINT32_MAX + 1;
+    return end - first <= (uint64_t)UINT32_MAX + 1 &&
+           entries + twin__index_list_blocks(entries, TWIN__INDEX_VERSION) <= UINT32_MAX / sizeof(uint64_t);
+}
+
+static uint64_t live_entries(struct twin__index_run run)
+{
+    return run.entries - run.dead;
 }
 
 twin_status twin__index_runs_append(struct twin__index_writing *writing, enum twin__index_postings kind,
@@ -416,17 +423,17 @@ twin_status twin__index_runs_append(struct twin__index_writing *writing, enum tw
     if (count == 0)
         return TWIN_OK;
     uint64_t end = postings[count - 1].number + 1;
-    if (end > MOST_NUMBERS || !fits(postings[0].number, end))
+    if (end > MOST_NUMBERS || !fits(postings[0].number, end, count))
         return twin__fail(writing->error, TWIN_ELIMIT, "%s: more documents than an index can hold",
                           writing->index->path);
     twin_status status = twin__index_runs_read(&runs, &run_count, writing->index, writing->txn, kind, writing->error);
     if (status != TWIN_OK)
         return status;
     size_t first = run_count, total = count;
-    for (;
-         first > 0 && runs[first - 1].entries - runs[first - 1].dead < 2 * total && fits(runs[first - 1].first, end);
+    for (; first > 0 && live_entries(runs[first - 1]) < 2 * total &&
+           fits(runs[first - 1].first, end, total + live_entries(runs[first - 1]));
          first--)
-        total += runs[first - 1].entries - runs[first - 1].dead;
+        total += live_entries(runs[first - 1]);
     status = merge_runs(writing, kind, run_count ? runs + first : NULL, run_count - first, postings, count);
     free(runs);
     return status;
@@ -460,17 +467,21 @@ twin_status twin__index_runs_mark_removed(struct twin__index_writing *writing, e
     return 2 * run.dead > run.entries ? merge_runs(writing, kind, &run, 1, NULL, 0) : put_run(writing, kind, &run);
 }
 
-/* Runs whose numbers do not fit into one stay separate. */
+/* Runs that do not fit into one stay separate. */
 twin_status twin__index_runs_merge_all(struct twin__index_writing *writing, enum twin__index_postings kind)
 {
     struct twin__index_run *runs;
     size_t count, first = 0;
+    uint64_t total = 0;
     twin_status status = twin__index_runs_read(&runs, &count, writing->index, writing->txn, kind, writing->error);
-    for (size_t i = 1; i <= count && status == TWIN_OK; i++)
-        if (i == count || !fits(runs[first].first, runs[i].end)) {
-            status = merge_runs(writing, kind, runs + first, i - first, NULL, 0);
-            first = i;
-        }
+    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
+        total += live_entries(runs[i]);
+        if (i + 1 < count && fits(runs[first].first, runs[i + 1].end, total + live_entries(runs[i + 1])))
+            continue;
+        status = merge_runs(writing, kind, runs + first, i + 1 - first, NULL, 0);
+        first = i + 1;
+        total = 0;
+    }
     free(runs);
     return status;
 }

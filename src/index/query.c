@@ -152,8 +152,8 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
     out->count = out->ids.length = 0;
     view->query_ill_formed = 0;
     out->estimated = own->keep == TWIN_KEEP_NONE;
-    if (!view->txn || !(options.threshold >= 0 && options.threshold <= 1))
-        return twin__fail_status(error, TWIN_EINVAL);
+    if (!(options.threshold >= 0 && options.threshold <= 1))
+        return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
     struct twin__query query = { .signature = view->query_signature,
                                  .slots = own->scheme.minhash.slots,
                                  .measure = TWIN_JACCARD,
@@ -180,8 +180,11 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
 twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                              twin_text text, twin_error *error)
 {
-    if (!out || !view || (!text.bytes && text.length))
-        return twin__fail_null(error, !out ? "out" : !view ? "view" : "text.bytes");
+    twin_status status = twin__index_view_check(out, view, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!text.bytes && text.length)
+        return twin__fail_null(error, "text.bytes");
     if (view->index->options.format == TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of sets; query it with a set, not with a text",
                           view->index->path);
@@ -191,8 +194,11 @@ twin_status twin_index_query(twin_index_answer *out, twin_index_view *view, twin
 twin_status twin_index_query_items(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                    const uint64_t *items, size_t count, twin_error *error)
 {
-    if (!out || !view || (!items && count))
-        return twin__fail_null(error, !out ? "out" : !view ? "view" : "items");
+    twin_status status = twin__index_view_check(out, view, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!items && count)
+        return twin__fail_null(error, "items");
     if (view->index->options.format != TWIN_INPUT_SETS)
         return twin__fail(error, TWIN_EINVAL, "%s: is an index of documents; query it with a text, not with a set",
                           view->index->path);

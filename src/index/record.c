@@ -5,7 +5,7 @@
  *      8  4  version, 1 or 2: see record.h
  *     12  1  documents 0, rows 1
  *     13  1  normalisation: 0 fold, 1 check, 2 bytes
- *     14  1  shingles: 0 char, 1 byte, 2 word, 3 stop
+ *     14  1  shingles: 0 char, 1 byte, 2 word, 3 stop, 4 auto
  *     15  1  hash family: 0 xxh3, 1 farm, 2 jenkins, 3 sip
  *     16  1  sketch: 0 fast, 1 classic
  *     17  1  kept: 0 sets, 1 text, 2 none
@@ -21,7 +21,7 @@
  *    120  8  XXH3 of the 120 bytes before, and with it as the seed, of the words
  *    128     the stop words, each ended by a zero
  *
- * Counts, under "counts": seven numbers of 8 bytes in the order of struct twin__index_counts, and their XXH3.
+ * Counts, under "counts": eight numbers of 8 bytes in the order of struct twin__index_counts, and their XXH3.
  * A document:  0 4 check   4 4 label   8 8 time   16 8 set   24 1 flags: 1 the id is a number   25 the id
  * A set:       0 4 check   4 4 zero    8 8 size   16 16 digest   32 8 members   40 8 first   48 4·k signature
  * A run:       0 8 end     8 8 entries 16 8 dead  24 8 XXH3 of the 24 bytes before, seeded with its first

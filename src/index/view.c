@@ -58,6 +58,19 @@ static twin_status compare_counts(const twin_index_view *view, twin_error *error
     return good ? TWIN_OK : twin__index_fail_damaged(error, view->index, "its counts are not what they should be");
 }
 
+static void end_read(twin_index_view *view)
+{
+    twin__index_verified_detach(&view->bands, view->index);
+    twin__index_verified_detach(&view->ids, view->index);
+    twin__index_lists_clear(&view->bands);
+    twin__index_lists_clear(&view->ids);
+    twin__index_rests_clear(&view->rests);
+    twin__store_cursor_close(&view->kept);
+    twin__store_end_read(view->txn);
+    view->txn = NULL;
+}
+
+/* After a failure the view is empty. */
 static twin_status begin_read(twin_index_view *view, twin_error *error)
 {
     twin_status status = twin__store_begin_read(&view->txn, view->index->store, error);
@@ -69,19 +82,11 @@ static twin_status begin_read(twin_index_view *view, twin_error *error)
         status = compare_counts(view, error);
     if (status == TWIN_OK)
         status = attach_lists(view, error);
-    return status == TWIN_OK ? twin__store_cursor_open(&view->kept, view->txn, TWIN__INDEX_KEPT, error) : status;
-}
-
-static void end_read(twin_index_view *view)
-{
-    twin__index_verified_detach(&view->bands, view->index);
-    twin__index_verified_detach(&view->ids, view->index);
-    twin__index_lists_clear(&view->bands);
-    twin__index_lists_clear(&view->ids);
-    twin__index_rests_clear(&view->rests);
-    twin__store_cursor_close(&view->kept);
-    twin__store_end_read(view->txn);
-    view->txn = NULL;
+    if (status == TWIN_OK)
+        status = twin__store_cursor_open(&view->kept, view->txn, TWIN__INDEX_KEPT, error);
+    if (status != TWIN_OK)
+        end_read(view);
+    return status;
 }
 
 twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twin_error *error)
@@ -104,6 +109,15 @@ twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twi
     }
     *out = view;
     return TWIN_OK;
+}
+
+twin_status twin__index_view_check(const void *out, const twin_index_view *view, twin_error *error)
+{
+    if (!out || !view)
+        return twin__fail_null(error, out ? "view" : "out");
+    return view->txn ? TWIN_OK
+                     : twin__fail(error, TWIN_EINVAL, "%s: the view is empty, since it could not be renewed",
+                                  view->index->path);
 }
 
 twin_status twin_index_view_renew(twin_index_view *view, twin_error *error)
@@ -372,10 +386,10 @@ static twin_status find_in_run(twin_index_entry *out, bool *found, twin_index_vi
 twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view *view, twin_text id,
                             twin_error *error)
 {
-    twin_status status = TWIN_OK;
-    if (!out || !found || !view || !id.bytes)
-        return twin__fail_null(error, !out ? "out" : !found ? "found" : !view ? "view" : "id.bytes");
+    if (!found || !id.bytes)
+        return twin__fail_null(error, found ? "id.bytes" : "found");
     *found = false;
+    twin_status status = twin__index_view_check(out, view, error);
     for (size_t run = 0; run < view->ids.run_count && status == TWIN_OK && !*found; run++)
         status = find_in_run(out, found, view, run, id, error);
     return status;
@@ -385,16 +399,18 @@ twin_status twin_index_signature(const uint32_t **out, twin_index_view *view, tw
                                  twin_error *error)
 {
     struct twin__index_set_record set;
-    if (!out || !view)
-        return twin__fail_null(error, out ? "view" : "out");
+    twin_status status = twin__index_view_check(out, view, error);
+    if (status != TWIN_OK)
+        return status;
     *out = view->signature;
     return twin__index_view_set(&set, NULL, view->signature, view, entry.set, error);
 }
 
 twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
 {
-    if (!out || !view)
-        return twin__fail_null(error, out ? "view" : "out");
+    twin_status status = twin__index_view_check(out, view, error);
+    if (status != TWIN_OK)
+        return status;
     if (view->index->options.keep == TWIN_KEEP_NONE)
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was created without sets (--keep)", view->index->path);
     return twin__index_view_items(out, view, entry.set, entry.set_size, error);
@@ -402,14 +418,15 @@ twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entr
 
 twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_entry entry, twin_error *error)
 {
-    if (!out || !view)
-        return twin__fail_null(error, out ? "view" : "out");
+    twin_status status = twin__index_view_check(out, view, error);
+    if (status != TWIN_OK)
+        return status;
     *out = (twin_text){ "", 0 };
     if (view->index->options.keep != TWIN_KEEP_TEXT)
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was created without texts (--keep)", view->index->path);
     if (entry.set_size == 0)
         return TWIN_OK;
-    twin_status status = get_text(view, entry.set, error);
+    status = get_text(view, entry.set, error);
     *out = (twin_text){ view->text.bytes, view->text.length };
     return status;
 }
@@ -439,10 +456,12 @@ static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor
 
 twin_status twin_index_each(twin_index_view *view, twin_index_visit *visit, void *context, twin_error *error)
 {
-    if (!view || !visit)
-        return twin__fail_null(error, view ? "visit" : "view");
-    struct twin__store_cursor cursor;
-    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_DOCUMENTS, error);
+    if (!visit)
+        return twin__fail_null(error, "visit");
+    struct twin__store_cursor cursor = { 0 };
+    twin_status status = twin__index_view_check(&cursor, view, error);
+    if (status == TWIN_OK)
+        status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_DOCUMENTS, error);
     if (status == TWIN_OK)
         status = each(view, &cursor, visit, context, error);
     twin__store_cursor_close(&cursor);

@@ -353,6 +353,9 @@ twin_status twin_index_remove(bool *found, twin_index_change *change, twin_index
 {
     if (!index || (count && !ids))
         return twin__fail_null(error, index ? "ids" : "index");
+    for (size_t i = 0; i < count; i++)
+        if (ids[i].length && !ids[i].bytes)
+            return twin__fail_null(error, "ids[i].bytes");
     struct removal removal = { .ids = ids, .count = count, .found = found };
     twin_status status = twin__index_transact(index, write_removal, &removal, error);
     if (status == TWIN_OK && change) {

@@ -524,6 +524,14 @@ static void in_index(void **state)
     REFUSED("workers must be 0 to 1024, not 1025", twin_index_add(NULL, index, NULL, 0, many, NULL));
     REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_exec){ 0 }, NULL));
     REFUSED("input must not be NULL", twin_index_add_input(NULL, index, NULL, (twin_index_add_options){ 0 }, NULL));
+    const twin_text absent = { NULL, 3 };
+    const twin_index_document bad[] = { { .id = absent, .text = text },
+                                        { .id = text, .text = absent },
+                                        { .id = text, .item_count = 1 } };
+    REFUSED("id.bytes must not be NULL", twin_index_add(NULL, index, &bad[0], 1, (twin_exec){ 0 }, NULL));
+    REFUSED("text.bytes must not be NULL", twin_index_add(NULL, index, &bad[1], 1, (twin_exec){ 0 }, NULL));
+    REFUSED("items must not be NULL", twin_index_add(NULL, index, &bad[2], 1, (twin_exec){ 0 }, NULL));
+    REFUSED("ids[i].bytes must not be NULL", twin_index_remove(NULL, NULL, index, &absent, 1, NULL));
     REFUSED("ids must not be NULL", twin_index_remove(NULL, NULL, index, NULL, 1, NULL));
     REFUSED("index must not be NULL", twin_index_view_create(&view, NULL, NULL));
     REFUSED("visit must not be NULL", twin_index_pairs(index, (twin_index_pairs_options){ 0 }, NULL, NULL, NULL));

@@ -26,6 +26,59 @@ static void a_view_stays_as_it_was(void **state)
     twin_index_close(index);
 }
 
+static bool hear_entry(void *context, const twin_index_entry *entry)
+{
+    (void)context, (void)entry;
+    return true;
+}
+
+/* Another process compacts the index and changes it: a view cannot be renewed, and says so whatever it is asked. */
+static void a_view_that_could_not_be_renewed_is_empty(void **state)
+{
+    (void)state;
+    GOOD(twin_index_create(path, options_for(TWIN_KEEP_TEXT), true, &error));
+    twin_index *index = open_index(TWIN_INDEX_WRITE);
+    add_words(index, 0, 20);
+    twin_index_close(index);
+    index = open_index(TWIN_INDEX_READ);
+    twin_index_view *view;
+    GOOD(twin_index_view_create(&view, index, &error));
+    pid_t child = fork();
+    if (child == 0) {
+        twin_index *own;
+        bool good = twin_index_compact(path, NULL) == TWIN_OK &&
+                    twin_index_open(&own, path, TWIN_INDEX_WRITE, NULL) == TWIN_OK;
+        for (size_t i = 20; good && i < 24; i++)
+            add_words(own, i, 1);
+        _exit(good ? 0 : 1);
+    }
+    int ended = 0;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+
+    twin_index_answer answer = { 0 };
+    twin_index_entry entry;
+    twin_index_info info;
+    twin_text text;
+    twin_set set;
+    const uint32_t *signature;
+    bool found;
+    BAD(TWIN_EBUSY, "was replaced", twin_index_view_renew(view, &error));
+    static const char empty[] = "the view is empty";
+    BAD(TWIN_EINVAL, empty, twin_index_each(view, hear_entry, NULL, &error));
+    BAD(TWIN_EINVAL, empty, twin_index_find(&entry, &found, view, (twin_text){ "1", 1 }, &error));
+    BAD(TWIN_EINVAL, empty,
+        twin_index_query(&answer, view, (twin_index_query_options){ 0 }, (twin_text){ "1", 1 }, &error));
+    BAD(TWIN_EINVAL, empty, twin_index_describe(&info, view, &error));
+    BAD(TWIN_EINVAL, empty, twin_index_check(view, (twin_progress){ 0 }, &error));
+    BAD(TWIN_EINVAL, empty, twin_index_text(&text, view, (twin_index_entry){ .set_size = 1 }, &error));
+    BAD(TWIN_EINVAL, empty, twin_index_set(&set, view, (twin_index_entry){ .set_size = 1 }, &error));
+    BAD(TWIN_EINVAL, empty, twin_index_signature(&signature, view, (twin_index_entry){ .set_size = 1 }, &error));
+    BAD(TWIN_EBUSY, "was replaced", twin_index_view_renew(view, &error));
+    twin_index_view_free(view);
+    twin_index_close(index);
+}
+
 struct reader {
     twin_index *index;
     int asked;
@@ -467,6 +520,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_stays_as_it_was),
+        cmocka_unit_test(a_view_that_could_not_be_renewed_is_empty),
         cmocka_unit_test(threads_read_while_one_writes),
         cmocka_unit_test(handles_share_a_file_whatever_it_is_called),
         cmocka_unit_test(handles_write_side_by_side),
