@@ -5,12 +5,14 @@
 #include "commands.h"
 #include "mail_model.h"
 #include "support/overwrite.h"
+#include "support/paths.h"
 #include "support/record.h"
 #include "support/results.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct request {
     struct mail_request mail;
@@ -62,25 +64,69 @@ static bool take_block(void *context, const char *block, size_t length)
     return !file->no_memory;
 }
 
-static bool import(twin_mail_imported *sum, twin_mail *mail, const char *path)
+static void free_files(twin_buffer *files, size_t count)
+{
+    for (size_t i = 0; files && i < count; i++)
+        twin_buffer_clear(&files[i]);
+    free(files);
+}
+
+static bool read_file(twin_buffer *out, const char *path)
 {
     struct file file = { 0 };
     twin_error error = { 0 };
-    twin_mail_imported counts = { 0 };
     twin_status status = twin_input_stream(path, take_block, &file, (twin_progress){ 0 }, &error);
     status = file.no_memory ? TWIN_ENOMEM : status;
+    *out = file.bytes;
+    return status == TWIN_OK || refuse_status(path, status, &error);
+}
 
-    twin_text bytes = { file.bytes.bytes ? file.bytes.bytes : "", file.bytes.length };
-    if (status == TWIN_OK)
+/* The files of all arguments; NULL: the error has been reported. */
+static twin_buffer *read_files(const struct request_base *base)
+{
+    twin_buffer *files = calloc(base->count, sizeof *files);
+    bool good = files || refuse_status("the sketches", TWIN_ENOMEM, NULL);
+    for (size_t i = 0; i < base->count && good; i++)
+        good = read_file(&files[i], base->arguments[i]);
+    if (good)
+        return files;
+    free_files(files, base->count);
+    return NULL;
+}
+
+static bool import(twin_mail_imported *sum, twin_mail *mail, const twin_buffer *files,
+                   const struct request_base *base)
+{
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < base->count && status == TWIN_OK; i++) {
+        twin_error error = { 0 };
+        twin_mail_imported counts = { 0 };
+        twin_text bytes = { files[i].bytes ? files[i].bytes : "", files[i].length };
         status = twin_mail_import(&counts, mail, bytes, &error);
-    twin_buffer_clear(&file.bytes);
-    if (status != TWIN_OK)
-        fail_status(path, status, &error);
-    sum->messages += counts.messages;
-    sum->known += counts.known;
-    sum->left_out += counts.left_out;
-    sum->weights |= counts.weights;
+        if (status != TWIN_OK)
+            fail_status(base->arguments[i], status, &error);
+        sum->messages += counts.messages;
+        sum->known += counts.known;
+        sum->left_out += counts.left_out;
+        sum->weights |= counts.weights;
+    }
     return status == TWIN_OK;
+}
+
+/* Whether a new model with these options could import them: or it would be left behind empty, with a key that fits
+ * nobody's sketches. */
+static bool can_import(const twin_mail_options *options, const twin_buffer *files, const struct request_base *base)
+{
+    twin_mail *trial;
+    twin_mail_imported unused = { 0 };
+    if (!options->key)
+        return refuse("there is no model yet; create it with the key of the sketches: --key-file");
+    twin_status status = twin_mail_create_in_memory(&trial, *options);
+    if (status != TWIN_OK)
+        return refuse_status("mail", status, NULL);
+    bool good = import(&unused, trial, files, base);
+    twin_mail_close(trial);
+    return good;
 }
 
 static void print_imported(const struct shared_options *shared, const twin_mail_imported *sum)
@@ -110,10 +156,12 @@ static int run_import(void *context)
     twin_mail_options options = { 0 };
     if (!mail_key(&options, key, &request->mail))
         return EXIT_ERROR;
-    twin_mail *mail = mail_open(&request->mail, TWIN_MAIL_WRITE, &options);
-    bool good = mail != NULL;
-    for (size_t i = 0; i < shared->base.count && good; i++)
-        good = import(&sum, mail, shared->base.arguments[i]);
+    twin_buffer *files = read_files(&shared->base);
+    twin_mail *mail = NULL;
+    if (files && (!is_missing(mail_path(&request->mail)) || can_import(&options, files, &shared->base)))
+        mail = mail_open(&request->mail, TWIN_MAIL_WRITE, &options);
+    bool good = mail && import(&sum, mail, files, &shared->base);
+    free_files(files, shared->base.count);
     twin_status status = good ? twin_mail_commit(mail, &error) : TWIN_OK;
     if (status != TWIN_OK)
         fail_status(mail_path(&request->mail), status, &error);

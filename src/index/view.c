@@ -390,7 +390,7 @@ twin_status twin_index_find(twin_index_entry *out, bool *found, twin_index_view 
         return twin__fail_null(error, found ? "id.bytes" : "found");
     *found = false;
     twin_status status = twin__index_view_check(out, view, error);
-    for (size_t run = 0; run < view->ids.run_count && status == TWIN_OK && !*found; run++)
+    for (size_t run = 0; status == TWIN_OK && run < view->ids.run_count && !*found; run++)
         status = find_in_run(out, found, view, run, id, error);
     return status;
 }

@@ -88,7 +88,7 @@ static struct plan make_plan(const struct weights *w, const struct twin__mail_sa
         return plan;
     plan.changed = count_changed(w, saved->values);
     plan.bytes = CHANGES_HEAD + plan.changed * (3 + w->width * sizeof(float));
-    plan.whole = saved->bytes + plan.bytes > bytes_of(w) / 2 || saved->changes == MOST_CHANGES;
+    plan.whole = saved->bytes + plan.bytes > bytes_of(w) / 2 || saved->changes >= MOST_CHANGES;
     return plan;
 }
 

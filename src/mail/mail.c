@@ -158,8 +158,10 @@ static twin_status refresh_for(twin__store_txn **reading, twin_mail *mail, twin_
         *reading = txn;
     else
         twin__store_end_read(txn);
-    if (status == TWIN_OK && again)
+    if (status == TWIN_OK && again) {
         status = twin__mail_queue_replay(&mail->queue, &mail->model, error);
+        mail->stale = status != TWIN_OK;
+    }
     return status;
 }
 

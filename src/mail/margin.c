@@ -147,17 +147,20 @@ static struct twin__margin_example *find(const struct twin__margin *margin, uint
     return NULL;
 }
 
-/* Remembers a message, unless it is. */
-static twin_status remember(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
-                            bool positive)
+/* The example of a message whose margin is below 1, remembered now unless it is; NULL: the margin is not below 1. */
+static twin_status take_hard(struct twin__margin_example **out, struct twin__margin *margin, uint64_t number,
+                             const struct twin__features *features, double score, bool positive)
 {
     struct twin__margin_example head = { .number = number, .turn = margin->taught[positive], .positive = positive };
-    return find(margin, number) ? TWIN_OK : twin__margin_restore(margin, &head, features);
-}
-
-static bool is_hard(double score, bool positive)
-{
-    return (positive ? score : -score) < 1;
+    *out = NULL;
+    if (!((positive ? score : -score) < 1))
+        return TWIN_OK;
+    *out = find(margin, number);
+    if (*out)
+        return TWIN_OK;
+    twin_status status = twin__margin_restore(margin, &head, features);
+    *out = find(margin, number);
+    return status;
 }
 
 /* What did not move in the last passes is looked at in every second, fourth, eighth, and so on. */
@@ -169,10 +172,9 @@ static bool is_due(const struct twin__margin_example *example, uint64_t turn)
 twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
                                double score, bool positive)
 {
-    if (!is_hard(score, positive))
-        return TWIN_OK;
-    twin_status status = remember(margin, number, features, positive);
-    if (status != TWIN_OK)
+    struct twin__margin_example *hard;
+    twin_status status = take_hard(&hard, margin, number, features, score, positive);
+    if (!hard)
         return status;
     uint64_t turn = margin->taught[0] + margin->taught[1];
     for (size_t i = margin->count; i-- > 0;)
@@ -185,12 +187,11 @@ twin_status twin__margin_learn(struct twin__margin *margin, uint64_t number, con
 twin_status twin__margin_rehearse(struct twin__margin *margin, uint64_t number, const struct twin__features *features,
                                   double score, bool positive)
 {
-    if (!is_hard(score, positive))
-        return TWIN_OK;
-    twin_status status = remember(margin, number, features, positive);
-    if (status != TWIN_OK)
+    struct twin__margin_example *hard;
+    twin_status status = take_hard(&hard, margin, number, features, score, positive);
+    if (!hard)
         return status;
-    adjust(margin->weights, find(margin, number));
+    adjust(margin->weights, hard);
     drop_old(margin);
     return TWIN_OK;
 }

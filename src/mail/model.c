@@ -214,10 +214,12 @@ static twin_status forget_number(struct twin__model *model, uint64_t number)
 static bool is_old(const struct twin__model *model, uint32_t now)
 {
     const struct twin__remembered *r = &model->remembered;
-    uint64_t seconds = model->options.keep_days * SECONDS_PER_DAY;
+    uint64_t days = model->options.keep_days, seconds = days * SECONDS_PER_DAY;
     uint32_t time = twin__remembered_at(r, r->first)->time;
-    if (!seconds || time <= now)
-        return seconds && time + seconds < now;
+    if (days == 0 || days > UINT32_MAX / SECONDS_PER_DAY) /* longer than times can tell */
+        return false;
+    if (time <= now)
+        return time + seconds < now;
     for (uint64_t step = 1; step < r->count; step *= 2) {
         const struct twin__mail_record *later = twin__remembered_at(r, r->first + step);
         if (!(later->flags & TWIN__MAIL_IMPORTED) && later->time + seconds < now)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "mail/fields.h"
 
 void twin__mail_texts_clear(struct twin__mail_texts *texts)
 {
@@ -14,25 +15,16 @@ void twin__mail_texts_clear(struct twin__mail_texts *texts)
     *texts = (struct twin__mail_texts){ 0 };
 }
 
-/* How many of the text's bytes fit into the room, without the first part of a character that does not. */
-static size_t fit(twin_text text, size_t room)
-{
-    if (text.length <= room)
-        return text.length;
-    while (room > 0 && ((unsigned char)text.bytes[room] & 0xC0) == 0x80)
-        room--;
-    return room;
-}
-
 twin_status twin__mail_cut(twin_buffer *out, twin_text subject, twin_text text)
 {
-    size_t head = fit(subject, TWIN__MAIL_TEXT_BYTES / 4), rest = fit(text, TWIN__MAIL_TEXT_BYTES - head - 1);
-    twin_status status = twin_buffer_reserve(out, head + 1 + rest);
+    subject = twin__cut(subject, TWIN__MAIL_TEXT_BYTES / 4);
+    text = twin__cut(text, TWIN__MAIL_TEXT_BYTES - subject.length - 1);
+    twin_status status = twin_buffer_reserve(out, subject.length + 1 + text.length);
     if (status == TWIN_OK)
-        status = twin_buffer_append(out, subject.bytes, head);
+        status = twin_buffer_append(out, subject.bytes, subject.length);
     if (status == TWIN_OK)
         status = twin_buffer_append(out, "\n", 1);
-    return status == TWIN_OK ? twin_buffer_append(out, text.bytes, rest) : status;
+    return status == TWIN_OK ? twin_buffer_append(out, text.bytes, text.length) : status;
 }
 
 twin_status twin__mail_texts_add(struct twin__mail_texts *texts, uint64_t number, twin_text subject, twin_text text)

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "store/pages.h"
 #include "store/transaction.h"
 
@@ -189,47 +190,48 @@ twin_status twin__store_create(const char *path, const struct twin__store_schema
 
 /* ---- compacting ---- */
 
-static int sync_copy(const char *temporary, const char *like)
-{
-    struct stat found;
-    if (stat(like, &found) == 0 && chmod(temporary, found.st_mode & 07777) != 0)
-        return errno;
-    int fd = open(temporary, O_RDWR | O_CLOEXEC);
-    int code = fd >= 0 && fsync(fd) == 0 ? MDB_SUCCESS : errno;
-    if (fd >= 0)
-        close(fd);
-    return code;
-}
-
-static twin_status copy_compact(const twin__store *store, const char *temporary, twin_error *error)
-{
-    unlink(temporary);
-    int code = mdb_env_copy2(store->environment->env, temporary, MDB_CP_COMPACT);
-    if (code == MDB_SUCCESS)
-        code = sync_copy(temporary, store->path);
-    if (code == MDB_SUCCESS)
-        return TWIN_OK;
-    unlink(temporary);
-    return twin__store_fail_code(error, temporary, store->environment->schema, code);
-}
-
 /* The copy begins with transaction 1, in the second meta page; the first is that of an empty file. It is given the
  * number of the state that was copied, for readers of the old file and of the new one look into the same lock file
  * for the number of the last transaction. */
-static int renumber(const char *temporary, uint64_t number)
+static int renumber(int fd, uint64_t number)
 {
     enum { PAGE_BYTES_AT = 40, TRANSACTION_AT = 144 };
     uint32_t page_bytes = 0;
     uint64_t before = number - 1;
-    int fd = open(temporary, O_RDWR | O_CLOEXEC);
-    bool good = fd >= 0 && pread(fd, &page_bytes, sizeof page_bytes, PAGE_BYTES_AT) == (ssize_t)sizeof page_bytes &&
-                pwrite(fd, &before, sizeof before, TRANSACTION_AT) == (ssize_t)sizeof before &&
-                pwrite(fd, &number, sizeof number, (off_t)page_bytes + TRANSACTION_AT) == (ssize_t)sizeof number &&
+    errno = EIO; /* of a file that is shorter than it should be */
+    bool good = twin__read_at(fd, &page_bytes, sizeof page_bytes, PAGE_BYTES_AT) == (ssize_t)sizeof page_bytes &&
+                twin__write_at(fd, &before, sizeof before, TRANSACTION_AT) &&
+                twin__write_at(fd, &number, sizeof number, (uint64_t)page_bytes + TRANSACTION_AT);
+    return good ? MDB_SUCCESS : errno;
+}
+
+/* Copies the store, whose last state is `number`, to a file that nobody else may read yet. It gets the owner of the old
+ * one, if whoever compacts it may give it away, and its permissions. */
+static int copy_to(int fd, const twin__store *store, uint64_t number)
+{
+    struct stat old;
+    int code = mdb_env_copyfd2(store->environment->env, fd, MDB_CP_COMPACT);
+    if (code == MDB_SUCCESS)
+        code = renumber(fd, number);
+    if (code != MDB_SUCCESS)
+        return code;
+    bool good = fstat(store->environment->fd, &old) == 0 &&
+                (fchown(fd, old.st_uid, old.st_gid) == 0 || errno == EPERM) && fchmod(fd, old.st_mode & 07777) == 0 &&
                 fsync(fd) == 0;
-    int code = good ? MDB_SUCCESS : errno;
+    return good ? MDB_SUCCESS : errno;
+}
+
+static twin_status copy_compact(const twin__store *store, const char *temporary, uint64_t number, twin_error *error)
+{
+    unlink(temporary);
+    int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int code = fd >= 0 ? copy_to(fd, store, number) : errno;
     if (fd >= 0)
         close(fd);
-    return code;
+    if (code == MDB_SUCCESS)
+        return TWIN_OK;
+    unlink(temporary);
+    return twin__store_fail_code(error, temporary, store->environment->schema, code);
 }
 
 static twin_status newest(uint64_t *out, twin__store *store, twin_error *error)
@@ -254,14 +256,9 @@ static twin_status compact(twin__store *store, const char *temporary, struct fil
             status = newest(&number, store, error);
     }
     if (status == TWIN_OK)
-        status = copy_compact(store, temporary, error);
+        status = copy_compact(store, temporary, number, error);
     if (status != TWIN_OK)
         return status;
-    int code = renumber(temporary, number);
-    if (code != MDB_SUCCESS) {
-        unlink(temporary);
-        return twin__store_fail_code(error, temporary, store->environment->schema, code);
-    }
     struct twin__environment *e = store->environment;
     store->environment = NULL;
     return twin__environment_replace(e, temporary, store->path, error);

@@ -43,6 +43,12 @@ grep -q 'imported    29 of them' out || fail "info does not count what was impor
 ! grep -qaiE 'watch|example' a.sketches || fail "sketches contain text"
 ! "$twinsift" mail import -m c.twin a.sketches 2>err || fail "sketches of another key are imported"
 grep -q 'another key' err || fail "does not say that the key is another: $(cat err)"
+head -c 16 /dev/urandom >other-key
+! "$twinsift" mail import -m none.twin a.sketches 2>err || fail "sketches are imported without their key"
+grep -q 'there is no model yet' err || fail "does not say that a model is to be created: $(cat err)"
+! "$twinsift" mail import -m none.twin --key-file other-key a.sketches 2>err || fail "sketches of another key are imported"
+grep -q 'another key' err || fail "does not say that the key is another: $(cat err)"
+[ ! -e none.twin ] || fail "a model that can import nothing is left behind"
 ! "$twinsift" mail import -m b.twin new.eml 2>err || fail "a message is imported"
 grep -q 'not sketches' err || fail "does not say what is wrong: $(cat err)"
 ! "$twinsift" mail export -m a.twin >out 2>err || fail "exports something"

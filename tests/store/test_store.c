@@ -697,8 +697,16 @@ static void a_compacted_store_holds_the_same_in_less(void **state)
     BAD(TWIN_EBUSY, "being replaced", twin__store_open(&other, path, &schema, TWIN__STORE_READ, &failure));
     BAD(TWIN_ESTOPPED, "", twin__store_compact(store, write_mark_and_fail, &mark, &failure));
     assert_int_equal(mark_in(store), 1);
+    enum { NOBODY = 65534 };
+    struct stat old, new;
+    assert_int_equal(chmod(path, 0640), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(path, NOBODY, NOBODY), 0);
+    assert_int_equal(stat(path, &old), 0);
     GOOD(twin__store_compact(store, write_mark, &mark, &failure));
     twin__store_close(store);
+    assert_int_equal(stat(path, &new), 0);
+    assert_true(new.st_uid == old.st_uid &&new.st_gid == old.st_gid &&new.st_mode == old.st_mode);
     store = open_store(TWIN__STORE_READ);
     uint64_t small = file_bytes(store);
     assert_true(large > LARGE && small < large / 10);
