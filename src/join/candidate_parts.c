@@ -63,6 +63,15 @@ static twin_status check(const twin_collection *collection, const twin_similar_o
     return TWIN_OK;
 }
 
+/* Workers find in an order of their own; files must be the same however many there were. */
+static twin_status put_in_order(struct twin__bands_found *found, size_t documents)
+{
+    for (size_t i = 0; found->group && i < documents; i++)
+        found->group[i] = twin__union_root(found->group, (uint32_t)i);
+    twin__large_buckets_sort(found->buckets, found->bucket_count);
+    return twin__pairs_sort_unique(&found->pairs, NULL);
+}
+
 static twin_status find(twin_candidates *candidates, const twin_collection *collection,
                         const twin_similar_options *options)
 {
@@ -71,6 +80,8 @@ static twin_status find(twin_candidates *candidates, const twin_collection *coll
     twin_status status = twin__collection_provider(&provider, collection, options->exec.workers);
     if (status == TWIN_OK && range.first < range.end) /* there may be more parts than bands */
         status = twin__engine_find_bands(&candidates->found, &provider, options, range);
+    if (status == TWIN_OK)
+        status = put_in_order(&candidates->found, candidates->documents);
     twin__collection_provider_clear(&provider);
     return status;
 }

@@ -106,8 +106,7 @@ const struct twin__crowd *twin__crowd_find(const struct twin__crowds *crowds, ui
     return crowds->documents[crowd->begin] == first ? crowd : NULL;
 }
 
-/* Adds up what the buckets of each crowd cost, in an order that does not depend on when they were found. */
-static int by_cost(const void *a, const void *b)
+static int by_document(const void *a, const void *b)
 {
     const struct twin__large_bucket *x = a, *y = b;
     if (x->document != y->document)
@@ -115,9 +114,16 @@ static int by_cost(const void *a, const void *b)
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
+void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count)
+{
+    if (count)
+        qsort(buckets, count, sizeof *buckets, by_document);
+}
+
+/* Adds up what the buckets of each crowd cost: sums depend on the order. */
 static void add_costs(struct twin__crowds *crowds, struct twin__crowd_finder *finder)
 {
-    qsort(finder->buckets, finder->count, sizeof *finder->buckets, by_cost);
+    twin__large_buckets_sort(finder->buckets, finder->count);
     for (size_t i = 0; i < finder->count; i++)
         crowds->items[crowd_index(crowds, finder->group[finder->buckets[i].document])].seconds +=
             finder->buckets[i].seconds;

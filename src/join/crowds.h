@@ -28,6 +28,9 @@ struct twin__crowd_finder {
 twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct twin__provider *provider,
                                     const struct twin__gate *gate);
 
+/* Puts buckets into an order that does not depend on when they were found. */
+void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count);
+
 /* A twin__bucket_visit; the context is the finder. */
 void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker);
 

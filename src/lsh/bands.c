@@ -77,30 +77,41 @@ static const uint32_t *signature_of(twin_signatures signatures, uint32_t documen
 /* Signatures are read so many documents in advance: one band of each is far from that of the next. */
 enum { AHEAD = 16 };
 
-/* Flat, so that the hash of a few rows is computed in line: as a call it takes a third longer. */
-__attribute__((flatten)) static void make_keys(uint64_t *keys, twin_signatures signatures, twin_band_options options,
-                                               size_t band)
+/* Adjacent bands, and an array of keys for each. Most of the time goes into fetching signatures from memory, a cache
+ * line for a few rows: two bands at once cost little more than one. */
+struct some_bands {
+    size_t first, count;
+    uint64_t *keys[2];
+};
+
+/* Keys of the documents `begin` to `end` of the signatures. Flat, so that the hash of a few rows is computed in line:
+ * as a call it takes a third longer. */
+__attribute__((flatten)) static void make_keys(const struct some_bands *bands, twin_signatures signatures,
+                                               twin_band_options options, size_t begin, size_t end)
 {
-    size_t first = band * options.plan.rows;
-    for (size_t i = 0; i < signatures.count; i++) {
+    size_t first = bands->first * options.plan.rows, last = first + bands->count * options.plan.rows - 1;
+    for (size_t i = begin; i < end; i++) {
         uint32_t document = signatures.documents[i];
-        if (i + AHEAD < signatures.count)
-            __builtin_prefetch(signature_of(signatures, signatures.documents[i + AHEAD]) + first);
-        keys[i] = (uint64_t)bucket_of(signature_of(signatures, document), options, band) << 32 | document;
+        const uint32_t *signature = signature_of(signatures, document);
+        if (i + AHEAD < end) {
+            const uint32_t *ahead = signature_of(signatures, signatures.documents[i + AHEAD]);
+            __builtin_prefetch(ahead + first);
+            __builtin_prefetch(ahead + last);
+        }
+        for (size_t k = 0; k < bands->count; k++)
+            bands->keys[k][i] = (uint64_t)bucket_of(signature, options, bands->first + k) << 32 | document;
     }
 }
 
 /* The rows may be those of a file, `spill`. */
-static void make_band(uint64_t *keys, twin_signatures signatures, struct twin__spill *spill,
-                      twin_band_options options, size_t band)
+static void make_bands(const struct some_bands *bands, twin_signatures signatures, struct twin__spill *spill,
+                       twin_band_options options)
 {
-    enum { AT_ONCE = 1024 };
-    twin_signatures some = signatures;
-    for (size_t i = 0; i < signatures.count; i += some.count) {
-        some.documents = signatures.documents + i;
-        some.count = signatures.count - i < AT_ONCE ? signatures.count - i : AT_ONCE;
-        twin__spill_touch(spill, some.count * some.slots * sizeof *some.rows);
-        make_keys(keys + i, some, options, band);
+    enum { STEP = 1024 };
+    for (size_t begin = 0, end; begin < signatures.count; begin = end) {
+        end = signatures.count - begin < STEP ? signatures.count : begin + STEP;
+        twin__spill_touch(spill, (end - begin) * signatures.slots * sizeof *signatures.rows);
+        make_keys(bands, signatures, options, begin, end);
     }
 }
 
@@ -182,7 +193,8 @@ struct pairing {
     twin_band_options options;
     struct twin__band_visits visits;
     struct bucket_bits bits; /* those of the first worker */
-    uint64_t *keys;          /* two arrays of `count` per worker */
+    size_t at_once;          /* bands that a worker takes */
+    uint64_t *keys;          /* two arrays of `count` per worker: of bands taken at once, or to sort */
     twin_progress progress;
     atomic_size_t done;
 };
@@ -226,30 +238,48 @@ static void pair_sorted(const struct pairing *pairing, const uint64_t *keys, siz
 {
     size_t rows = band * pairing->options.plan.rows;
     for (size_t first = 0, last; first < count; first = last) {
-        for (last = first + 1; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
-            ;
-        if (first + AHEAD < count)
-            __builtin_prefetch(signature_of(pairing->signatures, (uint32_t)keys[first + AHEAD]) + rows);
+        for (last = first; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
+            if (last + AHEAD < count)
+                __builtin_prefetch(signature_of(pairing->signatures, (uint32_t)keys[last + AHEAD]) + rows);
         pair_run(pairing, keys + first, last - first, band, worker);
     }
+}
+
+/* Visits the pairs of a band. Where most documents are alone, the keys that are left can be sorted in the room of the
+ * others; else `spare` is overwritten, and true is returned. */
+static bool pair_band(struct pairing *pairing, uint64_t *keys, uint64_t *spare, size_t band, int worker)
+{
+    size_t all = pairing->signatures.count;
+    struct bucket_bits bits = pairing->bits;
+    bits.words += bits.count * (size_t)worker;
+    size_t count = drop_single(keys, all, &bits);
+    bool fits = count <= all - count;
+    twin__sort_by_high_half(keys, fits ? keys + count : spare, count);
+    pair_sorted(pairing, keys, count, band, worker);
+    size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
+    if (pairing->progress.report)
+        pairing->progress.report(pairing->progress.context, &twin__stage_banding, done,
+                                 pairing->visits.end_band - pairing->visits.first_band);
+    return !fits;
 }
 
 static void pair_bands(void *context, size_t begin, size_t end, int worker)
 {
     struct pairing *pairing = context;
+    const struct twin__band_visits *visits = &pairing->visits;
     size_t all = pairing->signatures.count;
     uint64_t *keys = pairing->keys + 2 * all * (size_t)worker;
-    struct bucket_bits bits = pairing->bits;
-    bits.words += bits.count * (size_t)worker;
-    for (size_t band = pairing->visits.first_band + begin; band < pairing->visits.first_band + end; band++) {
-        make_band(keys, pairing->signatures, pairing->visits.spill, pairing->options, band);
-        size_t count = drop_single(keys, all, &bits);
-        twin__sort_by_high_half(keys, keys + all, count);
-        pair_sorted(pairing, keys, count, band, worker);
-        size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
-        if (pairing->progress.report)
-            pairing->progress.report(pairing->progress.context, &twin__stage_banding, done,
-                                     pairing->visits.end_band - pairing->visits.first_band);
+    for (size_t item = begin; item < end; item++) {
+        size_t first = visits->first_band + pairing->at_once * item, left = visits->end_band - first;
+        struct some_bands bands = { first, left < pairing->at_once ? left : pairing->at_once, { keys, keys + all } };
+        make_bands(&bands, pairing->signatures, visits->spill, pairing->options);
+        bool overwritten = pair_band(pairing, keys, keys + all, first, worker);
+        if (bands.count == 1)
+            continue;
+        if (overwritten)
+            make_bands(&(struct some_bands){ first + 1, 1, { keys + all } }, pairing->signatures, visits->spill,
+                       pairing->options);
+        pair_band(pairing, keys + all, keys, first + 1, worker);
     }
 }
 
@@ -272,13 +302,19 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
     if (visits.end_band == 0)
         visits.end_band = options.plan.bands;
     size_t bands = visits.end_band - visits.first_band;
-    size_t workers = (size_t)exec.workers < bands ? (size_t)exec.workers : bands;
-    struct pairing pairing = { signatures, options, visits, bucket_bits_of(signatures.count), NULL, progress, 0 };
+    size_t at_once = (size_t)exec.workers > bands / 2 ? 1 : 2, items = (bands + at_once - 1) / at_once;
+    size_t workers = (size_t)exec.workers < items ? (size_t)exec.workers : items;
+    struct pairing pairing = { .signatures = signatures,
+                               .options = options,
+                               .visits = visits,
+                               .bits = bucket_bits_of(signatures.count),
+                               .at_once = at_once,
+                               .progress = progress };
     pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
     pairing.bits.words = malloc(workers * pairing.bits.count * sizeof *pairing.bits.words);
     bool there = pairing.keys && pairing.bits.words;
     if (there)
-        twin_exec_for(exec, bands, 1, pair_bands, &pairing);
+        twin_exec_for(exec, items, 1, pair_bands, &pairing);
     free(pairing.keys);
     free(pairing.bits.words);
     return there ? TWIN_OK : TWIN_ENOMEM;
@@ -302,7 +338,7 @@ static void build_bands(void *context, size_t begin, size_t end, int worker)
     size_t count = bands->signatures.count;
     for (size_t band = begin; band < end; band++) {
         uint64_t *keys = bands->keys + band * count;
-        make_band(keys, bands->signatures, NULL, bands->options, band);
+        make_bands(&(struct some_bands){ band, 1, { keys } }, bands->signatures, NULL, bands->options);
         twin__sort_by_high_half(keys, building->spare + (size_t)worker * count, count);
     }
 }

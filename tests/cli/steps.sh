@@ -43,6 +43,16 @@ for shard in "${shards[@]}"; do
     same "whole/$shard" "filtered/$shard" "$asked"
 done
 
+# Every step writes the same bytes with any number of threads, also where families make crowds.
+for threads in 1 2 4 7; do
+    run 0 sign -q --threads $threads corpus.jsonl -o threads.sig
+    run 0 band -q --threads $threads threads.sig -o threads.cand
+    run 0 join -q --threads $threads threads.sig threads.cand -o threads.pairs
+    for file in threads.*; do
+        [ $threads = 1 ] && cp "$file" "one.$file" || same "one.$file" "$file" "$threads threads"
+    done
+done
+
 # Nothing that is read is overwritten, not even by its own step, and no output by another.
 before=$(cat part-?.* ?.cand ?.pairs | cksum)
 wrong 'is read' sign part-a.jsonl -o ./part-a.jsonl
