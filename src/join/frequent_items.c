@@ -6,14 +6,6 @@
 
 #include "kernels/kernels.h"
 
-static size_t count_held(const struct twin__item_bins *bins)
-{
-    size_t held = 0;
-    for (size_t i = 0; i < bins->count; i++)
-        held += bins->held[i];
-    return held;
-}
-
 bool twin__frequent_items_init(struct twin__frequent_items *out, const uint64_t *items, size_t count)
 {
     enum { TIMES = 3 }; /* so often the bins are halved for the sake of items that found theirs full */
@@ -22,7 +14,7 @@ bool twin__frequent_items_init(struct twin__frequent_items *out, const uint64_t 
     do {
         if (!twin__item_bins_fill(&out->bins, bits, items, count))
             return false;
-        out->count = count_held(&out->bins);
+        out->count = out->bins.held_count;
     } while (out->count < count && bits++ < most);
     out->words = out->count / 64 + 1;
     return true;

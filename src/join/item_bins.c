@@ -14,6 +14,8 @@ void twin__item_bins_clear(struct twin__item_bins *bins)
 {
     free(bins->items);
     free(bins->held);
+    twin_items_clear(&bins->strays);
+    twin_items_clear(&bins->spare);
     *bins = (struct twin__item_bins){ 0 };
 }
 
@@ -48,22 +50,35 @@ static void make_empty(struct twin__item_bins *bins)
     memset(bins->held, 0, bins->count);
 }
 
+static bool reserve_items(twin_items *items, size_t count)
+{
+    items->count = 0;
+    return twin_items_reserve(items, count + 1) == TWIN_OK;
+}
+
+/* Makes items a set. */
+static bool sort_items(twin_items *items, twin_items *spare)
+{
+    if (!reserve_items(spare, twin__sort_room(items->count)))
+        return false;
+    twin__sort(items->items, items->count, spare->items, spare->capacity);
+    items->count = twin__kernels()->drop_repeats(items->items, items->count);
+    return true;
+}
+
 bool twin__item_bins_fill(struct twin__item_bins *bins, unsigned bits, const uint64_t *items, size_t count)
 {
-    if (!reserve_bins(bins, (size_t)1 << bits))
+    if (!reserve_bins(bins, (size_t)1 << bits) || !reserve_items(&bins->strays, count))
         return false;
     bins->count = (size_t)1 << bits;
     bins->shift = 64 - bits;
     make_empty(bins);
-    for (size_t i = 0; i < count; i++) {
-        size_t bin = items[i] >> bins->shift;
-        uint8_t held = bins->held[bin];
-        if (held == BIN_ROOM)
-            continue;
-        bins->items[bin * BIN_ROOM + held] = items[i];
-        bins->held[bin] = held + 1;
-    }
-    return true;
+    bins->strays.count =
+        twin__kernels()->fill_bins(bins->items, bins->held, bins->strays.items, bins->shift, items, count);
+    bins->held_count = 0;
+    for (size_t i = 0; i < bins->count; i++)
+        bins->held_count += bins->held[i];
+    return sort_items(&bins->strays, &bins->spare);
 }
 
 /* ---- looking up ---- */
@@ -76,22 +91,6 @@ void twin__item_marks_clear(struct twin__item_marks *marks)
     *marks = (struct twin__item_marks){ 0 };
 }
 
-static bool reserve_items(twin_items *items, size_t count)
-{
-    items->count = 0;
-    return twin_items_reserve(items, count + 1) == TWIN_OK;
-}
-
-static bool sort_missed(struct twin__item_marks *marks)
-{
-    twin_items *missed = &marks->missed;
-    if (!reserve_items(&marks->spare, twin__sort_room(missed->count)))
-        return false;
-    twin__sort(missed->items, missed->count, marks->spare.items, marks->spare.capacity);
-    missed->count = twin__kernels()->drop_repeats(missed->items, missed->count);
-    return true;
-}
-
 bool twin__item_bins_look_up(struct twin__item_marks *out, const struct twin__item_bins *bins, const uint64_t *items,
                              size_t count)
 {
@@ -102,5 +101,5 @@ bool twin__item_bins_look_up(struct twin__item_marks *out, const struct twin__it
         twin__kernels()->mark_items(out->marks, out->missed.items, bins->items, bins->shift, items, count);
     const uint64_t *words = (const uint64_t *)(const void *)out->marks;
     out->found = twin__kernels()->common_bits(words, words, bins->count / sizeof *words);
-    return sort_missed(out);
+    return sort_items(&out->missed, &out->spare);
 }

@@ -9,18 +9,21 @@
 #include <twinsift/set.h>
 
 struct twin__item_bins {
-    uint64_t *items; /* BIN_ROOM per bin */
-    uint8_t *held;   /* of each bin: how many */
-    size_t count;    /* bins */
-    size_t room;     /* for so many */
-    unsigned shift;  /* the bin of an item is given by its leading bits */
+    uint64_t *items;   /* BIN_ROOM per bin */
+    uint8_t *held;     /* of each bin: how many */
+    size_t count;      /* bins */
+    size_t room;       /* for so many */
+    unsigned shift;    /* the bin of an item is given by its leading bits */
+    size_t held_count; /* items in all bins */
+    twin_items strays; /* the set of those that found their bin full */
+    twin_items spare;
 };
 
 /* Leading bits for two to four items per bin: most bins then suffice. */
 unsigned twin__item_bins_bits(size_t items);
 
-/* Distributes items, in any order, to 2^bits bins, at least eight. Those that find their bin full are in no bin. Begin
- * with {0}. False when out of memory: then there are no bins. */
+/* Distributes items, in any order, some perhaps more than once, to 2^bits bins, at least eight. Begin with {0}. False
+ * when out of memory. */
 bool twin__item_bins_fill(struct twin__item_bins *bins, unsigned bits, const uint64_t *items, size_t count);
 void twin__item_bins_clear(struct twin__item_bins *bins);
 

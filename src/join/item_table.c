@@ -6,29 +6,23 @@
  * when the two are similar; it is sorted, to count each item once and to find those that the first document has, too,
  * but that found their bin full.
  *
- * A set's size is what it has in common with itself. To sort both documents and to merge them takes about twice as
- * long. */
+ * To sort both documents and to merge them takes about twice as long. */
 #include "join/item_table.h"
 
 void twin__item_table_clear(struct twin__item_table *table)
 {
     twin__item_bins_clear(&table->bins);
     twin__item_marks_clear(&table->marks);
-    twin_items_clear(&table->strays);
     *table = (struct twin__item_table){ 0 };
 }
 
 bool twin__item_table_fill(struct twin__item_table *table, const uint64_t *items, size_t count)
 {
-    if (!twin__item_bins_fill(&table->bins, twin__item_bins_bits(count), items, count) ||
-        !twin__item_bins_look_up(&table->marks, &table->bins, items, count)) {
+    if (!twin__item_bins_fill(&table->bins, twin__item_bins_bits(count), items, count)) {
         twin__item_table_clear(table);
         return false;
     }
-    twin_items strays = table->marks.missed;
-    table->marks.missed = table->strays;
-    table->strays = strays;
-    table->size = table->marks.found + strays.count;
+    table->size = table->bins.held_count + table->bins.strays.count;
     return true;
 }
 
@@ -38,7 +32,7 @@ double twin__item_table_similarity(struct twin__item_table *table, const uint64_
     struct twin__item_marks *marks = &table->marks;
     if (!twin__item_bins_look_up(marks, &table->bins, items, count))
         return -1;
-    twin_set strays = { table->strays.items, table->strays.count };
+    twin_set strays = { table->bins.strays.items, table->bins.strays.count };
     size_t astray =
         strays.count ? twin_set_common(strays, (twin_set){ marks->missed.items, marks->missed.count }) : 0;
     return twin_similarity_of_counts(table->size, marks->found + marks->missed.count, marks->found + astray, measure);

@@ -10,7 +10,6 @@
 struct twin__item_table {
     struct twin__item_bins bins;
     struct twin__item_marks marks; /* of the other document */
-    twin_items strays;             /* the set of the items that found their bin full */
     size_t size;                   /* of the document's set */
 };
 

@@ -92,6 +92,13 @@ typedef void twin__sort_bins_fn(uint64_t *out, size_t n, const uint64_t *rows, s
  * be anything. */
 typedef size_t twin__drop_repeats_fn(uint64_t *items, size_t n);
 
+/* Puts n numbers, in any order, into a table of bins of BIN_ROOM numbers each, aligned to 64 bytes: number x into bin
+ * x >> shift, once, however often it comes. held[b] becomes how many are in bin b; before, it is 0, and the places of the
+ * bin hold what none of its numbers is. Numbers that find their bin full are copied to `strays`, which has room for n, as
+ * often as they come; returns their count. */
+typedef size_t twin__fill_bins_fn(uint64_t *bins, uint8_t *held, uint64_t *strays, unsigned shift,
+                                  const uint64_t *items, size_t n);
+
 /* Looks n numbers up in a table of bins of BIN_ROOM numbers each, aligned to 64 bytes: number x would be in bin
  * x >> shift. Bit k of marks[b] is set if the k-th number of bin b is among them, and no earlier one of that bin equals
  * it. Numbers that are not in the table are copied to `missed`, which has room for n and may not be `items`; returns
@@ -159,6 +166,7 @@ struct kernels {
     twin__bloom_add_fn *bloom_add;
     twin__sort_bins_fn *sort_bins;
     twin__drop_repeats_fn *drop_repeats;
+    twin__fill_bins_fn *fill_bins;
     twin__mark_items_fn *mark_items;
     twin__common_bits_fn *common_bits;
     twin__edit_tile_fn *edit_tile;
@@ -198,6 +206,7 @@ TWIN__VARIANTS(bloom_has);
 TWIN__VARIANTS(bloom_add);
 TWIN__VARIANTS(sort_bins);
 TWIN__VARIANTS(drop_repeats);
+TWIN__VARIANTS(fill_bins);
 TWIN__VARIANTS(mark_items);
 TWIN__VARIANTS(common_bits);
 TWIN__VARIANTS(edit_tile);
