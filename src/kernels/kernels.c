@@ -15,10 +15,10 @@
         .bloom_test = twin__bloom_test_##level, .bloom_has = twin__bloom_has_##level,                                \
         .bloom_add = twin__bloom_add_##level, .sort_bins = twin__sort_bins_##level,                                  \
         .drop_repeats = twin__drop_repeats_##level, .fill_bins = twin__fill_bins_##level,                            \
-        .mark_items = twin__mark_items_##level,                                                                      \
-        .common_bits = twin__common_bits_##level, .edit_tile = twin__edit_tile_##level,                              \
-        .sum_at = twin__sum_at_##level, .agree_bytes = twin__agree_bytes_##level,                                    \
-        .near_heads = twin__near_heads_##level, .sha256_blocks = twin__sha256_blocks_##level,                        \
+        .mark_items = twin__mark_items_##level, .common_bits = twin__common_bits_##level,                            \
+        .edit_tile = twin__edit_tile_##level, .sum_at = twin__sum_at_##level,                                        \
+        .agree_bytes = twin__agree_bytes_##level, .near_heads = twin__near_heads_##level,                            \
+        .sha256_blocks = twin__sha256_blocks_##level,                                                                \
     }
 
 const struct kernels twin__kernels_of[TWIN_CPU_LEVELS] = {
