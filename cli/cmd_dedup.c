@@ -358,11 +358,7 @@ static bool open_input(struct run *run, twin_progress progress)
                                        .exec = run->exec,
                                        .progress = progress,
                                        .quiet = request->shared.quiet };
-    bool good = update_recover(&run->is_done_before, &run->update);
-    if (good && run->is_done_before && !request->shared.quiet)
-        warn("%s: this run was interrupted when its outputs were complete; the rest has been added to the index now",
-             request->update);
-    return good;
+    return update_recover(&run->is_done_before, &run->update);
 }
 
 /* Not all that is kept of documents is in files: whoever has set a limit is told if it was not enough. */

@@ -4,8 +4,10 @@
  * of the output, that is part of the name of its file. */
 #include "dedup_update.h"
 
+#include "dedup_paths.h"
 #include "fingerprint.h"
 #include "support/messages.h"
+#include "support/paths.h"
 #include "support/record.h"
 
 #include <errno.h>
@@ -20,7 +22,7 @@
 /* ---- which run it is ---- */
 
 /* The same output from the same files is the same run. What comes through a pipe, or goes to one, is never the same. */
-static uint64_t number_run(const struct update_run *run)
+static void number_run(struct update_run *run)
 {
     uint64_t number = 1;
     bool repeatable = run->output != NULL;
@@ -42,7 +44,8 @@ static uint64_t number_run(const struct update_run *run)
         const uint64_t facts[] = { (uint64_t)getpid(), (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec };
         fingerprint_add(&number, facts, sizeof facts);
     }
-    return number;
+    run->number = number;
+    run->is_repeatable = repeatable;
 }
 
 /* ---- the index ---- */
@@ -72,23 +75,88 @@ static bool add_file(const struct update_run *run, const char *path, twin_index_
         fail_status(run->index, status, &error);
     twin_input_free(input);
     twin_index_close(index);
-    if (status == TWIN_OK && unlink(path) != 0 && errno != ENOENT)
-        return refuse("%s: cannot be removed: %s", path, strerror(errno));
     return status == TWIN_OK;
+}
+
+static bool remove_file(const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT || refuse("%s: cannot be removed: %s", path, strerror(errno));
+}
+
+/* A file next to the index: the name of the index and an ending. The caller frees it. */
+static char *name_beside(const char *index, const char *ending)
+{
+    size_t room = strlen(index) + strlen(ending) + 1;
+    char *name = malloc(room);
+    if (name)
+        snprintf(name, room, "%s%s", index, ending);
+    else
+        fail_status(index, TWIN_ENOMEM, NULL);
+    return name;
 }
 
 /* INDEX-update-RUN.jsonl; the caller frees it. */
 static char *name_file(const struct update_run *run)
 {
-    enum { MORE = 64 };
-    size_t room = strlen(run->index) + MORE;
-    char *name = malloc(room);
-    if (name)
-        snprintf(name, room, "%s-update-%016" PRIx64 ".jsonl", run->index, run->number);
-    else
-        fail_status(run->index, TWIN_ENOMEM, NULL);
-    return name;
+    char ending[64];
+    snprintf(ending, sizeof ending, "-update-%016" PRIx64 ".jsonl", run->number);
+    return name_beside(run->index, ending);
 }
+
+/* ---- the last run: INDEX-updated has its number, and that of the state in which it left the index ---- */
+
+static const char LAST[] = "-updated";
+enum { LAST_ROOM = 64 };
+
+static bool describe_last(char out[LAST_ROOM], const struct update_run *run)
+{
+    uint64_t state = 0;
+    if (!fingerprint_add_file(&state, run->index))
+        return refuse("%s: cannot be read: %s", run->index, strerror(errno));
+    snprintf(out, LAST_ROOM, "%016" PRIx64 " %016" PRIx64 "\n", run->number, state);
+    return true;
+}
+
+static bool note_last(const struct update_run *run)
+{
+    char text[LAST_ROOM];
+    struct output_file file;
+    char *name = name_beside(run->index, LAST);
+    bool good = name && describe_last(text, run) && output_file_open(&file, name);
+    free(name);
+    if (!good)
+        return false;
+    fputs(text, file.file);
+    return output_file_finish(&file);
+}
+
+static bool outputs_exist(const struct update_run *run)
+{
+    if (!run->output || !names_folder(run->output))
+        return run->output && !is_missing(run->output);
+    char **names = names_in_folder(run->output, run->input);
+    bool exist = names != NULL;
+    for (uint32_t i = 0; exist && i < twin_input_sources(run->input); i++)
+        exist = is_folder(twin_input_name(run->input, i)) || !is_missing(names[i]);
+    free_names(names, run->input);
+    return exist;
+}
+
+/* Whether nothing has changed since this very run was done. It would find all of its documents in the index, and
+ * replace its outputs by empty ones. */
+static bool was_last(const struct update_run *run)
+{
+    char text[LAST_ROOM], noted[LAST_ROOM] = "";
+    char *name = name_beside(run->index, LAST);
+    FILE *file = name ? fopen(name, "re") : NULL;
+    bool same = file && fgets(noted, sizeof noted, file) && describe_last(text, run) && strcmp(noted, text) == 0;
+    if (file)
+        fclose(file);
+    free(name);
+    return same && outputs_exist(run);
+}
+
+/* ---- completing ---- */
 
 /* A pattern for the files of all runs: marks of patterns in the name of the index stand for themselves. */
 static char *make_pattern(const char *index)
@@ -111,17 +179,25 @@ bool update_recover(bool *is_done, struct update_run *run)
 {
     glob_t found = { 0 };
     *is_done = false;
-    run->number = number_run(run);
+    number_run(run);
     char *own = name_file(run), *pattern = make_pattern(run->index);
     bool good = own && pattern;
     int status = good ? glob(pattern, 0, NULL, &found) : GLOB_NOMATCH;
     for (size_t i = 0; status == 0 && i < found.gl_pathc && good; i++) {
-        *is_done |= strcmp(found.gl_pathv[i], own) == 0;
-        good = add_file(run, found.gl_pathv[i], NULL);
+        bool is_own = strcmp(found.gl_pathv[i], own) == 0;
+        *is_done |= is_own;
+        good =
+            add_file(run, found.gl_pathv[i], NULL) && (!is_own || note_last(run)) && remove_file(found.gl_pathv[i]);
     }
     globfree(&found);
     free(pattern);
     free(own);
+    const char *what =
+        *is_done ? "was interrupted when its outputs were complete; the rest has been added to the index now"
+                 : "was done before, and the index is as it left it; its outputs remain as they are";
+    *is_done = good && (*is_done || was_last(run));
+    if (*is_done && !run->quiet)
+        warn("%s: this run %s", run->index, what);
     return good;
 }
 
@@ -166,7 +242,8 @@ bool update_finish(struct output_file *file, const struct update_run *run)
 {
     char *name = name_file(run);
     twin_index_change change = { 0 };
-    bool good = name && output_file_finish(file) && add_file(run, name, &change);
+    bool good = name && output_file_finish(file) && add_file(run, name, &change) &&
+                (!run->is_repeatable || note_last(run)) && remove_file(name);
     if (good)
         remark_replaced(run, &change);
     free(name);

@@ -4,7 +4,8 @@
  * the outputs of the run have theirs. From then on the run is done but for the index: whoever updates this index next
  * adds what is in the file, again if need be, and removes it. Before that nothing has changed, neither index nor
  * outputs. So a run that was killed at any point is completed by the next, and the same command, given again, either
- * does everything or finds its outputs complete. */
+ * does everything or finds its outputs complete. That it finds also when the run had come to its end: before the file
+ * is removed, INDEX-updated says which run it was. */
 #ifndef TWIN_DEDUP_UPDATE_H
 #define TWIN_DEDUP_UPDATE_H
 
@@ -18,12 +19,13 @@ struct update_run {
     const twin_input *input;
     twin_exec exec;
     twin_progress progress;
-    bool quiet;      /* no remarks */
-    uint64_t number; /* set by update_recover() */
+    bool quiet;         /* no remarks */
+    uint64_t number;    /* set by update_recover(), as the next */
+    bool is_repeatable; /* another run can be the same: from files, to files */
 };
 
-/* Completes what earlier runs left. *is_done becomes whether one of them was this run. On false the error has been
- * reported. */
+/* Completes what earlier runs left. *is_done becomes whether one of them was this run, or the last one was, and its
+ * outputs are still there; a remark says so. On false the error has been reported. */
 bool update_recover(bool *is_done, struct update_run *run);
 
 /* Writes what is kept to the file, which has no name yet; it ends with update_finish(), or with
