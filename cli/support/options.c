@@ -111,8 +111,11 @@ bool scan_count(uint64_t *out, const char *text)
 
 void fail_count(const char *name, const char *text, uint64_t least, uint64_t most)
 {
+    enum { MILLION = 1000000 };
+    bool in_millions = least >= MILLION && least % MILLION == 0;
     if (most == UINT64_MAX)
-        fail("%s: \"%s\" is not a whole number of at least %" PRIu64, name, text, least);
+        fail("%s: \"%s\" is not a whole number of at least %" PRIu64 "%s", name, text,
+             in_millions ? least / MILLION : least, in_millions ? "M" : "");
     else
         fail("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, name, text, least, most);
 }

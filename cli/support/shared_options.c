@@ -176,7 +176,8 @@ const struct option_row shared_option_rows[] = {
       "/tmp)",
       &option_text, AT(input.temp_folder) },
     { "memory", 0, OPTIONS_SEARCH, "SIZE",
-      "use about this much memory, such as 2G, and files in --temp for the rest (default: the free memory)",
+      "use about this much memory, such as 2G, at least 64M, and files in --temp for the rest (default: the free "
+      "memory)",
       &option_count, AT(memory), .least = 64000000 },
     { "null", '0', OPTIONS_INPUT, NULL, "items end with a NUL byte instead of a line end, in input and output",
       &null_separator, AT(separator) },

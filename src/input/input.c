@@ -353,7 +353,9 @@ static twin_status fail_changed(const twin_input *input, twin_position position,
         status = twin__fail_memory(error);
     else
         status = twin__fail(error, TWIN_EFORMAT, "%s has changed since it was first read",
-                            status == TWIN_OK ? words.bytes : "a position outside the inputs");
+                            status == TWIN_OK                ? words.bytes
+                            : position.source < input->count ? input->sources[position.source]->name /* now shorter */
+                                                             : "the list of inputs");
     twin_buffer_clear(&words);
     return status;
 }

@@ -67,6 +67,14 @@ wrong 'cannot be written' sign part-a.jsonl -o missing/x
 wrong 'would both become' filter part-a.sig part-a.sig 1.pairs -o x/
 [ "$(cat part-?.* ?.cand ?.pairs | cksum)" = "$before" ] || fail "what is read was overwritten"
 
+# An input that has changed since it was signed is named, whether it is longer or shorter now.
+cp part-c.jsonl signed.jsonl
+{ echo; cat signed.jsonl; } >part-c.jsonl
+wrong 'has changed since' filter part-?.sig ?.pairs -o x
+head -n 2 signed.jsonl >part-c.jsonl
+wrong 'part-c.jsonl has changed' filter part-?.sig ?.pairs -o x
+mv signed.jsonl part-c.jsonl
+
 run 0 dedup -q --keep longest --threshold 0.7 --shingle word:2 "${shards[@]}" -o longest.jsonl
 for shard in "${shards[@]}"; do
     run 0 sign -q --threshold 0.7 --shingle word:2 --threads 1 "$shard" -o "${shard%%.*}.other"
@@ -111,7 +119,7 @@ mkdir temp
 run 0 dedup -q --memory 68M --temp temp "${shards[@]}" -o small.jsonl --groups small.groups
 same whole.jsonl small.jsonl "$asked"
 same whole.groups small.groups "$asked"
-wrong '--memory' dedup --memory 1M "${shards[@]}" -o x
+wrong '--memory: "1M" is not a whole number of at least 64M' dedup --memory 1M "${shards[@]}" -o x
 seq 1000000 | sed 's/.*/{"id":&,"text":""}/' >empty.jsonl # numbers of documents are not in files
 run 0 dedup --memory 64M --temp temp --dry-run empty.jsonl
 grep -q 'of memory, more than --memory, 64.0 MB' err || fail "$asked: no word on memory: $(tail -n 2 err)"
