@@ -32,6 +32,17 @@ twin_bloom *open_filter(const struct shared_options *shared, const char *path, t
     return bloom;
 }
 
+bool save_filter(const twin_bloom *bloom, const struct shared_options *shared)
+{
+    twin_error error = { 0 };
+    twin_status status = twin_bloom_save(bloom, bloom_path(shared), shared->force, &error);
+    if (status == TWIN_EINVAL && !shared->force)
+        fail("%s; --force replaces it", error.message);
+    else if (status != TWIN_OK)
+        fail_status(bloom_path(shared), status, &error);
+    return status == TWIN_OK;
+}
+
 void warn_past_plan(const struct shared_options *shared, const char *path, const twin_bloom_info *info)
 {
     if (info->past_plan && info->rate > info->planned_rate && !shared->quiet)

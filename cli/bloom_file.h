@@ -22,6 +22,10 @@ const char *bloom_path(const struct shared_options *shared);
 /* Opens a filter, with the key of --key-file. NULL: the error has been reported. */
 twin_bloom *open_filter(const struct shared_options *shared, const char *path, twin_bloom_access how);
 
+/* Writes a new filter to the first argument; an existing one is replaced only with --force. On false the error has been
+ * reported. */
+bool save_filter(const twin_bloom *bloom, const struct shared_options *shared);
+
 /* Warns if a filter holds more than was planned, or has full counters. */
 void warn_past_plan(const struct shared_options *shared, const char *path, const twin_bloom_info *info);
 

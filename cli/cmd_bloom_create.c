@@ -86,7 +86,6 @@ static int run(void *context)
         return EXIT_ERROR;
 
     twin_bloom *bloom = NULL;
-    twin_error error = { 0 };
     /* To the library a rate of 0 is its default; here it was given. */
     twin_status status = wanted.rate > 0 ? twin_bloom_create(&bloom, wanted) : TWIN_EINVAL;
     if (status == TWIN_EINVAL)
@@ -96,12 +95,11 @@ static int run(void *context)
                     wanted.rate);
     if (status == TWIN_ENOMEM)
         return fail_size(&wanted);
-    if (status == TWIN_OK)
-        status = twin_bloom_save(bloom, bloom_path(shared), shared->force, &error);
+    if (status != TWIN_OK)
+        return fail_status(bloom_path(shared), status, NULL);
+    bool saved = save_filter(bloom, shared);
     twin_bloom_free(bloom);
-    if (status == TWIN_EINVAL)
-        return fail("%s; --force replaces it", error.message);
-    return status == TWIN_OK ? EXIT_DONE : fail_status(bloom_path(shared), status, &error);
+    return saved ? EXIT_DONE : EXIT_ERROR;
 }
 
 static const struct request defaults = { .shared = BLOOM_DEFAULTS, .rate = 0.01 };

@@ -32,13 +32,9 @@ static bool merge_in(twin_bloom *into, const struct request *request, const char
 static int save(twin_bloom *merged, const struct shared_options *shared)
 {
     twin_bloom_info info;
-    twin_error error = { 0 };
-    twin_status status = twin_bloom_save(merged, bloom_path(shared), shared->force, &error);
+    if (!save_filter(merged, shared))
+        return EXIT_ERROR;
     twin_bloom_describe(&info, merged);
-    if (status == TWIN_EINVAL)
-        return fail("%s; --force replaces it", error.message);
-    if (status != TWIN_OK)
-        return fail_status(bloom_path(shared), status, &error);
     if (!shared->quiet)
         fprintf(stderr, "about %.0f item%s, false positives %.3g %%\n", info.items,
                 plural((uint64_t)(info.items + 0.5)), info.rate * 100);

@@ -303,6 +303,8 @@ static int run(void *context)
     if (request->split && (request->options.delay || request->options.teach_every))
         return fail(
             "--split learns a half and judges the other: --delay and --teach-every are for messages in order");
+    if (request->trees && request->method != TRIAL_FOREST)
+        return fail("--trees is for --method forest");
     if (request->results && !output_file_open(&results, request->results))
         return EXIT_ERROR;
     request->options.results = results.file;

@@ -31,10 +31,7 @@ static void print_json(const char *path, const twin_mail_info *info)
         record_count(&record, "messages", label->messages);
         record_count(&record, "oldest", (uint64_t)label->oldest);
         record_count(&record, "newest", (uint64_t)label->newest);
-        if (isnan(label->threshold))
-            record_null(&record, "threshold");
-        else
-            record_fixed(&record, "threshold", label->threshold, 4);
+        record_fixed(&record, "threshold", label->threshold, 4); /* null: it has none */
         record_object_end(&record);
     }
     record_list_end(&record);

@@ -288,8 +288,12 @@ static bool print(const struct request *request, const struct shown *shown)
 static bool load(struct shown *shown, const struct shared_options *shared)
 {
     const struct request_base *base = &shared->base;
-    if (base->count == 3 && is_index(base->arguments[2]))
+    if (base->count == 3 && is_index(base->arguments[2])) {
+        if (option_given(base, "shingle") || option_given(base, "stop-words") || option_given(base, "raw"))
+            return refuse("an index compares documents by its own rule, so --shingle, --stop-words and --raw do not "
+                          "apply");
         return load_index(shown, shared);
+    }
     twin_progress progress = progress_begin(shared->quiet);
     bool loaded = base->count > 2 ? load_ids(shown, shared, progress)
                                   : load_file(shown, 0, shared, progress) && load_file(shown, 1, shared, progress);

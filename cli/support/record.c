@@ -4,6 +4,7 @@
 #include "escape.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct record record_begin(FILE *out, bool json)
@@ -74,22 +75,30 @@ void record_flag(struct record *record, const char *name, bool flag)
     fputs(flag ? "true" : "false", record->out);
 }
 
+void record_null(struct record *record, const char *name)
+{
+    begin_field(record, name);
+    fputs("null", record->out);
+}
+
 void record_fixed(struct record *record, const char *name, double number, int decimals)
 {
+    if (record->json && !isfinite(number)) {
+        record_null(record, name);
+        return;
+    }
     begin_field(record, name);
     fprintf(record->out, "%.*f", decimals, number);
 }
 
 void record_number(struct record *record, const char *name, double number, int digits)
 {
+    if (record->json && !isfinite(number)) {
+        record_null(record, name);
+        return;
+    }
     begin_field(record, name);
     fprintf(record->out, "%.*g", digits, number);
-}
-
-void record_null(struct record *record, const char *name)
-{
-    begin_field(record, name);
-    fputs("null", record->out);
 }
 
 static void open_level(struct record *record, const char *name, char bracket)

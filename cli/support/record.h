@@ -30,6 +30,7 @@ void record_document(struct record *record, const char *name, const twin_collect
                      uint32_t document); /* its id */
 void record_count(struct record *record, const char *name, uint64_t count);
 void record_flag(struct record *record, const char *name, bool flag);
+/* In JSON, what is not finite is null. */
 void record_fixed(struct record *record, const char *name, double number, int decimals); /* 0.8000 */
 void record_number(struct record *record, const char *name, double number, int digits); /* at most this many digits */
 void record_null(struct record *record, const char *name);

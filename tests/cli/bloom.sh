@@ -122,6 +122,7 @@ expect 0 bloom merge --force union.bloom part1.bloom part2.bloom
 echo 'a thesis' >thesis.txt
 expect 2 bloom create --force thesis.txt --items 10
 says 'thesis.txt: is not a filter, so it is not replaced'
+! grep -q 'force' err || fail "--force is given, and advised: $(cat err)"
 [ "$(cat thesis.txt)" = 'a thesis' ] || fail "--force replaced a file that is no filter"
 : >empty.bloom
 expect 0 bloom create --force empty.bloom --items 10

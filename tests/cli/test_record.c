@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "support/record.h"
@@ -56,13 +57,16 @@ static void fill_all(struct record *record)
     record_list_end(record);
     record_flag(record, "f", false);
     record_null(record, "z");
+    record_fixed(record, "nan", NAN, 4);
+    record_number(record, "inf", -INFINITY, 4);
 }
 
 static void objects_and_lists_nest(void **state)
 {
     (void)state;
-    assert_string_equal(record(true, fill_all), "{\"s\":\"t\",\"o\":{\"n\":18446744073709551615},"
-                                                "\"l\":[[0.5,1e-20],[]],\"f\":false,\"z\":null}\n");
+    assert_string_equal(record(true, fill_all),
+                        "{\"s\":\"t\",\"o\":{\"n\":18446744073709551615},"
+                        "\"l\":[[0.5,1e-20],[]],\"f\":false,\"z\":null,\"nan\":null,\"inf\":null}\n");
 }
 
 static void fill_nothing(struct record *record)
