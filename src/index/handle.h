@@ -59,6 +59,19 @@ twin_status twin__index_transact(twin_index *index, twin__index_write *write, vo
 twin_status twin__index_get_counts(struct twin__index_counts *out, const twin_index *index, twin__store_txn *txn,
                                    twin_error *error);
 
+/* Where records are read: a transaction of an index, which reads or writes. */
+struct twin__index_source {
+    const twin_index *index;
+    twin__store_txn *txn;
+};
+
+/* A set, with its signature unless that is NULL, and a document. `found` false: there is none, as when a run still names a
+ * removed one; NULL: then it is damage. */
+twin_status twin__index_get_set(struct twin__index_set_record *out, bool *found, uint32_t *signature,
+                                struct twin__index_source source, uint64_t number, twin_error *error);
+twin_status twin__index_get_document(struct twin__index_document_record *out, bool *found,
+                                     struct twin__index_source source, uint64_t number, twin_error *error);
+
 uint32_t twin__index_id_hash(const twin_index *index, twin_text id);
 uint32_t twin__index_digest_hash(twin_digest digest);
 

@@ -77,6 +77,41 @@ twin_status twin__index_get_counts(struct twin__index_counts *out, const twin_in
     return TWIN_OK;
 }
 
+static twin_status get_record(struct twin__bytes *out, bool *found, struct twin__index_source source,
+                              enum twin__index_table table, uint64_t number, twin_error *error)
+{
+    twin_status status = twin__store_get(out, source.txn, table, number, error);
+    if (found)
+        *found = out->at != NULL;
+    return status == TWIN_OK && !out->at && !found
+               ? twin__index_fail_damaged(error, source.index, "a record that is referred to is missing")
+               : status;
+}
+
+twin_status twin__index_get_set(struct twin__index_set_record *out, bool *found, uint32_t *signature,
+                                struct twin__index_source source, uint64_t number, twin_error *error)
+{
+    struct twin__bytes value;
+    twin_status status = get_record(&value, found, source, TWIN__INDEX_SETS, number, error);
+    if (status != TWIN_OK || !value.at)
+        return status;
+    return twin__index_set_decode(out, signature, source.index->options.scheme.minhash.slots, value)
+               ? TWIN_OK
+               : twin__index_fail_damaged(error, source.index, "a signature does not fit its checksum");
+}
+
+twin_status twin__index_get_document(struct twin__index_document_record *out, bool *found,
+                                     struct twin__index_source source, uint64_t number, twin_error *error)
+{
+    struct twin__bytes value;
+    twin_status status = get_record(&value, found, source, TWIN__INDEX_DOCUMENTS, number, error);
+    if (status != TWIN_OK || !value.at)
+        return status;
+    return twin__index_document_decode(out, value)
+               ? TWIN_OK
+               : twin__index_fail_damaged(error, source.index, "a document does not fit its checksum");
+}
+
 static twin_status put_counts(twin__store_txn *txn, struct twin__index_counts counts, twin_error *error)
 {
     unsigned char record[TWIN__INDEX_COUNTS_BYTES];

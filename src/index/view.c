@@ -197,39 +197,18 @@ twin_status twin__index_views_create(twin_index_view ***out, int count, twin_ind
 
 /* ---- records ---- */
 
-static twin_status get(struct twin__bytes *out, bool *found, twin_index_view *view, enum twin__index_table table,
-                       uint64_t number, twin_error *error)
-{
-    twin_status status = twin__store_get(out, view->txn, table, number, error);
-    if (found)
-        *found = out->at != NULL;
-    return status == TWIN_OK && !out->at && !found
-               ? twin__index_fail_damaged(error, view->index, "a record that is referred to is missing")
-               : status;
-}
-
 twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found, uint32_t *signature,
                                  twin_index_view *view, uint64_t set, twin_error *error)
 {
-    struct twin__bytes value;
-    twin_status status = get(&value, found, view, TWIN__INDEX_SETS, set, error);
-    if (status != TWIN_OK || (found && !*found))
-        return status;
-    if (!twin__index_set_decode(out, signature, view->index->options.scheme.minhash.slots, value))
-        return twin__index_fail_damaged(error, view->index, "a signature does not fit its checksum");
-    return TWIN_OK;
+    struct twin__index_source source = { view->index, view->txn };
+    return twin__index_get_set(out, found, signature, source, set, error);
 }
 
 twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,
                                       uint64_t document, twin_error *error)
 {
-    struct twin__bytes value;
-    twin_status status = get(&value, found, view, TWIN__INDEX_DOCUMENTS, document, error);
-    if (status != TWIN_OK || (found && !*found))
-        return status;
-    if (!twin__index_document_decode(out, value))
-        return twin__index_fail_damaged(error, view->index, "a document does not fit its checksum");
-    return TWIN_OK;
+    struct twin__index_source source = { view->index, view->txn };
+    return twin__index_get_document(out, found, source, document, error);
 }
 
 /* The text goes to view->text. */

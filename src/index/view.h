@@ -30,7 +30,7 @@ struct twin_index_view {
 /* What a public call checks first: `out` and the view are given, and it could be renewed the last time. */
 twin_status twin__index_view_check(const void *out, const twin_index_view *view, twin_error *error);
 
-/* A record of the view. `found` false: there is none; NULL: then it is damage. */
+/* A record of the view, as in handle.h. */
 twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found, uint32_t *signature,
                                  twin_index_view *view, uint64_t set, twin_error *error);
 twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,

@@ -99,18 +99,6 @@ twin_status twin__index_writer_damaged(const struct twin__index_writer *writer, 
     return twin__index_fail_damaged(writer->writing->error, writer->writing->index, what);
 }
 
-/* A record. `found` false: there is none, as when a run still names a removed one; NULL: then it is damage. */
-static twin_status get(struct twin__bytes *out, bool *found, struct twin__index_writer *writer,
-                       enum twin__index_table table, uint64_t number)
-{
-    twin_status status = twin__store_get(out, writer->writing->txn, table, number, writer->writing->error);
-    if (found)
-        *found = out->at != NULL;
-    return status == TWIN_OK && !out->at && !found
-               ? twin__index_writer_damaged(writer, "a record that is referred to is missing")
-               : status;
-}
-
 /* Writes writer->record. */
 static twin_status put(struct twin__index_writer *writer, enum twin__index_table table, uint64_t number,
                        enum twin__store_put how)
@@ -143,29 +131,21 @@ twin_status twin__index_writer_delete_member(struct twin__index_writer *writer, 
                               &(struct twin__bytes){ member, sizeof member }, writer->writing->error);
 }
 
+static struct twin__index_source source_of(const struct twin__index_writer *writer)
+{
+    return (struct twin__index_source){ writer->writing->index, writer->writing->txn };
+}
+
 twin_status twin__index_writer_get_document(struct twin__index_document_record *out, bool *found,
                                             struct twin__index_writer *writer, uint64_t number)
 {
-    struct twin__bytes value;
-    twin_status status = get(&value, found, writer, TWIN__INDEX_DOCUMENTS, number);
-    if (status != TWIN_OK || (found && !*found))
-        return status;
-    return twin__index_document_decode(out, value)
-               ? TWIN_OK
-               : twin__index_writer_damaged(writer, "a document does not fit its checksum");
+    return twin__index_get_document(out, found, source_of(writer), number, writer->writing->error);
 }
 
 twin_status twin__index_writer_get_set(struct twin__index_set_record *out, bool *found,
                                        struct twin__index_writer *writer, uint64_t number)
 {
-    size_t slots = writer->writing->index->options.scheme.minhash.slots;
-    struct twin__bytes value;
-    twin_status status = get(&value, found, writer, TWIN__INDEX_SETS, number);
-    if (status != TWIN_OK || (found && !*found))
-        return status;
-    return twin__index_set_decode(out, writer->signature, slots, value)
-               ? TWIN_OK
-               : twin__index_writer_damaged(writer, "a signature does not fit its checksum");
+    return twin__index_get_set(out, found, writer->signature, source_of(writer), number, writer->writing->error);
 }
 
 twin_status twin__index_writer_put_set(struct twin__index_writer *writer, uint64_t number,

@@ -46,7 +46,7 @@ twin_status twin__index_writer_remove_posting(struct twin__index_writer *writer,
 twin_status twin__index_writer_finish_run(struct twin__index_writer *writer, struct twin__index_new_postings *all,
                                           enum twin__index_postings kind);
 
-/* ---- single records. `found` false: there is none, as when a run still names a removed one; NULL: then it is damage */
+/* ---- single records; `found` as in handle.h */
 
 twin_status twin__index_writer_get_document(struct twin__index_document_record *out, bool *found,
                                             struct twin__index_writer *writer, uint64_t number);
