@@ -229,7 +229,14 @@ static size_t write_equal(FILE *out, twin_text text, bool first, bool last)
     return before + text.length - from;
 }
 
-/* One side of a pair: its spans, with those that only it has marked. Both sides stop at the same span. */
+/* Whether a span replaces the one before it. */
+static bool is_replacement(const twin_edit_spans *spans, size_t span)
+{
+    return span > 0 && spans->spans[span].kind != TWIN_EDIT_EQUAL && spans->spans[span - 1].kind != TWIN_EDIT_EQUAL;
+}
+
+/* One side of a pair: its spans, with those that only it has marked. Both sides stop at the same span, but not between
+ * what was replaced and what replaces it. */
 static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, bool second)
 {
     size_t shown = 0;
@@ -238,7 +245,7 @@ static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, 
         bool marked = span->kind == (second ? TWIN_EDIT_INSERTED : TWIN_EDIT_DELETED);
         twin_text part = { text.bytes + (second ? span->b_begin : span->a_begin),
                            second ? span->b_length : span->a_length };
-        if (shown >= SHOWN_BYTES) {
+        if (shown >= SHOWN_BYTES && !is_replacement(spans, i)) {
             fputs(" <span class=\"soft\">…</span>", out);
             return;
         }
@@ -266,11 +273,14 @@ static void write_document(FILE *out, const struct dedup_result *result, uint32_
     fputs("</div>", out);
 }
 
-/* Where the texts were cut, the last change may be one of the cut. */
+/* Where the texts were cut, the last change may be one of the cut; but if nothing is equal, it is all there is. */
 static void drop_last_change(twin_edit_spans *spans)
 {
-    while (spans->count > 1 && spans->spans[spans->count - 1].kind != TWIN_EDIT_EQUAL)
-        spans->count--;
+    size_t count = spans->count;
+    while (count > 0 && spans->spans[count - 1].kind != TWIN_EDIT_EQUAL)
+        count--;
+    if (count > 0)
+        spans->count = count;
 }
 
 /* Both texts, with what they do not share marked. */

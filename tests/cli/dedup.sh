@@ -251,6 +251,11 @@ printf '%s\n' '{"id":"<b>","text":"<script>alert(1)</script> and the same text t
 run 0 --quiet --dry-run --report page.html markup.jsonl
 grep -q '&lt;script&gt;alert' page.html && ! grep -q '<script' page.html || fail "$asked: markup of a text"
 grep -q '>1 dropped; similarity 1.0000<' page.html && tail -n 1 page.html | grep -q '</html>' || fail "$asked: $(cat page.html)"
+# Two texts whose first words are longer than what is compared: both are shown.
+word=$(head -c 70000 /dev/zero | tr '\0' y)
+printf '{"text":"%s%s and a few words that both of them have in common behind it, at their end"}\n' a "$word" b "$word" >long.jsonl
+run 0 --quiet --dry-run --threshold 0.5 --report page.html long.jsonl
+grep -q '<mark>ayyy' page.html && grep -q '<mark>byyy' page.html || fail "$asked: a long word is not shown"
 run 0 --quiet --dry-run --report page.html corpus.jsonl
 [ "$(grep -c '<svg' page.html)" = 2 ] || fail "$asked: not two plots"
 wrong 'does not apply' --dry-run -o x corpus.jsonl
