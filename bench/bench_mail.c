@@ -57,10 +57,10 @@ struct bench {
 static void take(struct bench *bench, twin_text raw, bool spam)
 {
     const twin_message *message;
-    struct twin__features features;
+    struct twin__features features, opening;
     check(twin_message_read(&message, bench->reader, raw));
     double start = now();
-    check(twin__features_make(&features, bench->maker, message));
+    check(twin__features_make(&features, &opening, bench->maker, message));
     struct twin__content_score score = twin__content_score(&bench->content, &features);
     bench->sum += score.both;
     check(twin__content_learn(&bench->content, bench->count, &features, score, spam, 1));

@@ -124,7 +124,7 @@ typedef struct twin_mail_evidence {
     double content, sender, lookalike;
     double score;        /* all together, by the method */
     double above, below; /* the label is given above, and is not below; between it is unsure */
-    bool is_contested;   /* below, but much of the content speaks for the label, too: unsure */
+    bool is_contested;   /* below, but much of the content, or its beginning, speaks for the label: unsure */
     twin_mail_sender senders;
     twin_mail_lookalike nearest, nearest_other; /* of the label; of any other */
 } twin_mail_evidence;

@@ -20,17 +20,23 @@ static uint32_t list_word(uint32_t *out, uint64_t bits, uint32_t first)
     return count;
 }
 
-uint32_t twin__list_marked(uint32_t *out, struct twin__marks *marks)
+uint32_t twin__list_marked(uint32_t *out, const struct twin__marks *marks)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < TWIN__SUMMARY_WORDS; i++) {
+    for (uint32_t i = 0; i < TWIN__SUMMARY_WORDS; i++)
         for (uint64_t words = marks->summary[i]; words; words &= words - 1) {
             uint32_t word = i * 64 + (uint32_t)__builtin_ctzll(words);
             count += list_word(out + count, marks->bitmap[word], word * 64);
-            marks->bitmap[word] = 0;
         }
-        marks->summary[i] = 0;
-    }
+    return count;
+}
+
+uint32_t twin__take_marked(uint32_t *out, struct twin__marks *marks)
+{
+    uint32_t count = twin__list_marked(out, marks);
+    for (uint32_t i = 0; i < count; i++)
+        marks->bitmap[out[i] / 64] = 0;
+    memset(marks->summary, 0, sizeof marks->summary);
     return count;
 }
 
@@ -132,8 +138,8 @@ static unsigned char class_of(unsigned char c)
     return c == '\'' || c == '$' ? TWIN__WORDS_OF_TEXT : 0;
 }
 
-void twin__mark_words(struct twin__marks *marks, const struct twin__word_kind *kind, twin_text text,
-                      unsigned char class, size_t most)
+twin_text twin__mark_words(struct twin__marks *marks, const struct twin__word_kind *kind, twin_text text,
+                           unsigned char class, size_t most)
 {
     size_t i = 0;
     for (size_t words = 0; words < most; words++) {
@@ -143,9 +149,10 @@ void twin__mark_words(struct twin__marks *marks, const struct twin__word_kind *k
         while (i < text.length && marks->classes[(unsigned char)text.bytes[i]] & class)
             i++;
         if (i == start)
-            return;
+            break;
         twin__mark_word(marks, kind, (twin_text){ text.bytes + start, i - start });
     }
+    return (twin_text){ text.bytes + i, text.length - i };
 }
 
 /* ---- the whole */

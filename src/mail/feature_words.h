@@ -56,15 +56,17 @@ struct twin__word_kind twin__word_kind_of(const struct twin__marks *marks, twin_
 
 void twin__mark_word(struct twin__marks *marks, const struct twin__word_kind *kind, twin_text word);
 
-/* Marks the first `most` words of a text. What is part of a word differs between headers and the text. */
+/* Marks the first `most` words of a text, and returns what is left of it. What is part of a word differs between headers and
+ * the text. */
 enum { TWIN__WORDS_OF_HEADER = 1, TWIN__WORDS_OF_TEXT = 2 };
-void twin__mark_words(struct twin__marks *marks, const struct twin__word_kind *kind, twin_text text,
-                      unsigned char class, size_t most);
+twin_text twin__mark_words(struct twin__marks *marks, const struct twin__word_kind *kind, twin_text text,
+                           unsigned char class, size_t most);
 
 /* Marks the words that still wait to be hashed. */
 void twin__mark_waiting(struct twin__marks *marks);
 
-/* Lists the marked places in increasing order, and clears the marks. `out` has room for one more. */
-uint32_t twin__list_marked(uint32_t *out, struct twin__marks *marks);
+/* Lists the places marked so far in increasing order. `out` has room for one more. The second also clears the marks. */
+uint32_t twin__list_marked(uint32_t *out, const struct twin__marks *marks);
+uint32_t twin__take_marked(uint32_t *out, struct twin__marks *marks);
 
 #endif

@@ -20,6 +20,8 @@ enum {
     MOST_HOPS = 8,
     WINDOW_BYTES = 4,
     WINDOWED_BYTES = 3000,
+    OPENING_WORDS = 50, /* of the subject and the text; measured: decision 119 */
+    OPENING_BYTES = 300,
 };
 
 /* Kinds of words that have a fixed name. */
@@ -87,7 +89,7 @@ static const char *const fixed_names[FIXED_KINDS] = {
 struct twin__feature_maker {
     struct twin__marks marks; /* of the block that is being made */
     struct twin__word_kind fixed[FIXED_KINDS];
-    uint32_t *places[TWIN__FEATURE_BLOCKS];
+    uint32_t *places[TWIN__FEATURE_BLOCKS], *opening[TWIN__FEATURE_BLOCKS];
     uint64_t *windows;   /* hashes */
     bool has_signatures; /* among the headers of the message */
 };
@@ -210,13 +212,22 @@ static void add_parts(twin__feature_maker *maker, const twin_message *message)
     }
 }
 
-static void add_all_words(twin__feature_maker *maker, const twin_message *message)
+/* Everything, but of the text only the first words. Returns the rest of it. */
+static twin_text add_opening_words(twin__feature_maker *maker, const twin_message *message)
 {
     add_headers(maker, message);
     add_addresses(maker, message);
     add_route(maker, message);
     add_parts(maker, message);
-    twin__mark_words(&maker->marks, &maker->fixed[BODY], message->folded, TWIN__WORDS_OF_TEXT, MOST_BODY_WORDS);
+    twin_text rest =
+        twin__mark_words(&maker->marks, &maker->fixed[BODY], message->folded, TWIN__WORDS_OF_TEXT, OPENING_WORDS);
+    twin__mark_waiting(&maker->marks);
+    return rest;
+}
+
+static void add_further_words(twin__feature_maker *maker, twin_text rest)
+{
+    twin__mark_words(&maker->marks, &maker->fixed[BODY], rest, TWIN__WORDS_OF_TEXT, MOST_BODY_WORDS - OPENING_WORDS);
     twin__mark_waiting(&maker->marks);
 }
 
@@ -265,21 +276,35 @@ static void add_unsigned(twin__feature_maker *maker, twin_text headers, size_t *
     add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, left);
 }
 
-static void add_raw(twin__feature_maker *maker, const twin_message *message)
+/* The last of these texts. Returns how many windows there are with its first bytes, which are listed. */
+static uint32_t add_last(twin__feature_maker *maker, twin_text text, size_t first, size_t left)
+{
+    if (first > text.length)
+        first = text.length;
+    size_t before = left;
+    add_some(maker, (twin_text){ text.bytes, first }, &left);
+    uint32_t opening = twin__list_marked(maker->opening[1], &maker->marks);
+    first = before - left;                                              /* what there was room for */
+    size_t again = first < WINDOW_BYTES - 1 ? first : WINDOW_BYTES - 1; /* windows across the cut */
+    left += again;
+    add_some(maker, (twin_text){ text.bytes + first - again, text.length - first + again }, &left);
+    return opening;
+}
+
+/* Returns the number of windows of the opening. */
+static uint32_t add_raw(twin__feature_maker *maker, const twin_message *message)
 {
     size_t left = WINDOWED_BYTES;
     twin_text raw = message->raw, headers = { raw.bytes, message->header_length };
     bool veiled = is_veiled(message);
-    if (!maker->has_signatures && !veiled) {
-        add_some(maker, raw, &left);
-        return;
-    }
+    if (!maker->has_signatures && !veiled)
+        return add_last(maker, raw, headers.length + OPENING_BYTES, left);
     if (maker->has_signatures)
         add_unsigned(maker, headers, &left);
     else
         add_some(maker, headers, &left);
     twin_text body = { raw.bytes + headers.length, raw.length - headers.length };
-    add_some(maker, veiled ? message->folded : body, &left);
+    return add_last(maker, veiled ? message->folded : body, OPENING_BYTES, left);
 }
 
 /* ---- the maker */
@@ -298,10 +323,15 @@ twin_status twin__feature_maker_create(twin__feature_maker **out, const uint64_t
     twin_status status = twin__marks_init(&maker->marks, key);
     for (unsigned i = 0; i < FIXED_KINDS; i++)
         maker->fixed[i] = twin__word_kind_of(&maker->marks, (twin_text){ fixed_names[i], strlen(fixed_names[i]) });
-    maker->places[0] = malloc((MOST_WORDS + 1) * sizeof *maker->places[0]);
-    maker->places[1] = malloc((WINDOWED_BYTES + 1) * sizeof *maker->places[1]);
     maker->windows = malloc(WINDOWED_BYTES * sizeof *maker->windows);
-    if (status != TWIN_OK || !maker->places[0] || !maker->places[1] || !maker->windows) {
+    bool good = status == TWIN_OK && maker->windows;
+    for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++) {
+        size_t most = i == 0 ? MOST_WORDS : WINDOWED_BYTES;
+        maker->places[i] = malloc((most + 1) * sizeof *maker->places[i]);
+        maker->opening[i] = malloc((most + 1) * sizeof *maker->opening[i]);
+        good = good && maker->places[i] && maker->opening[i];
+    }
+    if (!good) {
         twin__feature_maker_free(maker);
         return TWIN_ENOMEM;
     }
@@ -314,21 +344,28 @@ void twin__feature_maker_free(twin__feature_maker *maker)
     if (!maker)
         return;
     twin__marks_clear(&maker->marks);
-    free(maker->places[0]);
-    free(maker->places[1]);
+    for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++) {
+        free(maker->places[i]);
+        free(maker->opening[i]);
+    }
     free(maker->windows);
     free(maker);
 }
 
-twin_status twin__features_make(struct twin__features *out, twin__feature_maker *maker, const twin_message *message)
+twin_status twin__features_make(struct twin__features *out, struct twin__features *opening,
+                                twin__feature_maker *maker, const twin_message *message)
 {
     maker->has_signatures = false;
-    add_all_words(maker, message);
-    out->counts[0] = twin__list_marked(maker->places[0], &maker->marks);
-    add_raw(maker, message);
-    out->counts[1] = twin__list_marked(maker->places[1], &maker->marks);
-    for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++)
+    twin_text rest = add_opening_words(maker, message);
+    opening->counts[0] = rest.length ? twin__list_marked(maker->opening[0], &maker->marks) : 0;
+    add_further_words(maker, rest);
+    out->counts[0] = twin__take_marked(maker->places[0], &maker->marks);
+    opening->counts[1] = add_raw(maker, message);
+    out->counts[1] = twin__take_marked(maker->places[1], &maker->marks);
+    for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++) {
         out->places[i] = maker->places[i];
+        opening->places[i] = maker->opening[i];
+    }
     return TWIN_OK;
 }
 
@@ -337,7 +374,7 @@ twin_status twin__features_name(twin__feature_maker *maker, const twin_message *
 {
     maker->marks.visit = visit;
     maker->marks.context = context;
-    add_all_words(maker, message);
+    add_further_words(maker, add_opening_words(maker, message));
     maker->marks.visit = NULL;
     return TWIN_OK;
 }

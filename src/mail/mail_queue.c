@@ -13,7 +13,7 @@ struct twin__mail_job {
     enum twin__mail_act act;
     int64_t time;
     char label[TWIN_MAIL_LABEL_BYTES + 1];
-    struct twin__mail_item item; /* without its features */
+    struct twin__mail_item item; /* without its features, and without its opening, which is not learnt */
     uint32_t features[];         /* packed; of TWIN__MAIL_ADOPT as they are. The texts lie behind them. */
 };
 
@@ -80,6 +80,7 @@ twin_status twin__mail_queue_add(struct twin__mail_queue *queue, enum twin__mail
         return TWIN_ENOMEM;
     struct twin__mail_job *job = align(taken);
     *job = (struct twin__mail_job){ .act = act, .time = time, .item = *item };
+    job->item.opening = (struct twin__features){ 0 };
     memcpy(job->label, label, strlen(label) + 1);
     if (act == TWIN__MAIL_ADOPT)
         memcpy(job->features, item->features.places[0], bytes);

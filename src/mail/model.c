@@ -163,7 +163,7 @@ twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model 
             out->domain = sender_hash(model, "domain", from->registered.length ? from->registered : from->domain);
             break;
         }
-    twin_status status = twin__features_make(&out->features, model->maker, message);
+    twin_status status = twin__features_make(&out->features, &out->opening, model->maker, message);
     if (status == TWIN_OK)
         out->signature = twin__mail_sign(model->hasher, &out->features);
     return status;

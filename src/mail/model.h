@@ -58,7 +58,7 @@ struct twin__mail_item {
     bool is_brief;           /* a few words and nothing else */
     twin_text subject, text; /* empty: they are not kept */
     struct twin__mail_signature signature;
-    struct twin__features features;
+    struct twin__features features, opening; /* of all of it; with the beginning of its text only, if it is long */
 };
 
 /* It lives until the model prepares the next. */

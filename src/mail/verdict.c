@@ -23,6 +23,9 @@ static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; a
  * this share of what speaks against it, a message is not called good. */
 static const double CONTESTED = 0.85;
 
+/* Nor where its beginning alone has a score above this: what was added behind it is not what it is sent for. */
+static const double OPENING = 0.25;
+
 /* Messages of a side: too few for a ratio; as many as halve what is left of it. Measured: 50 to 200 are much alike. */
 static const double FEW = 5, MANY = 75;
 
@@ -143,6 +146,17 @@ static double content_of(struct twin__content_score *out, const struct twin__mod
     return known->content.margin.taught[0] ? out->both - skew_of(&known->content.margin) : fmin(out->both, 0);
 }
 
+/* Whether a message that seems good may be spam to which good words were added. */
+static bool is_contested(const twin_mail_evidence *e, const struct twin__content *content,
+                         const struct twin__mail_item *item)
+{
+    if (twin__content_contested(content, &item->features) > CONTESTED)
+        return true;
+    return item->opening.counts[0] &&
+           e->score - e->content - skew_of(&content->margin) + twin__content_score(content, &item->opening).both >
+               OPENING;
+}
+
 static double combine(const twin_mail_evidence *e, twin_mail_method method)
 {
     switch (method) {
@@ -173,8 +187,8 @@ static void weigh(twin_mail_evidence *out, const struct twin__model *model, cons
     bool by_rule = method == TWIN_MAIL_SENDER || method == TWIN_MAIL_LOOKALIKE; /* these have fixed thresholds */
     out->above = method == TWIN_MAIL_SENDER ? 3 : by_rule ? 0 : known->thresholds.above;
     out->below = by_rule ? 0 : known->thresholds.below;
-    out->is_contested = !by_rule && known->content.cells && out->score < out->below &&
-                        twin__content_contested(&known->content, &item->features) > CONTESTED;
+    out->is_contested =
+        !by_rule && known->content.cells && out->score < out->below && is_contested(out, &known->content, item);
 }
 
 /* ---- the verdict */

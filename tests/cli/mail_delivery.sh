@@ -72,19 +72,20 @@ rm sent
 expect 75 "$filter" no-model -f a@example.org -- b@example.net <forged.eml
 says 'there is no model yet'
 expect 75 "$filter"
-# a filter that is killed half-way, and the script itself while it waits for the rest of a message
+# a filter that is killed half-way, and the scripts themselves while they wait for the rest of a message
 printf '#!/bin/sh\nhead -c 100\nkill -9 $$\n' >killed
-chmod 755 killed
+printf '#!/bin/sh\nhead -c 1\ncat >/dev/null\n' >waiting
+chmod 755 killed waiting
 TWINSIFT=$PWD/killed expect 75 "$filter" "$model" -f a@example.org -- b@example.net <forged.eml
 for command in "$filter $model --" "$TWINSIFT_ROOT/examples/bogofilter -d ${model%/*}"; do
     mkfifo fifo
-    setsid $command <fifo & # so that the signal can go to all of it, as the end of a session does
-    waiting=$!
+    TWINSIFT=$PWD/waiting setsid $command <fifo & # so that the signal can go to all of it, as the end of a session does
+    script=$!
     exec 3>fifo
     head -n 3 forged.eml >&3
-    until [ -n "$(ls tmp)" ]; do sleep 0.02; done
-    kill -TERM -- -$waiting
-    wait $waiting && fail "$command goes on after a signal"
+    until [ -n "$(find tmp -type f -size +0)" ]; do sleep 0.02; done
+    kill -TERM -- -$script
+    wait $script && fail "$command goes on after a signal"
     exec 3>&-
     rm fifo
     [ -z "$(ls tmp)" ] || fail "$command leaves a copy of the message behind"

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,12 +303,12 @@ static void words_and_windows_become_increasing_places(void **unused)
     twin__feature_maker *maker, *second;
     twin_message_reader *reader;
     const twin_message *message;
-    struct twin__features features, again;
+    struct twin__features features, opening, again;
     assert_int_equal(twin__feature_maker_create(&maker, key), TWIN_OK);
     assert_int_equal(twin__feature_maker_create(&second, other), TWIN_OK);
     assert_int_equal(twin_message_reader_create(&reader, (twin_message_options){ 0 }), TWIN_OK);
     assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, sizeof text - 1 }), TWIN_OK);
-    assert_int_equal(twin__features_make(&features, maker, message), TWIN_OK);
+    assert_int_equal(twin__features_make(&features, &opening, maker, message), TWIN_OK);
     for (int b = 0; b < 2; b++)
         for (uint32_t i = 1; i < features.counts[b]; i++)
             assert_true(features.places[b][i - 1] < features.places[b][i]);
@@ -317,9 +318,62 @@ static void words_and_windows_become_increasing_places(void **unused)
     assert_int_equal(twin__features_name(maker, message, look, &seen), TWIN_OK);
     assert_true(seen.link && seen.subject && seen.body);
     /* Under another key the places are others. */
-    assert_int_equal(twin__features_make(&again, second, message), TWIN_OK);
+    assert_int_equal(twin__features_make(&again, &opening, second, message), TWIN_OK);
     assert_true(again.counts[0] != features.counts[0] ||
                 memcmp(again.places[0], features.places[0], again.counts[0] * sizeof(uint32_t)) != 0);
+    twin_message_reader_free(reader);
+    twin__feature_maker_free(maker);
+    twin__feature_maker_free(second);
+}
+
+static bool is_among(uint32_t place, const struct twin__features *features, int block)
+{
+    for (uint32_t i = 0; i < features->counts[block]; i++)
+        if (features->places[block][i] == place)
+            return true;
+    return false;
+}
+
+/* The opening of a text is the features of a message that ends with it; a short text has none. */
+static void opening_is_the_beginning_of_a_long_text(void **unused)
+{
+    (void)unused;
+    static const char head[] = "From: Ann <ann@example.org>\nSubject: Winning\n\n";
+    char text[2000];
+    size_t length = sizeof head - 1, cut = 0;
+    memcpy(text, head, length);
+    for (int i = 0; i < 120; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "word%03d ", i);
+        if (i == 48) /* and the word of the subject */
+            cut = length - 1;
+    }
+    const uint64_t key[2] = { 1, 2 };
+    twin__feature_maker *maker, *second;
+    twin_message_reader *reader;
+    const twin_message *message;
+    struct twin__features whole, opening, begun, none;
+    assert_int_equal(twin__feature_maker_create(&maker, key), TWIN_OK);
+    assert_int_equal(twin__feature_maker_create(&second, key), TWIN_OK);
+    assert_int_equal(twin_message_reader_create(&reader, (twin_message_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, length }), TWIN_OK);
+    assert_int_equal(twin__features_make(&whole, &opening, maker, message), TWIN_OK);
+    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, cut }), TWIN_OK);
+    assert_int_equal(twin__features_make(&begun, &none, second, message), TWIN_OK);
+    assert_int_equal(none.counts[0], 0);
+    uint32_t others = 0; /* the size of the part */
+    for (uint32_t i = 0; i < begun.counts[0]; i++)
+        others += !is_among(begun.places[0][i], &opening, 0);
+    assert_true(others <= 1 && opening.counts[0] + others >= begun.counts[0]);
+    for (int b = 0; b < 2; b++)
+        for (uint32_t i = 0; i < opening.counts[b]; i++)
+            assert_true(is_among(opening.places[b][i], &whole, b));
+    assert_true(whole.counts[0] >= opening.counts[0] + 60 && whole.counts[1] > opening.counts[1] + 60);
+    /* Windows across the end of the opening are not forgotten: there are as many as of the bytes at once. */
+    uint64_t windows[sizeof text];
+    twin_hash hash = { .family = TWIN_HASH_SIP, .key = { key[0], key[1] } };
+    twin_hash_windows(windows, hash, text, 4, length - 3);
+    for (size_t i = 0; i < length - 3; i++)
+        assert_true(is_among((uint32_t)windows[i] & (TWIN__FEATURE_PLACES - 1), &whole, 1));
     twin_message_reader_free(reader);
     twin__feature_maker_free(maker);
     twin__feature_maker_free(second);
@@ -336,6 +390,7 @@ int main(void)
         cmocka_unit_test(the_nearest_are_the_nearest),
         cmocka_unit_test(rehearsal_keeps_and_drops),
         cmocka_unit_test(words_and_windows_become_increasing_places),
+        cmocka_unit_test(opening_is_the_beginning_of_a_long_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

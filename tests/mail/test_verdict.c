@@ -107,6 +107,28 @@ static void spam_with_good_words_is_not_called_good(void **unused)
     twin__model_clear(&model);
 }
 
+/* However many good words follow, a message that begins like spam is not called good; one that begins like good mail is. */
+static void what_begins_like_spam_is_not_called_good(void **unused)
+{
+    (void)unused;
+    enum { MOST = 96 };
+    static uint32_t words[MOST * WORDS], windows[MOST * WORDS], first[MOST * WORDS], first_windows[MOST * WORDS];
+    struct twin__mail_item item, opening;
+    twin_mail_verdict verdict;
+    teach(300, 300);
+    pad(&item, words, windows, 16, 80);
+    twin__model_judge(&verdict, NULL, &model, &item, TWIN_MAIL_ALL, false);
+    assert_string_equal(verdict.label, "ham");
+    for (uint64_t spam = 0; spam <= 16; spam += 16) {
+        pad(&opening, first, first_windows, spam, 16 - spam);
+        item.opening = opening.features;
+        twin__model_judge(&verdict, NULL, &model, &item, TWIN_MAIL_ALL, false);
+        assert_true(verdict.evidence[0].is_contested == (spam > 0));
+        assert_true(spam ? !verdict.label : verdict.label && strcmp(verdict.label, "ham") == 0);
+    }
+    twin__model_clear(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +136,7 @@ int main(void)
         cmocka_unit_test(much_good_mail_and_little_spam_lets_no_spam_pass),
         cmocka_unit_test(as_many_of_each_are_told_apart),
         cmocka_unit_test(spam_with_good_words_is_not_called_good),
+        cmocka_unit_test(what_begins_like_spam_is_not_called_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
