@@ -75,7 +75,9 @@ bool twin__uu_find(struct twin__uu_file *out, twin_text text)
 twin_status twin__uu_decode(twin_buffer *out, twin_text data)
 {
     out->length = 0;
-    if (twin_buffer_reserve(out, data.length + 3) != TWIN_OK) /* more than is needed */
+    /* Blanks may be missing: a line of one character and its end can be three zero bytes. No line has more for its length,
+     * but the last one may lack its end. */
+    if (twin_buffer_reserve(out, data.length + data.length / 2 + 3) != TWIN_OK)
         return TWIN_ENOMEM;
     unsigned char *to = (unsigned char *)out->bytes;
     for (const char *at = data.bytes, *end = at + data.length; at < end;) {

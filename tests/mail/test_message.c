@@ -140,6 +140,28 @@ static void files_before_mime_are_parts(void **state_unused)
     assert_text(message->parts[0].name, "winmail.dat");
 }
 
+/* Blanks may be missing at the end of a line, so a file can be longer than its lines are. */
+static void a_file_may_be_longer_than_its_lines(void **state_unused)
+{
+    (void)state_unused;
+    enum { LINES = 300000 };
+    static const char head[] = "Subject: x\n\nbegin 644 a\n", tail[] = "`\nend\n";
+    char *raw = malloc(sizeof head + 2 * LINES + sizeof tail), *at = raw;
+    assert_non_null(raw);
+    at = mempcpy(at, head, sizeof head - 1);
+    for (int i = 0; i < LINES; i++)
+        at = mempcpy(at, "#\n", 2); /* three bytes, of which none is there */
+    at = mempcpy(at, tail, sizeof tail - 1);
+    twin_message_reader *fresh; /* whose buffers have no room that is left over */
+    const twin_message *message;
+    assert_int_equal(twin_message_reader_create(&fresh, (twin_message_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin_message_read(&message, fresh, (twin_text){ raw, (size_t)(at - raw) }), TWIN_OK);
+    assert_int_equal(message->part_count, 2);
+    assert_int_equal(message->parts[1].size, 3 * LINES);
+    twin_message_reader_free(fresh);
+    free(raw);
+}
+
 static void lines_are_joined_where_a_blank_says_so(void **state_unused)
 {
     (void)state_unused;
@@ -692,6 +714,7 @@ int main(void)
         cmocka_unit_test(a_plain_message_has_headers_and_text),
         cmocka_unit_test(parts_are_decoded),
         cmocka_unit_test(files_before_mime_are_parts),
+        cmocka_unit_test(a_file_may_be_longer_than_its_lines),
         cmocka_unit_test(lines_are_joined_where_a_blank_says_so),
         cmocka_unit_test(a_multipart_that_lacks_its_boundary_is_text),
         cmocka_unit_test(open_multiparts_end_with_those_around_them),
