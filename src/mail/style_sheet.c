@@ -1,7 +1,7 @@
 /* style_sheet.c — what the style sheets of a page say about classes, ids and the body.
  *
  * A sheet is a sequence of selectors and declarations in braces. Only what mail hides text with is understood: selectors of
- * one class or id. Of the declarations those are kept that style.c knows. Rules apply in their order; which of two is
+ * one class or id. Of the declarations only those are kept that mail hides text with. Rules apply in their order; which of two is
  * more specific is not considered. */
 #include "mail/style_sheet.h"
 
@@ -129,15 +129,18 @@ static const char *next_rule(const char *at, const char *end)
 
 void twin__style_sheet_add(struct twin__style_sheet *sheet, twin_text css)
 {
-    const char *at = css.bytes, *end = at + css.length;
+    const char *at = css.bytes, *end = at + css.length, *open = at;
     while ((at = next_rule(at, end)) < end && sheet->count < TWIN__STYLE_RULES) {
-        const char *open = memchr(at, '{', (size_t)(end - at));
-        const char *semicolon = *at == '@' ? memchr(at, ';', (size_t)((open ? open : end) - at)) : NULL;
+        if (open <= at) { /* else it is still the next one: a sheet may have thousands of "@;" before it */
+            open = memchr(at, '{', (size_t)(end - at));
+            open = open ? open : end;
+        }
+        const char *semicolon = *at == '@' ? memchr(at, ';', (size_t)(open - at)) : NULL;
         if (semicolon) { /* @import and the like */
             at = semicolon + 1;
             continue;
         }
-        if (!open)
+        if (open == end)
             return;
         const char *next = block_end(open, end);
         if (*at != '@') {
