@@ -89,6 +89,7 @@ static void run_clear(struct run *run)
 {
     known_clear(&run->known);
     resume_clear(&run->resume);
+    update_end(&run->update);
     twin_dedup_free(run->dedup);
     twin_collection_free(run->other);
     twin_input_free(run->other_input);

@@ -11,10 +11,12 @@
 #include "support/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,10 +105,28 @@ static char *name_file(const struct update_run *run)
     return name_beside(run->index, ending);
 }
 
-/* ---- the last run: INDEX-updated has its number, and that of the state in which it left the index ---- */
+/* ---- the last run: INDEX-updated has its number, and that of the state in which it left the index. A run holds the
+ * file as long as it lasts: what another would add in the meantime would not be compared with what this one keeps ---- */
 
 static const char LAST[] = "-updated";
 enum { LAST_ROOM = 64 };
+
+static bool hold_last(struct update_run *run)
+{
+    struct stat known;
+    char *name = name_beside(run->index, LAST);
+    int file = name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (name && file < 0)
+        fail("%s: cannot be written: %s", name, strerror(errno));
+    free(name);
+    if (file < 0)
+        return false;
+    run->last = file;
+    if (stat(run->index, &known) == 0)
+        fchmod(file, known.st_mode & 0666); /* whoever may write the index; the owner of the file has seen to it */
+    return flock(file, LOCK_EX | LOCK_NB) == 0 ||
+           refuse("%s: is being updated by another run; try again when that has ended", run->index);
+}
 
 static bool describe_last(char out[LAST_ROOM], const struct update_run *run)
 {
@@ -117,17 +137,15 @@ static bool describe_last(char out[LAST_ROOM], const struct update_run *run)
     return true;
 }
 
+/* What is written in part is no number of a run, and then the file of the update is still there. */
 static bool note_last(const struct update_run *run)
 {
     char text[LAST_ROOM];
-    struct output_file file;
-    char *name = name_beside(run->index, LAST);
-    bool good = name && describe_last(text, run) && output_file_open(&file, name);
-    free(name);
-    if (!good)
+    if (!describe_last(text, run))
         return false;
-    fputs(text, file.file);
-    return output_file_finish(&file);
+    size_t length = strlen(text);
+    return pwrite(run->last, text, length, 0) == (ssize_t)length ||
+           refuse("%s%s: cannot be written: %s", run->index, LAST, strerror(errno));
 }
 
 static bool outputs_exist(const struct update_run *run)
@@ -147,13 +165,8 @@ static bool outputs_exist(const struct update_run *run)
 static bool was_last(const struct update_run *run)
 {
     char text[LAST_ROOM], noted[LAST_ROOM] = "";
-    char *name = name_beside(run->index, LAST);
-    FILE *file = name ? fopen(name, "re") : NULL;
-    bool same = file && fgets(noted, sizeof noted, file) && describe_last(text, run) && strcmp(noted, text) == 0;
-    if (file)
-        fclose(file);
-    free(name);
-    return same && outputs_exist(run);
+    return pread(run->last, noted, sizeof noted - 1, 0) > 0 && describe_last(text, run) && strcmp(noted, text) == 0 &&
+           outputs_exist(run);
 }
 
 /* ---- completing ---- */
@@ -181,7 +194,7 @@ bool update_recover(bool *is_done, struct update_run *run)
     *is_done = false;
     number_run(run);
     char *own = name_file(run), *pattern = make_pattern(run->index);
-    bool good = own && pattern;
+    bool good = own && pattern && hold_last(run);
     int status = good ? glob(pattern, 0, NULL, &found) : GLOB_NOMATCH;
     for (size_t i = 0; status == 0 && i < found.gl_pathc && good; i++) {
         bool is_own = strcmp(found.gl_pathv[i], own) == 0;
@@ -248,4 +261,11 @@ bool update_finish(struct output_file *file, const struct update_run *run)
         remark_replaced(run, &change);
     free(name);
     return good;
+}
+
+void update_end(struct update_run *run)
+{
+    if (run->last)
+        close(run->last);
+    run->last = 0;
 }

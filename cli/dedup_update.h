@@ -22,10 +22,11 @@ struct update_run {
     bool quiet;         /* no remarks */
     uint64_t number;    /* set by update_recover(), as the next */
     bool is_repeatable; /* another run can be the same: from files, to files */
+    int last;           /* INDEX-updated, held by this run; 0: not */
 };
 
-/* Completes what earlier runs left. *is_done becomes whether one of them was this run, or the last one was, and its
- * outputs are still there; a remark says so. On false the error has been reported. */
+/* Begins an update: one at a time. Completes what earlier runs left. *is_done becomes whether one of them was this run, or the last one was, and its
+ * outputs are still there; a remark says so. On false the error has been reported; end with update_end() in any case. */
 bool update_recover(bool *is_done, struct update_run *run);
 
 /* Writes what is kept to the file, which has no name yet; it ends with update_finish(), or with
@@ -34,5 +35,8 @@ bool update_write(struct output_file *file, const struct update_run *run, const 
 
 /* When the outputs are there: gives the file its name, adds what is in it, and removes it. */
 bool update_finish(struct output_file *file, const struct update_run *run);
+
+/* Lets other runs update the index; nothing, if none was begun. */
+void update_end(struct update_run *run);
 
 #endif

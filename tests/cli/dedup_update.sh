@@ -54,6 +54,14 @@ for _ in 1 2; do
     cmp -s again/corpus.jsonl whole.out || fail "again, to a folder: another output"
 done
 
+# One at a time: what two runs keep at the same time would not be compared.
+exec 9<again.twin-updated
+flock 9
+cp start.twin again.twin
+"$TWINSIFT" dedup -q --update again.twin corpus.jsonl -o another.out 2>err
+[ $? = 2 ] && grep -q 'is being updated by another run' err && [ ! -e another.out ] || fail "two at a time: $(cat err)"
+exec 9<&-
+
 # ---- a pipe can be read once only
 
 cp start.twin piped.twin
