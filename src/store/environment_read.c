@@ -90,7 +90,8 @@ static void leave_snapshot(struct twin__environment *e, struct twin__snapshot *s
 
 /* LMDB does not say where its map is. It does say where a record of the main tree is, on a page that has its number in
  * front. NULL when that is not the root of the snapshot: LMDB looks at the number of the last transaction first and at
- * its meta page after that, and two transactions in between make it read a newer state under the old number. */
+ * its meta page after that, and two transactions in between make it read a newer state under the old number
+ * (docs/decisions/0038). */
 static const unsigned char *find_map(MDB_txn *txn, const struct twin__snapshot *snapshot)
 {
     const struct twin__page_file *file = &snapshot->file;
