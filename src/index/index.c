@@ -161,10 +161,8 @@ static twin_status read_format(twin_index *index, twin__store_txn *txn, twin_err
     struct twin__index_counts counts = { 0 };
     if (status == TWIN_OK)
         status = twin__index_get_counts(&counts, index, txn, error);
-    /* A writer may have committed two transactions between LMDB's look at the number and at the page: then what is read
-     * is newer, and as whole. */
-    if (status == TWIN_OK && counts.transaction < twin__store_number(txn))
-        return twin__index_fail_damaged(error, index, "its counts are older than its last transaction");
+    if (status == TWIN_OK && counts.transaction != twin__store_number(txn))
+        return twin__index_fail_damaged(error, index, "its counts are not those of its last transaction");
     return status;
 }
 
