@@ -221,11 +221,34 @@ static int copy_to(int fd, const twin__store *store, uint64_t number)
     return good ? MDB_SUCCESS : errno;
 }
 
+/* A file in the folder of `path` that has no name, so that nothing of it is left behind by one who is killed; -1: the file
+ * system has none, or it could not be given a name later. */
+static int open_unnamed(const char *path)
+{
+    char *copy = strdup(path);
+    bool can_be_named = access("/proc/self/fd", X_OK) == 0;
+    int fd = copy && can_be_named ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    free(copy);
+    return fd;
+}
+
+static bool name_unnamed(int fd, const char *name)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
 static twin_status copy_compact(const twin__store *store, const char *temporary, uint64_t number, twin_error *error)
 {
     unlink(temporary);
-    int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = open_unnamed(temporary);
+    bool has_name = fd < 0;
+    if (has_name)
+        fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int code = fd >= 0 ? copy_to(fd, store, number) : errno;
+    if (code == MDB_SUCCESS && !has_name && !name_unnamed(fd, temporary))
+        code = errno;
     if (fd >= 0)
         close(fd);
     if (code == MDB_SUCCESS)

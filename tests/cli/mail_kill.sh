@@ -35,6 +35,19 @@ if [ $acknowledged -gt 0 ]; then
         fail "of $acknowledged messages that were acknowledged some are lost: $(cat err)"
 fi
 
+# One who compacts and is ended leaves the model as it was, and nothing beside it where files without a name can be made.
+for turn in 1 2 3 4 5 6 7 8; do
+    "$twinsift" mail compact -q -m model.twin &
+    compacting=$!
+    sleep "0.0$((turn * 4 + 4))"
+    kill -TERM $compacting 2>/dev/null || true
+    wait $compacting 2>/dev/null || true
+    case $(stat -f -c %T .) in
+    ext2/ext3 | tmpfs | xfs | btrfs) [ -z "$(find . -name 'model.twin.*.new')" ] || fail "a compaction that was ended left a file" ;;
+    esac
+done
+"$twinsift" mail info -m model.twin --json >out || fail "the model cannot be opened after compactions that were ended"
+
 # A file that may not grow: an error, and the model as it was. Sanitizers need more room than is left then.
 [ -z "${TWINSIFT_SANITIZED:-}" ] || exit 0
 cp model.twin small.twin
