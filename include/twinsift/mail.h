@@ -69,7 +69,8 @@ typedef enum twin_mail_effect {
 } twin_mail_effect;
 
 /* Learns that a message has a label. One that was learnt before under another is corrected. `time` is now, in seconds
- * since 1970. The effect may be NULL. TWIN_EINVAL: not a label, or one too many. */
+ * since 1970. The effect may be NULL. Not a label, or a model opened for reading: TWIN_EINVAL; one label too many:
+ * TWIN_ELIMIT. */
 TWIN_API twin_status twin_mail_learn(twin_mail_effect *out, twin_mail *mail, const twin_message *message,
                                      const char *label, int64_t time, twin_error *error);
 
@@ -194,7 +195,9 @@ typedef struct twin_mail_imported {
 
 /* Remembers the messages of sketches: their senders count, and they are lookalikes, but the learners of content have
  * not seen them. What is known here stays as it is. Weights are taken by a model that has learnt nothing itself. The
- * counts may be NULL. Made with another key: TWIN_EINVAL; damaged: TWIN_EFORMAT; both leave the model as it was. */
+ * counts may be NULL. Made with another key: TWIN_EINVAL; damaged: TWIN_EFORMAT; both leave the model as it was. More
+ * labels than a model has: TWIN_ELIMIT, and what came before it is taken; to undo that, close the model without a
+ * commit. */
 TWIN_API twin_status twin_mail_import(twin_mail_imported *out, twin_mail *mail, twin_text sketches,
                                       twin_error *error);
 
@@ -227,11 +230,13 @@ typedef struct twin_mail_info {
     /* of the last thousand messages learnt: judged before they were learnt */
     uint64_t judged, right, wrong, unsure;
 } twin_mail_info;
+
+/* What the model knows now; names live as long as it is not changed. */
+TWIN_API twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error);
+
 /* Replaces the file by a copy without the room that earlier transactions left. Who reads the old one keeps it until
  * the next change; being written: TWIN_EBUSY. */
 TWIN_API twin_status twin_mail_compact(const char *path, twin_error *error);
-
-TWIN_API twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, twin_error *error);
 
 #ifdef __cplusplus
 }
