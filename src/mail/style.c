@@ -6,6 +6,7 @@
  * understood, or a picture is behind the text, the text counts as seen. */
 #include "mail/style.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,11 +244,12 @@ static bool is_tiny(const char *value, bool was_tiny)
     return number <= 0;
 }
 
-static bool is_zero(const char *value)
+/* Whether a height or width has no room for text. */
+static bool is_flat(const char *value)
 {
     char *end;
     double number = strtod(value, &end);
-    return end > value && number <= 0;
+    return end > value && number <= (strncmp(end, "px", 2) == 0 || strncmp(end, "pt", 2) == 0);
 }
 
 static bool is_any(const char *value, const char *a, const char *b)
@@ -275,7 +277,14 @@ static bool is_drawing(const char *name)
     return strcmp(name, "text-shadow") == 0 || strstr(name, "text-stroke") || strstr(name, "text-fill-color");
 }
 
-static void declare(struct twin__style *style, const char *name, const char *value)
+static bool is_size(const char *name)
+{
+    return strcmp(name, "max-height") == 0 || strcmp(name, "max-width") == 0 || strcmp(name, "height") == 0 ||
+           strcmp(name, "width") == 0;
+}
+
+/* False: the declaration does not matter. */
+static bool declare(struct twin__style *style, const char *name, const char *value)
 {
     if (strcmp(name, "color") == 0)
         set_colour(&style->colour, value);
@@ -294,32 +303,87 @@ static void declare(struct twin__style *style, const char *name, const char *val
         style->is_drawn = strcmp(value, "none") != 0;
     else if (strstr(name, "background-clip"))
         style->is_drawn |= strcmp(value, "text") == 0;
-    else if (strcmp(name, "max-height") == 0 || strcmp(name, "max-width") == 0 || strcmp(name, "height") == 0)
-        style->is_flat = is_zero(value);
-    else if (strcmp(name, "overflow") == 0)
+    else if (is_size(name))
+        style->is_flat = is_flat(value);
+    else if (strncmp(name, "overflow", 8) == 0)
         style->is_clipped = is_any(value, "hidden", "clip");
     else if (strcmp(name, "opacity") == 0)
         style->is_transparent = strtod(value, NULL) < 0.05;
     else if (strcmp(name, "text-indent") == 0)
         style->is_off = strtod(value, NULL) < -500;
+    else
+        return false;
+    return true;
+}
+
+/* The first such character that is not in a comment; the end: there is none. */
+static const char *find_outside(const char *at, const char *end, char wanted)
+{
+    for (; at < end && *at != wanted; at++)
+        if (*at == '/' && end - at >= 4 && at[1] == '*') {
+            const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
+            if (!close)
+                return end;
+            at = close + 1;
+        }
+    return at;
+}
+
+/* Calls for each declaration; false ends it. */
+typedef bool each_declaration(void *context, const char *name, const char *value);
+
+static void visit_declarations(twin_text declarations, each_declaration *visit, void *context)
+{
+    const char *at = declarations.bytes, *end = at + declarations.length;
+    for (int n = 0; n < MAX_DECLARATIONS && at < end; n++) {
+        const char *stop = find_outside(at, end, ';'), *colon = find_outside(at, stop, ':');
+        if (colon < stop) {
+            char name[MAX_VALUE], value[MAX_VALUE];
+            squeeze(name, (twin_text){ at, (size_t)(colon - at) });
+            squeeze(value, (twin_text){ colon + 1, (size_t)(stop - colon - 1) });
+            if (!visit(context, name, value))
+                return;
+        }
+        at = stop + 1;
+    }
+}
+
+static bool take(void *style, const char *name, const char *value)
+{
+    declare(style, name, value);
+    return true;
 }
 
 void twin__style_declare(struct twin__style *style, twin_text declarations)
 {
-    const char *at = declarations.bytes, *end = at + declarations.length;
-    for (int n = 0; n < MAX_DECLARATIONS && at < end; n++) {
-        const char *stop = memchr(at, ';', (size_t)(end - at));
-        if (!stop)
-            stop = end;
-        const char *colon = memchr(at, ':', (size_t)(stop - at));
-        if (colon) {
-            char name[MAX_VALUE], value[MAX_VALUE];
-            squeeze(name, (twin_text){ at, (size_t)(colon - at) });
-            squeeze(value, (twin_text){ colon + 1, (size_t)(stop - colon - 1) });
-            declare(style, name, value);
-        }
-        at = stop + 1;
-    }
+    visit_declarations(declarations, take, style);
+}
+
+struct keeping {
+    char *out;
+    size_t room;
+};
+
+static bool keep(void *context, const char *name, const char *value)
+{
+    struct keeping *keeping = context;
+    struct twin__style tried = twin__style_start();
+    size_t length = strlen(name) + strlen(value) + 2;
+    if (!declare(&tried, name, value))
+        return true;
+    if (length >= keeping->room)
+        return false;
+    snprintf(keeping->out, keeping->room, "%s:%s;", name, value);
+    keeping->out += length;
+    keeping->room -= length;
+    return true;
+}
+
+void twin__style_keep(char *out, size_t room, twin_text declarations)
+{
+    struct keeping keeping = { out, room };
+    *out = '\0';
+    visit_declarations(declarations, keep, &keeping);
 }
 
 void twin__style_attribute(struct twin__style *style, const char *name, twin_text value)

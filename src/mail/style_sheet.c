@@ -41,43 +41,10 @@ static bool simple_selector(char out[TWIN__SELECTOR_BYTES], twin_text text)
     return length > 1;
 }
 
-static bool matters(twin_text declaration)
-{
-    static const char *const names[] = { "color",      "background", "display",  "visibility", "font-size",
-                                         "max-height", "max-width",  "overflow", "opacity",    "text-indent" };
-    declaration = twin__trim(declaration);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t length = strlen(names[i]);
-        if (declaration.length > length && twin__is_named((twin_text){ declaration.bytes, length }, names[i]))
-            return true;
-    }
-    return false;
-}
-
-/* Copies the declarations that matter, as far as they fit. */
-static void keep_declarations(char out[TWIN__DECLARATION_BYTES], twin_text text)
-{
-    size_t length = 0;
-    const char *at = text.bytes, *end = at + text.length;
-    while (at < end) {
-        const char *stop = memchr(at, ';', (size_t)(end - at));
-        if (!stop)
-            stop = end;
-        size_t bytes = (size_t)(stop - at);
-        if (matters((twin_text){ at, bytes }) && length + bytes + 2 <= TWIN__DECLARATION_BYTES) {
-            memcpy(out + length, at, bytes);
-            length += bytes;
-            out[length++] = ';';
-        }
-        at = stop + 1;
-    }
-    out[length] = '\0';
-}
-
 static void add_rules(struct twin__style_sheet *sheet, twin_text selectors, twin_text declarations)
 {
     char kept[TWIN__DECLARATION_BYTES];
-    keep_declarations(kept, declarations);
+    twin__style_keep(kept, sizeof kept, declarations);
     const char *at = selectors.bytes, *end = at + selectors.length;
     while (kept[0] && at < end && sheet->count < TWIN__STYLE_RULES) {
         const char *stop = memchr(at, ',', (size_t)(end - at));

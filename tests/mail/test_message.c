@@ -393,14 +393,33 @@ static void hiding_has_many_spellings(void **state_unused)
 {
     (void)state_unused;
     static const char *const styles[] = {
-        "color:transparent", "color:rgba(0,0,0,0)",  "color:rgba(0 0 0 / 0)",   "color:#0000",
-        "color:#ff000000",   "color:hsl(9,5%,100%)", "color:hsla(0,0%,99%,1)",  "color:rgb(255 255 255)",
-        "font:0/0 a",        "font:0px Arial",       "font:italic 700 1px/1 a", "font:bold .01em a",
-        "d\\69splay:none",   "display:n\\6f ne",     "dis\\play:none",          "display:\\6eone",
+        "color:transparent",
+        "color:rgba(0,0,0,0)",
+        "color:rgba(0 0 0 / 0)",
+        "color:#0000",
+        "color:#ff000000",
+        "color:hsl(9,5%,100%)",
+        "color:hsla(0,0%,99%,1)",
+        "color:rgb(255 255 255)",
+        "font:0/0 a",
+        "font:0px Arial",
+        "font:italic 700 1px/1 a",
+        "font:bold .01em a",
+        "d\\69splay:none",
+        "display:n\\6f ne",
+        "dis\\play:none",
+        "display:\\6eone",
+        "height:0;overflow:hidden",
+        "width:0;overflow:hidden",
+        "max-height:1px;overflow-y:hidden",
+        "max-width:0;overflow-x:clip",
+        "/*:;*/display:/*;*/none",
     };
     for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
         char page[128];
         snprintf(page, sizeof page, "a<p style='%s'>b</p>c", styles[i]);
+        check_html(page, "a\nc", "b");
+        snprintf(page, sizeof page, "<style>.x{/**/ %s}</style>a<p class=x>b</p>c", styles[i]);
         check_html(page, "a\nc", "b");
     }
 }
@@ -436,6 +455,10 @@ static void what_is_seen_is_not_taken_for_hidden(void **state_unused)
     check_html("<p hidden style='display:block'>b</p>", "b", "");
     check_html("<p style='display:none;display:block'>b</p>", "b", "");
     check_html("<p style='max-height:0'>b</p>", "b", ""); /* it does not fit in, and is shown */
+    check_html("<p style='overflow:hidden'>b</p>", "b", "");
+    check_html("<style>.x{color:#fff;text-shadow:0 0 1px #000}</style><p class=x>b</p>", "b", "");
+    check_html("<style>.x{color:#fff;-webkit-text-stroke:1px red}</style><p class=x>b</p>", "b", "");
+    check_html("<style>.x{color:transparent;-webkit-background-clip:text}</style><p class=x>b</p>", "b", "");
     check_html("<p style='text-indent:-999px'>a<b style='text-indent:0'>b</b></p>", "b", "a");
     check_html("<td bgcolor=navy><font color=white>b</font></td>", "b", "");
     check_html("<td background='sky.jpg'><font color=white>b</font></td>", "b", "");
