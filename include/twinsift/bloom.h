@@ -92,6 +92,8 @@ TWIN_API twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom);
 
 TWIN_API twin_bloom_shape twin_bloom_shape_of(const twin_bloom *bloom);
 
+/* An item is `length` bytes, which may be NULL only if there are none; for the sake of speed that is not checked. */
+
 /* Adds an item and returns whether it was new, that is, not reported as present before. A filter that was opened for
  * reading is left as it is: false, and twin_error_last(TWIN_EINVAL) says why. The same goes for all calls that change
  * a filter. */

@@ -24,7 +24,10 @@
  *
  * A byte order mark at the start of a file is ignored, and a document in UTF-16 that has one is
  * converted. In lines the '\r' of a line end is ignored too, and blank lines are neither documents
- * nor problems. A bad document is a twin_problem, not a failure: reading continues after it. */
+ * nor problems. A bad document is a twin_problem, not a failure: reading continues after it.
+ *
+ * An input does not change once it is open: any number of threads may use it at once, each with buffers
+ * of its own. */
 #ifndef TWINSIFT_INPUT_H
 #define TWINSIFT_INPUT_H
 
@@ -80,9 +83,11 @@ typedef struct twin_input_options {
     twin_mbox mbox;          /* of mail */
     const char *temp_folder; /* for what must be unpacked and is larger than memory_bytes; NULL: "/tmp" */
     size_t memory_bytes; /* of compressed files of lines or pipes that are kept in memory, all together; 0: 64 MiB */
-    uint64_t
-        max_unpacked_bytes; /* TWIN_ELIMIT if a file of lines or mail unpacks to more, or a pipe has more; 0: if it
-                                    unpacks to 1 GiB and 200 times its size, and pipes may have any number */
+
+    /* TWIN_ELIMIT if a file of lines or mail unpacks to more, or a pipe has more. 0: if it unpacks to 1 GiB and 200 times
+     * its size, and pipes may have any number. */
+    uint64_t max_unpacked_bytes;
+
     size_t chunk_bytes;     /* 0: 1 MiB; small values are for tests */
     uint32_t max_bytes;     /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be.
                                 A longer message is cut; 0: 16 MiB, the most there can be */
@@ -173,7 +178,7 @@ typedef struct twin_memory_source {
 } twin_memory_source;
 
 /* Inputs in memory. Nothing is copied: texts and ids, and the array itself, must live unchanged as long as
- * the input. Only `format`, `max_bytes` and `chunk_bytes` of the options are used. With TWIN_INPUT_SETS
+ * the input. Only `format`, `ids`, `max_bytes` and `chunk_bytes` of the options are used. With TWIN_INPUT_SETS
  * each document is an element: its id is the set, and its text the element. */
 TWIN_API twin_status twin_input_from_texts(twin_input **out, const twin_memory_document *documents, size_t count,
                                            twin_input_options options, twin_error *error);

@@ -152,18 +152,16 @@ static twin_status check_size(const twin_bloom *bloom, uint64_t size, const char
 
 /* ---- the hash ---- */
 
-static bool same_hash(const twin_hash *given, const twin_hash *named)
-{
-    return given->family == named->family && (given->family == TWIN_HASH_SIP || given->seed == named->seed);
-}
-
 static twin_status choose_hash(twin_bloom *bloom, const twin_hash *given, uint64_t check, const char *name,
                                twin_error *error)
 {
     const char *family = twin_hash_family_name(bloom->hash.family);
     if (!given && bloom->hash.family == TWIN_HASH_SIP)
         return twin__fail_at(error, TWIN_EINVAL, 15, "%s: is keyed, and no key was given", name);
-    if (given && !same_hash(given, &bloom->hash))
+    if (given && given->family != bloom->hash.family)
+        return twin__fail_at(error, TWIN_EINVAL, 15, "%s: hashes with %s, not with %s", name, family,
+                             twin_hash_family_name(given->family));
+    if (given && given->family != TWIN_HASH_SIP && given->seed != bloom->hash.seed)
         return twin__fail_at(error, TWIN_EINVAL, 15, "%s: hashes with %s and seed %llu, not with %s and seed %llu",
                              name, family, (unsigned long long)bloom->hash.seed, twin_hash_family_name(given->family),
                              (unsigned long long)given->seed);

@@ -18,12 +18,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static bool same_kind(const twin_bloom *a, const twin_bloom *b)
 {
-    const twin_hash *x = &a->hash, *y = &b->hash;
-    bool same_hash =
-        x->family == y->family &&
-        (x->family == TWIN_HASH_SIP ? x->key[0] == y->key[0] && x->key[1] == y->key[1] : x->seed == y->seed);
-    return same_hash && a->shape.layout == b->shape.layout && a->shape.cell_bits == b->shape.cell_bits &&
-           a->shape.functions == b->shape.functions && a->shape.cells == b->shape.cells;
+    return twin_hash_equal(a->hash, b->hash) && a->shape.layout == b->shape.layout &&
+           a->shape.cell_bits == b->shape.cell_bits && a->shape.functions == b->shape.functions &&
+           a->shape.cells == b->shape.cells;
 }
 
 /* The counters of two words: added with saturation, or the smaller of each two. */

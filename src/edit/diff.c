@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "edit/edit_core.h"
 #include "edit/words.h"
 #include "kernels/sort.h"
 
@@ -95,27 +96,17 @@ static bool step_backward(struct point *out, const struct aligning *aligning, st
     return false;
 }
 
-static int64_t lesser(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t greater(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
-
 /* The point that either end has come furthest to. */
 static struct point furthest(struct box box, const struct end *forward, const struct end *backward)
 {
     struct point first = { box.a_begin, box.b_begin }, last = { box.a_end, box.b_end };
     for (int64_t k = forward->low; k <= forward->high; k += 2) {
-        int64_t x = lesser(forward->reach[k], lesser(box.a_end, box.b_end + k));
+        int64_t x = twin__lesser(forward->reach[k], twin__lesser(box.a_end, box.b_end + k));
         if (2 * x - k > first.a + first.b)
             first = (struct point){ x, x - k };
     }
     for (int64_t k = backward->low; k <= backward->high; k += 2) {
-        int64_t x = greater(backward->reach[k], greater(box.a_begin, box.b_begin + k));
+        int64_t x = twin__greater(backward->reach[k], twin__greater(box.a_begin, box.b_begin + k));
         if (2 * x - k < last.a + last.b)
             last = (struct point){ x, x - k };
     }
@@ -214,7 +205,7 @@ static twin_status pair_windows(uint64_t **out, size_t *count, const struct twin
     size_t in_a, in_b, i = 0, j = 0;
     uint64_t *x = list_windows(&in_a, a), *y = list_windows(&in_b, b);
     *count = 0;
-    *out = malloc((2 * lesser((int64_t)in_a, (int64_t)in_b) + 1) * sizeof **out);
+    *out = malloc((2 * twin__lesser((int64_t)in_a, (int64_t)in_b) + 1) * sizeof **out);
     bool good = x && y && *out;
     while (good && i < in_a && j < in_b) {
         uint64_t p = x[i] >> POSITION_BITS, q = y[j] >> POSITION_BITS;

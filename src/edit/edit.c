@@ -81,6 +81,8 @@ static twin_status make_pair(struct twin__pair *out, twin_edit_scratch *scratch,
 {
     if (a.length > TWIN_EDIT_MAX_LENGTH || b.length > TWIN_EDIT_MAX_LENGTH)
         return twin__fail(NULL, TWIN_ELIMIT, "a text is longer than %d bytes", TWIN_EDIT_MAX_LENGTH);
+    a.bytes = a.bytes ? a.bytes : ""; /* no place can be counted from NULL */
+    b.bytes = b.bytes ? b.bytes : "";
     if (unit == TWIN_EDIT_BYTES || (is_ascii(a) && is_ascii(b))) {
         *out = (struct twin__pair){ a.bytes, b.bytes, (int64_t)a.length, (int64_t)b.length, false, replaces, 256 };
         return TWIN_OK;
@@ -93,17 +95,12 @@ static twin_status make_pair(struct twin__pair *out, twin_edit_scratch *scratch,
     return TWIN_OK;
 }
 
-static int64_t lesser(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
 /* Strips with a cut-off that starts near the guess and grows: a guess that is too low costs little, since the work is
  * proportional to the cut-off. */
 static twin_status by_strips(size_t *out, struct twin__pair pair, twin_edit_scratch *scratch, int64_t guess,
                              int64_t most)
 {
-    for (int64_t cut = lesser(most, guess + guess / 4 + 32);; cut = lesser(most, 2 * cut)) {
+    for (int64_t cut = twin__lesser(most, guess + guess / 4 + 32);; cut = twin__lesser(most, 2 * cut)) {
         struct twin__edit_row row;
         bool found;
         twin_status status = twin__edit_strips(&row, &found, pair, scratch, pair.n, cut);
@@ -252,7 +249,7 @@ static int32_t reached(int32_t *rows, int64_t d, int64_t c)
 /* The row that the d-th edit reaches on diagonal c, and which edit that is; negative when there is none. */
 static int64_t step_onto(twin_edit_kind *kind, int32_t *rows, struct twin__pair pair, int64_t d, int64_t c)
 {
-    int64_t edge = lesser(pair.n, pair.m - c), best = -1;
+    int64_t edge = twin__lesser(pair.n, pair.m - c), best = -1;
     const struct {
         twin_edit_kind kind;
         int64_t row;

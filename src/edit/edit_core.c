@@ -72,16 +72,6 @@ static inline __attribute__((always_inline)) int64_t run_length(struct twin__pai
     return run;
 }
 
-static inline int64_t lesser(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static inline int64_t greater(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
-
 static inline int64_t distance_between(int64_t x, int64_t y)
 {
     return x < y ? y - x : x - y;
@@ -89,13 +79,13 @@ static inline int64_t distance_between(int64_t x, int64_t y)
 
 int64_t twin__edit_prefix(struct twin__pair pair)
 {
-    int64_t most = lesser(pair.n, pair.m);
+    int64_t most = twin__lesser(pair.n, pair.m);
     return pair.wide ? run_length(pair, 0, 0, most, true) : run_length(pair, 0, 0, most, false);
 }
 
 int64_t twin__edit_suffix(struct twin__pair pair)
 {
-    int64_t run = 0, most = lesser(pair.n, pair.m);
+    int64_t run = 0, most = twin__lesser(pair.n, pair.m);
     while (run < most && symbol(pair.a, pair.n - 1 - run, pair.wide) == symbol(pair.b, pair.m - 1 - run, pair.wide))
         run++;
     return run;
@@ -163,15 +153,15 @@ static inline __attribute__((always_inline)) int64_t one_more(int32_t *next, con
 {
     int64_t furthest = 0;
     for (int64_t c = low; c <= high; c += replaces ? 1 : 2) {
-        int64_t i = greater(far[c - 1], far[c + 1] + 1);
+        int64_t i = twin__greater(far[c - 1], far[c + 1] + 1);
         if (replaces)
-            i = greater(i, far[c] + 1);
+            i = twin__greater(i, far[c] + 1);
         /* A cell past the edge is replaced by the one on the edge: neighbours differ by at most one edit. */
-        int64_t edge = lesser(pair.n, pair.m - c);
-        i = lesser(i, edge);
+        int64_t edge = twin__lesser(pair.n, pair.m - c);
+        i = twin__lesser(i, edge);
         i += run_length(pair, i, i + c, edge - i, wide);
         next[c] = (int32_t)i;
-        furthest = greater(furthest, i);
+        furthest = twin__greater(furthest, i);
     }
     next[low - 1] = next[low - 2] = next[high + 1] = next[high + 2] = NOWHERE;
     return furthest;
@@ -201,7 +191,7 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
         return TWIN_OK;
 
     /* The rate allows no more than this many edits, since between two checks they at most double. */
-    int64_t limit = lesser(most, 2 * FIRST_LOOK + 2 * pair.n / rate);
+    int64_t limit = twin__lesser(most, 2 * FIRST_LOOK + 2 * pair.n / rate);
     int32_t *block = twin__edit_room(scratch, TWIN__EDIT_DIAGONALS, (size_t)(4 * limit + 12) * sizeof *block);
     if (!block)
         return TWIN_ENOMEM;
@@ -222,8 +212,8 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
             return TWIN_OK;
         }
         /* From diagonal c it takes |end - c| edits at least to the last one. */
-        int64_t low = greater(greater(-(d + 1), -pair.n), end - (most - d - 1));
-        int64_t high = lesser(lesser(d + 1, pair.m), end + (most - d - 1));
+        int64_t low = twin__greater(twin__greater(-(d + 1), -pair.n), end - (most - d - 1));
+        int64_t high = twin__lesser(twin__lesser(d + 1, pair.m), end + (most - d - 1));
         if (!pair.replaces) {
             low += (low ^ (d + 1)) & 1;
             high -= (high ^ (d + 1)) & 1;
@@ -392,11 +382,11 @@ twin_status twin__edit_strips(struct twin__edit_row *out, bool *found, struct tw
     int64_t score_to = 0; /* cost at column row.to */
     for (int64_t at = 0; at < rows;) {
         int words = words_for(rows - at, most);
-        int64_t height = lesser(rows - at, 64 * words);
+        int64_t height = twin__lesser(rows - at, 64 * words);
         /* The last column a path can reach below: straight down the diagonal from row.to, then across with half
          * of the remaining edits, since every horizontal step must be undone. From further left it reaches no further,
          * since the cost grows by at most one per column. */
-        int64_t to = lesser(pair.m, row.to + height + (most - score_to - (row.to - at) + end) / 2);
+        int64_t to = twin__lesser(pair.m, row.to + height + (most - score_to - (row.to - at) + end) / 2);
         if (to > known)
             memset(deltas + known + 1, UP, (size_t)(to - known));
         mark(masks, pair, at, height, words, true);

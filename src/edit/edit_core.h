@@ -25,6 +25,16 @@ enum { TWIN__EDIT_BAD_BYTE = 0x110000 };
 /* The character at `at`; *length becomes its number of bytes. */
 uint32_t twin__edit_character(twin_text text, size_t at, size_t *length);
 
+static inline int64_t twin__lesser(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static inline int64_t twin__greater(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
 /* Two sequences. `a` runs down the table and `b` across it. */
 struct twin__pair {
     const void *a, *b;

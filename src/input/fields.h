@@ -2,7 +2,13 @@
 #ifndef TWIN_INPUT_FIELDS_H
 #define TWIN_INPUT_FIELDS_H
 
+#include <string.h>
 #include <twinsift/text.h>
+
+static inline bool twin__same_text(twin_text a, twin_text b)
+{
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
 
 /* The id, and at most 16 texts. */
 enum { TWIN__FIELD_ID = 0, TWIN__FIELD_TEXT = 1, TWIN__MAX_FIELDS = 17 };

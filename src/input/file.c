@@ -53,10 +53,8 @@ static twin_status refuse(const struct twin__opening *opening, const char *is, c
 
 static bool begins_like_json(twin_text text)
 {
-    size_t blank = 0;
-    while (blank < text.length && text.bytes[blank] && strchr(" \t\r\n", text.bytes[blank]))
-        blank++;
-    return blank < text.length && (text.bytes[blank] == '{' || text.bytes[blank] == '[');
+    char first = twin__first_visible(text.bytes, text.length);
+    return first == '{' || first == '[';
 }
 
 static twin_status refuse_problem(const struct twin__opening *opening, const twin_problem *problem, twin_error *error)

@@ -53,6 +53,14 @@ static const struct {
     { BYTES("{\r\n"), true, "is JSON that is not on one line; convert it to JSON lines: jq -c ." },
 };
 
+char twin__first_visible(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!bytes[i] || !strchr(" \t\r\n", bytes[i]))
+            return bytes[i];
+    return '\0';
+}
+
 const char *twin__foreign_bytes(const char *bytes, size_t length, twin_input_format format)
 {
     bool may_be_text = format == TWIN_INPUT_SETS;
@@ -60,10 +68,7 @@ const char *twin__foreign_bytes(const char *bytes, size_t length, twin_input_for
         if (!(beginnings[i].is_text && may_be_text) && length >= beginnings[i].length &&
             memcmp(bytes, beginnings[i].bytes, beginnings[i].length) == 0)
             return beginnings[i].advice;
-    size_t blank = 0;
-    while (blank < length && strchr(" \t\r\n", bytes[blank]) && bytes[blank])
-        blank++;
-    if (!may_be_text && blank < length && bytes[blank] == '[')
+    if (!may_be_text && twin__first_visible(bytes, length) == '[')
         return "is a JSON array; convert it to JSON lines: jq -c '.[]'";
     return NULL;
 }

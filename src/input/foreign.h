@@ -14,6 +14,9 @@ enum { TWIN__FOREIGN_BYTES = 16 };
  * may be lines of the format. */
 const char *twin__foreign_bytes(const char *bytes, size_t length, twin_input_format format);
 
+/* The first byte that is not white space of JSON; 0 when there is none. */
+char twin__first_visible(const char *bytes, size_t length);
+
 /* What a file that begins with these bytes is, if it is not text: "a PDF file". NULL when it may be text. */
 const char *twin__foreign_file(const char *bytes, size_t length);
 

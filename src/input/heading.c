@@ -24,16 +24,11 @@ const char *twin__heading_find_end(char *separator, const char *p, const char *e
     return first_end;
 }
 
-static bool is_equal(twin_text a, twin_text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
-
 static bool has_cell(twin_text record, char separator, twin_text wanted)
 {
     const char *p = record.bytes, *end = record.bytes + record.length;
     while (p)
-        if (is_equal(twin__csv_next(&p, end, separator).text, wanted))
+        if (twin__same_text(twin__csv_next(&p, end, separator).text, wanted))
             return true;
     return false;
 }
@@ -44,8 +39,8 @@ static bool has_same_columns(const struct twin__heading *heading, twin_text reco
     const char *h = heading->header.bytes, *header_end = h + heading->header.length;
     const char *p = record.bytes, *end = p + record.length;
     while (h && p)
-        if (!is_equal(twin__csv_next(&h, header_end, heading->separator).text,
-                      twin__csv_next(&p, end, heading->separator).text))
+        if (!twin__same_text(twin__csv_next(&h, header_end, heading->separator).text,
+                             twin__csv_next(&p, end, heading->separator).text))
             return false;
     return !h && !p;
 }

@@ -428,7 +428,11 @@ twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_
                              const twin_document *document, const char *name, twin_error *error)
 {
     if (!out || !input || !room || !document || !name)
-        return twin__fail_null(error, "an argument");
+        return twin__fail_null(error, !out        ? "out"
+                                      : !input    ? "input"
+                                      : !room     ? "room"
+                                      : !document ? "document"
+                                                  : "name");
     *out = (twin_text){ 0 };
     const struct twin__source *source = source_at(input, document->position);
     if (!source || !source->kind->field || input->settings.options.format == TWIN_INPUT_SETS)

@@ -287,11 +287,6 @@ static bool skip_array(struct scan *s, int depth)
     return true;
 }
 
-static bool same(twin_text a, twin_text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
-
 static bool scan_value(struct scan *s, struct json_value *out, twin_buffer *room, int depth, field_set inside)
 {
     const char *begin = s->p;
@@ -319,9 +314,9 @@ static void match_key(field_set *here, field_set *inside, const struct scan *s, 
         const struct twin__field *field = &s->fields->items[i];
         if (!(wanted >> i & 1))
             continue;
-        if (same(key, field->steps[step]))
+        if (twin__same_text(key, field->steps[step]))
             *(step + 1 == field->step_count ? here : inside) |= (field_set)1 << i;
-        else if (depth == 1 && same(key, field->name))
+        else if (depth == 1 && twin__same_text(key, field->name))
             *here |= (field_set)1 << i;
     }
 }

@@ -131,10 +131,9 @@ static twin_status scan_file(struct mail *mail, struct box *box, int fd, twin_mb
 {
     struct stat about;
     uint64_t begin = 0, end = mail->end;
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        box->error = errno ? errno : EINVAL;
+    box->error = fstat(fd, &about) != 0 ? errno : S_ISREG(about.st_mode) ? 0 : EINVAL; /* it has become another */
+    if (box->error)
         return TWIN_OK;
-    }
     if (mail->is_folder || mail->path)
         end = (uint64_t)about.st_size;
     else

@@ -91,8 +91,8 @@ static twin_status find_columns(struct table *table, const char *name, twin_text
         words.length = 0;
         status = twin__csv_append(&words, &column);
         for (size_t i = 0; i < fields->count && status == TWIN_OK; i++)
-            if (table->column_of[i] == NO_COLUMN && fields->items[i].name.length == words.length &&
-                memcmp(fields->items[i].name.bytes, words.bytes, words.length) == 0)
+            if (table->column_of[i] == NO_COLUMN &&
+                twin__same_text(fields->items[i].name, (twin_text){ words.bytes, words.length }))
                 table->column_of[i] = table->columns;
         table->columns++;
     }

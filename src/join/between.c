@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "join/copies.h"
 #include "join/engine.h"
 #include "join/match_runs.h"
 #include "join/provided.h"
@@ -164,40 +165,16 @@ twin_status twin_similar_between(twin_similar **out, const twin_collection *firs
 
 /* ---- pairs of documents from pairs of distinct ones ---- */
 
-/* Which documents of a collection have the same set: those of a first. Firsts are copies of themselves. */
-struct copies {
-    size_t *ends;   /* where the copies of a document end, */
-    uint32_t *same; /* in this list: it begins where that of the document before ends */
-};
-
 struct expansion {
     const twin_similar *similar;
     twin_copies copies;
-    struct copies second;  /* of the second collection */
-    twin_matches partners; /* of the document in hand */
+    struct twin__copies second; /* of the second collection */
+    twin_matches partners;      /* of the document in hand */
 };
 
-static void copies_clear(struct copies *copies)
+static twin_status list_copies(struct twin__copies *out, const twin_collection *collection)
 {
-    free(copies->ends);
-    free(copies->same);
-}
-
-static twin_status list_copies(struct copies *out, const twin_collection *collection)
-{
-    size_t documents = twin_collection_count(collection).documents;
-    const uint32_t *firsts = twin_collection_firsts(collection);
-    out->ends = calloc(documents + 2, sizeof *out->ends);
-    out->same = malloc((documents + 1) * sizeof *out->same);
-    if (!out->ends || !out->same)
-        return TWIN_ENOMEM;
-    for (size_t i = 0; i < documents; i++)
-        out->ends[firsts[i] + 2]++;
-    for (size_t i = 2; i <= documents; i++)
-        out->ends[i] += out->ends[i - 1];
-    for (size_t i = 0; i < documents; i++)
-        out->same[out->ends[firsts[i] + 1]++] = (uint32_t)i;
-    return TWIN_OK;
+    return twin__copies_list(out, twin_collection_firsts(collection), twin_collection_count(collection).documents);
 }
 
 /* Whether the two documents of a match have equal sets. */
@@ -230,8 +207,8 @@ static twin_status add_partners(struct expansion *expansion, uint32_t a, twin_ma
     match.a = a;
     if (expansion->copies == TWIN_COPIES_FIRST && !is_first)
         return twin__matches_add(&expansion->partners, match);
-    const struct copies *second = &expansion->second;
-    for (size_t i = second->ends[match.b]; i < second->ends[match.b + 1] && status == TWIN_OK; i++)
+    const struct twin__copies *second = &expansion->second;
+    for (size_t i = second->begins[match.b]; i < second->begins[match.b + 1] && status == TWIN_OK; i++)
         status = twin__matches_add(&expansion->partners, (twin_match){ a, second->same[i], match.similarity });
     return status;
 }
@@ -302,14 +279,14 @@ static twin_status visit_in_order(struct expansion *expansion, struct twin__matc
 
 /* Lists the partners of all copies of the first document of each match. */
 static twin_status list_partners(struct expansion *expansion, struct twin__match_cursor *cursor,
-                                 const struct copies *first)
+                                 const struct twin__copies *first)
 {
     twin_status status = TWIN_OK;
     for (bool found = true; status == TWIN_OK && found;) {
         twin_match match = { 0 };
         status = next_match(&match, &found, cursor, expansion->similar);
-        size_t end = found ? first->ends[match.a + 1] : 0;
-        for (size_t i = first->ends[match.a]; i < end && status == TWIN_OK; i++)
+        size_t end = found ? first->begins[match.a + 1] : 0;
+        for (size_t i = first->begins[match.a]; i < end && status == TWIN_OK; i++)
             status = add_partners(expansion, first->same[i], match);
     }
     return status;
@@ -320,7 +297,7 @@ static twin_status visit_sorted(struct expansion *expansion, struct twin__match_
                                 twin_match_visit *visit, void *context)
 {
     const struct twin__match_runs *runs = expansion->similar->matches.runs;
-    struct copies first = { 0 };
+    struct twin__copies first = { 0 };
     twin_status status = list_copies(&first, expansion->similar->collection);
     if (status == TWIN_OK)
         status = twin__match_runs_create(&expansion->partners, runs->most, runs->folder);
@@ -328,7 +305,7 @@ static twin_status visit_sorted(struct expansion *expansion, struct twin__match_
         status = list_partners(expansion, cursor, &first);
     if (status == TWIN_OK)
         status = twin__matches_visit_sorted(&expansion->partners, visit, context);
-    copies_clear(&first);
+    twin__copies_clear(&first);
     return status;
 }
 
@@ -353,7 +330,7 @@ twin_status twin__between_each(const twin_similar *similar, twin_copies copies, 
     if (status == TWIN_OK)
         status = (twin__matches_on_disk(&similar->matches) ? visit_from_disk : visit_documents)(&expansion, visit,
                                                                                                 context);
-    copies_clear(&expansion.second);
+    twin__copies_clear(&expansion.second);
     twin_matches_clear(&expansion.partners);
     return status;
 }

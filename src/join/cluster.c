@@ -1,13 +1,13 @@
 /* cluster.c — similar pairs become groups.
  *
  * Connected components are found by union and find. Keepers go through the documents in the order of preference: one
- * that nothing before it has dropped stays, and drops all that match it. Then lists of members are made by
- * counting. */
+ * that nothing before it has dropped stays, and drops all that match it. Members are listed by keeper (copies.h). */
 #include <twinsift/cluster.h>
 
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/copies.h"
 #include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/union_find.h"
@@ -161,25 +161,12 @@ twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const t
     return status;
 }
 
-/* Lists the documents that do not stay by the one that does: counted, then placed. starts[k + 1] becomes the end of k's
- * list, which begins where that of the one before ends. */
-static twin_status list_members(size_t **starts, uint32_t **members, const uint32_t *keeper, size_t documents)
+static twin_status list_members(struct twin__copies *out, const uint32_t *keeper, size_t documents)
 {
-    *starts = calloc(documents + 2, sizeof **starts);
-    *members = malloc((documents + 1) * sizeof **members);
-    if (!*starts || !*members)
-        return TWIN_ENOMEM;
-    for (size_t i = 0; i < documents; i++) {
+    for (size_t i = 0; i < documents; i++)
         if (keeper[i] >= documents)
             return twin__fail(NULL, TWIN_EINVAL, "the keeper of document %zu is not there", i);
-        (*starts)[keeper[i] + 2] += keeper[i] != i;
-    }
-    for (size_t i = 2; i <= documents; i++)
-        (*starts)[i] += (*starts)[i - 1];
-    for (size_t i = 0; i < documents; i++)
-        if (keeper[i] != i)
-            (*members)[(*starts)[keeper[i] + 1]++] = (uint32_t)i;
-    return TWIN_OK;
+    return twin__copies_list(out, keeper, documents);
 }
 
 static bool visit_group(uint32_t group, const uint32_t *members, size_t count, const double *similarity,
@@ -188,7 +175,7 @@ static bool visit_group(uint32_t group, const uint32_t *members, size_t count, c
     if (!visit(context, (twin_member){ group, group, 1 }))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!visit(context, (twin_member){ group, members[i], similarity[members[i]] }))
+        if (members[i] != group && !visit(context, (twin_member){ group, members[i], similarity[members[i]] }))
             return false;
     return true;
 }
@@ -198,15 +185,14 @@ twin_status twin_cluster_each(const uint32_t *keeper, const double *similarity, 
 {
     if (!visit || (documents && (!keeper || !similarity)))
         return twin__fail_null(NULL, !visit ? "visit" : !keeper ? "keeper" : "similarity");
-    size_t *starts;
-    uint32_t *members;
-    twin_status status = list_members(&starts, &members, keeper, documents);
+    struct twin__copies members = { 0 };
+    twin_status status = list_members(&members, keeper, documents);
     for (size_t i = 0; i < documents && status == TWIN_OK; i++) {
-        size_t begin = starts[i], count = starts[i + 1] - begin;
-        if (count && !visit_group((uint32_t)i, members + begin, count, similarity, visit, context))
+        size_t begin = members.begins[i], count = members.begins[i + 1] - begin;
+        if (count > (keeper[i] == i) &&
+            !visit_group((uint32_t)i, members.same + begin, count, similarity, visit, context))
             status = TWIN_ESTOPPED;
     }
-    free(starts);
-    free(members);
+    twin__copies_clear(&members);
     return status;
 }

@@ -91,7 +91,7 @@ static void count_list(struct worker *worker, const struct twin__probe_index *in
     const uint64_t *entries = index->entries.items;
     size_t i = list.at;
     if (i < index->entries.count && entries[i] < (list.hash | first))
-        i = twin__probe_find(index, list.hash | first);
+        i = twin__entries_find(&index->entries, list.hash | first);
     for (; i < index->entries.count && entries[i] <= (list.hash | TWIN__PROBE_DOCUMENTS); i++) {
         uint32_t other = entries[i] & TWIN__PROBE_DOCUMENTS;
         if (worker->hits[other] == 0)

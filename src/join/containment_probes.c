@@ -249,7 +249,7 @@ static void number_members(struct twin__probe_block *block, struct batch *batch)
 
 static bool move_entries(struct twin__probe_block *block, struct twin__pairs *entries, const struct batch *batch)
 {
-    struct twin__pairs *to = &block->index.entries;
+    struct twin__sorted_entries *to = &block->index.entries;
     if (!TWIN__ARRAY_GROW(&to->items, &to->capacity, to->count, entries->count))
         return false;
     for (size_t i = 0; i < entries->count; i++) {

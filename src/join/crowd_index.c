@@ -105,31 +105,12 @@ static twin_status make_entries(struct twin__crowd_state *crowd, twin_error *err
     return TWIN_OK;
 }
 
-static void note_starts(struct twin__crowd_block *block)
-{
-    size_t slots = (size_t)1 << block->start_bits, at = 0;
-    for (size_t slot = 0; slot < slots; slot++) {
-        while (at < block->entries.count && block->entries.items[at] >> (64 - block->start_bits) < slot)
-            at++;
-        block->starts[slot] = (uint32_t)at;
-    }
-    block->starts[slots] = (uint32_t)block->entries.count;
-}
-
 /* Sorts the entries and notes where each hash begins. */
 static twin_status finish_block(struct twin__crowd_block *block, twin_error *error)
 {
-    size_t count = block->entries.count;
-    if (!twin__sort_numbers(block->entries.items, count))
+    if (!twin__sort_numbers(block->entries.items, block->entries.count) ||
+        twin__entries_index(&block->entries) != TWIN_OK)
         return twin__fail_memory(error);
-    block->start_bits = 1;
-    while (block->start_bits < 31 && count >> block->start_bits > 1)
-        block->start_bits++;
-    free(block->starts);
-    block->starts = malloc((((size_t)1 << block->start_bits) + 1) * sizeof *block->starts);
-    if (!block->starts)
-        return twin__fail_memory(error);
-    note_starts(block);
     return TWIN_OK;
 }
 

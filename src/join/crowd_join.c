@@ -122,8 +122,7 @@ static void crowd_clear(struct twin__crowd_state *crowd)
     free(crowd->common.places);
     free(crowd->block.prefixes);
     free(crowd->block.tokens.items);
-    free(crowd->block.entries.items);
-    free(crowd->block.starts);
+    twin__entries_clear(&crowd->block.entries);
 }
 
 static double mean_size(const struct twin__crowd_state *crowd)

@@ -6,16 +6,6 @@
 
 #include <stdlib.h>
 
-#include "kernels/sort.h"
-
-/* The first entry not less than `key`. */
-static size_t find_entry(const struct twin__crowd_block *block, uint64_t key)
-{
-    size_t slot = key >> (64 - block->start_bits);
-    size_t low = block->starts[slot], count = block->starts[slot + 1] - low;
-    return low + twin__lower_bound(block->entries.items + low, count, key);
-}
-
 /* A document on its way through the index. */
 struct lookup {
     const struct twin__crowd_state *crowd;
@@ -42,7 +32,8 @@ static void look_up_token(const struct lookup *lookup, uint64_t token, size_t po
     uint64_t hash = twin__crowd_token_hash(token) << TWIN__CROWD_HASH_SHIFT;
     uint64_t end = hash | (uint64_t)(lookup->high - block->begin) << TWIN__CROWD_STEP_BITS;
     const uint64_t *entries = block->entries.items;
-    for (size_t i = find_entry(block, hash | (uint64_t)(lookup->low - block->begin) << TWIN__CROWD_STEP_BITS);
+    for (size_t i = twin__entries_find(&block->entries, hash | (uint64_t)(lookup->low - block->begin)
+                                                                   << TWIN__CROWD_STEP_BITS);
          i < block->entries.count && entries[i] < end; i++) {
         uint32_t other = entries[i] >> TWIN__CROWD_STEP_BITS & ((1 << TWIN__CROWD_RANK_BITS) - 1);
         struct twin__crowd_hits *hits = &lookup->worker->hits[other];

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "join/crowd_join.h"
+#include "join/sorted_entries.h"
 
 /* ---- what the join knows ---- */
 
@@ -66,9 +67,8 @@ struct twin__crowd_block {
     size_t begin, end; /* ranks of its documents */
     struct twin__crowd_prefix *prefixes;
     size_t prefix_capacity;
-    struct twin__pairs tokens, entries;
-    uint32_t *starts; /* of the entries whose hash begins with a number of `start_bits` bits */
-    unsigned start_bits;
+    struct twin__pairs tokens;
+    struct twin__sorted_entries entries;
 };
 
 /* Shingles that one document in TWIN__CROWD_COMMON_SHARE has or more; see crowd_frequency.c. */

@@ -6,6 +6,7 @@
  * someone asks for it, so that a list can be added to without a check after each match. */
 #include "join/match_runs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,6 +115,7 @@ static twin_status fill(struct twin__run_reader *reader, const struct twin__matc
         return TWIN_OK;
     size_t count = reader->end - reader->next < BUFFERED ? (size_t)(reader->end - reader->next) : BUFFERED;
     ssize_t bytes = (ssize_t)(count * sizeof *reader->buffer);
+    errno = EIO; /* if there are fewer, which nobody but the system can have taken */
     if (twin__read_at(runs->fd, reader->buffer, (size_t)bytes, reader->next * sizeof *reader->buffer) != bytes)
         return twin__fail(NULL, TWIN_EIO, "pairs kept in the temporary folder %s cannot be read: %m", runs->folder);
     reader->at = reader->buffer;

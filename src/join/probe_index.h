@@ -6,17 +6,15 @@
 #define TWIN_JOIN_PROBE_INDEX_H
 
 #include "join/candidates.h"
-#include "kernels/sort.h"
+#include "join/sorted_entries.h"
 
 /* An entry: the hash of a shingle in 44 bits, and a document of the block in 20. */
 enum { TWIN__PROBE_BITS = 20, TWIN__PROBE_DOCUMENTS = (1 << TWIN__PROBE_BITS) - 1 };
 
 /* Begin with {0}; end with twin__probe_index_clear(). */
 struct twin__probe_index {
-    struct twin__pairs entries; /* to be filled, then finished */
-    uint32_t *starts;           /* of the entries whose hash begins with a number of `start_bits` bits */
-    unsigned start_bits;
-    uint64_t *filter; /* a bit per hash of `filter_bits` bits: whether there may be an entry */
+    struct twin__sorted_entries entries; /* to be filled, then finished */
+    uint64_t *filter;                    /* a bit per hash of `filter_bits` bits: whether there may be an entry */
     unsigned filter_bits;
 };
 void twin__probe_index_clear(struct twin__probe_index *index);
@@ -41,13 +39,5 @@ struct twin__probe_hit {
  * those that may have entries to `out`, which has room for all, and returns how many. */
 enum { TWIN__PROBE_AT_ONCE = 256 };
 size_t twin__probe_find_some(struct twin__probe_hit *out, const struct twin__probe_index *index, twin_set shingles);
-
-/* The first entry not less than `hash`. */
-static inline size_t twin__probe_find(const struct twin__probe_index *index, uint64_t hash)
-{
-    size_t slot = hash >> (64 - index->start_bits);
-    size_t low = index->starts[slot], count = index->starts[slot + 1] - low;
-    return low + twin__lower_bound(index->entries.items + low, count, hash);
-}
 
 #endif

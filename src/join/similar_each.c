@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/copies.h"
 #include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -47,20 +48,6 @@ static size_t list_begin(const struct lists *lists, uint32_t list)
     return list ? lists->start[list - 1] : 0;
 }
 
-/* The copies of each first, itself included. */
-static twin_status list_copies(struct lists *out, const uint32_t *firsts, size_t documents)
-{
-    size_t *counts = calloc(documents + 1, sizeof *counts);
-    if (!counts)
-        return TWIN_ENOMEM;
-    for (size_t d = 0; d < documents; d++)
-        counts[firsts[d]]++;
-    twin_status status = lists_init(out, counts, documents);
-    for (size_t d = 0; d < documents && status == TWIN_OK; d++)
-        lists_add(out, firsts[d], (twin_match){ firsts[d], (uint32_t)d, 1 });
-    return status;
-}
-
 static size_t match_count(const twin_similar *similar)
 {
     return similar->near_pairs.count ? similar->near_pairs.count : similar->matches.count;
@@ -95,7 +82,7 @@ struct expansion {
     const twin_similar *similar;
     twin_copies copies;
     const uint32_t *firsts;
-    struct lists same;
+    struct twin__copies same;
     struct lists matches;             /* at both ends; only if all copies are visited */
     struct twin__match_cursor cursor; /* otherwise, of matches; or the number of the next, if they are packed */
     size_t next;
@@ -115,9 +102,10 @@ static twin_status add_partner(struct expansion *expansion, uint32_t a, uint32_t
 /* The documents with the set of `first`, as partners of a. */
 static twin_status add_copies(struct expansion *expansion, uint32_t a, uint32_t first, double similarity)
 {
+    const struct twin__copies *same = &expansion->same;
     twin_status status = TWIN_OK;
-    for (size_t i = list_begin(&expansion->same, first); i < expansion->same.start[first] && status == TWIN_OK; i++)
-        status = add_partner(expansion, a, expansion->same.items[i].b, similarity);
+    for (size_t i = same->begins[first]; i < same->begins[first + 1] && status == TWIN_OK; i++)
+        status = add_partner(expansion, a, same->same[i], similarity);
     return status;
 }
 
@@ -216,13 +204,13 @@ static twin_status begin_matches(struct expansion *expansion, size_t documents)
 /* ---- all copies, of more matches than are in memory ---- */
 
 /* The pairs of the copies of two firsts; of one, each with those after it. */
-static twin_status add_products(twin_matches *out, const struct lists *same, twin_match match)
+static twin_status add_products(twin_matches *out, const struct twin__copies *same, twin_match match)
 {
     twin_status status = TWIN_OK;
-    for (size_t i = list_begin(same, match.a); i < same->start[match.a]; i++)
-        for (size_t j = match.a == match.b ? i + 1 : list_begin(same, match.b);
-             j < same->start[match.b] && status == TWIN_OK; j++) {
-            uint32_t x = same->items[i].b, y = same->items[j].b;
+    for (size_t i = same->begins[match.a]; i < same->begins[match.a + 1]; i++)
+        for (size_t j = match.a == match.b ? i + 1 : same->begins[match.b];
+             j < same->begins[match.b + 1] && status == TWIN_OK; j++) {
+            uint32_t x = same->same[i], y = same->same[j];
             status = twin__matches_add(out, (twin_match){ x < y ? x : y, x < y ? y : x, match.similarity });
         }
     return status;
@@ -272,14 +260,14 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
     struct expansion expansion = { .similar = similar,
                                    .copies = copies,
                                    .firsts = twin_collection_firsts(similar->collection) };
-    twin_status status = list_copies(&expansion.same, expansion.firsts, documents);
+    twin_status status = twin__copies_list(&expansion.same, expansion.firsts, documents);
     if (status == TWIN_OK && copies == TWIN_COPIES_ALL && similar->matches.runs)
         status = visit_sorted(&expansion, documents, visit, context);
     else if (status == TWIN_OK)
         status = begin_matches(&expansion, documents);
     if (status == TWIN_OK && !(copies == TWIN_COPIES_ALL && similar->matches.runs))
         status = visit_all(&expansion, documents, visit, context);
-    lists_clear(&expansion.same);
+    twin__copies_clear(&expansion.same);
     lists_clear(&expansion.matches);
     twin__match_cursor_clear(&expansion.cursor);
     twin_matches_clear(&expansion.partners);

@@ -140,7 +140,7 @@ static bool compare_long(twin_status *status, const struct tiles *tiles, int num
         return false;
     double *out = &tiles->similarities[i];
     *status = provider->compare_long(out, provider, documents, rule->measure, number, error);
-    if (*out < rule->threshold)
+    if (*status == TWIN_OK && *out < rule->threshold)
         *out = -1;
     return true;
 }

@@ -57,8 +57,8 @@ EDIT_INLINE vector sums_of_bytes(vector x, int lane_bytes)
     return x;
 }
 
-/* Bit l of the result is set if the count of lane l is at most its limit. Both are below 128, so their difference
- * says so in its highest bit. */
+/* Bit l of the result is set if the count of lane l is at most its limit. A count is at most 128 and a limit below that,
+ * so their difference says so in its highest bit. */
 EDIT_INLINE uint64_t within(vector bits, const uint8_t *limits, int lane_bytes)
 {
     vector apart = ~(load(limits) - sums_of_bytes(bits, lane_bytes)) & 0x80;

@@ -43,8 +43,8 @@ typedef void twin__word_windows_fn(uint64_t *items, size_t n, size_t width, uint
 typedef void twin__sip_windows_fn(uint64_t *out, const char *bytes, size_t width, size_t count,
                                   const uint64_t key[2]);
 
-/* SipHash-1-3 of eight texts at once. Each has been made `count` words of, the last of which has the bytes of no whole word
- * and, in its leading byte, the length of the text; words[8 * k + i] is word k of text i. */
+/* SipHash-1-3 of eight texts at once, each cut into `count` words of eight bytes. The last word has the bytes that are
+ * left over and, in its leading byte, the length of the text; words[8 * k + i] is word k of text i. */
 enum { SIP_TEXTS = 8 };
 typedef void twin__sip_texts_fn(uint64_t out[SIP_TEXTS], const uint64_t *words, size_t count, const uint64_t key[2]);
 

@@ -61,6 +61,13 @@ twin_hash twin_hash_member(twin_hash_family family, uint64_t seed)
     return hash;
 }
 
+bool twin_hash_equal(twin_hash a, twin_hash b)
+{
+    if (a.family != b.family)
+        return false;
+    return a.family == TWIN_HASH_SIP ? a.key[0] == b.key[0] && a.key[1] == b.key[1] : a.seed == b.seed;
+}
+
 uint64_t twin_hash_mix(uint64_t x)
 {
     return twin__mix(x);

@@ -138,13 +138,6 @@ double twin_scheme_recall(const twin_scheme *scheme)
 
 /* ---- comparison ---- */
 
-static bool equal_hashes(twin_hash a, twin_hash b)
-{
-    if (a.family != b.family)
-        return false;
-    return a.family == TWIN_HASH_SIP ? a.key[0] == b.key[0] && a.key[1] == b.key[1] : a.seed == b.seed;
-}
-
 static bool equal_words(const twin_shingle_options *a, const twin_shingle_options *b)
 {
     if (a->kind != TWIN_SHINGLE_STOP || (!a->stop_words && !b->stop_words))
@@ -164,7 +157,7 @@ bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b)
     if (!a || !b)
         return a == b;
     return a->normal == b->normal && a->shingle.kind == b->shingle.kind && a->shingle.width == b->shingle.width &&
-           equal_hashes(a->shingle.hash, b->shingle.hash) && equal_words(&a->shingle, &b->shingle) &&
+           twin_hash_equal(a->shingle.hash, b->shingle.hash) && equal_words(&a->shingle, &b->shingle) &&
            a->minhash.sketch == b->minhash.sketch && a->minhash.slots == b->minhash.slots &&
            a->minhash.seed == b->minhash.seed && a->measure == b->measure && a->threshold == b->threshold &&
            a->plan.bands == b->plan.bands && a->plan.rows == b->plan.rows;

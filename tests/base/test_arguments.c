@@ -255,7 +255,7 @@ static void a_filter_opened_for_reading_is_left_as_it_is(twin_bloom *bloom)
 static void in_bloom(void **state)
 {
     (void)state;
-    twin_bloom *bloom, *other, *read;
+    twin_bloom *bloom, *other, *read, *copy;
     twin_bloom_layout layout;
     twin_bloom_shape shape;
     char path[] = "/tmp/twinsift-arguments-XXXXXX";
@@ -280,8 +280,15 @@ static void in_bloom(void **state)
     assert_int_equal(twin_bloom_save(bloom, path, true, NULL), TWIN_OK);
     assert_int_equal(twin_bloom_open(&read, path, (twin_bloom_open_options){ 0 }, NULL), TWIN_OK);
     a_filter_opened_for_reading_is_left_as_it_is(read);
+    const twin_hash seeded = { .seed = 7 }, farm = { .family = TWIN_HASH_FARM }, sip = { .family = TWIN_HASH_SIP };
+    REFUSED("hashes with xxh3 and seed 0, not with xxh3 and seed 7",
+            twin_bloom_open(&copy, path, (twin_bloom_open_options){ .hash = &seeded }, NULL));
+    REFUSED("hashes with xxh3, not with farm",
+            twin_bloom_open(&copy, path, (twin_bloom_open_options){ .hash = &farm }, NULL));
+    REFUSED("hashes with xxh3, not with sip",
+            twin_bloom_open(&copy, path, (twin_bloom_open_options){ .hash = &sip }, NULL));
     REFUSED("bloom must not be NULL", twin_bloom_save(NULL, path, true, NULL));
-    twin_bloom *copy = bloom;
+    copy = bloom;
     REFUSED("bloom must not be NULL", twin_bloom_copy(&copy, NULL));
     assert_null(copy);
     assert_false(twin_bloom_add(NULL, "x", 1) || twin_bloom_may_contain(NULL, "x", 1));
@@ -564,6 +571,65 @@ static void in_index(void **state)
     rmdir(folder);
 }
 
+/* An empty text may be NULL, whatever the processor. */
+static void nothing_is_a_text(void **state)
+{
+    (void)state;
+    const twin_text nothing = { NULL, 0 };
+    const twin_cpu best = twin_cpu_level();
+    for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+        twin_edit_scratch edit = { 0 };
+        twin_edit_spans spans = { 0 };
+        twin_buffer out = { 0 };
+        twin_sign_scratch sign = { 0 };
+        twin_signer *signer;
+        twin_set set;
+        twin_bloom *bloom;
+        uint32_t signature[128];
+        size_t distance;
+        double ratio;
+        assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+        for (int normal = TWIN_NORMAL_FOLD; normal <= TWIN_NORMAL_BYTES; normal++)
+            assert_int_equal(twin_text_normalise(&out, NULL, nothing, (twin_normal)normal), TWIN_OK);
+        for (int unit = TWIN_EDIT_CHARS; unit <= TWIN_EDIT_BYTES; unit++) {
+            twin_edit_unit which = (twin_edit_unit)unit;
+            assert_int_equal(twin_edit_distance(&distance, &edit, nothing, text, which, 100), TWIN_OK);
+            assert_int_equal(distance, text.length);
+            assert_int_equal(twin_edit_indel(&distance, &edit, nothing, nothing, which, 100), TWIN_OK);
+            assert_int_equal(twin_edit_ratio(&ratio, &edit, text, nothing, which, 0), TWIN_OK);
+            assert_int_equal(twin_edit_align(&spans, &edit, text, nothing, which, 100), TWIN_OK);
+            assert_int_equal(twin_edit_align(&spans, &edit, nothing, nothing, which, 100), TWIN_OK);
+        }
+        assert_int_equal(twin_diff(&spans, nothing, nothing, (twin_diff_options){ 0 }), TWIN_OK);
+        for (int kind = TWIN_SHINGLE_AUTO; kind <= TWIN_SHINGLE_STOP; kind++)
+            for (int family = TWIN_HASH_XXH3; family <= TWIN_HASH_SIP; family++) {
+                twin_scheme scheme = { .shingle = { .kind = (twin_shingle_kind)kind } };
+                scheme.shingle.hash = twin_hash_member((twin_hash_family)family, 1);
+                if (twin_hash_available((twin_hash_family)family) != TWIN_OK)
+                    continue;
+                assert_int_equal(twin_signer_create(&signer, &scheme, NULL), TWIN_OK);
+                assert_int_equal(twin_signer_text(signature, &set, signer, &sign, nothing), TWIN_OK);
+                assert_int_equal(set.count, 0);
+                assert_int_equal(twin_signer_items(signature, &set, signer, &sign, (twin_set){ 0 }), TWIN_OK);
+                assert_int_equal(set.count, 0);
+                twin_signer_free(signer);
+                twin_hash_bytes(scheme.shingle.hash, NULL, 0);
+                twin_hash_digest(scheme.shingle.hash, NULL, 0);
+            }
+        assert_true(twin_set_similarity_at_least((twin_set){ 0 }, (twin_set){ 0 }, TWIN_JACCARD, .5) < 0);
+        assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ .items = 10 }), TWIN_OK);
+        assert_true(twin_bloom_add(bloom, NULL, 0));
+        assert_true(twin_bloom_may_contain(bloom, NULL, 0));
+        assert_int_equal(twin_bloom_add_many(NULL, bloom, &nothing, 1), 0);
+        twin_bloom_free(bloom);
+        twin_edit_scratch_clear(&edit);
+        twin_edit_spans_clear(&spans);
+        twin_buffer_clear(&out);
+        twin_sign_scratch_clear(&sign);
+    }
+    assert_int_equal(twin_cpu_use(best), TWIN_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +647,7 @@ int main(void)
         cmocka_unit_test(in_dedup),
         cmocka_unit_test(in_creating_an_index),
         cmocka_unit_test(in_collections_of_sets_and_texts),
+        cmocka_unit_test(nothing_is_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <twinsift/embed.h>
 
 #include "base/random.h"
+#include "numbers.h"
 #include "scale.h"
 
 enum { FUNCTIONS = QUICK ? 20000 : 100000, RANDOM_PAIRS = QUICK ? 60 : 300 };
@@ -277,22 +278,6 @@ static void wrong_options_are_refused(void **state_unused)
     }
 }
 
-static int by_value(const void *x, const void *y)
-{
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
-}
-
-static size_t unique(uint64_t *items, size_t count)
-{
-    size_t kept = 0;
-    qsort(items, count, sizeof items[0], by_value);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || items[i] != items[i - 1])
-            items[kept++] = items[i];
-    return kept;
-}
-
 /* |A Δ B| of two sorted arrays. */
 static size_t difference(const uint64_t *a, size_t n, const uint64_t *b, size_t m)
 {
@@ -337,11 +322,11 @@ static void few_edits_change_few_features(void **state_unused)
         draw(x, N, 26, &state);
         memcpy(y, x, N);
         edit(y, N, k, 26, &state);
-        size_t n = unique(a, twin_embed_features(a, cells, text(x, N)));
-        size_t m = unique(b, twin_embed_features(b, cells, text(y, N)));
+        size_t n = make_set(a, twin_embed_features(a, cells, text(x, N)));
+        size_t m = make_set(b, twin_embed_features(b, cells, text(y, N)));
         assert_true(difference(a, n, b, m) <= 4 * 2 * k * cells.window);
         draw(y, N, 26, &state);
-        m = unique(b, twin_embed_features(b, cells, text(y, N)));
+        m = make_set(b, twin_embed_features(b, cells, text(y, N)));
         assert_int_equal(difference(a, n, b, m), n + m);
     }
 }

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
+#include "fetched.h"
 #include "join/containment_join.h"
 #include "join/shingle_marks.h"
 #include "slow_set.h"
@@ -26,6 +28,7 @@ struct world {
     uint32_t documents[MOST_DOCUMENTS];
     uint32_t split;   /* only pairs across are wanted; 0: all */
     uint32_t missing; /* a document that cannot be fetched; UINT32_MAX: none */
+    struct fetched fetched;
 };
 
 static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
@@ -37,13 +40,10 @@ static uint64_t size_of(const struct twin__provider *provider, uint32_t document
 static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                          int worker, twin_error *error)
 {
-    (void)worker;
-    const struct world *world = provider->context;
-    if (document == world->missing) {
-        *error = (twin_error){ .status = TWIN_EIO };
-        return TWIN_EIO;
-    }
-    *out = (struct twin__content){ world->sets[document].items, world->sets[document].count * sizeof(uint64_t) };
+    struct world *world = provider->context;
+    if (document == world->missing)
+        return twin__fail(error, TWIN_EIO, "document %u cannot be read", document);
+    *out = fetch_copy(&world->fetched, worker, world->sets[document].items, world->sets[document].count);
     return TWIN_OK;
 }
 

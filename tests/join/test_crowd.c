@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
+#include "fetched.h"
 #include "join/crowd_join.h"
 #include "join/engine.h"
 #include "join/signature_provider.h"
 #include "join/similar_private.h"
+#include "numbers.h"
 #include "scale.h"
 #include "slow_set.h"
 
@@ -30,6 +33,7 @@ struct world {
     uint32_t rows[MOST_DOCUMENTS * SLOTS];
     uint32_t documents[MOST_DOCUMENTS];
     uint32_t missing; /* a document that cannot be fetched; UINT32_MAX: none */
+    struct fetched fetched;
 };
 
 static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
@@ -40,13 +44,10 @@ static uint64_t size_of(const struct twin__provider *provider, uint32_t document
 static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                          int worker, twin_error *error)
 {
-    (void)worker;
-    const struct world *world = provider->context;
-    if (document == world->missing) {
-        *error = (twin_error){ .status = TWIN_EIO };
-        return TWIN_EIO;
-    }
-    *out = (struct twin__content){ world->items[document], world->sizes[document] * sizeof(uint64_t) };
+    struct world *world = provider->context;
+    if (document == world->missing)
+        return twin__fail(error, TWIN_EIO, "document %u cannot be read", document);
+    *out = fetch_copy(&world->fetched, worker, world->items[document], world->sizes[document]);
     return TWIN_OK;
 }
 
@@ -59,12 +60,6 @@ static struct twin__provider provider_of(struct world *world)
                                     .context = world };
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void add(struct world *world, size_t document, uint64_t item)
 {
     if (world->sizes[document] < MOST_ITEMS)
@@ -73,13 +68,7 @@ static void add(struct world *world, size_t document, uint64_t item)
 
 static void finish(struct world *world, size_t document)
 {
-    uint64_t *items = world->items[document];
-    size_t kept = 0;
-    qsort(items, world->sizes[document], sizeof *items, by_value);
-    for (size_t i = 0; i < world->sizes[document]; i++)
-        if (kept == 0 || items[kept - 1] != items[i])
-            items[kept++] = items[i];
-    world->sizes[document] = kept;
+    world->sizes[document] = make_set(world->items[document], world->sizes[document]);
 }
 
 /* Item number i of a family of items, well mixed. */

@@ -11,7 +11,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "fetched.h"
 #include "join/family.h"
+#include "numbers.h"
 #include "slow_set.h"
 
 enum { DOCUMENTS = 200, MOST_ITEMS = 300, MOST_WORKERS = 5, FIRST_WORKER = 2 };
@@ -19,11 +21,11 @@ enum { DOCUMENTS = 200, MOST_ITEMS = 300, MOST_WORKERS = 5, FIRST_WORKER = 2 };
 
 static const twin_exec execs[] = { { TWIN_EXEC_SERIAL, 1 }, { TWIN_EXEC_PTHREADS, 2 }, { TWIN_EXEC_PTHREADS, 3 } };
 
-/* Sets in memory. What is fetched lives until the same worker fetches again. */
+/* Sets in memory. */
 struct world {
     uint64_t items[DOCUMENTS][MOST_ITEMS];
     size_t sizes[DOCUMENTS];
-    uint64_t fetched[MOST_WORKERS][MOST_ITEMS];
+    struct fetched fetched;
     uint32_t missing;
     unsigned every; /* of the pairs, one in so many is compared */
 };
@@ -35,16 +37,8 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
     assert_true(worker >= FIRST_WORKER && worker < MOST_WORKERS);
     if (document >= world->missing)
         return twin__fail(error, TWIN_EIO, "document %u cannot be read", document);
-    memset(world->fetched[worker], 0xEE, sizeof world->fetched[worker]);
-    memcpy(world->fetched[worker], world->items[document], world->sizes[document] * sizeof(uint64_t));
-    *out = (struct twin__content){ world->fetched[worker], world->sizes[document] * sizeof(uint64_t) };
+    *out = fetch_copy(&world->fetched, worker, world->items[document], world->sizes[document]);
     return TWIN_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Half of the items are of one of some templates, a quarter of a vocabulary, the others are new. With `mixed` items are
@@ -55,18 +49,14 @@ static void draw(struct world *world, unsigned templates, bool mixed, uint64_t s
     uint64_t fresh = 100000;
     for (size_t d = 0; d < DOCUMENTS; d++) {
         uint64_t template = twin__random_below(&seed, templates), *items = world->items[d];
-        size_t count = d % 50 == 7 ? 0 : 20 + twin__random_below(&seed, MOST_ITEMS - 20), kept = 0;
+        size_t count = d % 50 == 7 ? 0 : 20 + twin__random_below(&seed, MOST_ITEMS - 20);
         for (size_t i = 0; i < count; i++) {
             uint64_t item = i < count / 2       ? 1000 * template + i
                             : i < 3 * count / 4 ? 50000 + twin__random_below(&seed, 400)
                                                 : fresh++;
             items[i] = mixed ? twin__random_next(&(uint64_t){ item }) : item;
         }
-        qsort(items, count, sizeof *items, by_value);
-        for (size_t i = 0; i < count; i++)
-            if (kept == 0 || items[kept - 1] != items[i])
-                items[kept++] = items[i];
-        world->sizes[d] = kept;
+        world->sizes[d] = make_set(items, count);
     }
 }
 

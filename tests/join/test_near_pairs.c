@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "join/near_pairs.h"
+#include "numbers.h"
 
 static void a_pair_is_what_was_packed(void **unused)
 {
@@ -20,14 +21,6 @@ static void a_pair_is_what_was_packed(void **unused)
                 twin__near_indels(pair) == TWIN__NEAR_INDELS);
     assert_true(twin__near_pair(1, 2, 200) < twin__near_pair(1, 3, 0));
     assert_true(twin__near_pair(1, last, 200) < twin__near_pair(2, 3, 0));
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
 }
 
 /* As many as are sorted at once, and more; documents few and many, so that bins are empty, crowded, or one. */

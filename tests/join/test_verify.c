@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "fetched.h"
 #include "join/engine.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -32,13 +33,13 @@ static bool can_run(twin_exec exec)
     return twin_exec_make(&made, exec.kind, exec.workers) == TWIN_OK;
 }
 
-/* Sets of small numbers. What is fetched is copied to one place per worker and spoilt by the next fetch. */
+/* Sets of small numbers. */
 struct world {
     uint64_t items[DOCUMENTS][MOST_ITEMS];
     size_t counts[DOCUMENTS];
     uint32_t rows[DOCUMENTS * SLOTS], documents[DOCUMENTS];
     bool broken[DOCUMENTS];
-    uint64_t fetched[MOST_WORKERS][MOST_ITEMS];
+    struct fetched fetched;
     atomic_size_t fetches;
 };
 
@@ -49,9 +50,7 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
     atomic_fetch_add(&world->fetches, 1);
     if (world->broken[document])
         return twin__fail(error, TWIN_EIO, "document %u cannot be read", document);
-    memset(world->fetched[worker], 0xEE, sizeof world->fetched[worker]);
-    memcpy(world->fetched[worker], world->items[document], world->counts[document] * sizeof(uint64_t));
-    *out = (struct twin__content){ world->fetched[worker], world->counts[document] * sizeof(uint64_t) };
+    *out = fetch_copy(&world->fetched, worker, world->items[document], world->counts[document]);
     return TWIN_OK;
 }
 

@@ -12,15 +12,10 @@
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "numbers.h"
 #include "scale.h"
 
 enum { MOST_BINS = 40, MOST_HELD = 12 };
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Numbers of which some are equal and some the greatest there is. */
 static uint64_t any_number(uint64_t *state)

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "kernels/sort.h"
 #include "kernels/sort_bytes.h"
+#include "numbers.h"
 #include "scale.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -90,12 +91,6 @@ static pattern *const patterns[] = {
     mixed,         increasing, decreasing,   equal,           equal_leading_bits, equal_last_bits,      few_values,
     one_bad_block, extremes,   one_repeated, crowd_that_fits, crowd_too_large,    greatest_among_mixed,
 };
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static void check_level(twin_cpu level, const uint64_t *given, const uint64_t *expected, size_t n)
 {

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "families.h"
+#include "numbers.h"
 #include "sketch/hash_farm.h"
 
 enum { LENGTHS = 300, FAMILIES = 4 };
@@ -260,6 +261,23 @@ static void members_differ_by_their_seed(void **state)
 
 enum { MOST = 40 };
 
+static void equal_members_are_the_same_function(void **state)
+{
+    (void)state;
+    for (int family = TWIN_HASH_XXH3; family <= TWIN_HASH_SIP; family++) {
+        bool keyed = family == TWIN_HASH_SIP;
+        twin_hash hash = twin_hash_member((twin_hash_family)family, 1), seeded = hash, keyed_other = hash,
+                  other = hash;
+        seeded.seed = 2;
+        keyed_other.key[1]++;
+        other.family = (twin_hash_family)(family ^ 1);
+        assert_true(twin_hash_equal(hash, hash));
+        assert_false(twin_hash_equal(hash, other));
+        assert_int_equal(twin_hash_equal(hash, seeded), keyed); /* what is not used makes no difference */
+        assert_int_equal(twin_hash_equal(hash, keyed_other), !keyed);
+    }
+}
+
 static void check_windows(void)
 {
     for (int family = 0; family < FAMILIES; family++)
@@ -332,12 +350,6 @@ static void mixing_moves_every_bit_half_the_time(void **state)
     assert_in_range(total, 4096u * (TRIALS / 2) - 5 * 64 * 50, 4096u * (TRIALS / 2) + 5 * 64 * 50);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void mixing_is_one_to_one(void **state)
 {
     (void)state;
@@ -376,6 +388,7 @@ int main(void)
         cmocka_unit_test(farm_is_the_stable_fingerprint),
         cmocka_unit_test(values_never_change),
         cmocka_unit_test(members_differ_by_their_seed),
+        cmocka_unit_test(equal_members_are_the_same_function),
         cmocka_unit_test(windows_are_hashes_of_the_pieces),
         cmocka_unit_test(wide_windows_too),
         cmocka_unit_test(mixing_moves_every_bit_half_the_time),

@@ -11,31 +11,22 @@
 #include <twinsift/set.h>
 
 #include "base/random.h"
+#include "numbers.h"
 #include "slow_set.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* ---- making ---- */
 
 static void check_make(const uint64_t *drawn, size_t count, twin_items *items, twin_items *scratch)
 {
     uint64_t *expected = malloc((count + 1) * sizeof *expected);
-    size_t kept = 0;
     assert_non_null(expected);
     items->count = 0;
     assert_int_equal(twin_items_reserve(items, count), TWIN_OK);
     for (size_t i = 0; i < count; i++)
         expected[i] = items->items[items->count++] = drawn[i];
-    qsort(expected, count, sizeof *expected, by_value);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || expected[i] != expected[i - 1])
-            expected[kept++] = expected[i];
+    size_t kept = make_set(expected, count);
 
     size_t distinct;
     twin_set set;
