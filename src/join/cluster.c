@@ -164,8 +164,10 @@ twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const t
 static twin_status list_members(struct twin__copies *out, const uint32_t *keeper, size_t documents)
 {
     for (size_t i = 0; i < documents; i++)
-        if (keeper[i] >= documents)
-            return twin__fail(NULL, TWIN_EINVAL, "the keeper of document %zu is not there", i);
+        if (keeper[i] >= documents) {
+            twin__fail(NULL, TWIN_EINVAL, "the keeper of document %zu is not there", i);
+            return TWIN_EINVAL;
+        }
     return twin__copies_list(out, keeper, documents);
 }
 
