@@ -189,10 +189,10 @@ static void functions_collide_as_often_as_the_formula_says(void **state_unused)
 static void the_formula_has_its_known_values(void **state_unused)
 {
     (void)state_unused;
-    assert_float_equal(twin_embed_collision(1, 1), 0.279, 0.0005);
-    assert_float_equal(twin_embed_collision(1, 4), 0.619, 0.0005);
-    assert_float_equal(twin_embed_collision(8, 1), 0.040, 0.0005);
-    assert_float_equal(twin_embed_collision(0, 1), 1, 0);
+    assert_true(fabs(twin_embed_collision(1, 1) - 0.279) < 0.0005);
+    assert_true(fabs(twin_embed_collision(1, 4) - 0.619) < 0.0005);
+    assert_true(fabs(twin_embed_collision(8, 1) - 0.040) < 0.0005);
+    assert_true(twin_embed_collision(0, 1) == 1);
     assert_true(twin_embed_collision(1e-100, 8) == 1);
     assert_true(twin_embed_collision(1e-200, 8) == 1);
     assert_true(twin_embed_collision(1e-310, 8) == 1);
