@@ -20,24 +20,30 @@ static uint32_t list_word(uint32_t *out, uint64_t bits, uint32_t first)
     return count;
 }
 
-uint32_t twin__list_marked(uint32_t *out, const struct twin__marks *marks)
+static inline uint32_t list(uint32_t *out, struct twin__marks *marks, bool take)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < TWIN__SUMMARY_WORDS; i++)
+    for (uint32_t i = 0; i < TWIN__SUMMARY_WORDS; i++) {
         for (uint64_t words = marks->summary[i]; words; words &= words - 1) {
             uint32_t word = i * 64 + (uint32_t)__builtin_ctzll(words);
             count += list_word(out + count, marks->bitmap[word], word * 64);
+            if (take)
+                marks->bitmap[word] = 0;
         }
+        if (take)
+            marks->summary[i] = 0;
+    }
     return count;
+}
+
+uint32_t twin__list_marked(uint32_t *out, struct twin__marks *marks)
+{
+    return list(out, marks, false);
 }
 
 uint32_t twin__take_marked(uint32_t *out, struct twin__marks *marks)
 {
-    uint32_t count = twin__list_marked(out, marks);
-    for (uint32_t i = 0; i < count; i++)
-        marks->bitmap[out[i] / 64] = 0;
-    memset(marks->summary, 0, sizeof marks->summary);
-    return count;
+    return list(out, marks, true);
 }
 
 struct twin__word_kind twin__word_kind_of(const struct twin__marks *marks, twin_text name)

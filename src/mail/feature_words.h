@@ -66,7 +66,7 @@ twin_text twin__mark_words(struct twin__marks *marks, const struct twin__word_ki
 void twin__mark_waiting(struct twin__marks *marks);
 
 /* Lists the places marked so far in increasing order. `out` has room for one more. The second also clears the marks. */
-uint32_t twin__list_marked(uint32_t *out, const struct twin__marks *marks);
+uint32_t twin__list_marked(uint32_t *out, struct twin__marks *marks);
 uint32_t twin__take_marked(uint32_t *out, struct twin__marks *marks);
 
 #endif

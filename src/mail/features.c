@@ -92,6 +92,7 @@ struct twin__feature_maker {
     uint32_t *places[TWIN__FEATURE_BLOCKS], *opening[TWIN__FEATURE_BLOCKS];
     uint64_t *windows;   /* hashes */
     bool has_signatures; /* among the headers of the message */
+    bool has_opening;    /* there is more text behind it */
 };
 
 /* Marks a word that may be absent. */
@@ -283,7 +284,7 @@ static uint32_t add_last(twin__feature_maker *maker, twin_text text, size_t firs
         first = text.length;
     size_t before = left;
     add_some(maker, (twin_text){ text.bytes, first }, &left);
-    uint32_t opening = twin__list_marked(maker->opening[1], &maker->marks);
+    uint32_t opening = maker->has_opening ? twin__list_marked(maker->opening[1], &maker->marks) : 0;
     first = before - left;                                              /* what there was room for */
     size_t again = first < WINDOW_BYTES - 1 ? first : WINDOW_BYTES - 1; /* windows across the cut */
     left += again;
@@ -357,7 +358,8 @@ twin_status twin__features_make(struct twin__features *out, struct twin__feature
 {
     maker->has_signatures = false;
     twin_text rest = add_opening_words(maker, message);
-    opening->counts[0] = rest.length ? twin__list_marked(maker->opening[0], &maker->marks) : 0;
+    maker->has_opening = rest.length > 0;
+    opening->counts[0] = maker->has_opening ? twin__list_marked(maker->opening[0], &maker->marks) : 0;
     add_further_words(maker, rest);
     out->counts[0] = twin__take_marked(maker->places[0], &maker->marks);
     opening->counts[1] = add_raw(maker, message);
