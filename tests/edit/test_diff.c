@@ -57,6 +57,8 @@ static void words_are_marked(void **unused)
     expect("one{+, two+}.", "one.", "one, two.", plain);
     expect("x {+N +}y", "x y", "x N y", plain);
     expect("don't", "don't", "don't", plain);
+    expect("国[-文-]{+家+}", "国文", "国家", plain); /* each character is a word */
+    expect("ก[-ข-]{+ค+}", "กข", "กค", plain);
     expect("spaces  do\nnot count", "spaces do not count", "spaces  do\nnot count", plain);
     expect("\xe4\xba\xac[-\xe9\x83\xbd-]{+\xe5\x9f\x8e+}", "\xe4\xba\xac\xe9\x83\xbd", "\xe4\xba\xac\xe5\x9f\x8e",
            plain);

@@ -149,6 +149,25 @@ static void a_pair_on_the_line_is_in(void **state)
                 .6);
 }
 
+/* Of large sets a margin of a thousandth would be many items. */
+static void a_large_pair_on_the_line_is_in(void **state)
+{
+    (void)state;
+    enum { TOTAL = 100003 };
+    static uint64_t items[TOTAL];
+    for (uint64_t i = 0; i < TOTAL; i++)
+        items[i] = i;
+    for (size_t common = 1; common < TOTAL; common += 4999) {
+        size_t only_a = (TOTAL - common) / 2, smaller = only_a + common;
+        twin_set a = { items, smaller }, b = { items + only_a, TOTAL - only_a };
+        double line = (double)common / TOTAL, part = (double)common / (double)smaller;
+        assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, line) == line);
+        assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, line * (1 + 1e-15)) == -1);
+        assert_true(twin_set_similarity_at_least(a, b, TWIN_CONTAINMENT, part) == part);
+        assert_true(twin_set_similarity_at_least(a, b, TWIN_CONTAINMENT, part * (1 + 1e-15)) == -1);
+    }
+}
+
 static void the_empty_set_is_similar_to_nothing(void **state)
 {
     (void)state;
@@ -199,6 +218,7 @@ int main(void)
         cmocka_unit_test(room_grows_and_keeps_what_is_there),
         cmocka_unit_test(similarities_are_those_of_counting),
         cmocka_unit_test(a_pair_on_the_line_is_in),
+        cmocka_unit_test(a_large_pair_on_the_line_is_in),
         cmocka_unit_test(the_empty_set_is_similar_to_nothing),
         cmocka_unit_test(hopeless_pairs_are_given_up_early),
         cmocka_unit_test(digests_tell_sets_apart),
