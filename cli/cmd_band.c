@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "dedup_rule.h"
 #include "steps.h"
+#include "support/memory.h"
 #include "support/messages.h"
 #include "support/progress.h"
 
@@ -23,7 +24,7 @@ static bool find_candidates(const struct request *request, const twin_collection
 {
     twin_candidates *candidates;
     twin_error error = { 0 };
-    twin_similar_options wanted = { .exec = exec, .progress = progress };
+    twin_similar_options wanted = search_within_memory(&request->shared, exec, progress);
     twin_status status = twin_candidates_find(&candidates, collection, wanted, request->part, &error);
     progress_clear();
     if (status != TWIN_OK)

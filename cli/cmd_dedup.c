@@ -195,7 +195,8 @@ static twin_collection *read_or_resume(struct run *run, twin_progress progress)
 
 static twin_dedup_options rule_of(const struct run *run, twin_progress progress)
 {
-    twin_dedup_options rule = keep_rule(&run->request->keep, run->request->chain, run->exec, progress);
+    twin_similar_options search = search_within_memory(&run->request->shared, run->exec, progress);
+    twin_dedup_options rule = keep_rule(&run->request->keep, run->request->chain, search);
     rule.excluded = run->known.excluded;
     return rule;
 }
@@ -212,7 +213,8 @@ static bool join_others(struct run *run, twin_progress progress)
         return true;
     run->other_input = open_named_inputs(&request->shared, others.items, others.count, progress);
     run->other = run->other_input ? read_side(run, run->other_input, progress) : NULL;
-    return run->other && known_between(&run->known, run->collection, run->other, run->exec, progress);
+    return run->other && known_between(&run->known, run->collection, run->other,
+                                       search_within_memory(&request->shared, run->exec, progress));
 }
 
 static bool read_collection(struct run *run, twin_progress progress)

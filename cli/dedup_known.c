@@ -247,7 +247,7 @@ static bool take_match(void *context, twin_match found)
 }
 
 bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
-                   twin_exec exec, twin_progress progress)
+                   twin_similar_options search)
 {
     struct between between = { .known = known, .other = other };
     twin_similar *similar = NULL;
@@ -256,9 +256,8 @@ bool known_between(struct known *known, const twin_collection *collection, const
         return false;
     if (known->count == 0)
         return true;
-    twin_status status = twin_similar_between(
-        &similar, collection, other,
-        (twin_similar_options){ .exec = exec, .progress = progress, .first_of_crowds = true }, &error);
+    search.first_of_crowds = true;
+    twin_status status = twin_similar_between(&similar, collection, other, search, &error);
     if (status == TWIN_OK)
         status = twin_similar_each(similar, TWIN_COPIES_FIRST, take_match, &between);
     progress_clear();

@@ -45,7 +45,7 @@ bool known_collect(struct known *known, const twin_collection *collection);
 
 /* The same for another collection that was read by the same scheme; its input must outlive `known`. */
 bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
-                   twin_exec exec, twin_progress progress);
+                   twin_similar_options search);
 
 /* Makes the flags. */
 bool known_finish(struct known *known);

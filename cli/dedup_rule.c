@@ -31,9 +31,9 @@ static void show_keep(char out[OPTION_VALUE_ROOM], const void *value, const stru
 
 const struct option_kind option_keep = { read_keep, show_keep };
 
-twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_exec exec, twin_progress progress)
+twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_similar_options search)
 {
-    return (twin_dedup_options){ .search = { .exec = exec, .progress = progress },
+    return (twin_dedup_options){ .search = search,
                                  .preference = keep->rule,
                                  .field = *keep->field ? keep->field : NULL,
                                  .chain = chain };

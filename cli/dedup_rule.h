@@ -15,7 +15,7 @@ struct keep {
 };
 
 /* The options of the library for --keep and --chain. They refer to `keep`. */
-twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_exec exec, twin_progress progress);
+twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_similar_options search);
 
 /* The kinds of --keep, a struct keep, and --part K/N, a twin_part. */
 extern const struct option_kind option_keep, option_part;

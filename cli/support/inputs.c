@@ -1,6 +1,7 @@
 /* inputs.c — inputs of documents, and what cannot be read of them. */
 #include "inputs.h"
 
+#include "memory.h"
 #include "messages.h"
 
 #include <inttypes.h>
@@ -61,6 +62,7 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
         }
     options.temp_folder = temp_folder(shared);
     options.max_bytes = shared->max_document_bytes ? (uint32_t)shared->max_document_bytes : MAX_DOCUMENT_BYTES;
+    options.chunk_bytes = chunk_memory(shared);
     options.progress = progress;
     twin_status status = twin_input_open(&input, names, count, options, &error);
     if (status != TWIN_OK)

@@ -32,11 +32,35 @@ static uint64_t free_memory(void)
     return available < allowed ? available : allowed;
 }
 
+static const uint64_t others = 32 << 20; /* the program, and what its threads read at a time */
+
 size_t collection_memory(const struct shared_options *shared)
 {
     if (shared->input.format == TWIN_INPUT_SETS)
         return 0;
-    const uint64_t others = 32 << 20; /* the program, and what its threads read at a time */
     uint64_t memory = shared->memory ? shared->memory : free_memory();
     return memory == UINT64_MAX ? 0 : (size_t)((memory > 2 * others ? memory - others : others) / 2);
+}
+
+/* Buffers of reading are freed before the search begins. */
+twin_similar_options search_within_memory(const struct shared_options *shared, twin_exec exec, twin_progress progress)
+{
+    const uint64_t program = 8 << 20;
+    uint64_t taken = collection_memory(shared) + program;
+    twin_similar_options search = { .exec = exec, .progress = progress };
+    if (shared->memory)
+        search.memory_bytes = (size_t)(shared->memory > taken ? shared->memory - taken : program);
+    return search;
+}
+
+size_t chunk_memory(const struct shared_options *shared)
+{
+    enum { LEAST = 1 << 14, MOST = 1 << 20 };
+    const uint64_t kept_per_byte = 64; /* of signatures and the like, from records of ten bytes */
+    twin_exec exec;
+    if (!shared->memory || !make_exec(&exec, shared))
+        return 0;
+    uint64_t bytes = others / 2 / kept_per_byte / (uint64_t)exec.workers;
+    bytes = bytes > LEAST ? bytes : LEAST;
+    return bytes < MOST ? (size_t)bytes : MOST;
 }

@@ -100,7 +100,7 @@ TWIN_API twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedu
  * shards. Jaccard similarity only, and without `excluded`. */
 
 /* Finds the matches of one part. The candidates must be those of all bands; they are consumed and can only be freed
- * afterwards. `options.search` is zero except for executor and progress. */
+ * afterwards. `options.search` is zero except for executor, memory and progress. */
 TWIN_API twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection,
                                       twin_candidates *candidates, const twin_dedup_options *options, twin_part part,
                                       twin_error *error);

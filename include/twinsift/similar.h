@@ -57,6 +57,8 @@ typedef struct twin_similar_options {
                                  twin_similar_each() reports them. 0: no limit. Ignored by FOREST and by
                                  `first_of_crowds` */
     const char *temp_folder;  /* for that file; NULL: "/tmp" */
+    size_t memory_bytes;      /* about how much the search may use in all, beside the collection: what has the choice
+                                 takes more passes instead. 0: a default that is fast */
     twin_exec exec;
     twin_progress progress; /* reports stages "pairing" and "verifying" */
 

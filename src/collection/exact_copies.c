@@ -242,7 +242,8 @@ twin_status twin__drop_repeated_ids(twin_collection *collection, const twin_coll
 
 /* ---- equal sets ---- */
 
-/* Documents, in increasing order, and a digest for each. */
+/* Documents, in increasing order, and a digest for each. Arrays have room for all documents; most of it is never
+ * touched. */
 struct digests {
     uint32_t *documents;
     twin_digest *digests;
@@ -262,38 +263,44 @@ static void digests_clear(struct digests *list)
     free(list->digests);
 }
 
-/* Points every document to the first with the same digest. */
-static void fold_equal(uint32_t *firsts, struct order *order, const struct digests *list)
+static bool same_digest(twin_digest a, twin_digest b)
 {
-    order->count = 0;
-    for (size_t i = 0; i < list->count; i++)
-        order_add(order, list->digests[i].low, i);
+    return a.low == b.low && a.high == b.high;
+}
+
+/* Sorts the order, and points every document to the first with the same digest. The order is of numbers in the list,
+ * or, without one, of documents by the digests of their texts. */
+static void fold_equal(twin_collection *collection, struct order *order, const struct digests *list)
+{
+    uint32_t *firsts = collection->firsts;
     twin__sort_by_high_half(order->keys, order->spare, order->count);
     for (size_t begin = 0, end; begin < order->count; begin = end) {
         end = run_end(order, begin);
-        for (size_t i = begin + 1; i < end; i++)
+        for (size_t i = begin + 1; i < end; i++) {
+            uint32_t b = order_document(order, i);
+            twin_digest digest = list ? list->digests[b] : twin__entry_of(collection, b)->digest;
             for (size_t j = begin; j < i; j++) {
-                uint32_t a = order_document(order, j), b = order_document(order, i);
-                uint32_t first = list->documents[a];
-                if (firsts[first] == first && list->digests[a].low == list->digests[b].low &&
-                    list->digests[a].high == list->digests[b].high) {
-                    firsts[list->documents[b]] = first;
+                uint32_t a = order_document(order, j), first = list ? list->documents[a] : a;
+                if (firsts[first] == first &&
+                    same_digest(digest, list ? list->digests[a] : twin__entry_of(collection, a)->digest)) {
+                    firsts[list ? list->documents[b] : b] = first;
                     break;
                 }
             }
+        }
     }
 }
 
 /* Equal texts have equal sets. */
-static void fold_texts(twin_collection *collection, struct order *order, struct digests *list)
+static void fold_texts(twin_collection *collection, struct order *order)
 {
-    list->count = 0;
-    for (size_t i = 0; i < collection->count; i++)
-        if (!twin__entry_of(collection, (uint32_t)i)->is_empty) {
-            list->documents[list->count] = (uint32_t)i;
-            list->digests[list->count++] = collection->entries[i].digest;
-        }
-    fold_equal(collection->firsts, order, list);
+    order->count = 0;
+    for (size_t i = 0; i < collection->count; i++) {
+        const struct twin__entry *entry = twin__entry_of(collection, (uint32_t)i);
+        if (!entry->is_empty)
+            order_add(order, entry->digest.low, i);
+    }
+    fold_equal(collection, order, NULL);
 }
 
 /* Different texts with equal sets have equal signatures; the few documents that share a signature are suspects. */
@@ -354,8 +361,11 @@ static twin_status fold_sets(twin_collection *collection, struct order *order, s
     for (int i = 0; i < exec.workers; i++)
         twin_scratch_clear(&digesting.scratch[i]);
     free(digesting.scratch);
+    order->count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        order_add(order, list->digests[i].low, i);
     if (status == TWIN_OK)
-        fold_equal(collection->firsts, order, list);
+        fold_equal(collection, order, list);
     return status;
 }
 
@@ -385,7 +395,7 @@ twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec,
         goto done;
     for (size_t i = 0; i < count; i++)
         collection->firsts[i] = (uint32_t)i;
-    fold_texts(collection, &order, &list);
+    fold_texts(collection, &order);
     status = collection->rows || collection->texts ? TWIN_OK : fold_sets(collection, &order, &list, exec, error);
     if (status == TWIN_OK)
         finish_firsts(collection);

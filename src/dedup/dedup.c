@@ -114,18 +114,21 @@ static twin_status mark_excluded(struct twin__decision *decision, twin_error *er
     return TWIN_OK;
 }
 
-/* Takes excluded nodes from those to be joined. The list belongs to the caller. */
-static uint32_t *list_joined(struct twin__provider *provider, const struct twin__decision *decision)
+/* Takes excluded nodes from those to be joined. *list is then what the caller must free. */
+static bool exclude(uint32_t **list, struct twin__provider *provider, const struct twin__decision *decision)
 {
     twin_signatures *signatures = &provider->signatures;
-    uint32_t *list = malloc((signatures->count + 1) * sizeof *list);
     size_t count = 0;
-    for (size_t i = 0; list && i < signatures->count; i++)
-        if (!decision->is_excluded || !decision->is_excluded[signatures->documents[i]])
-            list[count++] = signatures->documents[i];
-    signatures->documents = list;
+    *list = NULL;
+    if (!decision->is_excluded)
+        return true;
+    *list = malloc((signatures->count + 1) * sizeof **list);
+    for (size_t i = 0; *list && i < signatures->count; i++)
+        if (!decision->is_excluded[signatures->documents[i]])
+            (*list)[count++] = signatures->documents[i];
+    signatures->documents = *list;
     signatures->count = count;
-    return list;
+    return *list != NULL;
 }
 
 /* Connected components need all similar pairs. */
@@ -145,8 +148,9 @@ static twin_status search(struct twin__decision *decision, twin_similar_counts *
     int workers = decision->options->search.exec.workers;
     if (twin__collection_provider(&provider, decision->collection, workers) != TWIN_OK)
         return twin__fail_memory(error);
-    uint32_t *list = list_joined(&provider, decision);
-    twin_status status = list ? find_matches(decision, &provider, counts, error) : twin__fail_memory(error);
+    uint32_t *list;
+    twin_status status = exclude(&list, &provider, decision) ? find_matches(decision, &provider, counts, error)
+                                                             : twin__fail_memory(error);
     free(list);
     twin__collection_provider_clear(&provider);
     return status;

@@ -54,6 +54,7 @@ twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin
 
 struct band_worker {
     struct twin__pairs pairs;
+    size_t most; /* pairs, before those of one crowd are dropped; they may be all */
     uint64_t seen;
     bool no_memory;
     char own_line[64]; /* workers count in cache lines of their own */
@@ -69,6 +70,18 @@ struct band_search {
     int worker_count;
 };
 
+/* Pairs within what has become a crowd will not be needed. They are dropped before the list grows. */
+static void drop_early(struct band_worker *worker, struct twin__crowd_finder *finder)
+{
+    enum { FEW = 1 << 18 };
+    size_t count = worker->pairs.count;
+    if (!finder || count < worker->most || count < FEW)
+        return;
+    worker->pairs.count = twin__crowd_finder_drop(finder, worker->pairs.items, count);
+    worker->seen -= count - worker->pairs.count;
+    worker->most = 2 * worker->pairs.count;
+}
+
 static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
 {
     struct band_search *search = context;
@@ -76,6 +89,7 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
     if (search->within && search->within[a] != search->within[b])
         return;
     worker->seen++;
+    drop_early(worker, search->finder);
     if (twin__gate_passes(search->gate, search->provider, a, b) && !twin__pairs_add(&worker->pairs, twin__pair(a, b)))
         worker->no_memory = true;
 }
@@ -86,13 +100,15 @@ static void unite_bucket(void *context, const uint64_t *keys, size_t count, int 
     twin__crowd_finder_add(search->finder, keys, count, worker);
 }
 
-static twin_status gather(struct twin__pairs *out, uint64_t *seen, const struct band_search *search)
+static twin_status gather(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
 {
     for (int i = 0; i < search->worker_count; i++) {
-        const struct band_worker *worker = &search->workers[i];
+        struct band_worker *worker = &search->workers[i];
         if (worker->no_memory || !twin__pairs_append(out, &worker->pairs))
             return TWIN_ENOMEM;
         *seen += worker->seen;
+        free(worker->pairs.items);
+        worker->pairs = (struct twin__pairs){ 0 };
     }
     return TWIN_OK;
 }
@@ -222,10 +238,17 @@ twin_status twin__candidates_within_crowds(struct twin__band_candidates *candida
     return status;
 }
 
-void twin__band_candidates_clear(struct twin__band_candidates *candidates)
+void twin__candidates_free_pairs(struct twin__band_candidates *candidates)
 {
     free(candidates->pairs.items);
     free(candidates->group);
+    candidates->pairs = (struct twin__pairs){ 0 };
+    candidates->group = NULL;
+}
+
+void twin__band_candidates_clear(struct twin__band_candidates *candidates)
+{
+    twin__candidates_free_pairs(candidates);
     twin__crowds_clear(&candidates->crowds);
     *candidates = (struct twin__band_candidates){ 0 };
 }

@@ -45,6 +45,9 @@ struct twin__band_candidates {
 };
 void twin__band_candidates_clear(struct twin__band_candidates *candidates);
 
+/* The same for what is not needed once pairs have been compared: all but the crowds. */
+void twin__candidates_free_pairs(struct twin__band_candidates *candidates);
+
 /* What some of the bands give: pairs that pass the gate, and large buckets whose pairs are not listed. That of several
  * parts of the bands can be put together. Begin with {0}, end with twin__bands_found_clear(). */
 struct twin__bands_found {

@@ -59,6 +59,19 @@ void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, i
     pthread_mutex_unlock(&finder->lock);
 }
 
+size_t twin__crowd_finder_drop(struct twin__crowd_finder *finder, uint64_t *pairs, size_t count)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&finder->lock);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t low = (uint32_t)(pairs[i] >> 32), high = (uint32_t)pairs[i];
+        pairs[kept] = pairs[i];
+        kept += twin__union_root(finder->group, low) != twin__union_root(finder->group, high);
+    }
+    pthread_mutex_unlock(&finder->lock);
+    return kept;
+}
+
 /* ---- listing ---- */
 
 void twin__crowds_clear(struct twin__crowds *crowds)

@@ -34,6 +34,10 @@ void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count);
 /* A twin__bucket_visit; the context is the finder. */
 void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker);
 
+/* Drops pairs (candidates.h) whose documents are of one crowd already; returns how many are left. Any worker may call
+ * it. */
+size_t twin__crowd_finder_drop(struct twin__crowd_finder *finder, uint64_t *pairs, size_t count);
+
 struct twin__crowd {
     size_t begin, count; /* its documents in twin__crowds.documents */
     double seconds;      /* expected time to compare the pairs of its large buckets */

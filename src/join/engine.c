@@ -252,6 +252,7 @@ static twin_status peel_crowds(struct run *run, twin_error *error)
     uint64_t compared = 0;
     if (!run->peeled)
         return TWIN_OK;
+    twin__candidates_free_pairs(&run->candidates);
     twin_status status = twin__keepers_join(run->out, &compared, run->provider, &run->candidates.crowds, run->peeled,
                                             run->deciding, error);
     run->counts->candidates += compared;

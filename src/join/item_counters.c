@@ -6,10 +6,12 @@
 #include "join/bits.h"
 #include "join/item_numbers.h"
 
-bool twin__item_counters_init(struct twin__item_counters *out, size_t items)
+bool twin__item_counters_init(struct twin__item_counters *out, size_t items, size_t most_bytes)
 {
     enum { FEWEST_BITS = 22, MOST_BITS = 30, PER_ITEM = 8 };
     unsigned bits = twin__bits_for(PER_ITEM * items, FEWEST_BITS, MOST_BITS);
+    while (bits > FEWEST_BITS && (size_t)1 << (bits - 2) > most_bytes)
+        bits--;
     *out = (struct twin__item_counters){ calloc((size_t)1 << (bits - 2), 1), 64 - bits };
     return out->bytes != NULL;
 }

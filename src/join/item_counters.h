@@ -15,9 +15,9 @@ struct twin__item_counters {
     unsigned shift;         /* of an item, down to the number of its counter */
 };
 
-/* Makes counters for about so many items in all; false when out of memory. End with twin__item_counters_clear(),
- * which accepts {0}. */
-bool twin__item_counters_init(struct twin__item_counters *out, size_t items);
+/* Makes counters for about so many items in all, of about `most_bytes` at most; false when out of memory. End with
+ * twin__item_counters_clear(), which accepts {0}. */
+bool twin__item_counters_init(struct twin__item_counters *out, size_t items, size_t most_bytes);
 void twin__item_counters_clear(struct twin__item_counters *counters);
 
 /* Counts the items of a set. Any number of workers may count at once. */

@@ -3,8 +3,8 @@
  * Jaccard similarity t of sets of sizes x and y needs n = t/(1+t)·(x+y) common items. With f frequent items of y and
  * the rest of them r, a member can have n in common with x in two ways only:
  *   - its frequent items nearly suffice: f - t/(1+t)·y, its slack, is at least t/(1+t)·x less a little, `margin`. Such
- *     members are compared. A bound per block of members passes over all that have too little. Where these are only
- *     a few, the margin is larger, so that some more are;
+ *     members are compared. A bound per block of members, and one per region of blocks, passes over all that have
+ *     too little. Where these are only a few, the margin is larger, so that some more are;
  *   - or at least `margin` items of the two rests are the same. These members are met in the posting lists of the set's
  *     rest. If b items must be met, all but b - 1 lists are enough, so that the longest are left out.
  * If the set's own frequent items do not suffice either, the second way is the only one, with a larger b.
@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "kernels/kernels.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */
 
 twin_status twin__keeper_sets_init(struct twin__keeper_sets *out, const struct twin__family_source *source,
                                    double threshold, twin_error *error)
@@ -38,8 +38,8 @@ void twin__keeper_sets_clear(struct twin__keeper_sets *sets)
     twin__frequent_items_clear(&sets->frequent);
     twin__item_numbers_clear(&sets->numbers);
     free(sets->members);
-    free(sets->slacks);
     free(sets->most_slack);
+    free(sets->region_slack);
     free(sets->bits);
     free(sets->postings);
     free(sets->lists);
@@ -49,9 +49,11 @@ void twin__keeper_sets_clear(struct twin__keeper_sets *sets)
 
 size_t twin__keeper_sets_room(const struct twin__keeper_sets *sets)
 {
-    enum { PER_FREQUENT = 6, PER_MEMBER = 8, PER_NUMBER = 3 };
+    /* With what a few workers mark of members and numbers. */
+    enum { PER_FREQUENT = 6, PER_MEMBER = 4, PER_NUMBER = 2 };
+    size_t slots = sets->numbers.slots ? (size_t)1 << (64 - sets->numbers.shift) : 0;
     return PER_FREQUENT * sets->frequent.count + (sets->frequent.words + PER_MEMBER) * sets->count +
-           PER_NUMBER * sets->numbers.count + sets->id_count / 2 + sets->list_count / 2;
+           PER_NUMBER * sets->numbers.count + slots / 2 + sets->id_count / 2 + sets->list_count / 2;
 }
 
 void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch)
@@ -59,6 +61,7 @@ void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch)
     free(scratch->ids);
     free(scratch->hits);
     free(scratch->is_hit);
+    free(scratch->is_region_hit);
     free(scratch->met);
     free(scratch->marks);
     *scratch = (struct twin__keeper_scratch){ 0 };
@@ -107,12 +110,18 @@ static bool add_rest(struct twin__keeper_sets *sets, uint32_t member, struct twi
     return true;
 }
 
+static double slack_of(const struct twin__keeper_sets *sets, const struct twin__keeper_member *member)
+{
+    return (double)member->frequent - sets->share * (double)member->size;
+}
+
 static void note_slack(struct twin__keeper_sets *sets, size_t member, double slack)
 {
     double *top = sets->top_slacks;
-    sets->slacks[member] = slack;
     if (member % BLOCK == 0 || slack > sets->most_slack[member / BLOCK])
         sets->most_slack[member / BLOCK] = slack;
+    if (member % REGION == 0 || slack > sets->region_slack[member / REGION])
+        sets->region_slack[member / REGION] = slack;
     if (slack <= top[0])
         return;
     size_t place = 0;
@@ -123,19 +132,20 @@ static void note_slack(struct twin__keeper_sets *sets, size_t member, double sla
 
 bool twin__keeper_sets_add(struct twin__keeper_sets *sets, uint32_t document, struct twin__keeper_set set)
 {
-    size_t member = sets->count, words = sets->frequent.words, block = member / BLOCK;
-    if (!TWIN__ARRAY_GROW(&sets->members, &sets->member_capacity, member, 1) ||
-        !TWIN__ARRAY_GROW(&sets->slacks, &sets->slack_capacity, member, 1) ||
-        !TWIN__ARRAY_GROW(&sets->most_slack, &sets->block_capacity, block, 1) ||
+    size_t member = sets->count, words = sets->frequent.words;
+    if (set.size > UINT32_MAX || set.rest_count > UINT32_MAX - sets->id_count ||
+        !TWIN__ARRAY_GROW(&sets->members, &sets->member_capacity, member, 1) ||
+        !TWIN__ARRAY_GROW(&sets->most_slack, &sets->block_capacity, member / BLOCK, 1) ||
+        !TWIN__ARRAY_GROW(&sets->region_slack, &sets->region_capacity, member / REGION, 1) ||
         !TWIN__ARRAY_GROW(&sets->bits, &sets->bit_capacity, member * words, words))
         return false;
     sets->members[member] = (struct twin__keeper_member){ .document = document,
-                                                          .size = set.size,
-                                                          .frequent = set.frequent,
-                                                          .begin = sets->id_count,
-                                                          .count = set.rest_count };
+                                                          .size = (uint32_t)set.size,
+                                                          .frequent = (uint32_t)set.frequent,
+                                                          .begin = (uint32_t)sets->id_count,
+                                                          .count = (uint32_t)set.rest_count };
     memcpy(sets->bits + member * words, set.bits, words * sizeof *set.bits);
-    note_slack(sets, member, (double)set.frequent - sets->share * (double)set.size);
+    note_slack(sets, member, slack_of(sets, &sets->members[member]));
     sets->count++;
     return add_rest(sets, (uint32_t)member, set);
 }
@@ -155,29 +165,29 @@ struct search {
     bool is_marked;
 };
 
+/* Makes room for `wanted` bytes, those added 0. */
+static bool grow_zeroed(void *array, size_t *count, size_t wanted)
+{
+    size_t capacity = *count;
+    uint8_t *bytes;
+    if (!twin__array_grow(array, &capacity, 0, wanted, 1))
+        return false;
+    memcpy(&bytes, array, sizeof bytes);
+    memset(bytes + *count, 0, capacity - *count);
+    *count = capacity;
+    return true;
+}
+
 static bool make_room(const struct search *search)
 {
     struct twin__keeper_scratch *scratch = search->scratch;
-    size_t members = search->sets->count, blocks = members / BLOCK + 1, capacity;
-    if (!TWIN__ARRAY_GROW(&scratch->ids, &scratch->id_capacity, 0, search->set.rest_count + 1) ||
-        !TWIN__ARRAY_GROW(&scratch->met, &scratch->met_capacity, 0, members + 1))
-        return false;
-    capacity = scratch->hit_count;
-    if (!TWIN__ARRAY_GROW(&scratch->hits, &capacity, 0, members + 1))
-        return false;
-    memset(scratch->hits + scratch->hit_count, 0, (capacity - scratch->hit_count) * sizeof *scratch->hits);
-    scratch->hit_count = capacity;
-    capacity = scratch->block_count;
-    if (!TWIN__ARRAY_GROW(&scratch->is_hit, &capacity, 0, blocks))
-        return false;
-    memset(scratch->is_hit + scratch->block_count, 0, (capacity - scratch->block_count) * sizeof *scratch->is_hit);
-    scratch->block_count = capacity;
-    capacity = scratch->mark_count;
-    if (!TWIN__ARRAY_GROW(&scratch->marks, &capacity, 0, search->sets->numbers.count + 1))
-        return false;
-    memset(scratch->marks + scratch->mark_count, 0, capacity - scratch->mark_count);
-    scratch->mark_count = capacity;
-    return true;
+    size_t members = search->sets->count;
+    return TWIN__ARRAY_GROW(&scratch->ids, &scratch->id_capacity, 0, search->set.rest_count + 1) &&
+           TWIN__ARRAY_GROW(&scratch->met, &scratch->met_capacity, 0, members + 1) &&
+           grow_zeroed(&scratch->hits, &scratch->hit_count, members + 1) &&
+           grow_zeroed(&scratch->is_hit, &scratch->block_count, members / BLOCK + 1) &&
+           grow_zeroed(&scratch->is_region_hit, &scratch->region_count, members / REGION + 1) &&
+           grow_zeroed(&scratch->marks, &scratch->mark_count, search->sets->numbers.count + 1);
 }
 
 /* Posting lists by their lengths, roughly. */
@@ -216,7 +226,7 @@ static void walk_list(const struct search *search, uint32_t number)
         scratch->met[scratch->met_count] = list[i];
         scratch->met_count += *hits == 0;
         if (*hits < search->least_hits && ++*hits == search->least_hits)
-            scratch->is_hit[list[i] / BLOCK] = true;
+            scratch->is_hit[list[i] / BLOCK] = scratch->is_region_hit[list[i] / REGION] = true;
     }
 }
 
@@ -282,13 +292,25 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
     size_t end = (block + 1) * BLOCK < sets->count ? (block + 1) * BLOCK : sets->count;
     for (size_t i = block * BLOCK > search->from ? block * BLOCK : search->from; i < end; i++) {
         bool is_met = search->scratch->hits[i] >= search->least_hits;
-        if (!is_met && sets->slacks[i] < search->least_slack)
+        if (!is_met && (search->least_slack == INFINITY || slack_of(sets, &sets->members[i]) < search->least_slack))
             continue;
         *similarity = compare(search, i);
         if (*similarity >= 0)
             return i;
     }
     return sets->count;
+}
+
+/* The same for the blocks of a region. */
+static size_t search_region(double *similarity, struct search *search, size_t region)
+{
+    const struct twin__keeper_sets *sets = search->sets;
+    size_t end = (region + 1) * REGION < sets->count ? (region + 1) * REGION : sets->count, found = sets->count;
+    size_t begin = region * REGION > search->from ? region * REGION : search->from;
+    for (size_t block = begin / BLOCK; block * BLOCK < end && found == sets->count; block++)
+        if (search->scratch->is_hit[block] || sets->most_slack[block] >= search->least_slack)
+            found = search_block(similarity, search, block);
+    return found;
 }
 
 /* How many items of the rest a member must have, unless its frequent items suffice with fewer. The more, the more of
@@ -344,14 +366,14 @@ bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper
     number_rest(&search, classes);
     set_bounds(&search, classes);
     meet(&search, classes);
-    for (size_t block = from / BLOCK; block * BLOCK < sets->count && *out == sets->count; block++)
-        if (scratch->is_hit[block] || sets->most_slack[block] >= search.least_slack)
-            *out = search_block(similarity, &search, block);
+    for (size_t region = from / REGION; region * REGION < sets->count && *out == sets->count; region++)
+        if (scratch->is_region_hit[region] || sets->region_slack[region] >= search.least_slack)
+            *out = search_region(similarity, &search, region);
     if (search.is_marked)
         mark(&search, 0);
     for (size_t i = 0; i < scratch->met_count; i++) {
         scratch->hits[scratch->met[i]] = 0;
-        scratch->is_hit[scratch->met[i] / BLOCK] = false;
+        scratch->is_hit[scratch->met[i] / BLOCK] = scratch->is_region_hit[scratch->met[i] / REGION] = false;
     }
     scratch->met_count = 0;
     return true;

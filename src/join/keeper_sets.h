@@ -21,15 +21,15 @@ struct twin__keeper_sets {
     struct twin__frequent_items frequent;
     double threshold, share; /* t, and t/(1+t) less what arithmetic may err */
     size_t count;
-    struct twin__keeper_member {
+    struct twin__keeper_member { /* there may be a million of them */
         uint32_t document;
-        size_t size, frequent; /* how many items it has, and how many of them are frequent */
-        size_t begin, count;   /* its ids */
+        uint32_t size, frequent; /* how many items it has, and how many of them are frequent */
+        uint32_t begin, count;   /* its ids */
     } * members;
     size_t member_capacity;
-    double *slacks;     /* of each member: frequent - share·size */
-    double *most_slack; /* of each block of members */
-    size_t slack_capacity, block_capacity;
+    double *most_slack;   /* of each block of members; the slack of a member is frequent - share·size */
+    double *region_slack; /* of each region of blocks */
+    size_t block_capacity, region_capacity;
     double top_slacks[TWIN__KEEPERS_COMPARED]; /* the largest of all members, in increasing order */
     uint64_t *bits;
     size_t bit_capacity;
@@ -67,8 +67,9 @@ struct twin__keeper_scratch {
     size_t id_capacity;
     uint8_t *hits; /* per member, all 0 between two calls; they stay at as many as are needed */
     size_t hit_count;
-    bool *is_hit; /* per block of members, whether one has as many as are needed; the same */
-    size_t block_count;
+    bool *is_hit;        /* per block of members, whether one has as many as are needed; the same */
+    bool *is_region_hit; /* the same per region of blocks */
+    size_t block_count, region_count;
     uint32_t *met; /* members with hits */
     size_t met_count, met_capacity;
     uint8_t *marks; /* per number, the same */

@@ -29,6 +29,7 @@
 #include "base/stages.h"
 #include "join/item_counters.h"
 #include "join/keeper_sets.h"
+#include "join/sorting.h"
 #include "join/verify.h"
 
 #define NOBODY UINT32_MAX
@@ -67,20 +68,20 @@ enum fate { UNDECIDED, STAYS, GOES };
 struct state {
     const struct twin__provider *provider;
     const struct twin__deciding_options *options;
-    const struct twin__crowds *chosen_from;
+    struct twin__crowds *chosen_from;
     twin_matches *matches;
     uint64_t *compared;
-    uint32_t *rank;     /* of each document its place in the order */
     uint32_t *crowd_of; /* of each document; NOBODY: it is in none */
     uint8_t *fates;     /* enum fate, of each document */
-    size_t *starts;     /* others[starts[d]] .. others[starts[d + 1] - 1]: earlier documents that d matches outside */
-    uint32_t *others;
+    uint64_t *outside;  /* matches outside crowds, sorted: the later document in the high half, the earlier in the low */
+    size_t outside_count;
     struct crowd *crowds;
     size_t crowd_count;
     uint32_t *todo; /* undecided documents, in order */
     size_t todo_count, total;
-    uint32_t *by_crowd;
+    uint32_t *by_crowd; /* the same crowd by crowd, in the room of the crowds' documents */
     struct twin__item_counters known, next; /* counted in the phase before, and in this one */
+    size_t most_counted;                    /* bytes of counters */
     size_t most_room, room;                 /* in units of eight bytes */
     bool is_full;
     struct slot slots[BATCH];
@@ -105,6 +106,26 @@ static size_t list_involved(uint32_t *out, bool *seen, const struct state *state
     return count;
 }
 
+/* The later document of a match may go for the earlier. */
+static twin_status list_outside(struct state *state, const uint32_t *order, twin_error *error)
+{
+    const twin_matches *matches = state->matches;
+    if (matches->count == 0)
+        return TWIN_OK;
+    uint32_t *rank = malloc((state->provider->count + 1) * sizeof *rank); /* of each document its place in the order */
+    state->outside = malloc(matches->count * sizeof *state->outside);
+    bool good = rank && state->outside;
+    for (size_t i = 0; i < state->provider->count && good; i++)
+        rank[order[i]] = (uint32_t)i;
+    for (size_t i = 0; i < matches->count && good; i++) {
+        uint64_t a = matches->items[i].a, b = matches->items[i].b;
+        state->outside[state->outside_count++] = rank[a] < rank[b] ? b << 32 | a : a << 32 | b;
+    }
+    free(rank);
+    good = good && twin__sort_numbers(state->outside, state->outside_count);
+    return good ? TWIN_OK : twin__fail_memory(error);
+}
+
 /* All that are involved, in order, are to be decided. */
 static twin_status make_order(struct state *state, twin_error *error)
 {
@@ -115,44 +136,20 @@ static twin_status make_order(struct state *state, twin_error *error)
         return twin__fail_memory(error);
     size_t involved = list_involved(state->todo, seen, state);
     twin_status status = state->options->order(&order, state->options->context, state->todo, involved, error);
-    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
-        state->rank[order[i]] = (uint32_t)i;
+    for (size_t i = 0; i < count && status == TWIN_OK; i++)
         if (seen[order[i]])
             state->todo[state->todo_count++] = order[i];
-    }
     state->total = state->todo_count;
     free(seen);
-    return status;
-}
-
-/* The later document of a match may go for the earlier. */
-static twin_status list_others(struct state *state, twin_error *error)
-{
-    const twin_matches *matches = state->matches;
-    state->starts = calloc(state->provider->count + 2, sizeof *state->starts);
-    state->others = malloc((matches->count + 1) * sizeof *state->others);
-    if (!state->starts || !state->others)
-        return twin__fail_memory(error);
-    for (int placing = 0; placing < 2; placing++) { /* counted, then placed; starts[d + 1] is then where d's end */
-        for (size_t i = 0; i < matches->count; i++) {
-            twin_match match = matches->items[i];
-            bool a_first = state->rank[match.a] < state->rank[match.b];
-            uint32_t later = a_first ? match.b : match.a;
-            if (placing)
-                state->others[state->starts[later + 1]++] = a_first ? match.a : match.b;
-            else
-                state->starts[later + 2]++;
-        }
-        for (size_t i = 2; i < state->provider->count + 2 && !placing; i++)
-            state->starts[i] += state->starts[i - 1];
-    }
-    return TWIN_OK;
+    return status == TWIN_OK ? list_outside(state, order, error) : status;
 }
 
 static bool has_keeper_outside(const struct state *state, uint32_t document)
 {
-    for (size_t i = state->starts[document]; i < state->starts[document + 1]; i++)
-        if (state->fates[state->others[i]] == STAYS)
+    uint64_t least = (uint64_t)document << 32;
+    for (size_t i = twin__lower_bound(state->outside, state->outside_count, least);
+         i < state->outside_count && state->outside[i] >> 32 == document; i++)
+        if (state->fates[(uint32_t)state->outside[i]] == STAYS)
             return true;
     return false;
 }
@@ -319,7 +316,9 @@ static twin_status stay(const struct slot *slot, struct state *state, struct cro
         return TWIN_OK;
     state->is_full = true;
     size_t listed = crowd->sets.id_count / crowd->sets.count + 1; /* of a document, as the larger crowds have it */
-    return twin__item_counters_init(&state->next, listed * state->todo_count) ? TWIN_OK : twin__fail_memory(error);
+    return twin__item_counters_init(&state->next, listed * state->todo_count, state->most_counted)
+               ? TWIN_OK
+               : twin__fail_memory(error);
 }
 
 /* Decides about a document, unless the phase is full: then it may be left to the next. */
@@ -419,8 +418,6 @@ static void end_phase(struct state *state)
 static twin_status find(struct state *state, twin_error *error)
 {
     twin_status status = make_order(state, error);
-    if (status == TWIN_OK)
-        status = list_others(state, error);
     while (state->todo_count > 0 && status == TWIN_OK) {
         size_t decided = state->total - state->todo_count;
         list_by_crowd(state);
@@ -452,24 +449,35 @@ static void list_crowds(struct state *state, const bool *chosen)
     }
 }
 
-static bool state_init(struct state *state)
+/* So much room as is wanted or allowed. */
+static void set_room(struct state *state)
 {
     enum { FEWEST_ROOM = 1 << 22, MOST_ROOM = 1 << 24, ROOM_PER_DOCUMENT = 64 };
+    enum { PER_DOCUMENT = 32, LEAST_BYTES = 1 << 21, COUNTERS_SHARE = 8 };
+    size_t count = state->provider->count, memory = state->options->search->memory_bytes;
+    size_t room = ROOM_PER_DOCUMENT * count > FEWEST_ROOM ? ROOM_PER_DOCUMENT * count : FEWEST_ROOM;
+    room = room < MOST_ROOM ? room : MOST_ROOM;
+    state->most_counted = SIZE_MAX;
+    if (memory) { /* less what is per document, here and in the caller */
+        size_t bytes = memory > PER_DOCUMENT * count + LEAST_BYTES ? memory - PER_DOCUMENT * count : LEAST_BYTES;
+        state->most_counted = bytes / COUNTERS_SHARE;
+        bytes -= 2 * state->most_counted;
+        room = room < bytes / sizeof(uint64_t) ? room : bytes / sizeof(uint64_t);
+    }
+    state->most_room = state->options->most_room ? state->options->most_room : room;
+}
+
+static bool state_init(struct state *state)
+{
     size_t count = state->provider->count;
-    state->rank = malloc((count + 1) * sizeof *state->rank);
     state->crowd_of = malloc((count + 1) * sizeof *state->crowd_of);
     state->fates = calloc(count + 1, sizeof *state->fates);
     state->todo = calloc(count + 1, sizeof *state->todo);
-    state->by_crowd = malloc((count + 1) * sizeof *state->by_crowd);
+    state->by_crowd = state->chosen_from->documents;
     state->crowds = calloc(state->chosen_from->count + 1, sizeof *state->crowds);
     state->workers = calloc((size_t)state->options->search->exec.workers, sizeof *state->workers);
-    state->most_room = state->options->most_room;
-    if (state->most_room == 0) {
-        state->most_room = ROOM_PER_DOCUMENT * count > FEWEST_ROOM ? ROOM_PER_DOCUMENT * count : FEWEST_ROOM;
-        state->most_room = state->most_room < MOST_ROOM ? state->most_room : MOST_ROOM;
-    }
-    return state->rank && state->crowd_of && state->fates && state->todo && state->by_crowd && state->crowds &&
-           state->workers;
+    set_room(state);
+    return state->crowd_of && state->fates && state->todo && state->crowds && state->workers;
 }
 
 static void state_free(struct state *state)
@@ -480,20 +488,17 @@ static void state_free(struct state *state)
         free(state->workers[i].store);
     }
     free(state->workers);
-    free(state->rank);
     free(state->crowd_of);
     free(state->fates);
-    free(state->starts);
-    free(state->others);
+    free(state->outside);
     free(state->crowds);
     free(state->todo);
-    free(state->by_crowd);
     twin__item_counters_clear(&state->known);
     free(state);
 }
 
 twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
-                               const struct twin__crowds *crowds, const bool *chosen,
+                               struct twin__crowds *crowds, const bool *chosen,
                                const struct twin__deciding_options *options, twin_error *error)
 {
     struct state *state = calloc(1, sizeof *state); /* too large for the stack, also for a moment */

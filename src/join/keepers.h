@@ -7,9 +7,10 @@
 
 /* Adds to the matches, which are those outside crowds, one for each document of the crowds marked in `chosen` that
  * does not stay by all similar pairs of them (twin_cluster_keepers): that with the most preferred document of its
- * crowd that stays. Adds to *compared how many pairs were compared. A failure also fills `error`. */
+ * crowd that stays. Adds to *compared how many pairs were compared. The documents of crowds are put in another order,
+ * also across crowds. A failure also fills `error`. */
 twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
-                               const struct twin__crowds *crowds, const bool *chosen,
+                               struct twin__crowds *crowds, const bool *chosen,
                                const struct twin__deciding_options *options, twin_error *error);
 
 #endif
