@@ -2,14 +2,20 @@
  *
  * Each worker gates the pairs of its bands into a list of its own, and the lists are then put together. Where
  * documents of large buckets are to be joined as crowds, a large bucket is not made pairs of: its documents are
- * united, and pairs within one of the crowds that are chosen later are dropped again. */
+ * united, and pairs within one of the crowds that are chosen later are dropped again.
+ *
+ * In a crowd of short texts the first bands may give millions of such pairs before later bands unite their documents.
+ * Where memory is limited, no more pairs are listed then; when all crowds are known, all bands are gone through once
+ * more, for the pairs that are in none. */
 #include "join/candidates.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "join/sorting.h"
+#include "join/union_find.h"
 #include "lsh/large_buckets.h"
 
 bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair)
@@ -65,39 +71,52 @@ struct band_search {
     const struct twin__gate *gate;
     const uint32_t *within; /* unless NULL, both documents must be of one crowd of these */
     struct twin__crowd_finder *finder;
+    const uint32_t *outside; /* unless NULL, crowds are known: pairs within one are left out */
+    size_t most_pairs;       /* of a worker; 0: any number */
+    atomic_bool is_full;     /* a worker had more */
     struct twin__band_range range;
     struct band_worker *workers;
     int worker_count;
 };
 
 /* Pairs within what has become a crowd will not be needed. They are dropped before the list grows. */
-static void drop_early(struct band_worker *worker, struct twin__crowd_finder *finder)
+static void drop_early(struct band_search *search, struct band_worker *worker)
 {
-    enum { FEW = 1 << 18 };
+    enum { FEW = 1 << 16 };
     size_t count = worker->pairs.count;
-    if (!finder || count < worker->most || count < FEW)
+    if (!search->finder || search->outside || count < worker->most || count < FEW)
         return;
-    worker->pairs.count = twin__crowd_finder_drop(finder, worker->pairs.items, count);
+    worker->pairs.count = twin__crowd_finder_drop(search->finder, worker->pairs.items, count);
     worker->seen -= count - worker->pairs.count;
     worker->most = 2 * worker->pairs.count;
+    if (search->most_pairs && worker->most > search->most_pairs)
+        atomic_store_explicit(&search->is_full, true, memory_order_relaxed);
 }
 
 static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
 {
     struct band_search *search = context;
     struct band_worker *worker = &search->workers[number];
-    if (search->within && search->within[a] != search->within[b])
+    if ((search->within && search->within[a] != search->within[b]) ||
+        atomic_load_explicit(&search->is_full, memory_order_relaxed))
         return;
     worker->seen++;
-    drop_early(worker, search->finder);
-    if (twin__gate_passes(search->gate, search->provider, a, b) && !twin__pairs_add(&worker->pairs, twin__pair(a, b)))
+    if (!twin__gate_passes(search->gate, search->provider, a, b))
+        return;
+    if (search->outside && search->outside[a] == search->outside[b]) {
+        worker->seen--;
+        return;
+    }
+    drop_early(search, worker);
+    if (!twin__pairs_add(&worker->pairs, twin__pair(a, b)))
         worker->no_memory = true;
 }
 
 static void unite_bucket(void *context, const uint64_t *keys, size_t count, int worker)
 {
     struct band_search *search = context;
-    twin__crowd_finder_add(search->finder, keys, count, worker);
+    if (!search->outside)
+        twin__crowd_finder_add(search->finder, keys, count, worker);
 }
 
 static twin_status gather(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
@@ -127,14 +146,34 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
                                         .first_band = search->range.first,
                                         .end_band = search->range.end,
                                         .spill = search->provider->spill,
+                                        .memory_bytes = options->memory_bytes / 2,
                                         .context = search };
     twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && !search->is_full)
         status = gather(out, seen, search);
     for (int i = 0; i < search->worker_count; i++)
         free(search->workers[i].pairs.items);
     free(search->workers);
     return status;
+}
+
+/* Large buckets become crowds, and pairs are found. */
+static twin_status search_with_crowds(struct twin__bands_found *out, struct band_search *search,
+                                      const twin_similar_options *options)
+{
+    enum { SHARE = 8 }; /* of the memory is for pairs */
+    const struct twin__provider *provider = search->provider;
+    search->most_pairs = options->memory_bytes / SHARE / sizeof *out->pairs.items / (size_t)options->exec.workers;
+    twin_status status = search_bands(&out->pairs, &out->seen, search, provider->signatures, options);
+    if (status != TWIN_OK || !search->is_full)
+        return status;
+    uint32_t *group = search->finder->group;
+    for (size_t i = 0; i < provider->count; i++)
+        group[i] = twin__union_root(group, (uint32_t)i);
+    search->outside = group;
+    search->most_pairs = 0;
+    search->is_full = false;
+    return search_bands(&out->pairs, &out->seen, search, provider->signatures, options);
 }
 
 /* Drops the pairs that were found before their documents turned out to be of one crowd. */
@@ -161,7 +200,7 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
     twin_status status = twin__crowd_finder_init(&finder, provider, gate);
     search.finder = &finder;
     if (status == TWIN_OK)
-        status = search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
+        status = search_with_crowds(out, &search, options);
     out->group = finder.group;
     out->buckets = finder.buckets;
     out->bucket_count = finder.count;

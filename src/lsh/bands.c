@@ -304,6 +304,10 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
     size_t bands = visits.end_band - visits.first_band;
     size_t at_once = (size_t)exec.workers > bands / 2 ? 1 : 2, items = (bands + at_once - 1) / at_once;
     size_t workers = (size_t)exec.workers < items ? (size_t)exec.workers : items;
+    size_t each = 2 * signatures.count * sizeof(uint64_t);
+    if (visits.memory_bytes && workers > visits.memory_bytes / each)
+        workers = visits.memory_bytes > each ? visits.memory_bytes / each : 1;
+    exec.workers = (int)workers;
     struct pairing pairing = { .signatures = signatures,
                                .options = options,
                                .visits = visits,

@@ -16,6 +16,7 @@ struct twin__band_visits {
     uint32_t split; /* unless 0, only pairs of a document below this and one from it on, and buckets with both */
     size_t first_band, end_band; /* only these bands, from the first up to but without the end; both 0: all */
     struct twin__spill *spill;   /* the file in which the signatures are; NULL: in memory */
+    size_t memory_bytes;         /* for keys: fewer workers, if need be; 0: any amount */
     void *context;
 };
 
