@@ -223,6 +223,8 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
         pairing->visits.bucket(pairing->visits.context, keys, n, worker);
         return;
     }
+    if (pairing->visits.no_pairs && atomic_load_explicit(pairing->visits.no_pairs, memory_order_relaxed))
+        return;
     if (n > 1)
         twin__spill_touch(pairing->visits.spill, n * TWIN__SPILL_AROUND);
     for (size_t j = pairing->visits.split ? split : 1; j < n; j++)

@@ -2,6 +2,7 @@
 #ifndef TWIN_LSH_LARGE_BUCKETS_H
 #define TWIN_LSH_LARGE_BUCKETS_H
 
+#include <stdatomic.h>
 #include <twinsift/bands.h>
 
 #include "base/spill.h"
@@ -17,6 +18,7 @@ struct twin__band_visits {
     size_t first_band, end_band; /* only these bands, from the first up to but without the end; both 0: all */
     struct twin__spill *spill;   /* the file in which the signatures are; NULL: in memory */
     size_t memory_bytes;         /* for keys: fewer workers, if need be; 0: any amount */
+    const atomic_bool *no_pairs; /* unless NULL, no pairs are visited from the moment it becomes true */
     void *context;
 };
 
