@@ -51,7 +51,8 @@ static int run_join(void *context)
     if (!steps_output_is_good(request->output, &request->shared.base) || !make_exec(&exec, &request->shared))
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
-    twin_dedup_options rule = keep_rule(&request->keep, request->chain, search_within_memory(&request->shared, exec, progress));
+    twin_dedup_options rule =
+        keep_rule(&request->keep, request->chain, search_within_memory(&request->shared, exec, progress));
     bool good = steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress) &&
                 join(&matches, &steps, &rule, request->part) &&
                 steps_write_pairs(request->output, &matches, steps.collection, &rule, request->part);

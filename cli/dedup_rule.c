@@ -33,10 +33,9 @@ const struct option_kind option_keep = { read_keep, show_keep };
 
 twin_dedup_options keep_rule(const struct keep *keep, bool chain, twin_similar_options search)
 {
-    return (twin_dedup_options){ .search = search,
-                                 .preference = keep->rule,
-                                 .field = *keep->field ? keep->field : NULL,
-                                 .chain = chain };
+    return (twin_dedup_options){
+        .search = search, .preference = keep->rule, .field = *keep->field ? keep->field : NULL, .chain = chain
+    };
 }
 
 enum { MOST_PARTS = 100000 };

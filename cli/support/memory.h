@@ -12,7 +12,8 @@
 size_t collection_memory(const struct shared_options *shared);
 
 /* A search by the scheme of the collection. With --memory it may use what the collection leaves. */
-twin_similar_options search_within_memory(const struct shared_options *shared, twin_exec exec, twin_progress progress);
+twin_similar_options search_within_memory(const struct shared_options *shared, twin_exec exec,
+                                          twin_progress progress);
 
 /* With --memory, how many bytes of input a thread reads at a time, lest many short documents become more signatures than
  * fit; 0: not given. */

@@ -73,13 +73,14 @@ struct state {
     uint64_t *compared;
     uint32_t *crowd_of; /* of each document; NOBODY: it is in none */
     uint8_t *fates;     /* enum fate, of each document */
-    uint64_t *outside;  /* matches outside crowds, sorted: the later document in the high half, the earlier in the low */
+    uint64_t
+        *outside; /* matches outside crowds, sorted: the later document in the high half, the earlier in the low */
     size_t outside_count;
     struct crowd *crowds;
     size_t crowd_count;
     uint32_t *todo; /* undecided documents, in order */
     size_t todo_count, total;
-    uint32_t *by_crowd; /* the same crowd by crowd, in the room of the crowds' documents */
+    uint32_t *by_crowd;                     /* the same crowd by crowd, in the room of the crowds' documents */
     struct twin__item_counters known, next; /* counted in the phase before, and in this one */
     size_t most_counted;                    /* bytes of counters */
     size_t most_room, room;                 /* in units of eight bytes */
@@ -112,7 +113,8 @@ static twin_status list_outside(struct state *state, const uint32_t *order, twin
     const twin_matches *matches = state->matches;
     if (matches->count == 0)
         return TWIN_OK;
-    uint32_t *rank = malloc((state->provider->count + 1) * sizeof *rank); /* of each document its place in the order */
+    uint32_t *rank =
+        malloc((state->provider->count + 1) * sizeof *rank); /* of each document its place in the order */
     state->outside = malloc(matches->count * sizeof *state->outside);
     bool good = rank && state->outside;
     for (size_t i = 0; i < state->provider->count && good; i++)
@@ -452,7 +454,7 @@ static void list_crowds(struct state *state, const bool *chosen)
 /* So much room as is wanted or allowed. */
 static void set_room(struct state *state)
 {
-    enum { FEWEST_ROOM = 1 << 22, MOST_ROOM = 1 << 24, ROOM_PER_DOCUMENT = 64 };
+    enum { FEWEST_ROOM = 1 << 22, MOST_ROOM = 10 << 20, ROOM_PER_DOCUMENT = 96 };
     enum { PER_DOCUMENT = 32, LEAST_BYTES = 1 << 21, COUNTERS_SHARE = 8 };
     size_t count = state->provider->count, memory = state->options->search->memory_bytes;
     size_t room = ROOM_PER_DOCUMENT * count > FEWEST_ROOM ? ROOM_PER_DOCUMENT * count : FEWEST_ROOM;

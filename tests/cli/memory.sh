@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# dedup --memory: many tiny documents stay within the limit, and the output is that without it.
+set -uo pipefail
+failures=0
+
+fail() # WHAT
+{
+    failures=$((failures + 1))
+    echo "FAILED: $1"
+    echo "  stderr: $(head -c 800 err | tr '\n' '~')"
+}
+
+# within INPUT ARGUMENTS...: 64 MB are enough, and change nothing. Sanitizers take their own.
+within()
+{
+    local most=64000000 peak
+    timeout 120 "$TWINSIFT" dedup -q "$@" -o all.out >out 2>err </dev/null || fail "$*: exit status $?"
+    timeout 120 "$TWINSIFT_PEAK" peak "$TWINSIFT" dedup --memory 64M --temp . "$@" -o some.out >out 2>err </dev/null ||
+        fail "$*: exit status $?"
+    cmp -s all.out some.out || fail "$*: another output within --memory 64M"
+    peak=$(cat peak)
+    [ -n "${TWINSIFT_SANITIZED-}" ] || [ "$peak" -le "$most" ] || fail "$*: $peak bytes of memory, more than $most"
+    [ -n "${TWINSIFT_SANITIZED-}" ] || ! grep -q 'more than --memory' err || fail "$*: a remark on memory"
+}
+
+many=150000 some=40000
+[ -z "${TWINSIFT_QUICK-}" ] || many=5000 some=3000
+make_texts() # HOW-MANY FORMAT
+{
+    seq "$1" | awk -v format="$2" '{ printf "{\"id\":%d,\"text\":\"" format "\"}\n", $1, $1 }'
+}
+
+# One template, too short to make them similar: 71 MB before. The pairs of early bands turn out to be of one crowd.
+make_texts $many 'tiny text %d' >many.jsonl
+within many.jsonl
+make_texts $many '' >empty.jsonl # 85 MB before, for the signatures of what is read at a time
+within empty.jsonl
+make_texts $many 'the same text' >equal.jsonl
+within --keep shortest equal.jsonl
+
+make_texts $some 'tiny text %d' >some.jsonl
+within --keep longest some.jsonl
+within --chain some.jsonl
+within --measure containment some.jsonl
+make_texts $some 'a template of a few words that all have, with a number: %d' >similar.jsonl
+within similar.jsonl
+make_texts $some 'order %d of the year' >order.jsonl
+within --threshold 0.9 order.jsonl
+
+[ "$failures" -eq 0 ] || echo "$failures failed"
+exit $((failures > 0))
