@@ -28,6 +28,7 @@ struct world {
     uint32_t documents[MOST_DOCUMENTS];
     uint32_t split;   /* only pairs across are wanted; 0: all */
     uint32_t missing; /* a document that cannot be fetched; UINT32_MAX: none */
+    size_t long_size; /* of a set that is long; 0: none is */
     struct fetched fetched;
 };
 
@@ -47,9 +48,27 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
     return TWIN_OK;
 }
 
+static bool is_long(const struct twin__provider *provider, uint32_t document)
+{
+    const struct world *world = provider->context;
+    return world->sets[document].count >= world->long_size;
+}
+
+static twin_status compare_long(double *out, const struct twin__provider *provider, const uint32_t documents[2],
+                                twin_measure measure, int worker, twin_error *error)
+{
+    (void)worker, (void)error;
+    const twin_items *sets = ((const struct world *)provider->context)->sets, *a = &sets[documents[0]],
+                     *b = &sets[documents[1]];
+    *out = slow_similarity((twin_set){ a->items, a->count }, (twin_set){ b->items, b->count }, measure);
+    return TWIN_OK;
+}
+
 static struct twin__provider provider_of(struct world *world)
 {
     return (struct twin__provider){ .count = world->count,
+                                    .is_long = world->long_size ? is_long : NULL,
+                                    .compare_long = compare_long,
                                     .signatures = { .documents = world->documents, .count = world->count },
                                     .size = size_of,
                                     .split = world->split,
@@ -179,6 +198,29 @@ static void no_contained_set_is_missed(void **state)
             }
             world_clear(&world);
         }
+}
+
+/* Two long documents, and parts of them: so short that they are searched for, and longer ones. */
+static void parts_of_long_documents_are_found(void **state)
+{
+    (void)state;
+    enum { PARTS = 60, LONG = 480 };
+    static struct world world;
+    uint64_t seed = 5;
+    world = (struct world){ .count = 2 + PARTS, .missing = UINT32_MAX, .long_size = LONG };
+    for (size_t d = 0; d < world.count; d++) {
+        size_t size = d < 2 ? LONG : 1 + twin__random_below(&seed, d % 2 ? 14 : 100);
+        for (size_t i = 0; i < size; i++)
+            add(&world, d, d < 2 || i % 5 ? item_of(d % 2, d < 2 ? i : d * 3 + i) : twin__random_next(&seed));
+        finish(&world, d);
+    }
+    for (size_t t = 0; t < COUNT(thresholds); t++) {
+        struct twin__containment_counts counts;
+        join(&world,
+             (struct twin__containment_options){ .threshold = thresholds[t], .exec = execs[t % COUNT(execs)] },
+             &counts);
+    }
+    world_clear(&world);
 }
 
 /* Blocks of some documents, and pairs compared as soon as there are some. */
@@ -321,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_contained_set_is_missed),
+        cmocka_unit_test(parts_of_long_documents_are_found),
         cmocka_unit_test(many_blocks_and_workers_find_the_same),
         cmocka_unit_test(sizes_at_every_bound_are_joined),
         cmocka_unit_test(a_template_below_the_threshold_is_cheap),
