@@ -34,7 +34,7 @@ struct twin__decision {
     struct twin__engine_part part;
 };
 
-/* dedup_result.c: from nodes to documents and groups. */
-twin_status twin__dedup_create(twin_dedup **out, const struct twin__decision *decision, twin_error *error);
+/* dedup_result.c: from nodes to documents and groups. Takes over what was decided about nodes. */
+twin_status twin__dedup_create(twin_dedup **out, struct twin__decision *decision, twin_error *error);
 
 #endif

@@ -7,19 +7,19 @@
 #include "base/error.h"
 #include "dedup/decision.h"
 
-/* From nodes to documents. */
+/* From nodes to documents, in the same arrays: from the back, because a node is not behind its documents. */
 static void expand(twin_dedup *dedup, const struct twin__decision *decision)
 {
     twin_dedup_counts *counts = &dedup->counts;
-    for (size_t i = 0; i < decision->documents; i++) {
-        uint32_t node = decision->firsts[i], kept = decision->node_kept[node];
+    for (size_t i = decision->documents; i-- > 0;) {
+        uint32_t node = decision->firsts[i], kept = dedup->keepers[node];
         bool excluded = decision->is_excluded && decision->is_excluded[node];
         uint32_t best = excluded                               ? TWIN_DEDUP_NONE
                         : decision->best[kept] == TWIN__NOBODY ? kept
                                                                : decision->best[kept];
         bool stays = best == i;
         dedup->keepers[i] = best;
-        dedup->similarities[i] = kept == node ? 1 : decision->node_similarity[node];
+        dedup->similarities[i] = kept == node ? 1 : dedup->similarities[node];
         uint64_t bytes = twin_collection_position(decision->collection, (uint32_t)i).length;
         counts->documents++;
         counts->bytes += bytes;
@@ -68,7 +68,7 @@ static twin_status list_groups(twin_dedup *dedup)
     return dedup->groups && dedup->members ? TWIN_OK : TWIN_ENOMEM;
 }
 
-twin_status twin__dedup_create(twin_dedup **out, const struct twin__decision *decision, twin_error *error)
+twin_status twin__dedup_create(twin_dedup **out, struct twin__decision *decision, twin_error *error)
 {
     twin_dedup *dedup = calloc(1, sizeof *dedup);
     if (!dedup)
@@ -76,13 +76,12 @@ twin_status twin__dedup_create(twin_dedup **out, const struct twin__decision *de
     dedup->counts.without_field = decision->without_field;
     dedup->counts.search.candidates = decision->matches.candidates;
     dedup->counts.search.verified = decision->matches.verified;
-    dedup->keepers = malloc((decision->documents + 1) * sizeof *dedup->keepers);
-    dedup->similarities = malloc((decision->documents + 1) * sizeof *dedup->similarities);
-    twin_status status = dedup->keepers && dedup->similarities ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        expand(dedup, decision);
-        status = list_groups(dedup);
-    }
+    dedup->keepers = decision->node_kept;
+    dedup->similarities = decision->node_similarity;
+    decision->node_kept = NULL;
+    decision->node_similarity = NULL;
+    expand(dedup, decision);
+    twin_status status = list_groups(dedup);
     if (status != TWIN_OK) {
         twin_dedup_free(dedup);
         return twin__fail_memory(error);
