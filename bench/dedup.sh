@@ -41,6 +41,8 @@ time_dedup()
     timed "$program" dedup --stats "$@" -o "$output" "$file"
     keep_best "$name"
     best[$name.kept]=$(number kept) best[$name.peak]=$(number peak_bytes)
+    wall=$(calc "$(sed -nE 's/.*"seconds":\{"reading":([0-9.]+),"deciding":([0-9.]+).*/\1 + \2/p' "$noise")")
+    keep_best "$name.decided"
 }
 
 # race SIZE: wc -w and dedup by turns, without and within the limits; the same records must be kept.
@@ -76,6 +78,7 @@ report_size()
     if [ -n "${3-}" ]; then
         report "  over fewer documents" "$(calc "${best[$1.wall]} / ${best[$3.wall]}")" x "$4"
         report "    CPU time" "$(calc "${best[$1.cpu]} / ${best[$3.cpu]}")" x
+        report "    without writing" "$(calc "${best[$1.decided.wall]} / ${best[$3.decided.wall]}")" x "$4"
         report "    the same of copying the output (dd)" "$(calc "${best[copy.$1.wall]} / ${best[copy.$3.wall]}")" x
     fi
     for limit in "${limits[@]}"; do
