@@ -154,12 +154,23 @@ static bool begin_indexes(struct run *run)
     return wanted.count == 0 || known_begin(&run->known, wanted);
 }
 
+/* The collections among what is compared with: those that are no indexes. */
+static struct option_texts list_others(const struct request *request)
+{
+    struct option_texts others = { 0 };
+    for (size_t i = 0; i < request->against.count; i++)
+        if (!is_index(request->against.items[i]))
+            others.items[others.count++] = request->against.items[i];
+    return others;
+}
+
 static twin_collection_options reading_options(const struct run *run, twin_progress progress)
 {
     const struct shared_options *shared = &run->request->shared;
+    size_t collections = list_others(run->request).count ? 2 : 1;
     return (twin_collection_options){ .scheme = run->scheme,
                                       .repeated_ids = true,
-                                      .memory_bytes = collection_memory(shared),
+                                      .memory_bytes = collection_memory(shared) / collections,
                                       .temp_folder = temp_folder(shared),
                                       .exec = run->exec,
                                       .strict = shared->strict,
@@ -205,10 +216,7 @@ static twin_dedup_options rule_of(const struct run *run, twin_progress progress)
 static bool join_others(struct run *run, twin_progress progress)
 {
     const struct request *request = run->request;
-    struct option_texts others = { 0 };
-    for (size_t i = 0; i < request->against.count; i++)
-        if (!is_index(request->against.items[i]))
-            others.items[others.count++] = request->against.items[i];
+    struct option_texts others = list_others(request);
     if (others.count == 0)
         return true;
     run->other_input = open_named_inputs(&request->shared, others.items, others.count, progress);

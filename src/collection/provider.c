@@ -1,28 +1,43 @@
-/* provider.c — a collection as a provider. */
+/* provider.c — a collection as a provider, or two. */
 #include "collection/provider.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "collection/collection_private.h"
 
 struct source {
-    const twin_collection *collection;
+    const twin_collection *collection, *other; /* the second or NULL */
+    uint32_t *documents;                       /* of two: those to be joined */
+    uint32_t *rows;                            /* of two, in memory: their signatures */
+    struct twin__spill spill;                  /* of two, in a file */
     int workers;
     twin_scratch scratch[]; /* one per worker */
 };
 
-static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+/* The collection of a document, whose number becomes that in the collection. */
+static const twin_collection *collection_of(const struct twin__provider *provider, uint32_t *document)
 {
     const struct source *source = provider->context;
-    return twin_collection_size(source->collection, document);
+    if (!source->other || *document < provider->split)
+        return source->collection;
+    *document -= provider->split;
+    return source->other;
+}
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    const twin_collection *collection = collection_of(provider, &document);
+    return twin_collection_size(collection, document);
 }
 
 static twin_status fetch_set(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
                              int worker, twin_error *error)
 {
     struct source *source = provider->context;
+    const twin_collection *collection = collection_of(provider, &document);
     twin_set set;
-    twin_status status = twin_collection_set(&set, source->collection, &source->scratch[worker], document, error);
+    twin_status status = twin_collection_set(&set, collection, &source->scratch[worker], document, error);
     if (status == TWIN_OK)
         *out = (struct twin__content){ set.items, set.count * sizeof *set.items };
     return status;
@@ -65,28 +80,104 @@ static twin_status compare_long(double *out, const struct twin__provider *provid
                                           error);
 }
 
-twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection, int workers)
+/* ---- two collections ---- */
+
+static twin_status join_in_file(struct twin__provider *out, struct source *source)
 {
-    *out = (struct twin__provider){ 0 };
-    struct source *source = calloc(1, sizeof *source + (size_t)workers * sizeof source->scratch[0]);
-    if (!source)
+    const twin_collection *const sides[] = { source->collection, source->other };
+    twin_status status = twin__spill_open(&source->spill, sides[0]->temp_folder, sides[0]->memory_bytes / 2);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->count && status == TWIN_OK; i++)
+            status = twin__spill_append(&source->spill, twin__signature_of(sides[side], i),
+                                        sides[side]->slots * sizeof(uint32_t));
+    if (status == TWIN_OK)
+        status = twin__spill_map(&source->spill);
+    out->signatures.rows = (const uint32_t *)(const void *)source->spill.bytes;
+    out->spill = &source->spill;
+    return status;
+}
+
+static twin_status join_in_memory(struct twin__provider *out, struct source *source)
+{
+    const twin_collection *first = source->collection, *second = source->other;
+    size_t slots = first->slots;
+    source->rows = malloc((out->count * slots + 1) * sizeof *source->rows);
+    if (!source->rows)
         return TWIN_ENOMEM;
-    source->collection = collection;
-    source->workers = workers;
+    if (first->count)
+        memcpy(source->rows, first->signatures, first->count * slots * sizeof *source->rows);
+    if (second->count)
+        memcpy(source->rows + first->count * slots, second->signatures, second->count * slots * sizeof *source->rows);
+    out->signatures.rows = source->rows;
+    return TWIN_OK;
+}
+
+static twin_status list_documents(struct twin__provider *out, struct source *source)
+{
+    const uint32_t *first, *second;
+    size_t count = twin_collection_distinct(&first, source->collection);
+    size_t more = twin_collection_distinct(&second, source->other);
+    source->documents = malloc((count + more + 1) * sizeof *source->documents);
+    if (!source->documents)
+        return TWIN_ENOMEM;
+    if (count)
+        memcpy(source->documents, first, count * sizeof *source->documents);
+    for (size_t i = 0; i < more; i++)
+        source->documents[count + i] = out->split + second[i];
+    out->signatures.documents = source->documents;
+    out->signatures.count = count + more;
+    return TWIN_OK;
+}
+
+static twin_status join_sides(struct twin__provider *out, struct source *source)
+{
+    const twin_collection *first = source->collection, *second = source->other;
+    out->split = (uint32_t)first->count;
+    out->count = first->count + second->count;
+    out->signatures.slots = first->slots;
+    size_t bytes = out->count * first->slots * sizeof(uint32_t);
+    bool in_file = first->spilled || second->spilled || (first->memory_bytes && bytes > first->memory_bytes);
+    twin_status status = (in_file ? join_in_file : join_in_memory)(out, source);
+    return status == TWIN_OK ? list_documents(out, source) : status;
+}
+
+/* ---- either ---- */
+
+static void provide_one(struct twin__provider *out, const twin_collection *collection)
+{
     out->count = twin_collection_count(collection).documents;
     out->signatures = (twin_signatures){ .rows = twin_collection_signatures(collection),
                                          .slots = twin_collection_slots(collection) };
     out->spill = collection->spilled ? &collection->spilled->signatures : NULL;
     out->signatures.count = twin_collection_distinct(&out->signatures.documents, collection);
-    out->size = size_of;
-    out->fetch = collection->texts ? fetch_text : fetch_set;
-    out->context = source;
     if (!collection->texts && !collection->rows) {
         out->fetch_items = fetch_items;
         out->is_long = is_long;
         out->compare_long = compare_long;
     }
-    return TWIN_OK;
+}
+
+twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection,
+                                      const twin_collection *other, int workers)
+{
+    struct source *source = calloc(1, sizeof *source + (size_t)workers * sizeof source->scratch[0]);
+    *out = (struct twin__provider){ .size = size_of,
+                                    .fetch = collection->texts ? fetch_text : fetch_set,
+                                    .context = source };
+    if (!source)
+        return TWIN_ENOMEM;
+    source->collection = collection;
+    source->other = other;
+    source->spill = (struct twin__spill)TWIN__NO_SPILL;
+    source->workers = workers;
+    if (!other) {
+        provide_one(out, collection);
+        return TWIN_OK;
+    }
+    twin_status status = join_sides(out, source);
+    if (status != TWIN_OK)
+        twin__collection_provider_clear(out);
+    return status;
 }
 
 void twin__collection_provider_clear(struct twin__provider *provider)
@@ -94,6 +185,11 @@ void twin__collection_provider_clear(struct twin__provider *provider)
     struct source *source = provider->context;
     for (int i = 0; source && i < source->workers; i++)
         twin_scratch_clear(&source->scratch[i]);
+    if (source) {
+        free(source->documents);
+        free(source->rows);
+        twin__spill_clear(&source->spill);
+    }
     free(source);
     *provider = (struct twin__provider){ 0 };
 }

@@ -50,8 +50,11 @@ struct twin__provider {
 /* ---- a collection as a provider of sets, or of texts if it was read as texts */
 
 /* It borrows the collection, and has a scratch for each of `workers` workers; end with
- * twin__collection_provider_clear(). */
-twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection, int workers);
+ * twin__collection_provider_clear(). `other`, unless NULL, is a collection with the same scheme, of sets like the first:
+ * its documents are numbered after those of the first, and pairs between the two are wanted. Signatures have to be one
+ * array, so both are copied, to a file if the first may not take so much memory: TWIN_EIO and errno when that fails. */
+twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection,
+                                      const twin_collection *other, int workers);
 void twin__collection_provider_clear(struct twin__provider *provider);
 
 #endif

@@ -146,7 +146,7 @@ static twin_status search(struct twin__decision *decision, twin_similar_counts *
 {
     struct twin__provider provider = { 0 };
     int workers = decision->options->search.exec.workers;
-    if (twin__collection_provider(&provider, decision->collection, workers) != TWIN_OK)
+    if (twin__collection_provider(&provider, decision->collection, NULL, workers) != TWIN_OK)
         return twin__fail_memory(error);
     uint32_t *list;
     twin_status status = exclude(&list, &provider, decision) ? find_matches(decision, &provider, counts, error)

@@ -1,7 +1,7 @@
 /* between.c — the similar pairs between two collections.
  *
  * The two are one provider to the engine: documents of the second are numbered after those of the first, and only
- * pairs of one document of each are wanted. Signatures have to be one array, so they are copied. */
+ * pairs of one document of each are wanted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,91 +12,6 @@
 #include "join/provided.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
-
-/* ---- two collections as a provider ---- */
-
-struct both {
-    struct twin__provider sides[2];
-    uint32_t *rows, *documents;
-};
-
-static const struct twin__provider *side_of(const struct twin__provider *provider, uint32_t *document)
-{
-    const struct both *both = provider->context;
-    if (*document < provider->split)
-        return &both->sides[0];
-    *document -= provider->split;
-    return &both->sides[1];
-}
-
-static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
-{
-    const struct twin__provider *side = side_of(provider, &document);
-    return side->size(side, document);
-}
-
-static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
-                         int worker, twin_error *error)
-{
-    const struct twin__provider *side = side_of(provider, &document);
-    return side->fetch(out, side, document, worker, error);
-}
-
-/* Joins signatures and lists of documents. */
-static twin_status join_sides(struct twin__provider *out, struct both *both)
-{
-    const struct twin__provider *first = &both->sides[0], *second = &both->sides[1];
-    size_t slots = first->signatures.slots, listed = first->signatures.count;
-    out->count = first->count + second->count;
-    both->rows = malloc((out->count * slots + 1) * sizeof *both->rows);
-    both->documents = malloc((listed + second->signatures.count + 1) * sizeof *both->documents);
-    if (!both->rows || !both->documents)
-        return TWIN_ENOMEM;
-    if (first->count)
-        memcpy(both->rows, first->signatures.rows, first->count * slots * sizeof *both->rows);
-    if (second->count)
-        memcpy(both->rows + first->count * slots, second->signatures.rows,
-               second->count * slots * sizeof *both->rows);
-    if (listed)
-        memcpy(both->documents, first->signatures.documents, listed * sizeof *both->documents);
-    for (size_t i = 0; i < second->signatures.count; i++)
-        both->documents[listed + i] = (uint32_t)first->count + second->signatures.documents[i];
-    out->signatures = (twin_signatures){ both->rows, slots, both->documents, listed + second->signatures.count };
-    return TWIN_OK;
-}
-
-static void clear_sides(struct twin__provider *provider)
-{
-    struct both *both = provider->context;
-    if (both) {
-        twin__collection_provider_clear(&both->sides[0]);
-        twin__collection_provider_clear(&both->sides[1]);
-        free(both->rows);
-        free(both->documents);
-    }
-    free(both);
-    *provider = (struct twin__provider){ 0 };
-}
-
-/* It borrows the collections, which have the same scheme and are not texts, and copies their signatures; end with
- * clear_sides(). */
-static twin_status provide_sides(struct twin__provider *out, const twin_collection *first,
-                                 const twin_collection *second, int workers)
-{
-    struct both *both = calloc(1, sizeof *both);
-    *out = (struct twin__provider){ .size = size_of, .fetch = fetch, .context = both };
-    if (!both)
-        return TWIN_ENOMEM;
-    twin_status status = twin__collection_provider(&both->sides[0], first, workers);
-    if (status == TWIN_OK)
-        status = twin__collection_provider(&both->sides[1], second, workers);
-    if (status == TWIN_OK)
-        status = join_sides(out, both);
-    out->split = (uint32_t)both->sides[0].count;
-    if (status != TWIN_OK)
-        clear_sides(out);
-    return status;
-}
 
 /* ---- searching ---- */
 
@@ -123,14 +38,18 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
     struct twin__provider provider;
     if (twin_collection_count(similar->collection).documents == 0)
         return TWIN_OK;
-    if (provide_sides(&provider, similar->collection, similar->other, options->exec.workers) != TWIN_OK)
-        return twin__fail_memory(error);
-    twin_status status = options->first_of_crowds
-                             ? twin__between_once(&similar->matches, &similar->counts, &provider, options, error)
-                             : twin__similar_find_matches(similar, &provider, options, error);
+    twin_status status =
+        twin__collection_provider(&provider, similar->collection, similar->other, options->exec.workers);
+    if (status == TWIN_EIO)
+        return twin__fail(error, status, "signatures cannot be kept in the temporary folder: %m");
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    status = options->first_of_crowds
+                 ? twin__between_once(&similar->matches, &similar->counts, &provider, options, error)
+                 : twin__similar_find_matches(similar, &provider, options, error);
     if (status == TWIN_OK)
         number_apart(&similar->matches, provider.split);
-    clear_sides(&provider);
+    twin__collection_provider_clear(&provider);
     return status;
 }
 

@@ -26,11 +26,13 @@ struct once {
 /* ---- copies ---- */
 
 /* The keys of documents with equal signatures are adjacent, in the order of the documents. */
-static bool sort_signatures(uint64_t *keys, const twin_signatures *signatures)
+static bool sort_signatures(uint64_t *keys, const struct twin__provider *provider)
 {
     static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
+    const twin_signatures *signatures = &provider->signatures;
     for (size_t i = 0; i < signatures->count; i++) {
         const uint32_t *row = signatures->rows + (size_t)signatures->documents[i] * signatures->slots;
+        twin__spill_touch(provider->spill, signatures->slots * sizeof *row);
         uint64_t hash = twin_hash_bytes(plain, row, signatures->slots * sizeof *row);
         keys[i] = (hash & ~(uint64_t)UINT32_MAX) | signatures->documents[i];
     }
@@ -70,7 +72,7 @@ static bool pair_equal_signatures(struct twin__pairs *out, const struct twin__pr
 {
     size_t count = provider->signatures.count;
     uint64_t *keys = malloc((count + 1) * sizeof *keys);
-    bool good = keys && sort_signatures(keys, &provider->signatures);
+    bool good = keys && sort_signatures(keys, provider);
     for (size_t begin = 0; begin < count && good;) {
         struct run run = run_at(keys, begin, count, provider->split);
         for (size_t i = run.begin; i < run.second && good; i++)

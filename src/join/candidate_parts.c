@@ -77,7 +77,7 @@ static twin_status find(twin_candidates *candidates, const twin_collection *coll
 {
     struct twin__provider provider = { 0 };
     struct twin__band_range range = bands_of(candidates->part, options->bands.plan.bands);
-    twin_status status = twin__collection_provider(&provider, collection, options->exec.workers);
+    twin_status status = twin__collection_provider(&provider, collection, NULL, options->exec.workers);
     if (status == TWIN_OK && range.first < range.end) /* there may be more parts than bands */
         status = twin__engine_find_bands(&candidates->found, &provider, options, range);
     if (status == TWIN_OK)

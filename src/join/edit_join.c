@@ -352,7 +352,7 @@ static twin_status find(struct edit_join *join, twin_error *error)
     join->scratch = calloc((size_t)workers, sizeof *join->scratch);
     twin_status status = join->scratch ? TWIN_OK : TWIN_ENOMEM;
     if (status == TWIN_OK)
-        status = twin__collection_provider(&join->provider, join->collection, workers);
+        status = twin__collection_provider(&join->provider, join->collection, NULL, workers);
     if (status == TWIN_OK)
         status = twin__edit_forest_create(&join->forest, join->provider.count, workers);
     if (status == TWIN_OK)

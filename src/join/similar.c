@@ -60,7 +60,7 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
         return status;
     twin_similar *similar = calloc(1, sizeof *similar);
     struct twin__provider provider = { 0 };
-    status = similar ? twin__collection_provider(&provider, collection, options.exec.workers) : TWIN_ENOMEM;
+    status = similar ? twin__collection_provider(&provider, collection, NULL, options.exec.workers) : TWIN_ENOMEM;
     if (status != TWIN_OK) {
         free(similar);
         return twin__fail_memory(error);

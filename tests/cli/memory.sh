@@ -47,5 +47,9 @@ within similar.jsonl
 make_texts $some 'order %d of the year' >order.jsonl
 within --threshold 0.9 order.jsonl
 
+# Each of two collections fits into memory, their signatures together do not: 138 MB before.
+make_texts $((some + 20000)) 'text %d' >other.jsonl
+within some.jsonl --against other.jsonl
+
 [ "$failures" -eq 0 ] || echo "$failures failed"
 exit $((failures > 0))

@@ -396,7 +396,7 @@ static void keep_within(uint32_t *keepers, const twin_collection *collection, si
     twin_matches matches = { 0 };
     twin_similar_counts counts = { 0 };
     assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
-    assert_int_equal(twin__collection_provider(&provider, collection, search.exec.workers), TWIN_OK);
+    assert_int_equal(twin__collection_provider(&provider, collection, NULL, search.exec.workers), TWIN_OK);
     assert_int_equal(
         twin__engine_find_part(&matches, &counts, &provider, &options, (struct twin__engine_part){ 0 }, NULL),
         TWIN_OK);

@@ -247,7 +247,7 @@ static twin_similar *find_by_keys(const struct world *world, twin_edit_join_opti
     struct twin__provider provider;
     assert_true(order && similar);
     assert_int_equal(twin__edit_join_complete(&options, world->collection, NULL), TWIN_OK);
-    assert_int_equal(twin__collection_provider(&provider, world->collection, options.exec.workers), TWIN_OK);
+    assert_int_equal(twin__collection_provider(&provider, world->collection, NULL, options.exec.workers), TWIN_OK);
     for (size_t length = 0; at < count; length++)
         for (size_t i = 0; i < count; i++)
             if (twin_collection_size(world->collection, distinct[i]) == length)
