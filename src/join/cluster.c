@@ -11,6 +11,7 @@
 #include "join/match_runs.h"
 #include "join/similar_private.h"
 #include "join/union_find.h"
+#include "kernels/sort.h"
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 
@@ -42,20 +43,6 @@ twin_status twin_cluster_components(uint32_t *group, size_t documents, const twi
     return TWIN_OK;
 }
 
-/* The matches sorted by which of the two comes first in the order: edges[starts[d]] .. edges[starts[d+1]-1] are
- * the numbers of those that d may use to drop the other. Only the one that comes first can ever do so. */
-struct graph {
-    uint32_t *rank;
-    size_t *starts, *edges;
-};
-
-static void clear(struct graph *graph)
-{
-    free(graph->rank);
-    free(graph->starts);
-    free(graph->edges);
-}
-
 static twin_status rank_all(uint32_t *rank, size_t documents, const uint32_t *order)
 {
     for (size_t i = 0; i < documents; i++)
@@ -68,34 +55,30 @@ static twin_status rank_all(uint32_t *rank, size_t documents, const uint32_t *or
     return TWIN_OK;
 }
 
-static uint32_t first_of(const uint32_t *rank, twin_match match)
+/* The matches in the order of their documents: the rank of the one that comes first in the high half, for only that
+ * one can ever drop the other, and the number of the match in the low half. NULL when out of memory or
+ * if the order is wrong. */
+static uint64_t *sort_matches(twin_status *status, size_t documents, const twin_match *matches, size_t count,
+                              const uint32_t *order)
 {
-    return rank[match.a] < rank[match.b] ? match.a : match.b;
-}
-
-static void fill_edges(struct graph *graph, size_t documents, const twin_match *matches, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        graph->starts[first_of(graph->rank, matches[i])]++;
-    for (size_t d = 0, end = 0; d <= documents; d++)
-        graph->starts[d] = end += graph->starts[d];
-    /* From the back, so that each start moves from its end to where it belongs and the edges keep their order. */
-    for (size_t i = count; i-- > 0;)
-        graph->edges[--graph->starts[first_of(graph->rank, matches[i])]] = i;
-}
-
-static twin_status build(struct graph *graph, size_t documents, const twin_match *matches, size_t count,
-                         const uint32_t *order)
-{
-    graph->rank = malloc((documents + 1) * sizeof graph->rank[0]);
-    graph->starts = calloc(documents + 1, sizeof graph->starts[0]);
-    graph->edges = calloc(count + 1, sizeof graph->edges[0]);
-    if (!graph->rank || !graph->starts || !graph->edges)
-        return TWIN_ENOMEM;
-    twin_status status = rank_all(graph->rank, documents, order);
-    if (status == TWIN_OK)
-        fill_edges(graph, documents, matches, count);
-    return status;
+    enum { MOST_SPARE = 1 << 18 }; /* there may be many millions of matches */
+    size_t room = count < MOST_SPARE ? count + 1 : MOST_SPARE;
+    uint32_t *rank = malloc((documents + 1) * sizeof *rank);
+    uint64_t *sorted = malloc((count + 1) * sizeof *sorted), *spare = malloc(room * sizeof *spare);
+    *status = rank && sorted && spare ? rank_all(rank, documents, order) : TWIN_ENOMEM;
+    for (size_t i = 0; i < count && *status == TWIN_OK; i++) {
+        uint64_t a = rank[matches[i].a], b = rank[matches[i].b];
+        sorted[i] = (a < b ? a : b) << 32 | i;
+    }
+    free(rank);
+    if (*status == TWIN_OK)
+        twin__sort_in_place(sorted, count, spare, room);
+    else {
+        free(sorted);
+        sorted = NULL;
+    }
+    free(spare);
+    return sorted;
 }
 
 static void drop(uint32_t *keeper, double *similarity, uint32_t stays, twin_match match)
@@ -114,26 +97,28 @@ twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t do
     twin_status status = check(keeper, documents, matches, count);
     if (status != TWIN_OK)
         return status;
-    struct graph graph = { 0 };
-    status = build(&graph, documents, matches, count, order);
-    if (status != TWIN_OK)
-        goto done;
+    if (count > UINT32_MAX)
+        return twin__fail(NULL, TWIN_ELIMIT, "%zu matches are too many", count);
+    uint64_t *sorted = sort_matches(&status, documents, matches, count, order);
+    if (!sorted)
+        return status;
 
     for (size_t i = 0; i < documents; i++)
         keeper[i] = NOBODY;
-    for (size_t i = 0; i < documents; i++) {
+    for (size_t i = 0, at = 0; i < documents; i++) {
         uint32_t d = order ? order[i] : (uint32_t)i;
-        if (keeper[d] != NOBODY)
-            continue;
-        keeper[d] = d;
-        if (similarity)
-            similarity[d] = 1;
-        for (size_t e = graph.starts[d]; e < graph.starts[d + 1]; e++)
-            drop(keeper, similarity, d, matches[graph.edges[e]]);
+        bool stays = keeper[d] == NOBODY;
+        if (stays) {
+            keeper[d] = d;
+            if (similarity)
+                similarity[d] = 1;
+        }
+        for (; at < count && sorted[at] >> 32 == i; at++)
+            if (stays)
+                drop(keeper, similarity, d, matches[(uint32_t)sorted[at]]);
     }
-done:
-    clear(&graph);
-    return status;
+    free(sorted);
+    return TWIN_OK;
 }
 
 /* ---- groups of documents ---- */
