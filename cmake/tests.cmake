@@ -201,9 +201,9 @@ endif()
 # ---- the longest first: begun last, one of them would run alone while the other processors wait
 
 set(COST 1000)
-foreach(test lab build_smallest test_edit_join test_minhash cli_edit test_text test_sort cli_bounds test_families
+foreach(test lab cli_completion build_smallest test_edit_join test_minhash cli_edit test_text test_sort cli_bounds test_families
     test_index cli_truth cli_many_pairs cli_bad_input test_bands test_bloom damage test_crowd test_edit install cli_dedup cli_mail
-    cli_index test_similar test_between cli_interrupt test_mail_model)
+    cli_index cli_memory test_similar test_between cli_interrupt test_mail_model)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST ${COST})
     math(EXPR COST "${COST} - 10")

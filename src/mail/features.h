@@ -26,8 +26,8 @@ void twin__feature_maker_free(twin__feature_maker *maker);
 
 /* The features of a message, and of the same with only the beginning of its text, both until the maker is used again. The
  * second has no words if the text is no longer than that. */
-twin_status twin__features_make(struct twin__features *out, struct twin__features *opening, twin__feature_maker *maker,
-                                const twin_message *message);
+twin_status twin__features_make(struct twin__features *out, struct twin__features *opening,
+                                twin__feature_maker *maker, const twin_message *message);
 
 /* Calls `visit` for each word of the message, repeats included, with its place and where it was found: "body", "link", the
  * name of a header. For explanations. */

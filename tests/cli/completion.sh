@@ -94,6 +94,9 @@ offered=$(bash --norc --noprofile -c 'compopt() { :; }; source script.bash; COMP
 [ "$offered" = sip ] || fail "bash: --hash=s offers $offered"
 bash --norc --noprofile -c 'source script.bash; complete -p twinsift' | grep -q -- '-F _twinsift twinsift' || fail 'bash: not registered'
 
+# The other shells take long; with one build all cases are tried.
+[ -z "${TWINSIFT_QUICK-}" ] || cases=("${cases[@]:0:4}")
+
 # ---- zsh: types into a shell on a pseudo-terminal whose compadd writes down what it is given
 
 cat >rc.zsh <<'END'
@@ -123,7 +126,11 @@ zpty -w shell 'source rc.zsh'
 zpty -r shell line '*ready*'
 : >offers
 zpty -w -n shell "$1"$'\t'
-sleep 0.${2}
+for tenth in {1..$2}; do
+    sleep 0.1
+    [[ ! -s offers ]] || break
+done
+sleep 0.1 # for offers that follow
 zpty -d shell
 END
 complete_zsh()
