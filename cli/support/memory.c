@@ -60,7 +60,8 @@ size_t chunk_memory(const struct shared_options *shared)
     twin_exec exec;
     if (!shared->memory || !make_exec(&exec, shared))
         return 0;
-    uint64_t bytes = others / 2 / kept_per_byte / (uint64_t)exec.workers;
+    uint64_t room = shared->memory / 16 > others / 2 ? shared->memory / 16 : others / 2;
+    uint64_t bytes = room / kept_per_byte / (uint64_t)exec.workers;
     bytes = bytes > LEAST ? bytes : LEAST;
     return bytes < MOST ? (size_t)bytes : MOST;
 }

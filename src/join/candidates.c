@@ -147,7 +147,7 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
                                         .end_band = search->range.end,
                                         .spill = search->provider->spill,
                                         .no_pairs = &search->is_full,
-                                        .memory_bytes = options->memory_bytes / 2,
+                                        .memory_bytes = options->memory_bytes / 4 * 3,
                                         .context = search };
     twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
     if (status == TWIN_OK && !search->is_full)
