@@ -1,4 +1,4 @@
-/* mark_lanes.h — the loops of mark_avx2.c and mark_avx512.c, which compare a number with a whole bin. */
+/* mark_lanes.h — the loops of mark_scalar.c, mark_avx2.c and mark_avx512.c, which compare a number with a whole bin. */
 #ifndef TWIN_KERNELS_MARK_LANES_H
 #define TWIN_KERNELS_MARK_LANES_H
 

@@ -1,26 +1,21 @@
 #!/usr/bin/env bash
 # dedup --memory: many tiny documents stay within the limit, and the output is that without it.
-set -uo pipefail
-failures=0
-
-fail() # WHAT
-{
-    failures=$((failures + 1))
-    echo "FAILED: $1"
-    echo "  stderr: $(head -c 800 err | tr '\n' '~')"
-}
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 
 # within INPUT ARGUMENTS...: 64 MB are enough, and change nothing. Sanitizers take their own.
 within()
 {
-    local most=64000000 peak
-    timeout 120 "$TWINSIFT" dedup -q "$@" -o all.out >out 2>err </dev/null || fail "$*: exit status $?"
-    timeout 120 "$TWINSIFT_PEAK" peak "$TWINSIFT" dedup --memory 64M --temp . "$@" -o some.out >out 2>err </dev/null ||
-        fail "$*: exit status $?"
-    cmp -s all.out some.out || fail "$*: another output within --memory 64M"
-    peak=$(cat peak)
-    [ -n "${TWINSIFT_SANITIZED-}" ] || [ "$peak" -le "$most" ] || fail "$*: $peak bytes of memory, more than $most"
-    [ -n "${TWINSIFT_SANITIZED-}" ] || ! grep -q 'more than --memory' err || fail "$*: a remark on memory"
+    local most=64000000
+    run 0 dedup -q "$@" -o all.out
+    program=("${TWINSIFT_PEAK:?}" peak "$TWINSIFT")
+    run 0 dedup --memory 64M --temp . "$@" -o some.out
+    program=("$TWINSIFT")
+    cmp -s all.out some.out || fail "$asked: another output than without the limit"
+    [ -z "${TWINSIFT_SANITIZED-}" ] || return 0
+    [ "$(cat peak)" -le $most ] || fail "$asked: $(cat peak) bytes of memory, more than $most"
+    ! grep -q 'more than --memory' err || fail "$asked: a remark on memory"
 }
 
 many=150000 some=40000
@@ -50,6 +45,3 @@ within --threshold 0.9 order.jsonl
 # Each of two collections fits into memory, their signatures together do not: 138 MB before.
 make_texts $((some + 20000)) 'text %d' >other.jsonl
 within some.jsonl --against other.jsonl
-
-[ "$failures" -eq 0 ] || echo "$failures failed"
-exit $((failures > 0))
