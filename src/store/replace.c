@@ -239,22 +239,43 @@ static bool name_unnamed(int fd, const char *name)
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-static twin_status copy_compact(const twin__store *store, const char *temporary, uint64_t number, twin_error *error)
+/* A copy of the store in a file without a name where there can be one; otherwise it is called `temporary` from the
+ * beginning. */
+static twin_status copy_compact(int *fd, bool *has_name, const twin__store *store, const char *temporary,
+                                uint64_t number, twin_error *error)
 {
     unlink(temporary);
-    int fd = open_unnamed(temporary);
-    bool has_name = fd < 0;
-    if (has_name)
-        fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int code = fd >= 0 ? copy_to(fd, store, number) : errno;
-    if (code == MDB_SUCCESS && !has_name && !name_unnamed(fd, temporary))
-        code = errno;
-    if (fd >= 0)
-        close(fd);
+    *fd = open_unnamed(temporary);
+    *has_name = *fd < 0;
+    if (*has_name)
+        *fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int code = *fd >= 0 ? copy_to(*fd, store, number) : errno;
     if (code == MDB_SUCCESS)
         return TWIN_OK;
+    if (*fd >= 0)
+        close(*fd);
     unlink(temporary);
     return twin__store_fail_code(error, temporary, store->environment->schema, code);
+}
+
+/* Puts the copy in the place of the store, whose environment is released by that. Signals wait for the moment in which a
+ * copy without a name has its temporary one, so that whoever is ended by one leaves nothing behind. */
+static twin_status put_in_place(int copy, bool has_name, const char *temporary, twin__store *store, twin_error *error)
+{
+    struct twin__environment *e = store->environment;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    twin_status status = has_name || name_unnamed(copy, temporary)
+                             ? TWIN_OK
+                             : twin__store_fail_code(error, temporary, e->schema, errno);
+    if (status == TWIN_OK) {
+        store->environment = NULL;
+        status = twin__environment_replace(e, temporary, store->path, error);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(copy);
+    return status;
 }
 
 static twin_status newest(uint64_t *out, twin__store *store, twin_error *error)
@@ -278,13 +299,11 @@ static twin_status compact(twin__store *store, const char *temporary, struct fil
         if (status == TWIN_OK)
             status = newest(&number, store, error);
     }
+    int copy = -1;
+    bool has_name = false;
     if (status == TWIN_OK)
-        status = copy_compact(store, temporary, number, error);
-    if (status != TWIN_OK)
-        return status;
-    struct twin__environment *e = store->environment;
-    store->environment = NULL;
-    return twin__environment_replace(e, temporary, store->path, error);
+        status = copy_compact(&copy, &has_name, store, temporary, number, error);
+    return status == TWIN_OK ? put_in_place(copy, has_name, temporary, store, error) : status;
 }
 
 twin_status twin__store_compact(twin__store *store, twin__store_write *touch, void *context, twin_error *error)

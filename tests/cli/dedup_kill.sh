@@ -57,6 +57,8 @@ while [ $sent -lt "$kills" ] && [ $runs -lt $((10 * kills)) ]; do
             out/kept.jsonl) same whole.jsonl "$file" "run $runs, ended by SIG$signal" ;;
             out/groups) same whole.groups "$file" "run $runs, ended by SIG$signal" ;;
             'out/*') ;;
+            out/kept.jsonl.?????? | out/groups.??????) # no program can tidy up after SIGKILL while it replaces a file
+                [ $signal = KILL ] && rm "$file" || fail "run $runs, ended by SIG$signal, left $file" ;;
             *) fail "run $runs, ended by SIG$signal, left $file" ;;
             esac
         done ;;
