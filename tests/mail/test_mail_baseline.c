@@ -1,24 +1,14 @@
 /* test_mail_baseline.c — the published filters do what their papers say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
-#include <string.h>
 #include <twinsift/mail_baseline.h>
 
-static twin_message_reader *reader;
+#include "message_frame.h"
 
 static const twin_message *message_of(const char *from, const char *text)
 {
     static char raw[8192];
-    const twin_message *message;
-    size_t length = (size_t)snprintf(raw, sizeof raw, "From: %s\nSubject: hello\n\n%s\n", from, text);
-    assert_int_equal(twin_message_read(&message, reader, (twin_text){ raw, length }), TWIN_OK);
-    return message;
+    snprintf(raw, sizeof raw, "From: %s\nSubject: hello\n\n%s\n", from, text);
+    return read_text(raw);
 }
 
 static const char prize[] =
@@ -125,19 +115,6 @@ static void mistakes_are_refused(void **unused)
     assert_int_equal(twin_mail_baseline_judge(&opinion, NULL, message_of("a@example.org", prize)), TWIN_EINVAL);
     assert_int_equal(twin_mail_baseline_learn(NULL, NULL), TWIN_EINVAL);
     twin_mail_baseline_free(NULL);
-}
-
-static int create_reader(void **unused)
-{
-    (void)unused;
-    return twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK;
-}
-
-static int free_reader(void **unused)
-{
-    (void)unused;
-    twin_message_reader_free(reader);
-    return 0;
 }
 
 int main(void)

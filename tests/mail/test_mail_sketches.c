@@ -1,29 +1,19 @@
 /* test_mail_sketches.c — sites that exchange sketches: what one has seen, the other recognises. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <twinsift/hash.h>
 #include <twinsift/mail.h>
 #include <unistd.h>
 
 #include "base/random.h"
+#include "message_frame.h"
 
 static const uint64_t key[2] = { 11, 22 }, other_key[2] = { 33, 44 };
-
-static twin_message_reader *reader;
 
 /* Messages of one kind are almost equal: 40 words, of which one is drawn for each. */
 static const twin_message *message_of(const char *kind, uint64_t number)
 {
     static char text[2048];
-    const twin_message *message;
     uint64_t state = (unsigned char)kind[0];
     size_t n = (size_t)snprintf(text, sizeof text,
                                 "From: %s%d@%s.example\nSubject: news of %s\nMessage-ID: <%s%d@x.example>\n\n", kind,
@@ -31,8 +21,7 @@ static const twin_message *message_of(const char *kind, uint64_t number)
     for (int i = 0; i < 40; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%d ", kind, (int)(twin__random_next(&state) % 1000));
     n += (size_t)snprintf(text + n, sizeof text - n, "number%d\n", (int)number);
-    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, n }), TWIN_OK);
-    return message;
+    return read_bytes(text, n);
 }
 
 static twin_mail *make(const uint64_t *with)
@@ -232,19 +221,6 @@ static void an_import_is_committed_after_another_learner(void **unused)
     rmdir(folder);
 }
 
-static int begin(void **unused)
-{
-    (void)unused;
-    return twin_message_reader_create(&reader, (twin_message_options){ 0 }) == TWIN_OK ? 0 : -1;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    twin_message_reader_free(reader);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,5 +231,5 @@ int main(void)
         cmocka_unit_test(foreign_and_damaged_sketches_are_refused),
         cmocka_unit_test(an_import_is_committed_after_another_learner),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, create_reader, free_reader);
 }

@@ -2,23 +2,14 @@
  *
  * Messages are the samples and random ones: nested multiparts, messages in messages, boundaries that begin like others,
  * bodies that look like boundaries, missing ends. Compared are type and decoded size of every part, in order. */
-#include <twinsift/message.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <ftw.h>
 #include <gmime/gmime.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/random.h"
+#include "message_frame.h"
 #include "scale.h"
-
-static twin_message_reader *reader;
 
 /* ---- what GMime finds */
 
@@ -221,19 +212,6 @@ static void samples_have_the_same_parts(void **state_unused)
     snprintf(folder, sizeof folder, "%.*s/../../samples/mail", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__);
     assert_int_equal(nftw(folder, compare_file, 16, FTW_PHYS), 0);
     assert_true(samples >= 19);
-}
-
-static int create_reader(void **state_unused)
-{
-    (void)state_unused;
-    return twin_message_reader_create(&reader, (twin_message_options){ 0 });
-}
-
-static int free_reader(void **state_unused)
-{
-    (void)state_unused;
-    twin_message_reader_free(reader);
-    return 0;
 }
 
 int main(void)
