@@ -30,18 +30,18 @@ static twin_text after(twin_text text, const char *at)
 
 static bool is_address(twin_text word)
 {
-    size_t dots = 0, colons = 0, others = 0;
+    size_t dots = 0, colons = 0, digits = 0, letters = 0;
     for (size_t i = 0; i < word.length; i++) {
-        char c = twin__lower(word.bytes[i]);
+        char c = word.bytes[i];
         dots += c == '.';
         colons += c == ':';
-        bool is_hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-        others += c != '.' && c != ':' && (colons > 0 || c >= 'a' ? !is_hex : c < '0' || c > '9');
+        digits += c >= '0' && c <= '9';
+        letters += (c < '0' || c > '9') && twin__hex_digit(c) >= 0;
     }
-    bool is_v4 = dots == 3 && colons == 0 && word.length >= 7 && word.length <= 15;
-    for (size_t i = 0; is_v4 && i < word.length; i++)
-        is_v4 = word.bytes[i] == '.' || (word.bytes[i] >= '0' && word.bytes[i] <= '9');
-    return is_v4 || (colons >= 2 && others == 0);
+    if (dots + colons + digits + letters < word.length)
+        return false;
+    bool is_v4 = dots == 3 && colons + letters == 0 && word.length >= 7 && word.length <= 15;
+    return is_v4 || colons >= 2;
 }
 
 /* The address in brackets: "[192.0.2.1]", "[IPv6:2001:db8::1]"; some write "(192.0.2.1)". */

@@ -1,269 +1,164 @@
 /* style.c — whether the style of an HTML element hides its text.
  *
- * A declaration is a name, a colon and a value; names and values are compared without blanks, in lower case. The question
- * has two sides: text that is hidden must not pass for text, and text that is seen must not pass for hidden text, or
- * spam would be written so. So a declaration that shows what one before it hid is heeded, and where a colour is not
- * understood, or a picture is behind the text, the text counts as seen. */
+ * Declarations come from css.c. The question has two sides: text that is hidden must not pass for text, and text that is
+ * seen must not pass for hidden text, or spam would be written so. So declarations are taken as browsers take them: a
+ * later one wins, unless an earlier one is important; a value that cannot be changes nothing; "inherit" is what the
+ * element around has. Where a colour is not understood, or a picture is behind the text, the text counts as seen. */
 #include "mail/style.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "mail/fields.h"
+#include "mail/colour.h"
+#include "mail/css.h"
 
-enum { MAX_VALUE = 64, MAX_DECLARATIONS = 100, WHITE = 0xffffff };
+/* What declarations can be about. */
+enum property {
+    COLOUR,
+    FILL,
+    BEHIND,
+    PICTURE,
+    DISPLAY,
+    VISIBILITY,
+    OPACITY,
+    FONT_SIZE,
+    FONT,
+    HEIGHT,
+    MAX_HEIGHT,
+    MIN_HEIGHT,
+    WIDTH,
+    MAX_WIDTH,
+    MIN_WIDTH,
+    OVERFLOW,
+    INDENT,
+    SHADOW,
+    STROKE,
+    CLIP,
+    OTHER
+};
+
+static const struct {
+    const char *name;
+    enum property property;
+} properties[] = {
+    { "color", COLOUR },
+    { "-webkit-text-fill-color", FILL },
+    { "background", BEHIND },
+    { "background-color", BEHIND },
+    { "background-image", PICTURE },
+    { "display", DISPLAY },
+    { "visibility", VISIBILITY },
+    { "opacity", OPACITY },
+    { "font-size", FONT_SIZE },
+    { "font", FONT },
+    { "height", HEIGHT },
+    { "max-height", MAX_HEIGHT },
+    { "min-height", MIN_HEIGHT },
+    { "width", WIDTH },
+    { "max-width", MAX_WIDTH },
+    { "min-width", MIN_WIDTH },
+    { "overflow", OVERFLOW },
+    { "overflow-x", OVERFLOW },
+    { "overflow-y", OVERFLOW },
+    { "text-indent", INDENT },
+    { "text-shadow", SHADOW },
+    { "-webkit-text-stroke", STROKE },
+    { "-webkit-text-stroke-width", STROKE },
+    { "background-clip", CLIP },
+    { "-webkit-background-clip", CLIP },
+};
+
+static uint32_t bit(enum property property)
+{
+    return UINT32_C(1) << property;
+}
+
+static void set_bit(uint32_t *bits, enum property property, bool value)
+{
+    *bits = value ? *bits | bit(property) : *bits & ~bit(property);
+}
 
 struct twin__style twin__style_start(void)
 {
-    return (struct twin__style){ .colour = 0, .behind = WHITE };
+    struct twin__style_text text = { .colour = 0, .fill = TWIN__COLOUR_NONE, .behind = TWIN__COLOUR_WHITE };
+    return (struct twin__style){ .text = text, .outer = text };
+}
+
+/* No room in one direction; there is some if it has to be larger, whatever else is said. */
+static bool is_flat(const struct twin__style *style)
+{
+    bool is_low = style->flat & (bit(HEIGHT) | bit(MAX_HEIGHT)), is_high = style->flat & bit(MIN_HEIGHT);
+    bool is_narrow = style->flat & (bit(WIDTH) | bit(MAX_WIDTH)), is_wide = style->flat & bit(MIN_WIDTH);
+    return (is_low && !is_high) || (is_narrow && !is_wide);
 }
 
 static bool hides_all_inside(const struct twin__style *style)
 {
     return style->is_inside_hidden || style->is_absent || style->is_transparent ||
-           (style->is_flat && style->is_clipped);
+           (is_flat(style) && style->is_clipped);
 }
 
 struct twin__style twin__style_inside(const struct twin__style *outer)
 {
-    struct twin__style style = *outer;
-    style.is_inside_hidden = hides_all_inside(outer);
-    style.is_absent = style.is_transparent = style.is_flat = style.is_clipped = false;
-    return style;
+    return (struct twin__style){ .text = outer->text,
+                                 .outer = outer->text,
+                                 .is_inside_hidden = hides_all_inside(outer),
+                                 .is_silent = outer->is_silent };
 }
 
-/* ---- colours */
+/* ---- values */
 
-struct colour_name {
-    const char *name;
-    uint32_t colour;
-};
-
-static const struct colour_name colour_names[] = {
-    { "white", WHITE },          { "black", 0 },
-    { "red", 0xff0000 },         { "blue", 0x0000ff },
-    { "green", 0x008000 },       { "yellow", 0xffff00 },
-    { "gray", 0x808080 },        { "silver", 0xc0c0c0 },
-    { "snow", 0xfffafa },        { "ivory", 0xfffff0 },
-    { "ghostwhite", 0xf8f8ff },  { "whitesmoke", 0xf5f5f5 },
-    { "azure", 0xf0ffff },       { "mintcream", 0xf5fffa },
-    { "floralwhite", 0xfffaf0 }, { "lightyellow", 0xffffe0 },
-};
-
-/* Less than this of a colour is not seen. */
-static const double FAINT = 0.1;
-
-static bool parse_hex(uint32_t *out, double *opacity, const char *digits)
+static bool is_among(const char *value, const char *const *words, size_t count)
 {
-    size_t length = strspn(digits, "0123456789abcdef");
-    uint32_t value = (uint32_t)strtoul(digits, NULL, 16);
-    if (length == 4 || length == 8) {
-        *opacity = length == 4 ? (value & 0xf) / 15.0 : (value & 0xff) / 255.0;
-        value >>= length;
-        length -= length / 4;
-    }
-    if (length != 3 && length != 6)
-        return false;
-    if (length == 3)
-        value = ((value & 0xf00) << 8 | (value & 0x0f0) << 4 | (value & 0x00f)) * 0x11;
-    *out = value;
-    return true;
-}
-
-/* The numbers between parentheses, "(1,2,3)" or "(1 2 3/4)"; those in percent are of `whole[i]`. False: not three or four. */
-static bool parse_numbers(double out[4], const double whole[4], const char *at)
-{
-    int count = 0;
-    at += strcspn(at, "(");
-    at += *at == '(';
-    while (*at && *at != ')' && count < 4) {
-        char *end;
-        out[count] = strtod(at, &end);
-        if (end == at)
-            return false;
-        if (*end == '%')
-            out[count] *= whole[count] / 100;
-        count++;
-        at = end + strcspn(end, ",/ )");
-        at += strspn(at, ",/ ");
-    }
-    return count >= 3;
-}
-
-static uint32_t byte_of(double part)
-{
-    return part <= 0 ? 0 : part >= 255 ? 255 : (uint32_t)part;
-}
-
-static bool parse_rgb(uint32_t *out, double *opacity, const char *value)
-{
-    static const double whole[] = { 255, 255, 255, 1 };
-    double parts[4] = { 0, 0, 0, 1 };
-    if (!parse_numbers(parts, whole, value))
-        return false;
-    *out = byte_of(parts[0]) << 16 | byte_of(parts[1]) << 8 | byte_of(parts[2]);
-    *opacity = parts[3];
-    return true;
-}
-
-/* Hue, saturation, lightness: only white, black and greys are understood, and what is transparent. */
-static bool parse_hsl(uint32_t *out, double *opacity, const char *value)
-{
-    static const double whole[] = { 360, 100, 255, 1 };
-    double parts[4] = { 0, 0, 0, 1 };
-    if (!parse_numbers(parts, whole, value))
-        return false;
-    *opacity = parts[3];
-    *out = byte_of(parts[2]) * 0x010101;
-    return parts[1] <= 0 || parts[2] <= 5 || parts[2] >= 250 || parts[3] < FAINT;
-}
-
-/* A colour as CSS and HTML write it, in lower case, and how much of it there is, 0 to 1. */
-static bool parse_colour(uint32_t *out, double *opacity, const char *value)
-{
-    *opacity = 1;
-    if (value[0] == '#')
-        return parse_hex(out, opacity, value + 1);
-    if (strncmp(value, "rgb", 3) == 0)
-        return parse_rgb(out, opacity, value);
-    if (strncmp(value, "hsl", 3) == 0)
-        return parse_hsl(out, opacity, value);
-    for (size_t i = 0; i < sizeof colour_names / sizeof colour_names[0]; i++)
-        if (strcmp(value, colour_names[i].name) == 0) {
-            *out = colour_names[i].colour;
-            return true;
-        }
-    return parse_hex(out, opacity, value); /* bgcolor="ffffff" */
-}
-
-static bool keeps_colour(const char *value)
-{
-    static const char *const kept[] = { "inherit", "currentcolor", "unset", "none", "" };
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-        if (strcmp(value, kept[i]) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(value, words[i]) == 0)
             return true;
     return false;
 }
+#define IS_AMONG(value, words) is_among(value, words, sizeof(words) / sizeof((words)[0]))
 
-/* The colour that a declaration or attribute gives; unknown if we do not know it; as it was if it says so. */
-static void set_colour(uint32_t *colour, const char *value)
+/* What an inherited property is set to if nothing else is said. */
+static bool is_inherited(const char *value)
 {
-    uint32_t given;
-    double opacity;
-    if (keeps_colour(value))
-        return;
-    if (strcmp(value, "transparent") == 0)
-        *colour = TWIN__STYLE_CLEAR;
-    else if (!parse_colour(&given, &opacity, value))
-        *colour = TWIN__STYLE_UNKNOWN;
-    else
-        *colour = opacity < FAINT ? (uint32_t)TWIN__STYLE_CLEAR : given;
+    static const char *const words[] = { "inherit", "unset", "revert" };
+    return IS_AMONG(value, words);
 }
 
-/* The colour behind the text: what is transparent shows what was there before. */
-static void set_behind(uint32_t *behind, const char *value)
+static bool begins(const char *value, const char *with)
 {
-    uint32_t given = *behind;
-    double opacity = 1;
-    if (keeps_colour(value) || strcmp(value, "transparent") == 0)
-        return;
-    if (strstr(value, "url(") || strstr(value, "gradient(") || !parse_colour(&given, &opacity, value) ||
-        (opacity >= FAINT && opacity < 1 - FAINT))
-        *behind = TWIN__STYLE_UNKNOWN;
-    else if (opacity >= FAINT)
-        *behind = given;
+    return strncmp(value, with, strlen(with)) == 0;
 }
 
-/* Colours that cannot be distinguished: none of red, green and blue differs by more than this. */
-enum { NEAR = 12 };
-
-static bool is_near(uint32_t a, uint32_t b)
+/* A length of up to one dot or point: nothing can be read in it. */
+static bool is_nothing(double number, const char *unit)
 {
-    if (a >= TWIN__STYLE_UNKNOWN || b >= TWIN__STYLE_UNKNOWN)
+    return number <= (begins(unit, "px") || begins(unit, "pt") ? 1 : 0);
+}
+
+/* Whether a font size is too small to be read: 0, 0px, 1px, 0.1pt. One relative to a size that is too small is, too. */
+static bool is_tiny(const char *value, const struct twin__style *style)
+{
+    static const char *const relative[] = { "smaller", "larger" };
+    const char *unit;
+    double number = twin__css_number(value, &unit);
+    if (is_inherited(value) || IS_AMONG(value, relative))
+        return style->outer.is_tiny;
+    if (unit == value)
         return false;
-    for (int shift = 0; shift < 24; shift += 8)
-        if (abs((int)(a >> shift & 0xff) - (int)(b >> shift & 0xff)) > NEAR)
-            return false;
-    return true;
-}
-
-/* ---- declarations */
-
-/* The character of the escape at `at`, a backslash, which may hide letters of names: "d\\69splay". Moves *at to its last byte. */
-static char unescape(size_t *at, twin_text text)
-{
-    uint32_t value = 0;
-    size_t digits = 0, i = *at + 1;
-    while (i < text.length && digits < 6 && twin__hex_digit(text.bytes[i]) >= 0) {
-        value = value * 16 + (uint32_t)twin__hex_digit(text.bytes[i++]);
-        digits++;
-    }
-    if (digits == 0) {
-        *at += i < text.length;
-        return i < text.length ? text.bytes[i] : '\\';
-    }
-    *at = i < text.length && text.bytes[i] == ' ' ? i : i - 1;
-    return value < 0x80 ? (char)value : '?';
-}
-
-/* The text in lower case without comments and what follows a '!', with single blanks between words, cut to fit. */
-static void squeeze(char out[MAX_VALUE], twin_text text)
-{
-    size_t length = 0;
-    bool has_gap = false;
-    for (size_t i = 0; i < text.length && length + 1 < MAX_VALUE && text.bytes[i] != '!'; i++) {
-        if (text.length - i >= 4 && memcmp(text.bytes + i, "/*", 2) == 0) {
-            const char *close = memmem(text.bytes + i + 2, text.length - i - 2, "*/", 2);
-            i = close ? (size_t)(close + 1 - text.bytes) : text.length - 1;
-        } else if ((unsigned char)text.bytes[i] <= ' ') {
-            has_gap = length > 0;
-        } else if (length + 2 < MAX_VALUE) {
-            if (has_gap)
-                out[length++] = ' ';
-            has_gap = false;
-            out[length++] = twin__lower(text.bytes[i] == '\\' ? unescape(&i, text) : text.bytes[i]);
-        }
-    }
-    out[length] = '\0';
-}
-
-/* Whether a length is too small to be read: 0, 0px, 1px, 0.1pt. One relative to a size that is too small is, too. */
-static bool is_tiny(const char *value, bool was_tiny)
-{
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value)
-        return was_tiny && (strcmp(value, "inherit") == 0 || strcmp(value, "smaller") == 0);
-    if (strncmp(end, "px", 2) == 0 || strncmp(end, "pt", 2) == 0)
-        return number <= 1;
-    if (*end == '%')
-        return was_tiny || number <= 5;
-    if (strncmp(end, "em", 2) == 0)
-        return was_tiny || number <= 0.05;
-    return number <= 0;
-}
-
-/* Whether a height or width has no room for text. */
-static bool is_flat(const char *value)
-{
-    char *end;
-    double number = strtod(value, &end);
-    return end > value && number <= (strncmp(end, "px", 2) == 0 || strncmp(end, "pt", 2) == 0);
-}
-
-static bool is_any(const char *value, const char *a, const char *b)
-{
-    return strncmp(value, a, strlen(a)) == 0 || strncmp(value, b, strlen(b)) == 0;
+    if (*unit == '%')
+        return style->outer.is_tiny || number <= 5;
+    if (begins(unit, "em") || begins(unit, "ex"))
+        return style->outer.is_tiny || number <= 0.05;
+    return begins(unit, "rem") ? number <= 0.05 : is_nothing(number, unit);
 }
 
 /* The size in "italic 700 0/0 arial": the first number that is no weight, which has no unit. */
 static const char *size_of_font(const char *value)
 {
     const char *at = value;
-    while (*at) {
-        char *end;
-        double number = strtod(at, &end);
+    while (*at && !is_inherited(value)) {
+        const char *end;
+        double number = twin__css_number(at, &end);
         if (end > at && !(number >= 1 && (*end == ' ' || !*end)))
             break;
         at += strcspn(at, " ");
@@ -272,91 +167,186 @@ static const char *size_of_font(const char *value)
     return at;
 }
 
-static bool is_drawing(const char *name)
+static void set_display(struct twin__style *style, const char *value)
 {
-    return strcmp(name, "text-shadow") == 0 || strstr(name, "text-stroke") || strstr(name, "text-fill-color");
+    static const char *const shown[] = { "block",
+                                         "contents",
+                                         "flex",
+                                         "flow-root",
+                                         "grid",
+                                         "inherit",
+                                         "initial",
+                                         "inline",
+                                         "inline-block",
+                                         "inline-flex",
+                                         "inline-grid",
+                                         "inline-table",
+                                         "list-item",
+                                         "revert",
+                                         "ruby",
+                                         "run-in",
+                                         "table",
+                                         "table-caption",
+                                         "table-cell",
+                                         "table-column",
+                                         "table-column-group",
+                                         "table-footer-group",
+                                         "table-header-group",
+                                         "table-row",
+                                         "table-row-group",
+                                         "unset",
+                                         "-ms-flexbox",
+                                         "-webkit-box",
+                                         "-webkit-flex",
+                                         "-webkit-inline-box",
+                                         "-webkit-inline-flex" };
+    if (strcmp(value, "none") == 0)
+        style->is_absent = true;
+    else if (IS_AMONG(value, shown))
+        style->is_absent = false;
 }
 
-static bool is_size(const char *name)
+static void set_visibility(struct twin__style *style, const char *value)
 {
-    return strcmp(name, "max-height") == 0 || strcmp(name, "max-width") == 0 || strcmp(name, "height") == 0 ||
-           strcmp(name, "width") == 0;
+    static const char *const hidden[] = { "hidden", "collapse" }, *const shown[] = { "visible", "initial" };
+    if (is_inherited(value))
+        style->text.is_unseen = style->outer.is_unseen;
+    else if (IS_AMONG(value, hidden) || IS_AMONG(value, shown))
+        style->text.is_unseen = IS_AMONG(value, hidden);
 }
 
-/* False: the declaration does not matter. */
-static bool declare(struct twin__style *style, const char *name, const char *value)
+static void set_opacity(struct twin__style *style, const char *value)
 {
-    if (strcmp(name, "color") == 0)
-        set_colour(&style->colour, value);
-    else if (strcmp(name, "background-color") == 0 || strcmp(name, "background") == 0 ||
-             strcmp(name, "background-image") == 0)
-        set_behind(&style->behind, value);
-    else if (strcmp(name, "display") == 0)
-        style->is_absent = strncmp(value, "none", 4) == 0;
-    else if (strcmp(name, "visibility") == 0)
-        style->is_unseen = is_any(value, "hidden", "collapse");
-    else if (strcmp(name, "font-size") == 0)
-        style->is_tiny = is_tiny(value, style->is_tiny);
-    else if (strcmp(name, "font") == 0)
-        style->is_tiny = is_tiny(size_of_font(value), style->is_tiny);
-    else if (is_drawing(name))
-        style->is_drawn = strcmp(value, "none") != 0;
-    else if (strstr(name, "background-clip"))
-        style->is_drawn |= strcmp(value, "text") == 0;
-    else if (is_size(name))
-        style->is_flat = is_flat(value);
-    else if (strncmp(name, "overflow", 8) == 0)
-        style->is_clipped = is_any(value, "hidden", "clip");
-    else if (strcmp(name, "opacity") == 0)
-        style->is_transparent = strtod(value, NULL) < 0.05;
-    else if (strcmp(name, "text-indent") == 0)
-        style->is_off = strtod(value, NULL) < -500;
+    static const char *const shown[] = { "inherit", "initial", "unset", "revert" };
+    const char *end;
+    double number = twin__css_number(value, &end);
+    if (end > value)
+        style->is_transparent = number < (*end == '%' ? 5 : 0.05);
+    else if (IS_AMONG(value, shown)) /* if that around it is transparent, this is hidden anyway */
+        style->is_transparent = false;
+}
+
+static void set_size(struct twin__style *style, enum property property, const char *value)
+{
+    const char *unit;
+    double number = twin__css_number(value, &unit);
+    bool is_least = property == MIN_HEIGHT || property == MIN_WIDTH;
+    set_bit(&style->flat, property, unit > value && is_nothing(number, unit) != is_least);
+}
+
+static void set_indent(struct twin__style *style, const char *value)
+{
+    const char *unit;
+    double number = twin__css_number(value, &unit);
+    if (is_inherited(value))
+        style->text.is_off = style->outer.is_off;
+    else if (unit > value || strcmp(value, "initial") == 0)
+        style->text.is_off = number < (begins(unit, "em") || begins(unit, "rem") ? -30 : -500);
+}
+
+static void set_overflow(struct twin__style *style, const char *value)
+{
+    static const char *const clipped[] = { "hidden", "clip", "hidden hidden", "clip clip" }, *const shown[] = {
+        "visible", "auto", "scroll", "initial", "unset"
+    };
+    if (IS_AMONG(value, clipped) || IS_AMONG(value, shown))
+        style->is_clipped = IS_AMONG(value, clipped);
+}
+
+static void set_colour(struct twin__style *style, const char *value)
+{
+    if (is_inherited(value) || strcmp(value, "currentcolor") == 0)
+        style->text.colour = style->outer.colour;
+    else if (*value)
+        style->text.colour = twin__colour_of_text(value);
+}
+
+/* The colour that is drawn instead of the text's own. */
+static void set_fill(struct twin__style *style, const char *value)
+{
+    if (is_inherited(value))
+        style->text.fill = style->outer.fill;
     else
-        return false;
-    return true;
+        style->text.fill =
+            strcmp(value, "currentcolor") == 0 ? (uint32_t)TWIN__COLOUR_NONE : twin__colour_of_text(value);
 }
 
-/* The first such character that is not in a comment; the end: there is none. */
-static const char *find_outside(const char *at, const char *end, char wanted)
+static void set_behind(struct twin__style *style, const char *value)
 {
-    for (; at < end && *at != wanted; at++)
-        if (*at == '/' && end - at >= 4 && at[1] == '*') {
-            const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
-            if (!close)
-                return end;
-            at = close + 1;
-        }
-    return at;
+    static const char *const nothing[] = { "none", "inherit", "initial", "unset", "revert" };
+    if (IS_AMONG(value, nothing))
+        style->text.behind = style->outer.behind;
+    else if (*value)
+        style->text.behind = twin__colour_over(style->outer.behind, value);
 }
 
-/* Calls for each declaration; false ends it. */
-typedef bool each_declaration(void *context, const char *name, const char *value);
-
-static void visit_declarations(twin_text declarations, each_declaration *visit, void *context)
+/* A shadow, a stroke, letters cut out of the background. */
+static void set_drawn(struct twin__style *style, enum property property, const char *value)
 {
-    const char *at = declarations.bytes, *end = at + declarations.length;
-    for (int n = 0; n < MAX_DECLARATIONS && at < end; n++) {
-        const char *stop = find_outside(at, end, ';'), *colon = find_outside(at, stop, ':');
-        if (colon < stop) {
-            char name[MAX_VALUE], value[MAX_VALUE];
-            squeeze(name, (twin_text){ at, (size_t)(colon - at) });
-            squeeze(value, (twin_text){ colon + 1, (size_t)(stop - colon - 1) });
-            if (!visit(context, name, value))
-                return;
-        }
-        at = stop + 1;
+    static const char *const nothing[] = { "none", "initial" };
+    const char *end;
+    double width = twin__css_number(value, &end);
+    bool is_drawn = property == SHADOW   ? !IS_AMONG(value, nothing)
+                    : property == STROKE ? width > 0 || (end == value && !IS_AMONG(value, nothing))
+                                         : strcmp(value, "text") == 0;
+    set_bit(&style->text.drawn, property, is_inherited(value) ? style->outer.drawn & bit(property) : is_drawn);
+}
+
+/* ---- declarations */
+
+static enum property property_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
+        if (strcmp(name, properties[i].name) == 0)
+            return properties[i].property;
+    return OTHER;
+}
+
+static void apply(struct twin__style *style, enum property property, const char *value)
+{
+    switch (property) {
+    case COLOUR: set_colour(style, value); break;
+    case FILL: set_fill(style, value); break;
+    case BEHIND: set_behind(style, value); break;
+    case PICTURE:
+        if (strchr(value, '('))
+            style->text.behind = TWIN__COLOUR_UNKNOWN;
+        break;
+    case DISPLAY: set_display(style, value); break;
+    case VISIBILITY: set_visibility(style, value); break;
+    case OPACITY: set_opacity(style, value); break;
+    case FONT_SIZE: style->text.is_tiny = is_tiny(value, style); break;
+    case FONT: style->text.is_tiny = is_tiny(size_of_font(value), style); break;
+    case HEIGHT:
+    case MAX_HEIGHT:
+    case MIN_HEIGHT:
+    case WIDTH:
+    case MAX_WIDTH:
+    case MIN_WIDTH: set_size(style, property, value); break;
+    case OVERFLOW: set_overflow(style, value); break;
+    case INDENT: set_indent(style, value); break;
+    case SHADOW:
+    case STROKE:
+    case CLIP: set_drawn(style, property, value); break;
+    case OTHER: break;
     }
 }
 
-static bool take(void *style, const char *name, const char *value)
+static bool take(void *context, const struct twin__declaration *declaration)
 {
-    declare(style, name, value);
+    struct twin__style *style = context;
+    enum property property = property_of(declaration->name), fixed = property == FONT ? FONT_SIZE : property;
+    if (!declaration->is_important && style->fixed & bit(fixed))
+        return true;
+    apply(style, property, declaration->value);
+    if (declaration->is_important)
+        set_bit(&style->fixed, fixed, true);
     return true;
 }
 
 void twin__style_declare(struct twin__style *style, twin_text declarations)
 {
-    visit_declarations(declarations, take, style);
+    twin__css_visit(declarations, take, style);
 }
 
 struct keeping {
@@ -364,18 +354,21 @@ struct keeping {
     size_t room;
 };
 
-static bool keep(void *context, const char *name, const char *value)
+static bool keep(void *context, const struct twin__declaration *declaration)
 {
     struct keeping *keeping = context;
-    struct twin__style tried = twin__style_start();
-    size_t length = strlen(name) + strlen(value) + 2;
-    if (!declare(&tried, name, value))
+    bool is_picture = strstr(declaration->value, "url(") || strstr(declaration->value, "gradient(");
+    if (property_of(declaration->name) == OTHER)
         return true;
-    if (length >= keeping->room)
-        return false;
-    snprintf(keeping->out, keeping->room, "%s:%s;", name, value);
+    int length = snprintf(keeping->out, keeping->room, "%s:%s%s;", declaration->name,
+                          is_picture ? "url()" : declaration->value, declaration->is_important ? "!important" : "");
+    bool fits = (size_t)length < keeping->room;
+    if (!fits || !twin__css_is_whole((twin_text){ keeping->out, (size_t)length })) {
+        *keeping->out = '\0';
+        return fits;
+    }
     keeping->out += length;
-    keeping->room -= length;
+    keeping->room -= (size_t)length;
     return true;
 }
 
@@ -383,27 +376,27 @@ void twin__style_keep(char *out, size_t room, twin_text declarations)
 {
     struct keeping keeping = { out, room };
     *out = '\0';
-    visit_declarations(declarations, keep, &keeping);
+    twin__css_visit(declarations, keep, &keeping);
 }
 
 void twin__style_attribute(struct twin__style *style, const char *name, twin_text value)
 {
-    char squeezed[MAX_VALUE];
-    if (strcmp(name, "hidden") == 0) {
+    char squeezed[TWIN__CSS_VALUE];
+    twin__css_squeeze(squeezed, value);
+    if (strcmp(name, "hidden") == 0)
         style->is_absent = true;
-    } else if (strcmp(name, "color") == 0 || strcmp(name, "text") == 0) {
-        squeeze(squeezed, value);
-        set_colour(&style->colour, squeezed);
-    } else if (strcmp(name, "bgcolor") == 0) {
-        squeeze(squeezed, value);
-        set_behind(&style->behind, squeezed);
-    } else if (strcmp(name, "background") == 0 && value.length > 0) {
-        style->behind = TWIN__STYLE_UNKNOWN; /* a picture */
-    }
+    else if (strcmp(name, "color") == 0 || strcmp(name, "text") == 0)
+        set_colour(style, squeezed);
+    else if (strcmp(name, "bgcolor") == 0)
+        set_behind(style, squeezed);
+    else if (strcmp(name, "background") == 0 && value.length > 0)
+        style->text.behind = TWIN__COLOUR_UNKNOWN; /* a picture */
 }
 
 bool twin__style_hides(const struct twin__style *style)
 {
-    return hides_all_inside(style) || style->is_tiny || style->is_off || style->is_unseen ||
-           (!style->is_drawn && (style->colour == TWIN__STYLE_CLEAR || is_near(style->colour, style->behind)));
+    const struct twin__style_text *text = &style->text;
+    uint32_t colour = text->fill != TWIN__COLOUR_NONE ? text->fill : text->colour;
+    bool is_blank = colour == TWIN__COLOUR_CLEAR || twin__colour_is_near(colour, text->behind);
+    return hides_all_inside(style) || text->is_tiny || text->is_off || text->is_unseen || (is_blank && !text->drawn);
 }

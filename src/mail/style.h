@@ -4,18 +4,23 @@
 
 #include <twinsift/buffer.h>
 
-/* What an element says about its text, or has from those around it. */
-struct twin__style {
-    uint32_t colour, behind;         /* of the text and of what is behind it: 0xRRGGBB, or one of those below */
-    bool is_inside_hidden;           /* an element around it is not displayed, which nothing inside can undo */
-    bool is_absent, is_transparent;  /* display and opacity of this element */
-    bool is_flat, is_clipped;        /* it has no height or width, and what does not fit in is not shown */
-    bool is_tiny, is_off, is_unseen; /* size, indentation, visibility: from outside, but an element can undo them */
-    bool is_drawn;                   /* with a shadow, a stroke or its background: seen whatever its colour */
-    bool is_silent;                  /* not text: scripts, style sheets, titles */
+/* What an element gives to those inside it, which can change it for themselves. */
+struct twin__style_text {
+    uint32_t colour, fill, behind; /* of the text, instead of that, and of what is behind it (colour.h) */
+    uint32_t drawn;                /* bits of what draws it whatever its colour: a shadow, a stroke, its background */
+    bool is_tiny, is_off, is_unseen; /* size, indentation, visibility */
 };
 
-enum { TWIN__STYLE_UNKNOWN = 1 << 24, TWIN__STYLE_CLEAR /* of a text that is transparent */ };
+/* What an element says about its text, or has from those around it. */
+struct twin__style {
+    struct twin__style_text text, outer; /* outer: of the element around it */
+    uint32_t fixed;                      /* bits of properties that were declared to be important */
+    uint32_t flat;                       /* bits of its heights and widths that leave no room for text, or keep it */
+    bool is_inside_hidden;               /* an element around it is not displayed, which nothing inside can undo */
+    bool is_absent, is_transparent;      /* display and opacity of this element */
+    bool is_clipped;                     /* what does not fit in is not shown */
+    bool is_silent;                      /* not text: scripts, style sheets, titles */
+};
 
 /* Black on white. */
 struct twin__style twin__style_start(void);

@@ -119,11 +119,6 @@ void twin__style_sheet_add(struct twin__style_sheet *sheet, twin_text css)
     }
 }
 
-static bool is_equal(const char *selector, twin_text name)
-{
-    return twin__is_named(name, selector);
-}
-
 static bool has_class(const char *classes, const char *wanted)
 {
     enum { MOST = 200 }; /* bytes that are looked at */
@@ -134,7 +129,7 @@ static bool has_class(const char *classes, const char *wanted)
         const char *begin = at;
         while (at < end && !twin__html_is_space(*at))
             at++;
-        if (is_equal(wanted, (twin_text){ begin, (size_t)(at - begin) }))
+        if (twin__is_named((twin_text){ begin, (size_t)(at - begin) }, wanted))
             return true;
     }
     return false;
@@ -150,7 +145,7 @@ void twin__style_sheet_apply(struct twin__style *style, const struct twin__style
         const struct twin__style_rule *rule = &sheet->rules[i];
         const char *wanted = rule->selector + 1;
         bool applies = rule->selector[0] == '.'   ? classes && has_class(classes, wanted)
-                       : rule->selector[0] == '#' ? id && is_equal(wanted, (twin_text){ id, strlen(id) })
+                       : rule->selector[0] == '#' ? id && twin__is_named((twin_text){ id, strlen(id) }, wanted)
                                                   : is_body;
         if (applies)
             twin__style_declare(style, (twin_text){ rule->declarations, strlen(rule->declarations) });

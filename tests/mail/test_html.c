@@ -140,6 +140,20 @@ static void hiding_has_many_spellings(void **state_unused)
         "max-height:1px;overflow-y:hidden",
         "max-width:0;overflow-x:clip",
         "/*:;*/display:/*;*/none",
+        "height:0;width:600px;overflow:hidden",
+        "overflow:hidden;overflow-wrap:normal;height:0",
+        "display:none;display:shown",
+        "display:none!important;display:block",
+        "font-size:0!important;font:12px a",
+        "visibility:hidden;visibility:x",
+        "opacity:1%",
+        "font-size:1e-9px",
+        "font-size:.01rem",
+        "text-indent:-99em",
+        "-webkit-text-fill-color:transparent",
+        "color:#fff;-webkit-text-stroke:0 red",
+        "background:url(a;b:c/*);background:#000;color:#000",
+        "font-family:\"a;b\";display:none",
     };
     for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
         char page[128];
@@ -148,6 +162,74 @@ static void hiding_has_many_spellings(void **state_unused)
         snprintf(page, sizeof page, "<style>.x{/**/ %s}</style>a<p class=x>b</p>c", styles[i]);
         check_html(page, "a\nc", "b");
     }
+}
+
+/* Declarations by which a browser shows what a careless reader takes for hidden. */
+static void showing_has_many_spellings(void **state_unused)
+{
+    (void)state_unused;
+    static const char *const styles[] = {
+        "opacity:inherit",
+        "opacity:initial",
+        "opacity:0;opacity:unset",
+        "display:no/**/ne",
+        "dis/**/play:none",
+        "display:nonesuch",
+        "display:none!unimportant",
+        "display:block!important;display:none",
+        "font-family:\"a;display:none;b\"",
+        "background:url(a;display:none;)",
+        "color\\0 :#fff",
+        "color:#fff;color:inherit",
+        "font-size:0;font-size:100%",
+        "background:#000;background:none",
+        "height:0;min-height:20px;overflow:hidden",
+        "height:0;height:auto;overflow:hidden",
+        "color:#fff;-webkit-text-fill-color:red",
+        "color:red\\3b display:none",
+    };
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        char page[128];
+        snprintf(page, sizeof page, "a<p style='%s'>b</p>c", styles[i]);
+        check_html(page, "a\nb\nc", "");
+        snprintf(page, sizeof page, "<style>.x{%s}</style>a<p class=x>b</p>c", styles[i]);
+        check_html(page, "a\nb\nc", "");
+    }
+}
+
+/* "inherit" means what the element around has, hidden or not. */
+static void what_is_inherited_stays_hidden(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<p style='visibility:hidden'>a<b style='visibility:inherit'>b</b></p>", "", "a b");
+    check_html("<p style='text-indent:-999px'>a<b style='text-indent:unset'>b</b></p>", "", "a b");
+    check_html("<p style='font-size:0'>a<b style='font:inherit'>b</b></p>", "", "a b");
+    check_html("<p style='color:#fff'>a<b style='color:red;color:currentcolor'>b</b></p>", "", "a b");
+    check_html("<p style='color:#fff;text-shadow:0 0 1px #000'>a<b style='text-shadow:none'>b</b></p>", "a", "b");
+}
+
+static void important_rules_win(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<style>.x{display:none!important}</style><b class=x style='display:inline'>a</b>b", "b", "a");
+    check_html("<style>.x{display:none!important}</style><b class=x style='display:inline!important'>a</b>b", "ab",
+               "");
+    check_html("<style>.x{color:red!important}</style><b class=x style='color:#fff'>a</b>b", "ab", "");
+    /* Only of the element that they are declared for. */
+    check_html("<p style='visibility:hidden!important'>a<b style='visibility:visible'>b</b></p>", "b", "a");
+}
+
+/* The address of a picture may be longer than what is kept of a value. */
+static void a_value_that_is_cut_takes_no_other_with_it(void **state_unused)
+{
+    (void)state_unused;
+    check_html("<style>.x{background:url(http://a.example/a/very/long/path/of/a/picture/that/is/behind/the/text.png);"
+               "display:none}</style>a<p class=x>b</p>c",
+               "a\nc", "b");
+    check_html(
+        "<style>.x{font:12px \"a font whose name is longer than what is kept of a value, which is sixty-four\";"
+        "display:none}</style>a<p class=x>b</p>c",
+        "a\nc", "b");
 }
 
 static void style_sheets_hide(void **state_unused)
@@ -211,6 +293,10 @@ int main(void)
         cmocka_unit_test(html_becomes_what_is_seen),
         cmocka_unit_test(hidden_text_is_kept_apart),
         cmocka_unit_test(hiding_has_many_spellings),
+        cmocka_unit_test(showing_has_many_spellings),
+        cmocka_unit_test(what_is_inherited_stays_hidden),
+        cmocka_unit_test(important_rules_win),
+        cmocka_unit_test(a_value_that_is_cut_takes_no_other_with_it),
         cmocka_unit_test(style_sheets_hide),
         cmocka_unit_test(what_is_seen_is_not_taken_for_hidden),
     };
