@@ -101,6 +101,7 @@ bash --norc --noprofile -c 'source script.bash; complete -p twinsift' | grep -q 
 
 cat >rc.zsh <<'END'
 PS1= RPS1=
+unsetopt auto_list # a long list would wait for a key
 fpath=($PWD/functions $fpath)
 autoload -Uz compinit && compinit -u -d $PWD/zcompdump
 compadd()
@@ -117,6 +118,13 @@ compadd()
     done
     builtin compadd "$@"
 }
+complete_and_say_so()
+{
+    zle expand-or-complete
+    : >completed
+}
+zle -N complete_and_say_so
+bindkey '^I' complete_and_say_so
 print ready
 END
 cat >type.zsh <<'END'
@@ -126,19 +134,15 @@ zpty -w shell 'source rc.zsh'
 zpty -r shell line '*ready*'
 : >offers
 zpty -w -n shell "$1"$'\t'
-for tenth in {1..$2}; do
-    sleep 0.1
-    [[ ! -s offers ]] || break
+until [[ -e completed ]]; do
+    sleep 0.02
 done
-sleep 0.1 # for offers that follow
 zpty -d shell
 END
 complete_zsh()
 {
-    for tenths in 5 9; do # a busy machine gets more time
-        zsh -f type.zsh "$1" $tenths >/dev/null 2>&1
-        [ ! -s offers ] || break
-    done
+    rm -f completed
+    timeout 60 zsh -f type.zsh "$1" >/dev/null 2>&1 || fail "zsh: \"$1\" is not completed"
     cat offers
 }
 twinsift completion zsh >script.zsh || fail 'completion zsh'

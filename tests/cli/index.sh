@@ -292,13 +292,22 @@ prints 'good: 0 documents, 0 different sets'
 
 # ---- locks: --wait
 
+# hold: another process reads wait.twin, until a line comes to release.
+mkfifo held release
+hold()
+{
+    (flock -s 9 && echo >held && read -r _ <release) 9<wait.twin &
+    read -r _ <held
+}
 run 0 create wait.twin
-(flock -s 9 && sleep 1) 9<wait.twin &
-sleep 0.2
+hold
+run 0 compact --quiet wait.twin # a reader does not keep it out
+echo >release
+hold
 wrong 'is in use by another process' create --force wait.twin
 wrong 'is in use by another process' create --force --wait=0.1 wait.twin
 wrong 'is not a number of seconds' create --wait=long wait.twin
-run 0 compact --quiet wait.twin # a reader does not keep it out
+{ sleep 0.3; echo >release; } &
 run 0 create --force --wait=60 wait.twin
 run 0 create --force --wait wait.twin
 wait

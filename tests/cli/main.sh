@@ -122,7 +122,9 @@ if command -v gnuplot >/dev/null; then
 fi
 
 # A reader that left ends us by SIGPIPE (128 + 13) without a word, also when the caller ignores that signal.
-(trap '' PIPE; { sleep 0.3; "$TWINSIFT" --help 2>err; echo $? >status; } | true)
+# The reader, which is this shell, has closed its end before the program begins.
+mkfifo unread
+(trap '' PIPE; exec 3<>unread 4>unread 3<&- && "$TWINSIFT" --help >&4 2>err; echo $? >status)
 [ "$(cat status)" = 141 ] && [ ! -s err ] || fail "a reader that left: status $(cat status), $(cat err)"
 
 # Colour is for terminals that want it.
