@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,24 @@ static bool link_aside(const struct aside *aside, const char *name)
                         : linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
+/* Signals wait for the moment in which a file without a name has its temporary one, so that whoever is ended by one leaves
+ * nothing behind. */
+static bool rename_aside(struct aside *aside, const char *path)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    aside->named = aside->named || link_aside(aside, aside->name);
+    bool renamed = aside->named && rename(aside->name, path) == 0;
+    int reason = errno;
+    if (aside->named && !renamed)
+        unlink(aside->name);
+    aside->named = false;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return renamed;
+}
+
 static twin_status give_name(struct aside *aside, const char *path, bool replace, twin_error *error)
 {
     if (!aside->locked && link_aside(aside, path)) /* there was nothing to replace */
@@ -224,13 +243,7 @@ static twin_status give_name(struct aside *aside, const char *path, bool replace
     if (!replace)
         return errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: already exists", path)
                                : fail_system(error, path, "written");
-    if (!aside->named && !link_aside(aside, aside->name))
-        return fail_system(error, path, "written");
-    aside->named = true;
-    if (rename(aside->name, path) != 0)
-        return fail_system(error, path, "written");
-    aside->named = false;
-    return TWIN_OK;
+    return rename_aside(aside, path) ? TWIN_OK : fail_system(error, path, "written");
 }
 
 /* A new name is durable once its folder is on the disk; not every file system allows syncing a folder. */
