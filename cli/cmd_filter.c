@@ -76,8 +76,10 @@ static int run_filter(void *context)
     };
     good = good && write_kept_and_groups(&result, paths.output, request->groups);
     progress_end();
-    if (good && !request->shared.quiet)
+    if (good && !request->shared.quiet) {
+        steps_remark_grown(&steps);
         print_summary(&result);
+    }
     twin_dedup_free(dedup);
     steps_clear(&steps);
     return good ? EXIT_DONE : EXIT_ERROR;

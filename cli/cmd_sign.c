@@ -21,10 +21,11 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-static bool write_collection(const struct request *request, const twin_collection *collection)
+static bool write_collection(const struct request *request, const twin_input *input,
+                             const twin_collection *collection)
 {
     twin_buffer note = { 0 };
-    bool good = steps_note(&note, &request->shared);
+    bool good = steps_note(&note, &request->shared) && steps_note_sizes(&note, input);
     if (!good)
         fail_status("the inputs", TWIN_ENOMEM, NULL);
     good = good && steps_write_signatures(request->output, collection, &note);
@@ -47,7 +48,7 @@ static int64_t sign(const struct request *request, const twin_scheme *scheme, tw
                                        .strict = shared->strict,
                                        .progress = progress };
     twin_collection *collection = input ? read_documents(input, wanted, shared->quiet) : NULL;
-    if (collection && write_collection(request, collection))
+    if (collection && write_collection(request, input, collection))
         skipped = (int64_t)twin_collection_count(collection).problems;
     progress_end();
     twin_collection_free(collection);

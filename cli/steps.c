@@ -9,6 +9,7 @@
 #include "support/messages.h"
 #include "support/output_file.h"
 #include "support/overwrite.h"
+#include "support/paths.h"
 #include "support/progress.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static void fail_in(const char *name, twin_status status, const twin_error *erro
 
 /* ---- the note of a file of signatures: KEY=VALUE, each ended by a zero ---- */
 
-static const char *const MAX_UNPACKED = "max-unpacked";
+static const char *const MAX_UNPACKED = "max-unpacked", *const BYTES = "bytes";
 
 static bool add_item(twin_buffer *out, const char *key, const char *value)
 {
@@ -50,6 +51,15 @@ static bool add_number(twin_buffer *out, const char *key, uint64_t number)
     return add_item(out, key, text);
 }
 
+/* The bytes of each source, unpacked; of a folder, its files. The caller frees them. */
+static uint64_t *measure_sources(const twin_input *input)
+{
+    uint64_t *sizes = calloc(twin_input_sources(input) + 1, sizeof *sizes);
+    for (size_t i = 0; sizes && i < twin_input_chunks(input); i++)
+        sizes[twin_input_chunk_source(input, i)] += twin_input_chunk_size(input, i);
+    return sizes;
+}
+
 bool steps_note(twin_buffer *out, const struct shared_options *shared)
 {
     const twin_input_options *options = &shared->input;
@@ -62,6 +72,22 @@ bool steps_note(twin_buffer *out, const struct shared_options *shared)
         good = add_item(out, "input", shared->base.arguments[i]);
     if (good && options->max_unpacked_bytes)
         good = add_number(out, MAX_UNPACKED, options->max_unpacked_bytes);
+    return good;
+}
+
+/* "bytes=1234 part-00.jsonl", for each source. */
+bool steps_note_sizes(twin_buffer *out, const twin_input *input)
+{
+    uint64_t *sizes = measure_sources(input);
+    bool good = sizes != NULL;
+    for (uint32_t i = 0; good && i < twin_input_sources(input); i++) {
+        const char *name = twin_input_name(input, i);
+        good = add_number(out, BYTES, sizes[i]);
+        if (good)
+            out->bytes[out->length - 1] = ' '; /* instead of the zero */
+        good = good && twin_buffer_append(out, name, strlen(name) + 1) == TWIN_OK;
+    }
+    free(sizes);
     return good;
 }
 
@@ -117,7 +143,7 @@ static void allow_unpacked(twin_input_options *options, const char *limit)
         options->max_unpacked_bytes = bytes;
 }
 
-/* Settings come first, and are the same in all notes; then inputs; then a limit, if one was given. */
+/* Settings come first, and are the same in all notes; then inputs; then a limit, if one was given; then sizes. */
 static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, const char *file)
 {
     const char *item = note->bytes, *end = note->bytes + note->length;
@@ -130,7 +156,7 @@ static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, cons
             good = add_name(inputs, name);
         else if (limit)
             allow_unpacked(&inputs->options, limit);
-        else
+        else if (!value_of(item, BYTES))
             settings = (size_t)(item - note->bytes) + strlen(item) + 1;
     }
     if (!good || !is_named)
@@ -143,6 +169,42 @@ static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, cons
         return refuse("%s: was signed with other options than the files before it", file);
     }
     return true;
+}
+
+/* ---- what was appended since ---- */
+
+/* Compares the sources that a note names with what they are now; `next` is the first that is not yet compared. */
+static void remark_noted(const twin_buffer *note, const twin_input *input, const uint64_t *sizes, uint32_t *next)
+{
+    const char *end = note->bytes + note->length;
+    for (const char *item = note->bytes; item < end; item += strlen(item) + 1) {
+        const char *value = value_of(item, BYTES);
+        if (!value)
+            continue;
+        char *rest;
+        uint64_t before = strtoull(value, &rest, 10);
+        const char *name = rest + (*rest == ' ');
+        uint32_t source = *next;
+        while (source < twin_input_sources(input) && strcmp(twin_input_name(input, source), name) != 0)
+            source++;
+        if (source == twin_input_sources(input))
+            continue; /* a file that a folder has no longer: whatever was kept of it has been missed by now */
+        *next = source + 1;
+        if (sizes[source] > before)
+            warn("%s: has grown since it was signed, by %" PRIu64 " %s%s, which are left out; sign it again, and "
+                 "repeat the steps after it",
+                 name, sizes[source] - before, is_folder(name) ? "document" : "byte",
+                 sizes[source] - before == 1 ? "" : "s");
+    }
+}
+
+void steps_remark_grown(const struct steps *steps)
+{
+    uint64_t *sizes = measure_sources(steps->input);
+    uint32_t next = 0;
+    for (size_t i = 0; sizes && i < steps->of[STEP_SIGNATURES].count; i++)
+        remark_noted(&steps->notes[i], steps->input, sizes, &next);
+    free(sizes);
 }
 
 /* ---- opening ---- */

@@ -43,8 +43,12 @@ twin_saved_files steps_saved(const struct steps *steps, enum step_kind kind, siz
 void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, twin_status status,
                 const twin_error *error);
 
-/* Appends the note of the inputs, which are the arguments. */
+/* Appends the note of the inputs, which are the arguments; and how long each of them is, once they are open. */
 bool steps_note(twin_buffer *out, const struct shared_options *shared);
+bool steps_note_sizes(twin_buffer *out, const twin_input *input);
+
+/* Names inputs that are longer than when they were signed. */
+void steps_remark_grown(const struct steps *steps);
 
 /* Whether an output was given, can be written, and is not one of the arguments; on false the error has been
  * reported. */

@@ -75,6 +75,31 @@ head -n 2 signed.jsonl >part-c.jsonl
 wrong 'part-c.jsonl has changed' filter part-?.sig ?.pairs -o x
 mv signed.jsonl part-c.jsonl
 
+# What was appended since is left out, and that is said; also of compressed files, and of files in a folder.
+mkdir -p appended/folder appended/texts
+cp part-a.jsonl appended/
+cp part-b.jsonl.gz part-c.jsonl appended/folder/
+echo 'one text in a file of its own' >appended/texts/one.txt
+cd appended || exit
+run 0 sign -q part-a.jsonl -o 1.sig
+run 0 sign -q folder texts -o 2.sig
+run 0 band -q ?.sig -o all.cand
+run 0 join -q ?.sig all.cand -o all.pairs
+run 0 filter ?.sig all.pairs -o before/
+grep -q 'has grown' err && fail "$asked: nothing was appended: $(cat err)"
+head -c 100 /dev/zero | tr '\0' ' ' >>part-a.jsonl
+echo '{"text":"a document"}' | gzip -c >>folder/part-b.jsonl.gz
+echo 'another' >texts/two.txt
+run 0 filter ?.sig all.pairs -o after/
+says 'part-a.jsonl: has grown since it was signed, by 100 bytes, which are left out'
+says 'folder/part-b.jsonl.gz: has grown since it was signed, by 22 bytes, which'
+says 'texts: has grown since it was signed, by 1 document, which'
+[ "$(grep -c 'has grown' err)" = 3 ] || fail "$asked: $(cat err)"
+diff -r before after || fail "$asked: writes other documents than were signed"
+run 0 filter -q ?.sig all.pairs -o after/
+[ ! -s err ] || fail "$asked: $(cat err)"
+cd .. || exit
+
 run 0 dedup -q --keep longest --threshold 0.7 --shingle word:2 "${shards[@]}" -o longest.jsonl
 for shard in "${shards[@]}"; do
     run 0 sign -q --threshold 0.7 --shingle word:2 --threads 1 "$shard" -o "${shard%%.*}.other"
