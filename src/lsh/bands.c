@@ -135,18 +135,27 @@ static struct bucket_bits bucket_bits_of(size_t count)
     return (struct bucket_bits){ .shift = 64 - bits, .count = ((size_t)1 << bits) / 64 };
 }
 
+/* Has the bits of a key ready when it is its turn: those of millions of documents are larger than a second cache. */
+static inline void fetch_bits(const struct bucket_bits *bits, const uint64_t *keys, size_t i, size_t count)
+{
+    if (i + 2 * AHEAD < count)
+        __builtin_prefetch(&bits->words[(keys[i + 2 * AHEAD] >> bits->shift) / 64], 1);
+}
+
 /* Drops keys whose document is alone in its bucket, most of them, and returns how many are left, in order. */
 static size_t drop_single(uint64_t *keys, size_t count, const struct bucket_bits *bits)
 {
     size_t kept = 0;
     memset(bits->words, 0, bits->count * sizeof *bits->words);
     for (size_t i = 0; i < count; i++) {
+        fetch_bits(bits, keys, i, count);
         uint64_t at = keys[i] >> bits->shift, bit = (uint64_t)1 << at % 64;
         struct bucket_word *word = &bits->words[at / 64];
         word->again |= word->once & bit;
         word->once |= bit;
     }
     for (size_t i = 0; i < count; i++) {
+        fetch_bits(bits, keys, i, count);
         uint64_t at = keys[i] >> bits->shift;
         keys[kept] = keys[i];
         kept += bits->words[at / 64].again >> at % 64 & 1;
@@ -225,8 +234,7 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
     }
     if (pairing->visits.no_pairs && atomic_load_explicit(pairing->visits.no_pairs, memory_order_relaxed))
         return;
-    if (n > 1)
-        twin__spill_touch(pairing->visits.spill, n * TWIN__SPILL_AROUND);
+    twin__spill_touch(pairing->visits.spill, n * TWIN__SPILL_AROUND);
     for (size_t j = pairing->visits.split ? split : 1; j < n; j++)
         for (size_t i = 0; i < j && i < split; i++) {
             uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
@@ -236,14 +244,26 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
         }
 }
 
+static bool same_bucket(uint64_t key, uint64_t other)
+{
+    return key >> 32 == other >> 32;
+}
+
+/* Whether a key is not alone in its bucket. */
+static bool has_company(const uint64_t *keys, size_t i, size_t count)
+{
+    return (i > 0 && same_bucket(keys[i - 1], keys[i])) || (i + 1 < count && same_bucket(keys[i], keys[i + 1]));
+}
+
 static void pair_sorted(const struct pairing *pairing, const uint64_t *keys, size_t count, size_t band, int worker)
 {
     size_t rows = band * pairing->options.plan.rows;
     for (size_t first = 0, last; first < count; first = last) {
-        for (last = first; last < count && keys[last] >> 32 == keys[first] >> 32; last++)
-            if (last + AHEAD < count)
+        for (last = first; last < count && same_bucket(keys[first], keys[last]); last++)
+            if (last + AHEAD < count && has_company(keys, last + AHEAD, count))
                 __builtin_prefetch(signature_of(pairing->signatures, (uint32_t)keys[last + AHEAD]) + rows);
-        pair_run(pairing, keys + first, last - first, band, worker);
+        if (last - first > 1)
+            pair_run(pairing, keys + first, last - first, band, worker);
     }
 }
 
