@@ -39,12 +39,14 @@ number()
 
 # fill_memory: fills free memory with the page cache of a sparse file, $ballast, as on a machine that has run for a day.
 # Virtual machines return free memory to their host; each page must then be fetched again when it is first used, which
-# can take longer than the work that is measured. Not under BENCH_QUICK, where little memory is used.
+# can take longer than the work that is measured. It is a new file each time: pages of one that is read again would count
+# as used, and the system would rather push the input out. Not under BENCH_QUICK, where little memory is used.
 ballast=$scratch/ballast
 fill_memory()
 {
     [ -z "${BENCH_QUICK-}" ] || return 0
-    [ -s "$ballast" ] || truncate -s "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)K" "$ballast"
+    rm -f "$ballast"
+    truncate -s "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)K" "$ballast"
     cat "$ballast" > /dev/null
 }
 
