@@ -26,12 +26,13 @@ static void claim_best_k(struct lab *lab, const struct outcome *outcomes)
 {
     size_t best = 0, expected = 0;
     for (size_t i = 1; i < MOST_K; i++) {
-        best = outcomes[i].rate < outcomes[best].rate ? i : best;
+        best = outcomes[i].observed.rate < outcomes[best].observed.rate ? i : best;
         expected = outcomes[i].theory < outcomes[expected].theory ? i : expected;
     }
     const struct outcome *six = &outcomes[5], *least = &outcomes[best];
-    double width = hypot(six->interval.high - six->interval.low, least->interval.high - least->interval.low);
-    double z = (six->rate - least->rate) / (width / (2 * 1.96));
+    double width = hypot(six->observed.interval.high - six->observed.interval.low,
+                         least->observed.interval.high - least->observed.interval.low);
+    double z = (six->observed.rate - least->observed.rate) / (width / (2 * 1.96));
     claim(lab, expected == 5, "best k by theory: %zu; reference (Martins and Jesus 2015): 6", expected + 1);
     claim(lab, best == 5 || z < 4.4, "observed best k: %zu%s", best + 1,
           best == 5 ? ", as in theory and reference" : "; with this many strings it cannot be distinguished from 6");
@@ -43,8 +44,8 @@ static void plot_k(struct lab *lab)
     fputs("set ylabel 'false positives'\nset xtics 1\nset key top center\n"
           "plot [0.5:15.5][0:*] 'bloom-k.tsv' skip 1 using 1:2 with lines ls 1 title 'theory', "
           "'' skip 1 using 1:4:5:6 with yerrorbars ls 2 title 'observed, 95 % interval', "
-          "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of Martins "
-          "and Jesus 2015'\n",
+          "'' skip 1 using ($1 == 6 ? $1 : NaN):2 with points ls 9 ps 2.2 lw 2 pt 6 title 'best k of Martins and "
+          "Jesus 2015'\n",
           script);
     plot_lower(script);
     fputs("set xlabel 'hash functions k'\n"
@@ -72,11 +73,12 @@ void exp_bloom_k(struct lab *lab)
                                seed_of(lab->seed, 200 + k) };
         struct outcome *o = &outcomes[k - 1];
         try_filters(o, lab, trial);
-        p_values[k - 1] = o->p;
+        p_values[k - 1] = o->observed.p;
         denied += o->denied;
         added += o->added;
-        table_row(&table, "%u\t%.6f\t%s\t%.6f\t%.6f\t%.6f\t%llu", k, o->theory, k == 6 ? "best" : "–", o->rate,
-                  o->interval.low, o->interval.high, (unsigned long long)o->queries);
+        table_row(&table, "%u\t%.6f\t%s\t%.6f\t%.6f\t%.6f\t%llu", k, o->theory, k == 6 ? "best" : "–",
+                  o->observed.rate, o->observed.interval.low, o->observed.interval.high,
+                  (unsigned long long)o->queries);
         progress(lab, k, MOST_K);
     }
     table_end(lab, &table);
@@ -123,11 +125,12 @@ void exp_bloom_n(struct lab *lab)
                                lab->quick ? 2 : 40,
                                seed_of(lab->seed, 300 + i) };
         try_filters(&o, lab, trial);
-        p_values[i] = o.p;
+        p_values[i] = o.observed.p;
         denied += o.denied;
         added += o.added;
         table_row(&table, "%.1f\t%u\t%.6f\t%s\t%.6f\t%.6f\t%.6f", ratio, k, o.theory,
-                  i + 1 < SIZES ? "–" : "0.008185", o.rate, o.interval.low, o.interval.high);
+                  i + 1 < SIZES ? "–" : "0.008185", o.observed.rate, o.observed.interval.low,
+                  o.observed.interval.high);
         progress(lab, i + 1, SIZES);
     }
     table_end(lab, &table);
@@ -174,14 +177,14 @@ void exp_bloom_big(struct lab *lab)
                                seed_of(lab->seed, 400 + i) };
         struct outcome o;
         try_filters(&o, lab, trial);
-        p_values[i] = o.p;
+        p_values[i] = o.observed.p;
         worst = fmax(worst, o.theory / plans[i].rate);
         denied += o.denied;
         added += o.added;
         table_row(&table, "%zu\t%s\t%.2f\t%g\t%.4g\t%s\t%.4g\t%.4g\t%.4g\t%llu\t%llu", items,
                   twin_bloom_layout_name(plans[i].layout), (double)o.shape.cells / (double)items, plans[i].rate,
-                  o.theory, plans[i].reference, o.rate, o.interval.low, o.interval.high, (unsigned long long)o.hits,
-                  (unsigned long long)o.queries);
+                  o.theory, plans[i].reference, o.observed.rate, o.observed.interval.low, o.observed.interval.high,
+                  (unsigned long long)o.hits, (unsigned long long)o.queries);
         progress(lab, i + 1, PLANS);
     }
     table_end(lab, &table);
@@ -189,16 +192,12 @@ void exp_bloom_big(struct lab *lab)
     claim(lab, worst < 1.005, "the theoretical rate is at most %.4f times the planned rate", worst);
     claim_no_denial(lab, denied, added);
     FILE *script = plot_begin(lab);
-    fputs(
-        "set xlabel 'planned rate'\nset ylabel 'observed / planned'\nset logscale x\nset format x '%g'\n"
-        "set key bottom right\n"
-        "plot [5e-5:2e-2] 1 ls 1 title 'planned', "
-        "'bloom-big.tsv' skip 2 using ($4*0.97):(strcol(2) eq 'classic' ? $7/$4 : NaN):($8/$4):($9/$4) with "
-        "yerrorbars "
-        "ls 2 title 'classic layout', "
-        "'' skip 2 using ($4*1.03):(strcol(2) eq 'blocks' ? $7/$4 : NaN):($8/$4):($9/$4) with yerrorbars ls 3 title "
-        "'blocks'\n",
-        script);
+    fputs("set xlabel 'planned rate'\nset ylabel 'observed / planned'\nset logscale x\nset format x '%g'\n"
+          "set key bottom right\n"
+          "plot [5e-5:2e-2] 1 ls 1 title 'planned', 'bloom-big.tsv' skip 2 using ($4*0.97):(strcol(2) eq 'classic' ? "
+          "$7/$4 : NaN):($8/$4):($9/$4) with yerrorbars ls 2 title 'classic layout', '' skip 2 using "
+          "($4*1.03):(strcol(2) eq 'blocks' ? $7/$4 : NaN):($8/$4):($9/$4) with yerrorbars ls 3 title 'blocks'\n",
+          script);
     plot_end(lab, script, "bloom-big",
              "Observed over planned false-positive rate, both layouts, with 95 % intervals.");
 }
@@ -264,12 +263,11 @@ static void plot_overfill(struct lab *lab)
 {
     FILE *script = plot_begin_pair(lab);
     fputs("set ylabel 'false positives'\nset logscale y\nset format y '%g'\nset key bottom right\n"
-          "plot [0:4.2] 0.01 ls 9 title 'planned rate', "
-          "'bloom-overfill.tsv' skip 1 using 2:(strcol(1) eq 'classic' ? $3 : NaN) with lines ls 1 title 'theory', "
-          "'' skip 1 using 2:(strcol(1) eq 'blocks' ? $3 : NaN) with lines ls 1 notitle, "
-          "'' skip 1 using ($2-0.03):(strcol(1) eq 'classic' ? $5 : NaN):6:7 with yerrorbars ls 2 title 'classic "
-          "layout', "
-          "'' skip 1 using ($2+0.03):(strcol(1) eq 'blocks' ? $5 : NaN):6:7 with yerrorbars ls 3 title 'blocks'\n",
+          "plot [0:4.2] 0.01 ls 9 title 'planned rate', 'bloom-overfill.tsv' skip 1 using 2:(strcol(1) eq 'classic' "
+          "? $3 : NaN) with lines ls 1 title 'theory', '' skip 1 using 2:(strcol(1) eq 'blocks' ? $3 : NaN) with "
+          "lines ls 1 notitle, '' skip 1 using ($2-0.03):(strcol(1) eq 'classic' ? $5 : NaN):6:7 with yerrorbars ls "
+          "2 title 'classic layout', '' skip 1 using ($2+0.03):(strcol(1) eq 'blocks' ? $5 : NaN):6:7 with "
+          "yerrorbars ls 3 title 'blocks'\n",
           script);
     plot_lower(script);
     fputs("set xlabel 'items, as a multiple of the plan'\n"
@@ -319,12 +317,12 @@ void exp_bloom_overfill(struct lab *lab)
             struct outcome o;
             try_filters(&o, lab, trial);
             add_report(&report, &o, 0.5 * step, (double)items, repeats);
-            p_values[tests++] = o.p;
+            p_values[tests++] = o.observed.p;
             denied += o.denied;
             added += o.added;
             table_row(&table, "%s\t%.1f\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%.5f\t%.0f\t%s",
-                      twin_bloom_layout_name((twin_bloom_layout)layout), 0.5 * step, o.theory, o.rate, o.interval.low,
-                      o.interval.high, o.reported, o.estimate,
+                      twin_bloom_layout_name((twin_bloom_layout)layout), 0.5 * step, o.theory, o.observed.rate,
+                      o.observed.interval.low, o.observed.interval.high, o.reported, o.estimate,
                       o.past_plan == repeats ? "yes"
                       : o.past_plan          ? "some"
                                              : "no");

@@ -2,7 +2,7 @@
  *
  * Texts of Reuters-21578 are embedded by four methods, stored in LSH forests, one per class of lengths, and queried.
  * The candidate pairs, ranked by a score or verified, are compared with all pairs of a given indel ratio (gold.c). */
-#include "lab.h"
+#include "support/usage.h"
 #include "texts.h"
 
 #include <math.h>
@@ -35,12 +35,6 @@ static const struct method {
     { "Bar-Yossef, k = 50", TWIN_EMBED_DEFAULT, 50 },
 };
 
-/* A text in a class of lengths. */
-struct member {
-    uint32_t text;
-    twin_embed_class class;
-};
-
 struct run {
     const struct lab *lab;
     const struct method *method;
@@ -51,22 +45,12 @@ struct run {
     twin_embedder *embedders[CLASSES];
     twin_minhash *hasher;
     twin_forest *forests[CLASSES];
-    struct scored_pairs *levels, *shares; /* per worker: pairs by level, and by the share of labels that agree */
-    struct scored_pairs *verified;        /* per worker: pairs whose ratio is at least 0.85 */
+    /* Pairs by level, by the share of labels that agree, and those whose ratio is at least 0.85; per worker while they are
+     * looked for. */
+    struct scored_pairs levels, shares, verified;
+    struct scored_pairs *some_levels, *some_shares, *some_verified;
     double signing, building, querying, verifying; /* seconds */
 };
-
-static void gather_members(struct run *run, size_t texts)
-{
-    run->members = need(TWIN_EMBED_MAX_CLASSES * texts, sizeof *run->members);
-    for (size_t i = 0; i < texts; i++) {
-        twin_embed_class found[TWIN_EMBED_MAX_CLASSES];
-        size_t count = twin_embed_length_classes(found, run->texts[i].length, CLASS_RATIO);
-        for (size_t c = 0; c < count; c++)
-            if (found[c].number < CLASSES)
-                run->members[run->count++] = (struct member){ (uint32_t)i, found[c] };
-    }
-}
 
 /* Creates the embedders of the classes, or one hasher for all. */
 static void prepare(struct run *run)
@@ -132,8 +116,8 @@ static void take(const struct run *run, size_t member, twin_forest_candidate can
         if (other == me->text)
             continue;
         size_t agreed = twin_minhash_agreement(run->labels + member * LABELS, run->labels + ids[i] * LABELS, LABELS);
-        scored_add(&run->levels[worker], me->text, other, (float)candidate.level);
-        scored_add(&run->shares[worker], me->text, other, (float)agreed / LABELS);
+        scored_add(&run->some_levels[worker], me->text, other, (float)candidate.level);
+        scored_add(&run->some_shares[worker], me->text, other, (float)agreed / LABELS);
     }
 }
 
@@ -153,38 +137,25 @@ static void query_some(void *context, size_t begin, size_t end, int worker)
     twin_forest_scratch_clear(&scratch);
 }
 
-/* Merges the pairs of all workers into those of the first. */
-static void unite(struct scored_pairs *of_workers, size_t workers)
-{
-    for (size_t w = 1; w < workers; w++) {
-        for (size_t i = 0; i < of_workers[w].count; i++) {
-            const struct scored *pair = &of_workers[w].pairs[i];
-            scored_add(&of_workers[0], pair->a, pair->b, pair->score);
-        }
-        free(of_workers[w].pairs);
-    }
-    scored_unite(&of_workers[0]);
-}
-
 static void find_pairs(struct run *run, size_t texts)
 {
     size_t workers = (size_t)run->lab->exec.workers;
-    gather_members(run, texts);
+    run->count = members_of(&run->members, run->texts, texts, CLASS_RATIO, CLASSES);
     run->labels = need(run->count * LABELS, sizeof *run->labels);
-    run->levels = need(workers, sizeof *run->levels);
-    run->shares = need(workers, sizeof *run->shares);
-    double start = seconds_now();
+    run->some_levels = need(workers, sizeof *run->some_levels);
+    run->some_shares = need(workers, sizeof *run->some_shares);
+    double start = seconds();
     prepare(run);
     twin_exec_for(run->lab->exec, run->count, 64, sign_some, run);
-    run->signing = seconds_now() - start;
-    start = seconds_now();
+    run->signing = seconds() - start;
+    start = seconds();
     twin_exec_for(run->lab->exec, CLASSES, 1, build_some, run);
-    run->building = seconds_now() - start;
-    start = seconds_now();
+    run->building = seconds() - start;
+    start = seconds();
     twin_exec_for(run->lab->exec, run->count, 64, query_some, run);
-    unite(run->levels, workers);
-    unite(run->shares, workers);
-    run->querying = seconds_now() - start;
+    scored_gather(&run->levels, run->some_levels, workers);
+    scored_gather(&run->shares, run->some_shares, workers);
+    run->querying = seconds() - start;
 }
 
 static void verify_some(void *context, size_t begin, size_t end, int worker)
@@ -192,12 +163,12 @@ static void verify_some(void *context, size_t begin, size_t end, int worker)
     const struct run *run = context;
     twin_edit_scratch scratch = { 0 };
     for (size_t i = begin; i < end; i++) {
-        const struct scored *pair = &run->levels[0].pairs[i];
+        const struct scored *pair = &run->levels.pairs[i];
         double ratio;
         expect(twin_edit_ratio(&ratio, &scratch, run->texts[pair->a], run->texts[pair->b], TWIN_EDIT_BYTES, golds[0]),
                "ratio", NULL);
         if (ratio >= golds[0])
-            scored_add(&run->verified[worker], pair->a, pair->b, (float)ratio);
+            scored_add(&run->some_verified[worker], pair->a, pair->b, (float)ratio);
     }
     twin_edit_scratch_clear(&scratch);
 }
@@ -205,17 +176,15 @@ static void verify_some(void *context, size_t begin, size_t end, int worker)
 static void verify(struct run *run)
 {
     size_t workers = (size_t)run->lab->exec.workers;
-    double start = seconds_now();
-    run->verified = need(workers, sizeof *run->verified);
-    twin_exec_for(run->lab->exec, run->levels[0].count, 4096, verify_some, run);
-    unite(run->verified, workers);
-    run->verifying = seconds_now() - start;
+    double start = seconds();
+    run->some_verified = need(workers, sizeof *run->some_verified);
+    twin_exec_for(run->lab->exec, run->levels.count, 4096, verify_some, run);
+    scored_gather(&run->verified, run->some_verified, workers);
+    run->verifying = seconds() - start;
 }
 
 static void clear_run(struct run *run)
 {
-    free(run->verified[0].pairs);
-    free(run->verified);
     for (size_t c = 0; c < CLASSES; c++) {
         twin_embedder_free(run->embedders[c]);
         twin_forest_free(run->forests[c]);
@@ -223,10 +192,9 @@ static void clear_run(struct run *run)
     twin_minhash_free(run->hasher);
     free(run->members);
     free(run->labels);
-    free(run->levels[0].pairs);
-    free(run->shares[0].pairs);
-    free(run->levels);
-    free(run->shares);
+    free(run->levels.pairs);
+    free(run->shares.pairs);
+    free(run->verified.pairs);
 }
 
 /* ---- comparison with the exact pairs */
@@ -237,18 +205,9 @@ static int by_score(const void *one, const void *other)
     return (x->score < y->score) - (x->score > y->score);
 }
 
-static int by_pair(const void *one, const void *other)
-{
-    const struct scored *x = one, *y = other;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
 /* The best that a threshold on the score can do. */
 struct best {
-    double f, precision, recall, score; /* recall of all candidates: `reached` */
-    double reached;
+    double f, precision, recall, score;
 };
 
 /* Lowers the threshold score by score; adds a point to `curve`, if given, where the recall changes. */
@@ -263,15 +222,14 @@ static struct best sweep(struct scored_pairs *found, const struct scored_pairs *
     qsort(found->pairs, found->count, sizeof *found->pairs, by_score);
     for (size_t i = 0; i < found->count; i++) {
         const struct scored *pair = &found->pairs[i];
-        const struct scored *known = bsearch(pair, gold->pairs, gold->count, sizeof *pair, by_pair);
+        const struct scored *known = bsearch(pair, gold->pairs, gold->count, sizeof *pair, scored_by_pair);
         hits += known && known->score >= (float)at_least;
         if (i + 1 < found->count && found->pairs[i + 1].score == pair->score)
             continue;
         double precision = (double)hits / (double)(i + 1), recall = (double)hits / (double)wanted;
         double f = hits ? 2 * precision * recall / (precision + recall) : 0;
         if (f > best.f)
-            best = (struct best){ f, precision, recall, pair->score, 0 };
-        best.reached = recall;
+            best = (struct best){ f, precision, recall, pair->score };
         if (curve && (fabs(recall - last) > 0.005 || i + 1 == found->count) && precision > 0.02) {
             table_row(curve, "%s\t%.4f\t%.4f\t%.4g", name, recall, precision, (double)pair->score);
             last = recall;
@@ -292,9 +250,8 @@ static void plot_curves(struct lab *lab)
         for (size_t m = 0; m < METHODS; m++)
             fprintf(script,
                     "'forest-vs-by-curve-%zu.tsv' skip 1 using (strcol(1) eq '%s' ? $2 : NaN):3 with lines ls %zu "
-                    "title '%s, by "
-                    "agreement', '' skip 1 using (strcol(1) eq '%s, level' ? $2 : NaN):3 with linespoints ls %zu dt "
-                    "'.' %s, ",
+                    "title '%s, by agreement', '' skip 1 using (strcol(1) eq '%s, level' ? $2 : NaN):3 with "
+                    "linespoints ls %zu dt '.' %s, ",
                     lengths[l], methods[m].name, m + 2, methods[m].name, methods[m].name, m + 2,
                     m ? "notitle" : "title 'default, by level'");
         fputs("0.88/(2-0.88/x) * (x > 0.4400 ? 1 : NaN) ls 9 title 'Sokolov 2007: F_1 = 0.88'\n", script);
@@ -310,10 +267,10 @@ struct result {
 };
 
 static void add_row(struct table *table, const struct run *run, size_t n, double gold, const char *score,
-                    struct best best, double seconds)
+                    struct best best, double taken)
 {
     table_row(table, "%zu\t%s\t%.2f\t%s\t%.3f\t%.3f\t%.3f\t%.3g\t%zu\t%.2f", n, run->method->name, gold, score,
-              best.f, best.precision, best.recall, best.score, run->levels[0].count, seconds);
+              best.f, best.precision, best.recall, best.score, run->levels.count, taken);
 }
 
 static struct result judge(struct table *table, struct table *curve, struct run *run, const struct scored_pairs *gold,
@@ -324,9 +281,9 @@ static struct result judge(struct table *table, struct table *curve, struct run 
     out.with_verifying = out.seconds + run->verifying;
     snprintf(name, sizeof name, "%s, level", run->method->name);
     for (size_t g = 0; g < GOLDS; g++) {
-        struct best level = sweep(&run->levels[0], gold, golds[g], g ? NULL : curve, name);
-        struct best share = sweep(&run->shares[0], gold, golds[g], g ? NULL : curve, run->method->name);
-        struct best ratio = sweep(&run->verified[0], gold, golds[g], NULL, NULL);
+        struct best level = sweep(&run->levels, gold, golds[g], g ? NULL : curve, name);
+        struct best share = sweep(&run->shares, gold, golds[g], g ? NULL : curve, run->method->name);
+        struct best ratio = sweep(&run->verified, gold, golds[g], NULL, NULL);
         add_row(table, run, n, golds[g], "level", level, out.seconds);
         add_row(table, run, n, golds[g], "agreement", share, out.seconds);
         add_row(table, run, n, golds[g], "verified", ratio, out.with_verifying);
@@ -399,8 +356,7 @@ void exp_forest_vs_by(struct lab *lab)
               lengths[l], r[0].verified, r[0].by_score);
         say(lab,
             "n = %zu: F1 of Bar-Yossef features is %.3f and %.3f verified, %.3f and %.3f by a score; with the "
-            "parameters of "
-            "Sokolov 2007 %.3f and %.3f.",
+            "parameters of Sokolov 2007 %.3f and %.3f.",
             lengths[l], r[2].verified, r[3].verified, r[2].by_score, r[3].by_score, r[1].verified, r[1].by_score);
         say(lab,
             "n = %zu: seconds with verification: forest %.2f, features %.2f and %.2f, paper %.2f; all pairs %.1f.",

@@ -54,12 +54,6 @@ static void empty(struct filled *filled)
     items_clear(&filled->items);
 }
 
-/* The factor by which trials shrink because their probability differs from filter to filter. */
-static double effective(double per_filter, struct theory theory)
-{
-    return 1 / (1 + per_filter * theory.variance / (theory.rate * (1 - theory.rate)));
-}
-
 /* ---- errors of counts: an item is counted too high when all its cells are shared with others */
 
 struct counts {
@@ -119,13 +113,11 @@ static void run_errors(struct lab *lab)
             twin_bloom_shape shape;
             struct counts counts = count_errors(&shape, lab, widths[w], held, repeats, 600 + 100 * tests);
             struct theory theory = theory_of(shape, (double)(held - 1));
-            double share = effective((double)held, theory);
-            double high = share * (double)counts.high, queries = share * (double)counts.queries;
-            struct interval interval = interval_of(high, queries);
-            p_values[tests++] = p_binomial(high, queries, theory.rate);
+            struct observed high = observe(counts.high, counts.queries, held, theory);
+            p_values[tests++] = high.p;
             low += counts.low;
             table_row(&table, "%u\t%.2f\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%zu", widths[w], 0.25 * (double)load, theory.rate,
-                      high / queries, interval.low, interval.high, counts.low);
+                      high.rate, high.interval.low, high.interval.high, counts.low);
             progress(lab, tests, WIDTHS * LOADS + WIDTHS);
         }
     table_end(lab, &table);
@@ -182,14 +174,13 @@ static void run_removal(struct lab *lab)
                 empty(&filled);
             }
             struct theory theory = theory_of(shape, PLANNED);
-            double share = effective(PLANNED, theory);
-            double remaining = share * (double)removal.remaining, taken = share * (double)removal.taken;
-            struct interval interval = interval_of(remaining, taken);
-            p_values[tests++] = p_binomial(remaining, taken, theory.rate);
+            struct observed remaining = observe(removal.remaining, removal.taken, PLANNED, theory);
+            p_values[tests++] = remaining.p;
             wrong += removal.refused + removal.low + removal.accepted;
             table_row(&table, "%u\t%s\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%zu\t%zu\t%zu", widths[w],
-                      twin_bloom_layout_name((twin_bloom_layout)layout), theory.rate, remaining / taken, interval.low,
-                      interval.high, removal.refused, removal.low, removal.accepted);
+                      twin_bloom_layout_name((twin_bloom_layout)layout), theory.rate, remaining.rate,
+                      remaining.interval.low, remaining.interval.high, removal.refused, removal.low,
+                      removal.accepted);
         }
     table_end(lab, &table);
     claim_chance(lab, p_values, tests, "removed items are reported as often as items never added");

@@ -142,9 +142,8 @@ void exp_embed_bounds(struct lab *lab)
     table_begin(&table, "embed-bounds",
                 "n\tedits\ted from\tto\ttheory: least D\tobserved least\tmost\ttheory: most D\toutside");
     table_begin(&all, "embed-bounds-all", "n\tedits\ted\tD\tlower bound\tupper bound");
-    say(lab,
-        "D(x, y) with w = √n and q as in Sokolov 2007, against the edit distance; edits are scattered, in one block, "
-        "or shift the whole text.");
+    say(lab, "D(x, y) with w = √n and q as in Sokolov 2007, against the edit distance; edits are scattered, in one "
+             "block, or shift the whole text.");
     for (size_t l = 0; l < BOUND_LENGTHS; l++) {
         struct bounds *b = &each[l];
         *b = (struct bounds){ .lab = lab, .n = bound_lengths[l], .pairs = lab->quick ? 2 : 30 };
@@ -319,10 +318,8 @@ static void plot_collisions(struct lab *lab)
         for (size_t p = 0; p < PRESETS; p++)
             fprintf(script,
                     "'embed-collision.tsv' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : NaN):5 with "
-                    "lines ls 1 "
-                    "title '%s', '' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : NaN):6:7:8 with "
-                    "yerrorbars ls "
-                    "%zu title 'n = %zu, %s'%s",
+                    "lines ls 1 title '%s', '' skip 1 using ($1==%zu && strcol(2) eq '%s' && $3>0 ? $3 : NaN):6:7:8 "
+                    "with yerrorbars ls %zu title 'n = %zu, %s'%s",
                     collision_lengths[l], presets[p], l + p ? "" : "theory", collision_lengths[l], presets[p],
                     2 + 2 * p + l, collision_lengths[l], presets[p], l + p == 2 ? "\n" : ", ");
     plot_end(

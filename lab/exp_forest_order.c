@@ -182,21 +182,18 @@ static void plot_order(struct lab *lab)
         for (size_t f = 0; f < FILTERS; f++)
             fprintf(script,
                     "'forest-order.tsv' skip 1 using (strcol(1) eq 'paper' && $2==50 && strcol(4) eq '%s' ? $3 : "
-                    "NaN):%zu:%zu with "
-                    "yerrorlines ls %zu title '%s', ",
+                    "NaN):%zu:%zu with yerrorlines ls %zu title '%s', ",
                     filters[f], 6 + 2 * m, 7 + 2 * m, f + 2, filters[f]);
         fprintf(script,
                 "'' skip 1 using (strcol(1) eq 'paper, one tree' && $2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu "
-                "with "
-                "yerrorlines ls 2 dt '-' pt 6 title 'all, one tree', "
-                "'' skip 1 using (strcol(1) eq 'default' && $2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu with "
-                "yerrorlines ls 1 pt 6 ps 0.6 title 'all, default parameters'\n",
+                "with yerrorlines ls 2 dt '-' pt 6 title 'all, one tree', '' skip 1 using (strcol(1) eq 'default' && "
+                "$2==50 && strcol(4) eq 'all' ? $3 : NaN):%zu:%zu with yerrorlines ls 1 pt 6 ps 0.6 title 'all, "
+                "default parameters'\n",
                 6 + 2 * m, 7 + 2 * m, 6 + 2 * m, 7 + 2 * m);
     }
     plot_end(lab, script, "forest-order",
              "Generalised Kendall distance with the parameters of Sokolov 2007, |S| = 50: from what a filter leaves "
-             "of S to as "
-             "many truly nearest strings (above), and to S in its true order (below).");
+             "of S to as many truly nearest strings (above), and to S in its true order (below).");
 }
 
 static void claim_order(struct lab *lab, const struct order *o)

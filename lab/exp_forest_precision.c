@@ -270,8 +270,7 @@ static void compare_to_reference(struct lab *lab, const struct precision *p)
         struct comparison *c = &both[reading];
         say(lab,
             "Parameters of Sokolov 2007, %s: RMS difference from the reference %.3f over %zu cells; %zu cells are "
-            "more than "
-            "two standard errors below it, %zu above; variances are %.2f times those of the reference.",
+            "more than two standard errors below it, %zu above; variances are %.2f times those of the reference.",
             readings[reading], c->distance, c->cells, c->below, c->above, c->variances);
         say(lab, "The lowest cell is L = %zu, |S| = %zu: %.3f, reference %.3f, %.2f standard errors.",
             row_trees[c->row], size_of(c->row, c->column), summarise(p, reading, c->row, c->column).mean,
@@ -335,8 +334,7 @@ static void plot_precision(struct lab *lab)
     for (size_t size = 1; size <= 4; size += 3)
         fprintf(script,
                 "'forest-precision.tsv' skip 1 using (strcol(1) eq 'paper' && strcol(2) eq 'one tree' && $4==%zu*$3 "
-                "? $3 : "
-                "NaN):5 with linespoints ls 9 dt '%s' title 'Sokolov 2007, |S| = %s', ",
+                "? $3 : NaN):5 with linespoints ls 9 dt '%s' title 'Sokolov 2007, |S| = %s', ",
                 size, size > 1 ? "." : "-", size > 1 ? "4L" : "L");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         fprintf(script,
@@ -346,8 +344,7 @@ static void plot_precision(struct lab *lab)
                 i + 1 < sizeof lines / sizeof lines[0] ? ", " : "\n");
     plot_end(lab, script, "forest-precision",
              "Precision against the number of trees, parameters of Sokolov 2007; bars extend from the worst to the "
-             "best set of "
-             "strings.");
+             "best set of strings.");
 }
 
 static void run_paper(struct lab *lab, struct table *table)
@@ -389,9 +386,8 @@ void exp_forest_precision(struct lab *lab)
                 "variance\tvariance");
     say(lab,
         "%d strings of n = %d, half within %d edits of the query. Many sets of strings, and for each several "
-        "embeddings "
-        "of %d trees. The standard error is that of the difference from the reference (Sokolov 2007), which used %d "
-        "forests on one set.",
+        "embeddings of %d trees. The standard error is that of the difference from the reference (Sokolov 2007), "
+        "which used %d forests on one set.",
         (int)STRINGS, (int)LENGTH, (int)NEAR, (int)TREES, (int)REFERENCE_FORESTS);
     run_paper(lab, &table);
     progress(lab, 1, 3);

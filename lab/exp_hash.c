@@ -42,13 +42,13 @@ static void hash_some(void *context, size_t begin, size_t end, int worker)
 typedef size_t judge_hashes(double *p_values, struct table *table, const struct lab *lab, const struct hashes *hashes,
                             const char *kind);
 
-/* p-values in increasing order, each with the one expected at its rank, for a plot. */
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
+/* p-values in increasing order, each with the one expected at its rank, for a plot. */
 static void add_quantiles(struct table *quantiles, double *p_values, size_t count, const char *family,
                           const char *kind)
 {
@@ -374,8 +374,7 @@ void exp_hash_independence(struct lab *lab)
     table_begin(&quantiles, "hash-independence-p", "family\thashed\texpected\tobserved");
     say(lab,
         "10 functions per family, 45 pairs, %zu items, joint 9 × 9 pmf against the product of its marginals. "
-        "Reference "
-        "(Martins and Jesus 2015): differences of order 10⁻⁴.",
+        "Reference (Martins and Jesus 2015): differences of order 10⁻⁴.",
         count);
     run_families(lab, &table, &quantiles, 10, count, judge_independence, NULL);
     plot_quantiles(lab, "p-values of the χ² tests for independence of two functions, in order, against chance.");

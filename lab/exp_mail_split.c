@@ -74,8 +74,7 @@ void exp_mail_enron(struct lab *lab)
     struct shares low = shares_from(rule, 0.1), second = shares_from(rule, 0.2);
     claim(lab, low.caught >= 77 && low.caught <= 85 && low.lost >= 2.1 && low.lost <= 5,
           "at 0.1 the rule catches %.1f %% of the spam and loses %.1f %% of the good mail (reference: 77 to 83, 2 to "
-          "3; "
-          "which pairs share a band is a matter of the hash functions)",
+          "3; which pairs share a band is a matter of the hash functions)",
           low.caught, low.lost);
     claim(lab, second.caught >= 77 && second.caught <= 83 && second.lost >= 2 && second.lost <= 3,
           "at 0.2 it catches %.1f %% and loses %.1f %%", second.caught, second.lost);

@@ -95,10 +95,9 @@ static void plot_forest(struct lab *lab)
           "'' skip 1 using 1:7 with linespoints ls 2 title 'labels by an embedding of edit distance', "
           "80 with lines ls 9 title 'reference, another corpus'\n",
           script);
-    plot_end(
-        lab, script, "mail-forest",
-        "Spam found by the deepest level of an LSH forest of known spam; on the line between the two nearest levels, "
-        "since scores are few.");
+    plot_end(lab, script, "mail-forest",
+             "Spam found by the deepest level of an LSH forest of known spam; on the line between the two nearest "
+             "levels, since scores are few.");
 }
 
 void exp_mail_forest(struct lab *lab)
@@ -114,10 +113,9 @@ void exp_mail_forest(struct lab *lab)
             .name = "forest", .method = TRIAL_FOREST, .trees = sizes[SIZES - 1 - i / KINDS], .by_edits = i % KINDS
         };
     mail_try(lab, &corpus, trials, SIZES * KINDS);
-    table_begin(
-        &table, "mail-forest",
-        "trees\tMinHash: found at 5 %\ton the line\tat 10 %\t1-ROCA%\tembedding: found at 5 %\ton the line\tat "
-        "10 %\t1-ROCA%");
+    table_begin(&table, "mail-forest",
+                "trees\tMinHash: found at 5 %\ton the line\tat 10 %\t1-ROCA%\tembedding: found at 5 %\ton the "
+                "line\tat 10 %\t1-ROCA%");
     for (size_t i = SIZES; i-- > 0;) {
         const twin_mail_measures *a = &trials[i * KINDS].measures, *b = &trials[i * KINDS + 1].measures;
         table_row(&table, "%zu\t%.2f\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2f\t%.3f", sizes[SIZES - 1 - i],

@@ -90,11 +90,10 @@ static void plot_running(struct lab *lab, const struct columns *all)
           "set key above horizontal maxcols 2 width -9 font ',12'\nset yrange [0:1]\nplot [1:10000] ",
           script);
     for (size_t c = 0; c < CASES; c++)
-        fprintf(
-            script,
-            "%.6f ls 1 %s, 'minhash-permutations-running.tsv' skip 1 using 1:%zu with lines ls %zu title '%s, J = "
-            "%.3f', ",
-            all[c].similarity, c ? "notitle" : "title 'theory: J'", c + 2, c + 2, all[c].name, all[c].similarity);
+        fprintf(script,
+                "%.6f ls 1 %s, 'minhash-permutations-running.tsv' skip 1 using 1:%zu with lines ls %zu title '%s, J "
+                "= %.3f', ",
+                all[c].similarity, c ? "notitle" : "title 'theory: J'", c + 2, c + 2, all[c].name, all[c].similarity);
     fputs("'' skip 1 using 1:5 with lines ls 9 title 'similar, one permutation per column'\n", script);
     plot_end(lab, script, "minhash-permutations", "The running share of equal minima over random permutations.");
 }
@@ -137,8 +136,7 @@ void exp_minhash_permutations(struct lab *lab)
     table_begin(&table, "minhash-permutations", "columns\tpermutation\ttheory\treference\tobserved\tlow\thigh\tJ");
     say(lab,
         "Two columns of %d bits, %d random permutations. Reference (Aveiro slides): the share of equal minima "
-        "converges "
-        "to J.",
+        "converges to J.",
         (int)ROWS, (int)PERMUTATIONS);
     say(lab,
         "The listing in the slides draws one permutation per column. With independent columns that gives nearly J as "
@@ -229,7 +227,7 @@ static struct verdict evaluate(const double *errors, size_t trials, double j, do
                              z };
 }
 
-/* Columns 7 to 9, divided by column `by` (0: by nothing), of all sketches and sizes. */
+/* Columns 7 to 9 of all sketches and sizes, divided by `by`: "1", or a column such as "$5". */
 static void plot_points(FILE *script, const char *by)
 {
     static const char *const names[SKETCHES] = { "fast", "classic" };

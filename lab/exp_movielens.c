@@ -3,13 +3,12 @@
  * Repeats an experiment of Martins and Jesus 2015 and of the Aveiro slides. All pairs are compared exactly for the
  * ground truth; then the pipeline finds candidates at 0.55 and verifies them at 0.6. */
 #include "lab.h"
+#include "support/usage.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { SLOTS = 400 }; /* for an error of 0.05, as Martins and Jesus 2015 */
 static const double similar_from = 0.6, candidate_from = 0.55;
@@ -42,13 +41,6 @@ static const struct data data_sets[] = {
 };
 enum { DATA_SETS = sizeof data_sets / sizeof data_sets[0] };
 
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* ---- the users, and exact comparison of all pairs */
 
 struct users {
@@ -60,8 +52,8 @@ struct users {
     double read_seconds;
 };
 
-/* Copies lines "user::film::…" of `from` as "user<TAB>film" to an unnamed file, whose /proc path goes to `path`. */
-static FILE *convert(char *path, size_t room, const char *from, const char *separator)
+/* Copies lines "user::film::…" of `from` as "user<TAB>film" to an unnamed file. */
+static FILE *convert(const char *from, const char *separator)
 {
     char line[256];
     FILE *in = file_open(from), *out = file_temporary();
@@ -75,22 +67,23 @@ static FILE *convert(char *path, size_t room, const char *from, const char *sepa
     if (ferror(in) || fflush(out) != 0)
         die("%s: could not be copied: %s", from, strerror(errno));
     fclose(in);
-    snprintf(path, room, "/proc/self/fd/%d", fileno(out));
     return out;
 }
 
 static void read_users(struct users *out, const struct lab *lab, const struct data *data, const char *file,
                        twin_sketch sketch)
 {
-    char other[64];
+    char other[PATH_ROOM];
     const char *path = file;
     twin_error error = { 0 };
     twin_collection_options options = { .scheme.shingle = { .width = 1 }, /* not used, but checked */
                                         .scheme.minhash = { sketch, SLOTS, seed_of(lab->seed, 1500) },
                                         .exec = lab->exec };
-    FILE *converted = strcmp(data->separator, "\t") == 0 ? NULL : convert(other, sizeof other, file, data->separator);
-    if (converted)
+    FILE *converted = strcmp(data->separator, "\t") == 0 ? NULL : convert(file, data->separator);
+    if (converted) {
+        file_path(other, converted);
         path = other;
+    }
     double start = seconds();
     expect(twin_input_open(&out->input, &path, 1, (twin_input_options){ .format = TWIN_INPUT_SETS }, &error), file,
            &error);
@@ -315,27 +308,20 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
     fputs("set xlabel 'exact Jaccard similarity of two users'\nset ylabel 'estimate, k = 400'\nset key bottom right\n"
           "set samples 400\ne(x) = 1.96*sqrt(x*(1-x)/400)\n"
           "plot [0:0.9][0:0.9] 'movielens-estimates.tsv' skip 1 using 1:2 with points ls 2 lc rgb '#60c8401e' ps 0.3 "
-          "title 'pairs of "
-          "users (a "
-          "sample)', x ls 1 title 'theory, with 95 %', x+e(x) ls 1 dt '-' notitle, x-e(x) ls 1 dt '-' notitle, "
-          "0.6 ls 9 title 'similar from 0.6', 0.55 ls 9 dt '.' title 'candidates from 0.55'\n",
+          "title 'pairs of users (a sample)', x ls 1 title 'theory, with 95 %', x+e(x) ls 1 dt '-' notitle, x-e(x) "
+          "ls 1 dt '-' notitle, 0.6 ls 9 title 'similar from 0.6', 0.55 ls 9 dt '.' title 'candidates from 0.55'\n",
           script);
     plot_end(lab, script, "movielens", "Estimated against exact Jaccard similarity of MovieLens users.");
 }
 
 void exp_movielens(struct lab *lab)
 {
-    if (!lab->data) {
-        skip(lab, "no data folder; use --data DIR or set TWINSIFT_DATA");
+    if (!data_given(lab))
         return;
-    }
     for (size_t i = 0; i < DATA_SETS; i++) {
-        char file[4096];
-        snprintf(file, sizeof file, "%s/%s", lab->data, data_sets[i].file);
-        if (access(file, R_OK) != 0) {
-            skip(lab, "MovieLens %s: %s does not exist", data_sets[i].name, file);
+        char file[PATH_ROOM];
+        if (!data_find(file, lab, data_sets[i].file))
             continue;
-        }
         run_data(lab, &data_sets[i], file, TWIN_SKETCH_CLASSIC, true);
         run_data(lab, &data_sets[i], file, TWIN_SKETCH_FAST, false);
         if (i == 0)

@@ -273,8 +273,7 @@ static void compare_copies(struct lab *lab, size_t count)
     if (!lab->quick)
         claim(lab, one.least > 0.76 && one.most < 0.84 && five.least > 0.76 && five.most < 0.84,
               "K = 200, n = 100 … 1000: the reference counts four fifths of the identical copies, %.3f to %.3f of "
-              "those "
-              "with digits (L = 1) and %.3f to %.3f of those without (L = 5)",
+              "those with digits (L = 1) and %.3f to %.3f of those without (L = 5)",
               one.least, one.most, five.least, five.most);
     plot_copies(lab);
 }
@@ -287,8 +286,7 @@ void exp_reuters_duplicates(struct lab *lab)
     size_t count = lab->quick && reuters.count > 2000 ? 2000 : reuters.count;
     say(lab,
         "%zu texts in lower case, cut or padded to n, parameters of Sokolov 2007; two texts are duplicates when the "
-        "first "
-        "K labels agree in one of L trees.",
+        "first K labels agree in one of L trees.",
         count);
     claim(lab, reuters.count == TEXTS, "%zu texts in the collection (%d)", reuters.count, (int)TEXTS);
     run_texts(lab, &reuters, count);

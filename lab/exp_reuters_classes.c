@@ -9,12 +9,6 @@
 enum { CLASSES = 400 };
 #define CLASS_RATIO 1.1
 
-/* A text in a class of lengths. */
-struct member {
-    uint32_t text;
-    twin_embed_class class;
-};
-
 struct classes {
     const twin_text *texts;
     struct member *members;
@@ -23,23 +17,14 @@ struct classes {
     struct keys *keys;
 };
 
-static void gather_members(struct classes *out, const struct lab *lab, size_t texts)
+static void prepare(struct classes *c, const struct lab *lab)
 {
-    for (size_t i = 0; i < texts; i++) {
-        twin_embed_class found[TWIN_EMBED_MAX_CLASSES];
-        size_t count = twin_embed_length_classes(found, out->texts[i].length, CLASS_RATIO);
-        for (size_t c = 0; c < count; c++) {
-            size_t number = found[c].number;
-            if (number >= CLASSES)
-                die("a text of %zu bytes is in class %zu", out->texts[i].length, number);
-            out->members[out->count++] = (struct member){ (uint32_t)i, found[c] };
-            if (!out->embedders[number])
-                expect(
-                    twin_embedder_create(&out->embedders[number],
-                                         twin_embed_options_for(TWIN_EMBED_DEFAULT, found[c].shortest,
-                                                                TREES * DEEPEST, seed_of(lab->seed, 5100 + number))),
-                    "embedder", NULL);
-        }
+    for (size_t i = 0; i < c->count; i++) {
+        twin_embed_class class = c->members[i].class;
+        twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, class.shortest, TREES * DEEPEST,
+                                                            seed_of(lab->seed, 5100 + class.number));
+        if (!c->embedders[class.number])
+            expect(twin_embedder_create(&c->embedders[class.number], options), "embedder", NULL);
     }
 }
 
@@ -106,8 +91,8 @@ void run_classes(struct lab *lab, const struct reuters *reuters, size_t count)
     struct classes c = { .texts = reuters->texts };
     struct table table;
     struct nearness deepest = { 0 };
-    c.members = need(TWIN_EMBED_MAX_CLASSES * count, sizeof *c.members);
-    gather_members(&c, lab, count);
+    c.count = members_of(&c.members, c.texts, count, CLASS_RATIO, CLASSES);
+    prepare(&c, lab);
     c.keys = need(c.count, sizeof *c.keys);
     twin_exec_for(lab->exec, c.count, 64, fold_members, &c);
     say(lab, "The defaults of twinsift: whole texts, not padded, in classes of similar length (ratio %.1f).",

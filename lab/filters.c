@@ -75,17 +75,13 @@ static void try_some(void *context, size_t begin, size_t end, int worker)
         try_one(&trials->outcomes[i], trials->trial, i);
 }
 
-/* Filters differ a little in how full they are, so hits are overdispersed compared with a binomial. Dividing hits and
- * trials by the excess variance corrects for that. */
-static void judge(struct outcome *out, struct trial trial)
+/* Dividing hits and trials by the excess variance corrects for it. */
+struct observed observe(uint64_t hits, uint64_t trials, size_t per_filter, struct theory theory)
 {
-    struct theory theory = theory_of(out->shape, (double)trial.items);
-    double excess = 1 + (double)trial.queries * theory.variance / (theory.rate * (1 - theory.rate));
-    double hits = (double)out->hits / excess, queries = (double)out->queries / excess;
-    out->theory = theory.rate;
-    out->rate = hits / queries;
-    out->interval = interval_of(hits, queries);
-    out->p = p_binomial(hits, queries, theory.rate);
+    double excess = 1 + (double)per_filter * theory.variance / (theory.rate * (1 - theory.rate));
+    double fewer_hits = (double)hits / excess, fewer_trials = (double)trials / excess;
+    return (struct observed){ fewer_hits / fewer_trials, p_binomial(fewer_hits, fewer_trials, theory.rate),
+                              interval_of(fewer_hits, fewer_trials) };
 }
 
 void try_filters(struct outcome *out, const struct lab *lab, struct trial trial)
@@ -102,6 +98,8 @@ void try_filters(struct outcome *out, const struct lab *lab, struct trial trial)
         out->estimate += trials.outcomes[i].estimate / (double)trial.repeats;
         out->past_plan += trials.outcomes[i].past_plan;
     }
-    judge(out, trial);
+    struct theory theory = theory_of(out->shape, (double)trial.items);
+    out->theory = theory.rate;
+    out->observed = observe(out->hits, out->queries, trial.queries, theory);
     free(trials.outcomes);
 }

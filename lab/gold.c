@@ -3,13 +3,13 @@
  * An insertion or deletion changes one letter of a text's bag of letters, and at most three entries of its bag of
  * letter pairs. Texts whose bags differ by more than the cut-off allows are skipped without a comparison, and no pair
  * is lost. The result is cached in a file. */
+#include "support/usage.h"
 #include "texts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LETTERS = 48, PAIRS = 36 * 36, LINE = 256 };
+enum { LETTERS = 48 /* 36, and room for whole vectors */, PAIRS = 36 * 36, LINE = 256 };
 
 struct bag {
     uint8_t letters[LETTERS], pairs[PAIRS]; /* counts, capped at 255: capping only makes bags more similar */
@@ -30,6 +30,7 @@ static void count_up(uint8_t *count)
         ++*count;
 }
 
+/* Of a letter or a digit. */
 static unsigned number_of(char c)
 {
     return c >= 'a' ? (unsigned)(c - 'a') : 26 + (unsigned)(c - '0');
@@ -41,9 +42,8 @@ static void fill_bag(struct bag *out, twin_text text)
     for (size_t i = 0; i < text.length; i++) {
         unsigned now = number_of(text.bytes[i]);
         count_up(&out->letters[now]);
-        if (i > 0) {
+        if (i > 0)
             count_up(&out->pairs[number_of(text.bytes[i - 1]) * 36 + now]);
-        }
     }
 }
 
@@ -92,14 +92,9 @@ static void compare_all(struct scored_pairs *out, const struct lab *lab, const t
     for (size_t i = 0; i < count; i++)
         fill_bag(&bags[i], texts[i]);
     twin_exec_for(lab->exec, count, 16, compare_some, &s);
-    for (size_t w = 0; w < workers; w++) {
-        for (size_t i = 0; i < s.found[w].count; i++)
-            scored_add(out, s.found[w].pairs[i].a, s.found[w].pairs[i].b, s.found[w].pairs[i].score);
-        free(s.found[w].pairs);
+    for (size_t w = 0; w < workers; w++)
         twin_edit_scratch_clear(&s.scratch[w]);
-    }
-    scored_unite(out);
-    free(s.found);
+    scored_gather(out, s.found, workers);
     free(s.scratch);
     free(bags);
 }
@@ -126,7 +121,7 @@ static bool load_pair(struct scored_pairs *out, const char *line)
 }
 
 /* Loads the cache if it was made from the same texts and is complete. */
-static bool load(struct scored_pairs *out, double *seconds, const char *path, uint64_t sum)
+static bool load(struct scored_pairs *out, double *taken, const char *path, uint64_t sum)
 {
     char line[LINE] = "", *at = line;
     FILE *file = fopen(path, "r");
@@ -134,7 +129,7 @@ static bool load(struct scored_pairs *out, double *seconds, const char *path, ui
         return false;
     bool good = fgets(line, sizeof line, file) && line[0] == '#' && strtoull(line + 1, &at, 16) == sum;
     unsigned long long pairs = strtoull(at, &at, 10);
-    *seconds = strtod(at, &at);
+    *taken = strtod(at, &at);
     while (good && fgets(line, sizeof line, file))
         good = load_pair(out, line);
     good = good && out->count == pairs;
@@ -144,34 +139,32 @@ static bool load(struct scored_pairs *out, double *seconds, const char *path, ui
     return good;
 }
 
-static void store(const struct scored_pairs *pairs, double seconds, const char *path, uint64_t sum)
+static void store(const struct scored_pairs *pairs, double taken, const struct lab *lab, const char *name,
+                  uint64_t sum)
 {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        die("%s: cannot be written: %s", path, strerror(errno));
-    fprintf(file, "# %llx %zu %.3f\n", (unsigned long long)sum, pairs->count, seconds);
+    char path[PATH_ROOM];
+    FILE *file = file_create(path, lab, name, ".tsv");
+    fprintf(file, "# %llx %zu %.3f\n", (unsigned long long)sum, pairs->count, taken);
     for (size_t i = 0; i < pairs->count; i++)
         fprintf(file, "%u\t%u\t%.6f\n", pairs->pairs[i].a, pairs->pairs[i].b, pairs->pairs[i].score);
-    bool bad = ferror(file) != 0;
-    if (fclose(file) != 0 || bad)
-        die("%s: could not be written: %s", path, strerror(errno));
+    file_close(file, path);
 }
 
-void gold_pairs(struct scored_pairs *out, double *seconds, const struct lab *lab, const char *name,
+void gold_pairs(struct scored_pairs *out, double *taken, const struct lab *lab, const char *name,
                 const twin_text *texts, size_t count, size_t n, double at_least)
 {
-    char path[4096];
+    char path[PATH_ROOM];
     twin_text *cut = need(count, sizeof *cut);
     for (size_t i = 0; i < count; i++)
         cut[i] = text_cut(texts[i], n);
     uint64_t sum = checksum(cut, count, at_least);
     *out = (struct scored_pairs){ 0 };
     snprintf(path, sizeof path, "%s/%s.tsv", lab->out, name);
-    if (!load(out, seconds, path, sum)) {
-        double start = seconds_now();
+    if (!load(out, taken, path, sum)) {
+        double start = seconds();
         compare_all(out, lab, cut, count, at_least);
-        *seconds = seconds_now() - start;
-        store(out, *seconds, path, sum);
+        *taken = seconds() - start;
+        store(out, *taken, lab, name, sum);
     }
     free(cut);
 }

@@ -13,7 +13,7 @@
 #include <twinsift/twinsift.h>
 
 struct lab {
-    bool quick;       /* a short run: fewer repeats, the same claims */
+    bool quick;       /* a short run: fewer repeats, wider bounds, and no claims about time */
     const char *data; /* the folder of the data sets, or NULL */
     const char *out;  /* the folder for tables and plots */
     uint64_t seed;
@@ -86,7 +86,7 @@ void expect(twin_status status, const char *what, const twin_error *error);
 /* Allocates zeroed memory; exits when there is none. */
 void *need(size_t count, size_t size);
 
-/* ---- files.c: files; errors end the program */
+/* ---- files.c: files; errors end the program, except that a data set may be missing */
 
 enum { PATH_ROOM = 4096 };
 
@@ -95,8 +95,17 @@ FILE *file_create(char path[PATH_ROOM], const struct lab *lab, const char *name,
 FILE *file_open(const char *path); /* for reading */
 FILE *file_temporary(void);        /* unnamed */
 
+/* The path by which a file that is open, such as an unnamed one, can be opened again. */
+void file_path(char path[PATH_ROOM], FILE *file);
+
 /* Closes a file after writing and checks for errors. */
 void file_close(FILE *file, const char *path);
+
+/* Returns false, after skip(), when there is no data folder. */
+bool data_given(struct lab *lab);
+
+/* Writes DATA/NAME to `path`. Returns false, after skip(), when it does not exist. */
+bool data_find(char path[PATH_ROOM], struct lab *lab, const char *name);
 
 /* ---- table.c: tables on standard output, in TSV files and in the report */
 
@@ -201,6 +210,16 @@ struct theory {
 };
 struct theory theory_of(twin_bloom_shape shape, double items);
 
+/* A rate that was observed. Filters differ a little in how full they are, so hits are overdispersed compared with a
+ * binomial; interval and p-value allow for that. */
+struct observed {
+    double rate, p;           /* p: the p-value of theory */
+    struct interval interval; /* 95 % */
+};
+
+/* Hits among the trials with several filters, `per_filter` trials with each. */
+struct observed observe(uint64_t hits, uint64_t trials, size_t per_filter, struct theory theory);
+
 struct trial {
     twin_bloom_options options;
     size_t items, queries; /* per filter: strings added, other strings queried */
@@ -211,10 +230,9 @@ struct trial {
 struct outcome {
     twin_bloom_shape shape;
     double theory;
-    uint64_t hits, queries;    /* false positives, and queries, over all filters */
-    uint64_t denied, added;    /* false negatives: must be none */
-    double rate, p;            /* observed, and the p-value of theory */
-    struct interval interval;  /* 95 %, corrected for the variance between filters */
+    uint64_t hits, queries; /* false positives, and queries, over all filters */
+    uint64_t denied, added; /* false negatives: must be none */
+    struct observed observed;
     double reported, estimate; /* the rate and the item count that the filters report; averages */
     size_t past_plan;          /* filters that report being past their plan */
 };

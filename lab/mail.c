@@ -7,20 +7,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- corpora */
 
-/* DATA/NAME in `path`; false, and a line about it, when it does not exist or the build reads no mail. */
+/* As data_find(); false, too, when the build reads no mail. */
 static bool find(char path[PATH_ROOM], struct lab *lab, const char *name)
 {
-    snprintf(path, PATH_ROOM, "%s/%s", lab->data ? lab->data : "$TWINSIFT_DATA", name);
-    if (twin_message_available() != TWIN_OK)
-        skip(lab, "this build reads no mail");
-    else if (!lab->data || access(path, R_OK) != 0)
-        skip(lab, "mail: %s does not exist%s", path, lab->data ? "" : " ($TWINSIFT_DATA and --data are not given)");
-    else
-        return true;
+    if (twin_message_available() == TWIN_OK)
+        return data_find(path, lab, name);
+    skip(lab, "this build reads no mail");
     return false;
 }
 
@@ -133,10 +128,9 @@ static void write_share(char out[16], const struct mail_trial *trial, uint64_t p
 void mail_table(struct lab *lab, const char *name, const struct mail_trial *trials, size_t count)
 {
     struct table table;
-    table_begin(
-        &table, name,
-        "filter\tgood lost %\tspam missed %\tunsure good %\tunsure spam %\t1-ROCA%\t95 %\tmissed at 0.1 %\tat 1 "
-        "%\tat 5 %\tat 10 %");
+    table_begin(&table, name,
+                "filter\tgood lost %\tspam missed %\tunsure good %\tunsure spam %\t1-ROCA%\t95 %\tmissed at 0.1 "
+                "%\tat 1 %\tat 5 %\tat 10 %");
     for (size_t i = 0; i < count; i++) {
         const twin_mail_measures *m = &trials[i].measures;
         char good[16], spam[16];

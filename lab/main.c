@@ -60,7 +60,7 @@ static const struct option_row options[] = {
       "folder of the data sets ml-100k/, ml-1m/, reuters21578/, enron-spam/, trec07p-25k/, spamassassin/ (default: "
       "$TWINSIFT_DATA)",
       &option_text, AT(data) },
-    { "quick", 0, OPTIONS_SEARCH, NULL, "fewer repetitions: all experiments in about a minute", &option_flag,
+    { "quick", 0, OPTIONS_SEARCH, NULL, "fewer repetitions: all experiments in a minute or two", &option_flag,
       AT(quick) },
     { "out", 0, OPTIONS_OUTPUT, "DIR", "folder for tables and plots", &option_text, AT(out) },
     { "report", 0, OPTIONS_OUTPUT, NULL, "also write report.html, one page with all tables and plots", &option_flag,
@@ -95,8 +95,10 @@ static void make_folder(const char *path)
     }
 }
 
-/* "passed", "failed" or "skipped". */
-static const char *run_one(struct lab *lab, const struct experiment *experiment)
+enum verdict { PASSED, FAILED, SKIPPED, VERDICTS };
+static const char *const verdicts[VERDICTS] = { "passed", "failed", "skipped" };
+
+static enum verdict run_one(struct lab *lab, const struct experiment *experiment)
 {
     lab->now = experiment;
     lab->claims = lab->broken = 0;
@@ -106,30 +108,27 @@ static const char *run_one(struct lab *lab, const struct experiment *experiment)
     lab->progress = progress_begin(false);
     experiment->run(lab);
     progress_end();
-    const char *verdict = lab->broken ? "failed" : lab->claims ? "passed" : "skipped";
-    printf("%s  %s\n\n", verdict, experiment->name);
+    enum verdict verdict = lab->broken ? FAILED : lab->claims ? PASSED : SKIPPED;
+    printf("%s  %s\n\n", verdicts[verdict], experiment->name);
     fflush(stdout);
     return verdict;
 }
 
 static int run_all(struct lab *lab, const struct experiment **chosen, size_t count, bool with_report)
 {
-    unsigned passed = 0, failed = 0, skipped = 0;
+    unsigned counts[VERDICTS] = { 0 };
     char summary[100];
     make_folder(lab->out);
     if (with_report)
         report_begin(lab);
-    for (size_t i = 0; i < count; i++) {
-        const char *verdict = run_one(lab, chosen[i]);
-        passed += verdict[0] == 'p';
-        failed += verdict[0] == 'f';
-        skipped += verdict[0] == 's';
-    }
-    snprintf(summary, sizeof summary, "%u passed, %u failed, %u skipped", passed, failed, skipped);
+    for (size_t i = 0; i < count; i++)
+        counts[run_one(lab, chosen[i])]++;
+    snprintf(summary, sizeof summary, "%u passed, %u failed, %u skipped", counts[PASSED], counts[FAILED],
+             counts[SKIPPED]);
     if (with_report)
         report_end(lab, summary);
     printf("%s\n", summary);
-    return failed > 0;
+    return counts[FAILED] > 0;
 }
 
 /* The experiments named by the arguments, each once, in table order. Returns their number. */

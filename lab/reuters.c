@@ -1,31 +1,23 @@
 /* reuters.c — the texts of Reuters-21578.
  *
- * The collection is 22 SGML files. Only the TEXT elements are wanted, so tags and entities are removed by hand; the
- * pairs of texts with scores that experiments compare are here too. */
+ * The collection is 22 SGML files. Only the TEXT elements are wanted, so tags and entities are removed by hand. The
+ * pairs of texts with scores that experiments compare, and the classes of their lengths, are here too. */
 #include "texts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FILES = 22 };
-
-static void name_file(char *out, size_t room, const struct lab *lab, int number)
-{
-    snprintf(out, room, "%s/reuters21578/reut2-%03d.sgm", lab->data, number);
-}
 
 /* The bytes of a file, zero-terminated. */
 static char *read_whole(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0)
-        die("%s: cannot be read: %s", path, strerror(errno));
-    long size = ftell(file);
-    rewind(file);
+    FILE *file = file_open(path);
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (size < 0)
-        die("%s: cannot be read: %s", path, strerror(errno));
+        die("%s: cannot read: %s", path, strerror(errno));
+    rewind(file);
     char *bytes = need((size_t)size + 1, 1);
     if (fread(bytes, 1, (size_t)size, file) != (size_t)size)
         die("%s: could not be read", path);
@@ -91,32 +83,27 @@ static void add_texts(struct reuters *out, size_t *capacity, char **room, const 
 
 bool reuters_read(struct reuters *out, struct lab *lab, enum reuters_form form)
 {
-    char path[4096], *files[FILES];
+    char *files[FILES] = { NULL };
     size_t bytes = 0, capacity = 0;
+    bool found = true;
     *out = (struct reuters){ 0 };
-    if (!lab->data) {
-        skip(lab, "no data folder; use --data DIR or set TWINSIFT_DATA");
-        return false;
-    }
-    for (int i = 0; i < FILES; i++) {
-        name_file(path, sizeof path, lab, i);
-        if (access(path, R_OK) != 0) {
-            skip(lab, "Reuters-21578: %s does not exist", path);
-            return false;
-        }
-    }
-    for (int i = 0; i < FILES; i++) {
-        name_file(path, sizeof path, lab, i);
-        files[i] = read_whole(path);
-        bytes += strlen(files[i]);
+    for (int i = 0; i < FILES && found; i++) {
+        char path[PATH_ROOM], name[64];
+        snprintf(name, sizeof name, "reuters21578/reut2-%03d.sgm", i);
+        found = data_find(path, lab, name);
+        files[i] = found ? read_whole(path) : NULL;
+        bytes += found ? strlen(files[i]) : 0;
     }
     out->bytes = need(bytes, 1);
     char *room = out->bytes;
     for (int i = 0; i < FILES; i++) {
-        add_texts(out, &capacity, &room, files[i], form);
+        if (found)
+            add_texts(out, &capacity, &room, files[i], form);
         free(files[i]);
     }
-    return true;
+    if (!found)
+        reuters_clear(out);
+    return found;
 }
 
 void reuters_clear(struct reuters *reuters)
@@ -142,25 +129,60 @@ void scored_add(struct scored_pairs *to, uint32_t a, uint32_t b, float score)
     to->pairs[to->count++] = (struct scored){ a < b ? a : b, a < b ? b : a, score };
 }
 
-static int compare_pairs(const void *one, const void *other)
+int scored_by_pair(const void *one, const void *other)
 {
     const struct scored *x = one, *y = other;
     if (x->a != y->a)
         return x->a < y->a ? -1 : 1;
-    if (x->b != y->b)
-        return x->b < y->b ? -1 : 1;
-    return (x->score < y->score) - (x->score > y->score);
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+/* The highest score of a pair first. */
+static int by_pair_and_score(const void *one, const void *other)
+{
+    const struct scored *x = one, *y = other;
+    int order = scored_by_pair(one, other);
+    return order ? order : (x->score < y->score) - (x->score > y->score);
 }
 
 void scored_unite(struct scored_pairs *pairs)
 {
     size_t kept = 0;
     if (pairs->count)
-        qsort(pairs->pairs, pairs->count, sizeof *pairs->pairs, compare_pairs);
+        qsort(pairs->pairs, pairs->count, sizeof *pairs->pairs, by_pair_and_score);
     for (size_t i = 0; i < pairs->count; i++) {
         const struct scored *pair = &pairs->pairs[i];
         if (kept == 0 || pairs->pairs[kept - 1].a != pair->a || pairs->pairs[kept - 1].b != pair->b)
             pairs->pairs[kept++] = *pair;
     }
     pairs->count = kept;
+}
+
+void scored_gather(struct scored_pairs *out, struct scored_pairs *of_workers, size_t workers)
+{
+    *out = (struct scored_pairs){ 0 };
+    for (size_t w = 0; w < workers; w++) {
+        for (size_t i = 0; i < of_workers[w].count; i++)
+            scored_add(out, of_workers[w].pairs[i].a, of_workers[w].pairs[i].b, of_workers[w].pairs[i].score);
+        free(of_workers[w].pairs);
+    }
+    free(of_workers);
+    scored_unite(out);
+}
+
+size_t members_of(struct member **out, const twin_text *texts, size_t count, double ratio, size_t classes)
+{
+    struct member *members = need(TWIN_EMBED_MAX_CLASSES * count, sizeof *members);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        twin_embed_class of_text[TWIN_EMBED_MAX_CLASSES];
+        size_t number = twin_embed_length_classes(of_text, texts[i].length, ratio);
+        for (size_t c = 0; c < number; c++) {
+            if (of_text[c].number >= classes)
+                die("a text of %zu bytes is in class %zu", texts[i].length, (size_t)of_text[c].number);
+            members[found++] = (struct member){ (uint32_t)i, of_text[c] };
+        }
+    }
+    *out = members;
+    return found;
 }

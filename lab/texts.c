@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static char draw_letter(uint64_t *state)
 {
@@ -68,11 +67,4 @@ void draw_edited(char *out, const char *from, size_t n, size_t edits, enum keepi
     fit(text, length, n, state);
     memcpy(out, text, n);
     free(text);
-}
-
-double seconds_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }

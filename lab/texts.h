@@ -20,9 +20,6 @@ enum keeping {
 /* Writes `from` after `edits` random insertions, deletions and replacements, as the RandomStrings of Sokolov 2007. */
 void draw_edited(char *out, const char *from, size_t n, size_t edits, enum keeping keeping, uint64_t *state);
 
-/* Seconds on a monotonic clock. */
-double seconds_now(void);
-
 /* ---- reuters.c */
 
 /* What is kept of a text, in lower case. */
@@ -60,12 +57,28 @@ void scored_add(struct scored_pairs *to, uint32_t a, uint32_t b, float score);
 /* Sorts by a and b, and keeps the highest score of each pair. */
 void scored_unite(struct scored_pairs *pairs);
 
+/* For qsort() and bsearch(): by a and b. */
+int scored_by_pair(const void *one, const void *other);
+
+/* Moves the pairs of all workers to `out`, united, and frees the array. */
+void scored_gather(struct scored_pairs *out, struct scored_pairs *of_workers, size_t workers);
+
+/* A text in a class of lengths. */
+struct member {
+    uint32_t text;
+    twin_embed_class class;
+};
+
+/* Writes the classes of all texts, with lengths that differ by up to `ratio`, to an array that the caller frees. The
+ * numbers of the classes are below `classes`. Returns the number of members. */
+size_t members_of(struct member **out, const twin_text *texts, size_t count, double ratio, size_t classes);
+
 /* ---- gold.c */
 
 /* All pairs of the first `count` texts, each cut to n, whose indel ratio is at least `at_least`, with the ratio, in
- * order. They are cached in OUT/NAME.tsv with a checksum of the texts; *seconds is the time of the comparison, now or
- * when it was cached. */
-void gold_pairs(struct scored_pairs *out, double *seconds, const struct lab *lab, const char *name,
+ * order. The texts are of letters and digits (REUTERS_JOINED). The pairs are cached in OUT/NAME.tsv with a checksum of
+ * the texts; *taken is the seconds of the comparison, now or when it was cached. */
+void gold_pairs(struct scored_pairs *out, double *taken, const struct lab *lab, const char *name,
                 const twin_text *texts, size_t count, size_t n, double at_least);
 
 #endif
