@@ -255,11 +255,30 @@ static bool outputs_are_free(const struct dedup_paths *paths, const twin_input *
     return good;
 }
 
+/* Whether the path of a folder ends in a name, by which the list of its kept files can be called: . and / do not. */
+static bool has_name(const char *path)
+{
+    size_t at = last_name(path, trimmed(path)), length = trimmed(path) - at;
+    bool leads_elsewhere = length <= strlen("..") && strncmp(path + at, "..", length) == 0;
+    return length > 0 && !leads_elsewhere;
+}
+
+static bool folders_have_names(const struct dedup_paths *paths, const twin_input *input)
+{
+    for (uint32_t i = 0; i < twin_input_sources(input); i++)
+        if (twin_input_folder_info(input, i).documents && !has_name(twin_input_name(input, i)))
+            return refuse("%s: has no name for a file in %s; use -o FILE, or give the folder by its name",
+                          twin_input_name(input, i), paths->output);
+    return true;
+}
+
 static bool folder_is_free(const struct dedup_paths *paths, const twin_input *input)
 {
     for (size_t i = 0; i < paths->base->count; i++)
         if (is_standard(paths->base->arguments[i]))
             return refuse("standard input has no name for a file in %s; use -o FILE", paths->output);
+    if (!folders_have_names(paths, input))
+        return false;
     char **names = names_in_folder(paths->output, input);
     if (!names)
         return refuse_status("the output", TWIN_ENOMEM, NULL);

@@ -137,6 +137,14 @@ mkdir -p folder/sub
 cp corpus.jsonl folder/x && cp corpus.jsonl folder/sub/y && echo 'something else altogether' >folder/z
 run 0 --quiet folder
 printf 'sub/y\nz\n' | cmp -s - out || fail "$asked: $(cat out)"
+run 0 --quiet folder -o lists/
+printf 'sub/y\nz\n' | cmp -s - lists/folder || fail "$asked: $(cat lists/folder)"
+cd folder/sub || exit
+for path in . ./ ..; do
+    wrong "$path: has no name for a file in ../../lists/" $path -o ../../lists/
+done
+cd ../.. || exit
+[ "$(ls lists)" = folder ] || fail "an error left an output: $(ls lists)"
 printf '1\tu\n1\tv\n2\tu\n2\tv\n3\tw\n' >sets.tsv
 run 0 --quiet --sets sets.tsv
 printf '1\n3\n' | cmp -s - out || fail "$asked: $(cat out)"
