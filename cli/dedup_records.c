@@ -5,7 +5,6 @@
  * theirs; blocks are written in order. */
 #include "dedup_records.h"
 
-#include "support/early_writing.h"
 #include "support/messages.h"
 
 #include <errno.h>
@@ -23,7 +22,6 @@ struct block {
 
 struct copying {
     FILE *out;
-    struct early_writing *early; /* NULL: none */
     const struct dedup_result *result;
     uint32_t source;
     const struct dedup_range *ranges; /* of the blocks */
@@ -157,44 +155,20 @@ static void write_block(void *context, size_t item, int worker)
     }
     if (fwrite(block->bytes.bytes, 1, block->bytes.length, copying->out) < block->bytes.length)
         copying->write_error = errno;
-    early_writing_add(copying->early, block->bytes.length);
     report_writing(copying->result, copying->ranges[item].end);
-}
-
-/* What the records that stay take at least: some have line ends of two bytes. */
-static uint64_t bytes_that_stay(const struct dedup_result *result, struct dedup_range range)
-{
-    uint64_t bytes = 0;
-    for (size_t i = range.begin; i < range.end; i++)
-        if (dedup_stays(result, i))
-            bytes += twin_collection_position(result->collection, (uint32_t)i).length + 1;
-    return bytes;
-}
-
-static void copy_blocks(struct copying *copying, struct dedup_range range, size_t count)
-{
-    enum { LARGE_BYTES = 1 << 30 };
-    uint64_t bytes = bytes_that_stay(copying->result, range);
-    copying->early = bytes >= LARGE_BYTES ? early_writing_begin(copying->out, bytes) : NULL;
-    twin_exec_in_order(copying->result->exec, count, read_block, write_block, copying);
-    early_writing_end(copying->early);
 }
 
 bool write_dedup_records(FILE *out, const struct dedup_result *result, struct dedup_range range)
 {
-    size_t count, workers = result->exec.workers > 1 ? (size_t)result->exec.workers : 1;
+    twin_exec exec = result->exec;
+    size_t count, workers = exec.workers > 1 ? (size_t)exec.workers : 1;
     struct dedup_range *ranges = divide(&count, result, range);
     struct block *blocks = calloc(workers, sizeof *blocks);
-    struct copying copying = { .out = out,
-                               .result = result,
-                               .source = range.source,
-                               .ranges = ranges,
-                               .blocks = blocks,
-                               .failed = !ranges || !blocks };
+    struct copying copying = { out, result, range.source, ranges, blocks, !ranges || !blocks, 0 };
     if (copying.failed)
         fail_status("the output", TWIN_ENOMEM, NULL);
     else
-        copy_blocks(&copying, range, count);
+        twin_exec_in_order(exec, count, read_block, write_block, &copying);
     for (size_t i = 0; blocks && i < workers; i++)
         twin_buffer_clear(&blocks[i].bytes);
     free(blocks);
