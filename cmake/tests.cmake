@@ -68,6 +68,14 @@ if(TWIN_FUZZ)
   return()
 endif()
 
+# Each test contains all of a sanitizer's own code, which lld links in 0.1 s and GNU ld in 0.27 s. It is taken if it is there.
+if(TWIN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL Clang)
+  find_program(LLD ld.lld)
+  if(LLD)
+    target_link_options(test_settings INTERFACE -fuse-ld=lld)
+  endif()
+endif()
+
 enable_testing()
 foreach(file ${FUZZERS})
   get_filename_component(target ${file} NAME_WE)
@@ -201,9 +209,12 @@ endif()
 # ---- the longest first: begun last, one of them would run alone while the other processors wait
 
 set(COST 1000)
-foreach(test lab cli_completion build_smallest test_edit_join test_minhash cli_edit test_text test_sort cli_bounds test_families
-    test_index cli_truth cli_many_pairs cli_bad_input test_bands test_bloom damage test_crowd test_edit install cli_dedup cli_mail
-    cli_index cli_memory test_similar test_between cli_interrupt test_mail_model)
+foreach(test lab build_smallest test_edit_join cli_memory cli_completion test_minhash cli_edit test_text test_index
+    cli_index test_sort cli_bounds test_families cli_bad_input damage cli_dedup cli_mail cli_many_pairs test_between
+    cli_interrupt test_similar test_containment test_crowd cli_steps test_bloom install test_edit cli_main cli_manual
+    test_long_text test_index_damage test_family cli_truth cli_edit_data cli_random cli_dedup_update test_input
+    test_mail_model cli_bloom cli_mail_delivery cli_poison test_index_model test_dedup cli_mail_share test_bands
+    cli_stack cli_mail_kill test_progress)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST ${COST})
     math(EXPR COST "${COST} - 10")

@@ -159,7 +159,7 @@ at_most()
 }
 
 # Three times the longest document, also if it has escapes and the record of its set is made, and 40 MB for all else: the
-# program, what is sorted at a time, and what malloc() does not return of blocks up to 32 MB; for an index 16 MB do.
+# program, what is sorted at a time, and what malloc() does not return of blocks up to 32 MB; for an index 20 MB do.
 if [ -z "$TWINSIFT_QUICK" ]; then
     { long a 1000000 0 '\\n'; long b 1000000 1 '\\n'; } >huge.jsonl
     longest=$(awk 'length > most { most = length } END { print most }' huge.jsonl)
@@ -167,7 +167,7 @@ if [ -z "$TWINSIFT_QUICK" ]; then
     at_most $most pairs --threads 1 huge.jsonl
     head -1 huge.jsonl >one.jsonl
     run 0 index create huge.twin
-    at_most $((3 * longest + (16 << 20))) index add --threads 1 huge.twin one.jsonl
+    at_most $((3 * longest + (20 << 20))) index add --threads 1 huge.twin one.jsonl
 fi
 
 [ "$failures" -eq 0 ] || exit 1
