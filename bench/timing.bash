@@ -75,8 +75,9 @@ less()
     awk "BEGIN { exit !($1 < $2) }"
 }
 
-# keep_best NAME: lowers best[NAME.wall] and best[NAME.cpu] to the last measured times.
-declare -A best
+# keep_best NAME: lowers best[NAME.wall] and best[NAME.cpu] to the last measured times, and adds them to all[NAME.wall] and
+# all[NAME.cpu].
+declare -A best all
 keep_best()
 {
     local name
@@ -84,6 +85,7 @@ keep_best()
         if [ -z "${best[$1.$name]-}" ] || less "${!name}" "${best[$1.$name]}"; then
             best[$1.$name]=${!name}
         fi
+        all[$1.$name]=$(calc "${all[$1.$name]-0} + ${!name}")
     done
 }
 
