@@ -47,14 +47,19 @@ static inline const char *corpus_write(struct corpus *corpus, const char *name, 
     return corpus->path;
 }
 
+/* A call that must succeed; its message is printed if it does not. */
+static inline void assert_good(twin_status status, const twin_error *error)
+{
+    if (status != TWIN_OK)
+        print_message("%s\n", error->message);
+    assert_int_equal(status, TWIN_OK);
+}
+
 static inline twin_input *open_input(const char *path, twin_input_options options)
 {
     twin_input *input;
     twin_error error;
-    twin_status status = twin_input_open(&input, &path, 1, options, &error);
-    if (status != TWIN_OK)
-        print_message("%s\n", error.message);
-    assert_int_equal(status, TWIN_OK);
+    assert_good(twin_input_open(&input, &path, 1, options, &error), &error);
     return input;
 }
 
@@ -72,10 +77,7 @@ static inline twin_collection *read_collection(const twin_input *input, twin_col
 {
     twin_collection *collection;
     twin_error error;
-    twin_status status = twin_collection_read(&collection, input, options, &error);
-    if (status != TWIN_OK)
-        print_message("%s\n", error.message);
-    assert_int_equal(status, TWIN_OK);
+    assert_good(twin_collection_read(&collection, input, options, &error), &error);
     return collection;
 }
 

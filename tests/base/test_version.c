@@ -9,7 +9,7 @@
 
 #include <twinsift/twinsift.h>
 
-static void the_library_tells_the_version_of_its_headers(void **state)
+static void the_library_has_the_version_of_its_headers(void **state)
 {
     (void)state;
     char expected[64];
@@ -21,7 +21,7 @@ static void the_library_tells_the_version_of_its_headers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_library_tells_the_version_of_its_headers),
+        cmocka_unit_test(the_library_has_the_version_of_its_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

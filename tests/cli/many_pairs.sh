@@ -1,28 +1,18 @@
 #!/usr/bin/env bash
 # More pairs than are held in memory: the same lines in the same order, whichever command prints them, and bounded memory.
-set -uo pipefail
-failures=0
+program=("${TWINSIFT:?the program to test}") named=twinsift
+# shellcheck source=tests/cli/frame.bash
+. "${BASH_SOURCE%/*}/frame.bash"
 
-fail() # WHAT
-{
-    failures=$((failures + 1))
-    echo "FAILED: $1"
-    echo "  stderr: $(head -c 800 err | tr '\n' '~')"
-}
-
-# run ARGUMENTS...: runs the program; its output goes to out.
-run()
-{
-    timeout 120 "$TWINSIFT" "$@" >out 2>err </dev/null || fail "$*: exit status $?"
-}
-
-# small ARGUMENTS...: the same within 52 MB of memory. Sanitizers take their own.
+# small ARGUMENTS...: runs the program within 52 MB of memory. Sanitizers take their own.
 small()
 {
-    local most=$((52 << 20)) peak
-    timeout 120 "$TWINSIFT_PEAK" peak "$TWINSIFT" "$@" >out 2>err </dev/null || fail "$*: exit status $?"
+    local most=$((52 << 20)) whole=("${program[@]}") peak
+    program=("${TWINSIFT_PEAK:?}" peak "$TWINSIFT")
+    run 0 "$@"
+    program=("${whole[@]}")
     peak=$(cat peak)
-    [ -n "${TWINSIFT_SANITIZED-}" ] || [ "$peak" -le "$most" ] || fail "$*: $peak bytes of memory, more than $most"
+    [ -n "${TWINSIFT_SANITIZED-}" ] || [ "$peak" -le "$most" ] || fail "$asked: $peak bytes of memory, more than $most"
 }
 
 # Any two of n documents are similar: n·(n-1)/2 pairs, more than a million.
@@ -45,8 +35,8 @@ small pairs "${rule[@]}" --audit 10 all.jsonl
 cmp -s out all.out || fail "--audit changes the pairs"
 grep -q 'recall 1.0000' err || fail "the audit does not find all pairs"
 
-run index create --force all.twin "${rule[@]:0:4}"
-run index add all.twin all.jsonl
+run 0 index create --force all.twin "${rule[@]:0:4}"
+run 0 index add all.twin all.jsonl
 small index pairs --quiet --threads 1 all.twin
 cmp -s out all.out || fail "index pairs prints other pairs"
 
@@ -55,6 +45,3 @@ awk -v n=$documents -v end=$end -v begin=$begin 'BEGIN {
     for (a = 0; a < end; a++) for (b = begin; b < n; b++) printf "d%d\td%d\t%s\n", a, b, a == b ? "1.0000" : "0.8333"
 }' >expected
 cmp -s out expected || fail "--against prints other pairs"
-
-[ "$failures" -eq 0 ] || exit 1
-echo "many_pairs: good"

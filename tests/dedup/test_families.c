@@ -100,10 +100,7 @@ static twin_dedup *find(const twin_collection *collection, twin_dedup_options op
 {
     twin_dedup *dedup;
     twin_error error;
-    twin_status status = twin_dedup_find(&dedup, collection, options, &error);
-    if (status != TWIN_OK)
-        print_message("%s\n", error.message);
-    assert_int_equal(status, TWIN_OK);
+    assert_good(twin_dedup_find(&dedup, collection, options, &error), &error);
     return dedup;
 }
 

@@ -62,10 +62,7 @@ static twin_similar *find(const twin_collection *collection, twin_similar_option
 {
     twin_similar *similar;
     twin_error error;
-    twin_status status = twin_similar_find(&similar, collection, options, &error);
-    if (status != TWIN_OK)
-        print_message("%s\n", error.message);
-    assert_int_equal(status, TWIN_OK);
+    assert_good(twin_similar_find(&similar, collection, options, &error), &error);
     return similar;
 }
 
