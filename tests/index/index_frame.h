@@ -23,36 +23,9 @@
 #include "index/view.h"
 #include "scale.h"
 #include "store/map.h"
+#include "store_folder.h"
 
-static char folder[64], path[96], other_path[96];
 static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 }, two_threads = { TWIN_EXEC_PTHREADS, 2 };
-
-static inline int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_index.XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/i.twin", folder);
-    snprintf(other_path, sizeof other_path, "%s/other", folder);
-    return 0;
-}
-
-static inline void remove_with_lock_file(const char *name)
-{
-    char lock_path[128];
-    snprintf(lock_path, sizeof lock_path, "%s-lock", name);
-    unlink(name);
-    unlink(lock_path);
-}
-
-static inline int drop_folder(void **state)
-{
-    (void)state;
-    remove_with_lock_file(path);
-    unlink(other_path);
-    return rmdir(folder); /* which fails when anything else was left behind */
-}
 
 static inline void good_at(twin_status status, const twin_error *error, int line)
 {

@@ -134,7 +134,7 @@ static void threads_read_while_one_writes(void **state)
 
 /* ---- once ---- */
 
-static const char *const held_words = "i.twin: this process has it open; close it first";
+static const char *const held_words = "store.twin: this process has it open; close it first";
 
 /* What a child answers that inherits all this process has open. */
 static bool child_says(bool (*question)(void))
@@ -296,7 +296,7 @@ static void a_name_given_to_another_file_waits_for_the_first(void **state)
     twin_index *first = open_index(TWIN_INDEX_WRITE);
     assert_int_equal(unlink(path), 0);
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), false, &error));
-    const char *words = "i.twin: this process still has the file open that had this name before";
+    const char *words = "store.twin: this process still has the file open that had this name before";
     BAD(TWIN_EBUSY, words, twin_index_open(&second, path, TWIN_INDEX_WRITE, &error));
     BAD(TWIN_EBUSY, words, twin_index_compact(path, &error));
     assert_true(child_says(meets_locks));

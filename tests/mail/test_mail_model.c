@@ -35,17 +35,10 @@ static size_t write_message(char out[ROOM], uint64_t number, bool spam)
     return n;
 }
 
-static const twin_message *read_text(const char *text, size_t length)
-{
-    const twin_message *message;
-    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, length }), TWIN_OK);
-    return message;
-}
-
 static const twin_message *message_of(uint64_t number, bool spam)
 {
     static char text[ROOM];
-    return read_text(text, write_message(text, number, spam));
+    return read_bytes(text, write_message(text, number, spam));
 }
 
 static twin_mail *make(twin_mail_options options)
@@ -183,7 +176,7 @@ static void a_header_more_is_the_same_message(void **unused)
     learn(mail, 1, true);
     int n =
         snprintf(longer, sizeof longer, "Delivered-To: me@example.net\nX-Spam-Flag: YES\n%.*s", (int)length, text);
-    assert_int_equal(twin_mail_learn(&effect, mail, read_text(longer, (size_t)n), "spam", 0, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_learn(&effect, mail, read_bytes(longer, (size_t)n), "spam", 0, NULL), TWIN_OK);
     assert_int_equal(effect, TWIN_MAIL_KNOWN);
     twin_mail_close(mail);
 }
@@ -200,9 +193,9 @@ static void a_verdict_does_not_depend_on_the_one_before(void **unused)
     size_t length = header + write_message(text + header, 100, true);
     const twin_mail_check_options all = { 0 };
     twin_mail_verdict first, with, without;
-    assert_int_equal(twin_mail_check(&first, mail, read_text(text, length), all, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_check(&first, mail, read_bytes(text, length), all, NULL), TWIN_OK);
     assert_int_equal(twin_mail_check(&without, mail, message_of(100, true), all, NULL), TWIN_OK);
-    assert_int_equal(twin_mail_check(&with, mail, read_text(text, length), all, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_check(&with, mail, read_bytes(text, length), all, NULL), TWIN_OK);
     assert_true(first.log_odds == with.log_odds);
     assert_true(first.log_odds != without.log_odds);
     twin_mail_close(mail);
@@ -227,7 +220,7 @@ static void a_correction_turns_the_message_and_its_copies(void **unused)
     char copy[ROOM];
     size_t length = write_message(copy, 5, true);
     length += (size_t)snprintf(copy + length, ROOM - length, "regards\n");
-    assert_int_equal(twin_mail_check(&verdict, mail, read_text(copy, length), (twin_mail_check_options){ 0 }, NULL),
+    assert_int_equal(twin_mail_check(&verdict, mail, read_bytes(copy, length), (twin_mail_check_options){ 0 }, NULL),
                      TWIN_OK);
     assert_true(verdict.log_odds < 0); /* although 29 messages much like it are spam */
     assert_int_equal(twin_mail_correct(&effect, mail, message_of(5, true), "ham", 2000, NULL), TWIN_OK);
@@ -629,22 +622,19 @@ static void what_is_no_model_is_refused(void **unused)
     (void)unused;
     twin_mail *mail = NULL;
     twin_error error = { 0 };
-    char other[96];
-    snprintf(other, sizeof other, "%s/other", folder);
-    assert_int_equal(twin_mail_open(&mail, other, TWIN_MAIL_READ, &error), TWIN_EIO);
-    FILE *file = fopen(other, "w");
+    assert_int_equal(twin_mail_open(&mail, other_path, TWIN_MAIL_READ, &error), TWIN_EIO);
+    FILE *file = fopen(other_path, "w");
     assert_non_null(file);
     for (int i = 0; i < 10000; i++)
         fputs("this is no model\n", file);
     fclose(file);
-    assert_int_equal(twin_mail_open(&mail, other, TWIN_MAIL_READ, &error), TWIN_EFORMAT);
+    assert_int_equal(twin_mail_open(&mail, other_path, TWIN_MAIL_READ, &error), TWIN_EFORMAT);
     assert_non_null(strstr(error.message, "other"));
     assert_null(mail);
     create_file((twin_mail_options){ 0 });
     assert_int_equal(twin_mail_create(path, (twin_mail_options){ 0 }, false, &error), TWIN_EINVAL);
     assert_int_equal(twin_mail_open(NULL, path, TWIN_MAIL_READ, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_check(NULL, NULL, NULL, (twin_mail_check_options){ 0 }, NULL), TWIN_EINVAL);
-    unlink(other);
 }
 
 int main(void)

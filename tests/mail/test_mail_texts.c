@@ -40,7 +40,7 @@ static void commit(twin_mail *mail)
 }
 
 /* The text of message `place` is that of `number`; -1: it has none. */
-static void assert_text(twin_mail *mail, uint64_t place, int number)
+static void assert_kept(twin_mail *mail, uint64_t place, int number)
 {
     twin_buffer text = { 0 };
     char wanted[64] = "";
@@ -60,15 +60,15 @@ static void texts_are_kept_in_the_file(void **unused)
     twin_mail *mail = open_file(TWIN_MAIL_WRITE);
     for (int i = 0; i < 50; i++) {
         learn(mail, i);
-        assert_text(mail, (uint64_t)i, i); /* before it is in the file */
+        assert_kept(mail, (uint64_t)i, i); /* before it is in the file */
         if (i % 7 == 0)
             commit(mail);
     }
     commit(mail);
     twin_mail *other = open_file(TWIN_MAIL_READ);
     for (int i = 0; i < 50; i++) {
-        assert_text(mail, (uint64_t)i, i);
-        assert_text(other, (uint64_t)i, i);
+        assert_kept(mail, (uint64_t)i, i);
+        assert_kept(other, (uint64_t)i, i);
     }
     twin_buffer text = { 0 };
     assert_int_equal(twin_mail_text(&text, other, 50, NULL), TWIN_EINVAL);
@@ -100,9 +100,9 @@ static void what_is_forgotten_has_no_text(void **unused)
     twin_buffer text = { 0 };
     assert_int_equal(twin_mail_text(&text, mail, 3, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_text(&text, mail, 5, NULL), TWIN_EINVAL);
-    assert_text(mail, 4, 4);
-    assert_text(mail, 19, 19);
-    assert_text(mail, 21, 5);
+    assert_kept(mail, 4, 4);
+    assert_kept(mail, 19, 19);
+    assert_kept(mail, 21, 5);
     twin_mail_close(mail);
 }
 
@@ -120,7 +120,7 @@ static void old_texts_expire_with_their_messages(void **unused)
     twin_buffer text = { 0 };
     assert_int_equal(twin_mail_text(&text, mail, 159, NULL), TWIN_EINVAL);
     for (int i = 160; i < 200; i++)
-        assert_text(mail, (uint64_t)i, i);
+        assert_kept(mail, (uint64_t)i, i);
     /* All at once, and more than there is room for. */
     for (int i = 200; i < 400; i++)
         learn(mail, i);
@@ -128,7 +128,7 @@ static void old_texts_expire_with_their_messages(void **unused)
     twin_mail_close(mail);
     mail = open_file(TWIN_MAIL_READ);
     for (int i = 360; i < 400; i++)
-        assert_text(mail, (uint64_t)i, i);
+        assert_kept(mail, (uint64_t)i, i);
     twin_mail_close(mail);
 }
 
@@ -143,9 +143,9 @@ static void two_writers_keep_the_texts_of_both(void **unused)
     commit(one);
     commit(other); /* does its part again after that of the first */
     twin_mail *mail = open_file(TWIN_MAIL_READ);
-    assert_text(mail, 0, 1);
-    assert_text(mail, 1, 2);
-    assert_text(mail, 2, 3);
+    assert_kept(mail, 0, 1);
+    assert_kept(mail, 1, 2);
+    assert_kept(mail, 2, 3);
     twin_mail_close(one);
     twin_mail_close(other);
     twin_mail_close(mail);
@@ -157,20 +157,20 @@ static void a_model_without_texts_keeps_none(void **unused)
     create_file((twin_mail_options){ .without_texts = true });
     twin_mail *mail = open_file(TWIN_MAIL_WRITE);
     learn(mail, 1);
-    assert_text(mail, 0, -1);
+    assert_kept(mail, 0, -1);
     commit(mail);
     twin_mail_close(mail);
     mail = open_file(TWIN_MAIL_WRITE); /* the choice is in the file */
     learn(mail, 2);
     commit(mail);
-    assert_text(mail, 1, -1);
+    assert_kept(mail, 1, -1);
     twin_mail_info info;
     assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
     assert_false(info.keeps_texts);
     twin_mail_close(mail);
     assert_int_equal(twin_mail_create_in_memory(&mail, (twin_mail_options){ .key = key }), TWIN_OK);
     learn(mail, 1);
-    assert_text(mail, 0, -1);
+    assert_kept(mail, 0, -1);
     twin_mail_close(mail);
 }
 

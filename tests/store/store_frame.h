@@ -24,6 +24,8 @@
 #include "scale.h"
 #include "store/map.h"
 #include "store/store.h"
+#include "store_folder.h"
+
 enum { META, NUMBERS, LISTS };
 static const struct twin__store_table tables[] = {
     [META] = { "meta", TWIN__STORE_NAMES },
@@ -33,30 +35,6 @@ static const struct twin__store_table tables[] = {
 static const char *const meta_names[] = { "mark" };
 static const struct twin__store_schema schema = { "a test", tables, 3, meta_names };
 static const struct twin__store_create_options replace = { .replace = true };
-
-static char folder[64], path[96], other_path[96];
-
-static inline int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_store.XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/s", folder);
-    snprintf(other_path, sizeof other_path, "%s/other", folder);
-    return 0;
-}
-
-static inline int drop_folder(void **state)
-{
-    (void)state;
-    char lock_path[128];
-    snprintf(lock_path, sizeof lock_path, "%s-lock", path);
-    unlink(path);
-    unlink(lock_path);
-    unlink(other_path);
-    return rmdir(folder); /* which fails when anything else was left behind */
-}
 
 static twin_error failure; /* of the last call that failed */
 
