@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The program on real data with known answers, found in $TWINSIFT_DATA: articles with planted near-duplicates, and
-# users of MovieLens who rated the same films.
+# The program on real data with known answers, found in $TWINSIFT_DATA: articles with planted near-duplicates, users of
+# MovieLens who rated the same films, and what docs/dedup.md says of Reuters-21578.
 set -euo pipefail
 
 if [ -z "${TWINSIFT_DATA-}" ]; then
-    echo "skipped: TWINSIFT_DATA is not set (ml-100k, near-duplicates)"
+    echo "skipped: TWINSIFT_DATA is not set (ml-100k, near-duplicates, reuters21578)"
     exit 77
 fi
 
@@ -47,5 +47,22 @@ if [ -f "$ratings" ]; then
     checked=1
 else
     echo "skipped: ml-100k is not in $TWINSIFT_DATA"
+fi
+
+# Each row was compared with an exhaustive search when it was written.
+reuters=$TWINSIFT_DATA/reuters21578 tests=$(cd "${BASH_SOURCE%/*}/.." && pwd)
+if [ -f "$reuters/reut2-000.sgm" ]; then
+    cat "$reuters"/reut2-*.sgm | LC_ALL=C tr -d '\200-\377' | LC_ALL=C awk -f "$tests/reuters_jsonl.awk" > reuters.jsonl
+    rows=('0.5' '0.8' '0.5, `--chain`')
+    [ -z "${TWINSIFT_SANITIZED-}" ] || rows=('0.8') # they take ten times as long
+    for row in "${rows[@]}"; do
+        read -r -a options <<< "$(tr -d ',`' <<< "--threshold $row")"
+        counts=$("$TWINSIFT" dedup --dry-run --stats "${options[@]}" reuters.jsonl 2>&1 |
+            sed -E 's/.*"kept":(..)(...),"exact_copies":([0-9]+),"near_copies":([0-9]+),.*"groups":([0-9]+).*/\3 | \4 | \1,\2 | \5/')
+        grep -qF "| $row | $counts |" "$tests/../docs/dedup.md" || fail "Reuters at $row: $counts, not as in docs/dedup.md"
+    done
+    checked=1
+else
+    echo "skipped: reuters21578 is not in $TWINSIFT_DATA"
 fi
 [ "$checked" = 1 ] || exit 77

@@ -5,6 +5,7 @@
 program=("${TWINSIFT:?the program to test}" dedup) named='twinsift dedup'
 # shellcheck source=tests/cli/frame.bash
 . "${BASH_SOURCE%/*}/frame.bash"
+manual=${BASH_SOURCE%/*}/../../docs/twinsift-dedup.1.md
 
 # ---- the rule, against an exhaustive comparison
 
@@ -253,6 +254,10 @@ grep -q '"audit":{"documents":20,"missed":0,"recall":1.000000,' err || fail "$as
 grep -q '>recall</td>' page.html || fail "$asked: no recall in the report"
 run 0 --stats corpus.jsonl -o a.jsonl
 grep -q "^{\"stats\":{\"documents\":$documents,.*\"kept\":$(wc -l <reference)," err || fail "$asked: $(cat err)"
+grep -oE '"[a-z_]+":' err | tr -d : | sort -u | while read -r member; do
+    grep -qF "$member" "$manual" || echo "$member"
+done >unnamed
+[ ! -s unnamed ] || fail "the manual page does not name members of --stats: $(cat unnamed)"
 
 printf '%s\n' '{"id":"<b>","text":"<script>alert(1)</script> and the same text twice over"}' \
     '{"id":"c","text":"<script>alert(1)</script> And the same text twice over"}' >markup.jsonl
