@@ -178,6 +178,7 @@ static void showing_has_many_spellings(void **state_unused)
         "display:none!unimportant",
         "display:block!important;display:none",
         "font-family:\"a;display:none;b\"",
+        "font-family:\"a\\\";display:none;b\"",
         "background:url(a;display:none;)",
         "color\\0 :#fff",
         "color:#fff;color:inherit",
@@ -277,6 +278,7 @@ static void what_is_seen_is_not_taken_for_hidden(void **state_unused)
     check_html("<p style='color:transparent;-webkit-background-clip:text;background:red'>b</p>", "b", "");
     check_html("<p style='color:transparent'>a<b style='color:red'>b</b></p>", "b", "a");
     check_html("<p style='color:rgba(255,255,255,.9);background:rgba(0,0,0,.5)'>b</p>", "b", "");
+    check_html("<p style='color:#000;background:rgba(0,0,0,.5)'>b</p>", "b", "");
     check_html("<p style='font:0 a'>a<b style='font:bold 12px/1 a'>b</b></p>", "b", "a");
     check_html("<p style='font:700 12px a'>b</p><p style='font:small-caps caption'>c</p>", "b\nc", "");
     check_html("<p style='color:hsl(0,100%,50%)'>b</p>", "b", "");

@@ -462,6 +462,27 @@ static void a_file_gives_the_same_verdicts(void **unused)
     twin_mail_close(file);
 }
 
+/* Of a model that is only read senders are counted record by record; one that learns makes filters of them. */
+static void senders_of_forgotten_messages_do_not_count(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *file = open_file(TWIN_MAIL_WRITE);
+    learn(file, 1, true);
+    learn(file, 8, true); /* the same sender */
+    learn(file, 2, false);
+    assert_int_equal(twin_mail_forget(NULL, file, message_of(1, true), NULL), TWIN_OK);
+    commit(file);
+    twin_mail_close(file);
+    file = open_file(TWIN_MAIL_READ);
+    assert_int_equal(check(file, 15, true).evidence[0].senders.address, 1);
+    twin_mail_close(file);
+    file = open_file(TWIN_MAIL_WRITE);
+    learn(file, 3, false);
+    assert_int_equal(check(file, 15, true).evidence[0].senders.address, 1);
+    twin_mail_close(file);
+}
+
 /* Each commit writes what changed; now and then everything is written again. Both give the model that was in memory. */
 static void small_commits_add_up(void **unused)
 {
@@ -653,6 +674,7 @@ int main(void)
         cmocka_unit_test(any_labels_work),
         cmocka_unit_test(the_order_of_labels_does_not_matter_much),
         cmocka_unit_test(trusted_senders_send_no_spam),
+        cmocka_unit_test(senders_of_forgotten_messages_do_not_count),
         cmocka_unit_test(scores_do_not_contradict_labels),
         cmocka_unit_test(evidence_is_what_it_says),
         cmocka_unit_test(a_file_gives_the_same_verdicts),

@@ -394,6 +394,8 @@ static void routes_are_read(void **state_unused)
         { "(qmail 123 invoked)", "", "", "" },
         { "from unknown (HELO x.example) (192.0.2.9) by c", "x.example", "unknown", "192.0.2.9" },
         { "from helo.example (EHLO y) by c", "y", "helo.example", "" },
+        { "from a (cafe.bad.de.fe) by c", "a", "cafe.bad.de.fe", "" }, /* names, not addresses */
+        { "from a (1234567.1234567.1234567.1) by c", "a", "1234567.1234567.1234567.1", "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
