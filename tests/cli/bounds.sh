@@ -75,7 +75,8 @@ prints "a${tab}b${tab}0.6087"
 run 0 pairs --shingle word:2 --threshold 0.1 chinese.jsonl
 says '2 of 2 documents are in a script without blanks between words'
 says 'use --shingle auto'
-run 0 index create chinese.twin --threshold 0.7
+printf 0123456789abcdef >key # with one that is drawn, an index may miss a pair that is expected here, if rarely
+run 0 index create chinese.twin --threshold 0.7 --key-file key
 run 0 index add chinese.twin chinese.jsonl
 run 0 index pairs chinese.twin
 prints "a${tab}b${tab}0.8667"
@@ -141,7 +142,7 @@ if [ -z "$TWINSIFT_QUICK" ]; then
     [ "$(wc -l <out)" -eq 6 ] || fail "containment of long texts"
 fi
 for keep in $keeps; do
-    run 0 index create long-$keep.twin --keep $keep
+    run 0 index create long-$keep.twin --keep $keep --key-file key
     run 0 index add long-$keep.twin long.jsonl
     run 0 index check long-$keep.twin
     run 0 index pairs long-$keep.twin

@@ -152,7 +152,8 @@ printf '1\n3\n' | cmp -s - out || fail "$asked: $(cat out)"
 
 # ---- indexes
 
-"$TWINSIFT" index create seen.twin
+printf 0123456789abcdef >key # with one that is drawn, an index may miss a pair that is expected here, if rarely
+"$TWINSIFT" index create seen.twin --key-file key
 run 0 --quiet --update seen.twin one.jsonl -o day1.jsonl
 run 0 --update seen.twin --groups groups.jsonl corpus.jsonl -o day2.jsonl
 cat day1.jsonl day2.jsonl | cmp -s - reference || fail "$asked: two days are not the whole: $(cat err)"

@@ -18,8 +18,9 @@ awk 'BEGIN { for (family = 0; family < 60; family++) for (one = 0; one < 5; one+
 
 "$TWINSIFT" pairs corpus.jsonl >pairs.tsv || fail 'pairs'
 [ "$(wc -l <pairs.tsv)" -gt 100 ] || fail "the collection has too few lookalikes: $(wc -l <pairs.tsv)"
+printf 0123456789abcdef >key # with one that is drawn, an index may miss a pair that is expected here, if rarely
 for keep in sets text; do
-    run 0 create $keep.twin --keep $keep
+    run 0 create $keep.twin --keep $keep --key-file key
     run 0 add $keep.twin --batch 37 corpus.jsonl
     says '300 added, 0 replaced'
     run 0 check $keep.twin
@@ -176,11 +177,11 @@ run 0 check sets.twin
 # ---- other inputs
 
 mkdir texts && for i in 1 2 3; do printf 'a small text, number %s of a few that look alike, all in a folder' "$i" >texts/$i.txt; done
-run 0 create folder.twin --threshold 0.6 --shingle char:5
+run 0 create folder.twin --threshold 0.6 --shingle char:5 --key-file key
 run 0 add folder.twin texts
 run 0 query folder.twin texts && [ "$(wc -l <out)" = 9 ] || fail "a folder: $(cat out)"
 for set in 1 2; do for i in 1 2 3 4 5 6 7 8 9 $((set + 10)); do printf 's%s\te%s\n' $set $i; done; done >rows.tsv
-run 0 create rows.twin --sets
+run 0 create rows.twin --sets --key-file key
 run 0 add rows.twin rows.tsv
 run 0 query rows.twin rows.tsv && has "s1${tab}s2${tab}0.8182"
 printf '{"text":"a line without an id is called by its number"}\nbroken\n{"id":"x","text":""}\n' >odd.jsonl

@@ -35,7 +35,8 @@ small pairs "${rule[@]}" --audit 10 all.jsonl
 cmp -s out all.out || fail "--audit changes the pairs"
 grep -q 'recall 1.0000' err || fail "the audit does not find all pairs"
 
-run 0 index create --force all.twin "${rule[@]:0:4}"
+printf 0123456789abcdef >key # with one that is drawn, an index may miss a pair that is expected here, if rarely
+run 0 index create --force all.twin "${rule[@]:0:4}" --key-file key
 run 0 index add all.twin all.jsonl
 small index pairs --quiet --threads 1 all.twin
 cmp -s out all.out || fail "index pairs prints other pairs"
