@@ -34,6 +34,9 @@ struct twin__decision {
     struct twin__engine_part part;
 };
 
+/* chains.c: fills in node_similarity where components decided, by reading documents again. */
+twin_status twin__measure_chains(struct twin__decision *decision, twin_error *error);
+
 /* dedup_result.c: from nodes to documents and groups. Takes over what was decided about nodes. */
 twin_status twin__dedup_create(twin_dedup **out, struct twin__decision *decision, twin_error *error);
 

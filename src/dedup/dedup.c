@@ -131,13 +131,12 @@ static bool exclude(uint32_t **list, struct twin__provider *provider, const stru
     return *list != NULL;
 }
 
-/* Connected components need all similar pairs. */
 static twin_status find_matches(struct twin__decision *decision, const struct twin__provider *provider,
                                 twin_similar_counts *counts, twin_error *error)
 {
     const twin_similar_options *options = &decision->options->search;
     struct twin__deciding_options deciding = {
-        .search = options, .all = decision->options->chain, .order = order_documents, .context = decision
+        .search = options, .chain = decision->options->chain, .order = order_documents, .context = decision
     };
     return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
 }
@@ -177,27 +176,6 @@ static twin_status keep_components(struct twin__decision *decision)
     return status;
 }
 
-/* The similarity of a member of a chain to the one that stays, which no search has compared it with. */
-static twin_status measure_chains(struct twin__decision *decision, twin_error *error)
-{
-    twin_scratch scratches[2] = { 0 };
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < decision->documents && status == TWIN_OK; i++) {
-        twin_set a, b;
-        decision->node_similarity[i] = 1;
-        if (decision->node_kept[i] == i || decision->firsts[i] != i)
-            continue;
-        status = twin_collection_set(&a, decision->collection, &scratches[0], (uint32_t)i, error);
-        if (status == TWIN_OK)
-            status = twin_collection_set(&b, decision->collection, &scratches[1], decision->node_kept[i], error);
-        if (status == TWIN_OK)
-            decision->node_similarity[i] = twin_set_similarity(a, b, decision->options->search.measure);
-    }
-    twin_scratch_clear(&scratches[0]);
-    twin_scratch_clear(&scratches[1]);
-    return status;
-}
-
 static twin_status decide(struct twin__decision *decision, twin_error *error)
 {
     twin_status status = decision->is_ordered ? TWIN_OK : order_matched(decision, error);
@@ -210,7 +188,7 @@ static twin_status decide(struct twin__decision *decision, twin_error *error)
         status = keep_components(decision);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    return decision->options->chain ? measure_chains(decision, error) : TWIN_OK;
+    return decision->options->chain ? twin__measure_chains(decision, error) : TWIN_OK;
 }
 
 /* ---- all of it ---- */

@@ -3,6 +3,8 @@
  * The sets of a crowd have much in common, so once they are encoded (family.h) a pair takes some ten nanoseconds. For
  * a few thousand documents that is less than ordering their shingles. It is also what remains to be done when the
  * template alone reaches the threshold: then prefixes do not distinguish documents. */
+#include <stdlib.h>
+
 #include "join/crowd_private.h"
 #include "join/family.h"
 
@@ -15,6 +17,38 @@ static size_t all_before(uint32_t *out, const void *context, uint32_t row, uint3
         count += twin__provider_wants(source->provider, source->documents[row], source->documents[i]);
     }
     return count;
+}
+
+/* The same for documents of different components, as these were in the beginning. */
+struct apart {
+    const uint32_t *roots; /* of each document */
+};
+
+static size_t all_apart(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end)
+{
+    const struct apart *apart = context;
+    size_t count = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        out[count] = i;
+        count += apart->roots[i] != apart->roots[row];
+    }
+    return count;
+}
+
+static twin_status compare_apart(twin_matches *out, uint64_t *compared, struct twin__family *family,
+                                 const struct twin__components *components, twin_error *error)
+{
+    uint32_t *roots = malloc((family->source.count + 1) * sizeof *roots);
+    struct apart apart = { roots };
+    if (!roots)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < family->source.count; i++)
+        roots[i] = twin__union_find(components->group, family->source.documents[i]);
+    family->columns = all_apart;
+    family->context = &apart;
+    twin_status status = twin__family_join(out, compared, family, error);
+    free(roots);
+    return status;
 }
 
 twin_status twin__crowd_compare_all(twin_matches *out, struct twin__crowd_counts *counts,
@@ -30,6 +64,9 @@ twin_status twin__crowd_compare_all(twin_matches *out, struct twin__crowd_counts
                                    .rule = { TWIN_JACCARD, options->threshold },
                                    .columns = all_before };
     family.context = &family.source;
+    family.components = options->components;
+    if (options->components)
+        return compare_apart(out, &counts->compared, &family, options->components, error);
     return twin__family_join(out, &counts->compared, &family, error);
 }
 

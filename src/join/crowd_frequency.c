@@ -41,9 +41,27 @@ static inline uint32_t common_count(const struct twin__crowd_common *common, uin
     return count;
 }
 
+size_t twin__crowd_common_places(const struct twin__crowd_common *common)
+{
+    return (size_t)BUCKET << (64 - common->shift);
+}
+
+size_t twin__crowd_common_place(const struct twin__crowd_common *common, uint64_t item)
+{
+    const uint32_t *bucket = common_bucket(common, item);
+    uint32_t tag = common_tag(common, item);
+    for (int i = 0; i < BUCKET; i++)
+        if (bucket[i] && (bucket[i] & TAGS) == tag)
+            return (size_t)(bucket + i - common->places);
+    return SIZE_MAX;
+}
+
 size_t twin__crowd_divide(struct twin__crowd_tokens *tokens, const struct twin__crowd_state *crowd, twin_set set)
 {
     size_t rest = 0, common = 0;
+    tokens->own = 0;
+    if (crowd->owners.is_known)
+        set = twin__crowd_leave_own(tokens, crowd, set); /* in the room of the rest, which does not overtake it */
     for (size_t i = 0; i < set.count; i++) {
         uint64_t item = set.items[i], count = common_count(&crowd->common, item);
         tokens->spare[rest] = item;
@@ -180,6 +198,8 @@ static twin_status count_set(struct twin__crowd_state *crowd, size_t i, int work
     if (!twin__crowd_make_room(tokens, set.count))
         return twin__fail_memory(error);
     count_items(crowd, tokens->spare, twin__crowd_divide(tokens, crowd, set));
+    if (crowd->owners.labels)
+        twin__crowd_own(crowd, i, set);
     crowd->order[i] |= (uint64_t)set.count << 32;
     return TWIN_OK;
 }
@@ -214,10 +234,14 @@ static twin_status make_counters(struct twin__crowd_state *crowd)
 twin_status twin__crowd_count_shingles(struct twin__crowd_state *crowd, twin_error *error)
 {
     twin_status status = make_counters(crowd) == TWIN_OK ? find_common(crowd, error) : twin__fail_memory(error);
+    if (status == TWIN_OK && crowd->owners.labels && !twin__crowd_owners_begin(crowd))
+        status = twin__fail_memory(error);
     if (status == TWIN_OK)
         status =
             twin__exec_try(crowd->options.exec, crowd->count, TWIN__CROWD_SETS_AT_A_TIME, count_sets, crowd, error);
     if (status == TWIN_OK && !twin__sort_numbers(crowd->order, crowd->count))
+        status = twin__fail_memory(error);
+    if (status == TWIN_OK && crowd->owners.labels && !twin__crowd_owners_end(crowd))
         status = twin__fail_memory(error);
     if (status == TWIN_OK) {
         size_t longest = twin__crowd_indexed_prefix(crowd, twin__crowd_size(crowd, crowd->count - 1));

@@ -89,17 +89,24 @@ static twin_status extend_block(struct twin__crowd_state *crowd, twin_error *err
 static twin_status make_entries(struct twin__crowd_state *crowd, twin_error *error)
 {
     struct twin__crowd_block *block = &crowd->block;
-    block->entries.count = 0;
-    if (!TWIN__ARRAY_GROW(&block->entries.items, &block->entries.capacity, 0, block->tokens.count + 1))
-        return twin__fail_memory(error);
+    const bool *is_largest = crowd->owners.is_largest ? crowd->owners.is_largest + block->begin : NULL;
+    size_t room[2] = { 1, 1 };
+    for (size_t i = 0; i < block->end - block->begin; i++)
+        room[is_largest && is_largest[i]] += block->prefixes[i].count;
+    for (int k = 0; k < 2; k++) {
+        block->entries[k].count = 0;
+        if (!TWIN__ARRAY_GROW(&block->entries[k].items, &block->entries[k].capacity, 0, room[k]))
+            return twin__fail_memory(error);
+    }
     for (size_t i = 0; i < block->end - block->begin; i++) {
         const struct twin__crowd_prefix *prefix = &block->prefixes[i];
+        struct twin__sorted_entries *entries = &block->entries[is_largest && is_largest[i]];
         size_t length = twin__crowd_indexed_prefix(crowd, twin__crowd_size(crowd, block->begin + i));
         for (size_t t = 0; t < prefix->count && prefix->first + t < length; t++) {
             uint64_t step = (prefix->first + t) >> crowd->step_shift;
-            block->entries.items[block->entries.count++] =
-                twin__crowd_token_hash(block->tokens.items[prefix->begin + t]) << TWIN__CROWD_HASH_SHIFT |
-                (uint64_t)i << TWIN__CROWD_STEP_BITS | step;
+            entries->items[entries->count++] = twin__crowd_token_hash(block->tokens.items[prefix->begin + t])
+                                                   << TWIN__CROWD_HASH_SHIFT |
+                                               (uint64_t)i << TWIN__CROWD_STEP_BITS | step;
         }
     }
     return TWIN_OK;
@@ -108,9 +115,10 @@ static twin_status make_entries(struct twin__crowd_state *crowd, twin_error *err
 /* Sorts the entries and notes where each hash begins. */
 static twin_status finish_block(struct twin__crowd_block *block, twin_error *error)
 {
-    if (!twin__sort_numbers(block->entries.items, block->entries.count) ||
-        twin__entries_index(&block->entries) != TWIN_OK)
-        return twin__fail_memory(error);
+    for (int k = 0; k < 2; k++)
+        if (!twin__sort_numbers(block->entries[k].items, block->entries[k].count) ||
+            twin__entries_index(&block->entries[k]) != TWIN_OK)
+            return twin__fail_memory(error);
     return TWIN_OK;
 }
 

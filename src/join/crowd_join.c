@@ -32,6 +32,9 @@ static twin_status compare(twin_matches *out, struct twin__crowd_counts *counts,
 {
     struct twin__set_rule rule = { TWIN_JACCARD, crowd->options.threshold };
     struct twin__verify_options verify = { .comparison = twin__compare_sets(&rule), .exec = crowd->options.exec };
+    struct twin__components *components = crowd->options.components;
+    if (components)
+        return twin__components_connect(out, components, &counts->compared, crowd->provider, pairs, verify, error);
     twin_status status = twin__verify_pairs(out, crowd->provider, pairs, verify, error);
     counts->compared += pairs->count;
     pairs->count = 0;
@@ -102,6 +105,8 @@ static twin_status crowd_init(struct twin__crowd_state *crowd, struct twin__crow
         return TWIN_ENOMEM;
     for (size_t i = 0; i < count; i++)
         crowd->order[i] = documents.items[i];
+    if (crowd->options.components)
+        return twin__crowd_owners_init(&crowd->owners, documents, crowd->options.components);
     return TWIN_OK;
 }
 
@@ -122,7 +127,9 @@ static void crowd_clear(struct twin__crowd_state *crowd)
     free(crowd->common.places);
     free(crowd->block.prefixes);
     free(crowd->block.tokens.items);
-    twin__entries_clear(&crowd->block.entries);
+    twin__entries_clear(&crowd->block.entries[0]);
+    twin__entries_clear(&crowd->block.entries[1]);
+    twin__crowd_owners_clear(&crowd->owners);
 }
 
 static double mean_size(const struct twin__crowd_state *crowd)
@@ -131,6 +138,16 @@ static double mean_size(const struct twin__crowd_state *crowd)
     for (size_t rank = 0; rank < crowd->count; rank++)
         sum += (double)twin__crowd_size(crowd, rank);
     return sum / (double)crowd->count;
+}
+
+/* Pairs of one component are only counted. */
+static double seconds_to_compare_all(const struct twin__crowd_state *crowd)
+{
+    static const double COUNT_PAIR = 1e-9;
+    double all = twin__crowd_seconds_to_compare_all(crowd->count, mean_size(crowd));
+    if (!crowd->options.components)
+        return all;
+    return all * crowd->owners.apart + COUNT_PAIR * (double)crowd->count * (double)crowd->count / 2;
 }
 
 /* Counts the shingles, and decides by what is expected to take less time. */
@@ -143,7 +160,7 @@ static twin_status choose_way(enum twin__crowd_way *way, bool *refused, struct t
     if (status != TWIN_OK || (*way == TWIN__CROWD_BY_PREFIXES && most <= 0))
         return status;
     status = twin__crowd_expected_seconds(&by_prefixes, crowd, error);
-    double all_pairs = twin__crowd_seconds_to_compare_all(crowd->count, mean_size(crowd));
+    double all_pairs = seconds_to_compare_all(crowd);
     if (*way == TWIN__CROWD_FASTEST)
         *way = all_pairs < by_prefixes ? TWIN__CROWD_ALL_PAIRS : TWIN__CROWD_BY_PREFIXES;
     *refused = most > 0 && (*way == TWIN__CROWD_ALL_PAIRS ? all_pairs : by_prefixes) > most;
@@ -153,9 +170,9 @@ static twin_status choose_way(enum twin__crowd_way *way, bool *refused, struct t
 /* A crowd so small that comparing all of its pairs takes no longer than counting the shingles for any other way. */
 static bool is_small(struct twin__crowd_documents documents, const struct twin__crowd_options *options)
 {
-    enum { FEW = 3072 };
-    static const double SIZE = 2000; /* of a usual set; what it is was not counted */
-    return documents.count <= FEW &&
+    enum { FEW = 3072, FEW_TO_CONNECT = 256 }; /* what is connected already costs nothing, if it is counted */
+    static const double SIZE = 2000;           /* of a usual set; what it is was not counted */
+    return documents.count <= (options->components ? FEW_TO_CONNECT : FEW) &&
            (options->most_seconds <= 0 ||
             twin__crowd_seconds_to_compare_all(documents.count, SIZE) < options->most_seconds);
 }

@@ -2,6 +2,7 @@
 #ifndef TWIN_JOIN_CROWD_JOIN_H
 #define TWIN_JOIN_CROWD_JOIN_H
 
+#include "join/components.h"
 #include "join/verify.h"
 
 enum twin__crowd_way { TWIN__CROWD_FASTEST, TWIN__CROWD_BY_PREFIXES, TWIN__CROWD_ALL_PAIRS };
@@ -12,6 +13,10 @@ struct twin__crowd_options {
     enum twin__crowd_way way;
     size_t index_entries;   /* of eight bytes, at a time; 0: 4 million, or 32 per document where that is more */
     size_t pairs_at_a_time; /* compared at a time; 0: 2 million */
+
+    /* Unless NULL, connected components are wanted: those of documents with a similar pair are united, and only matches
+     * that do so are added. Pairs of one component are not compared, and most_seconds is not looked at. */
+    struct twin__components *components;
     twin_exec exec;
     twin_progress progress; /* receives "joining" */
 };

@@ -26,15 +26,16 @@ static void meet(const struct lookup *lookup, struct twin__crowd_hits *hits, uin
     lookup->worker->met[lookup->worker->met_count++] = other;
 }
 
-static void look_up_token(const struct lookup *lookup, uint64_t token, size_t position)
+static void look_up_among(const struct lookup *lookup, const struct twin__sorted_entries *sorted, uint64_t token,
+                          size_t position)
 {
     const struct twin__crowd_block *block = &lookup->crowd->block;
     uint64_t hash = twin__crowd_token_hash(token) << TWIN__CROWD_HASH_SHIFT;
     uint64_t end = hash | (uint64_t)(lookup->high - block->begin) << TWIN__CROWD_STEP_BITS;
-    const uint64_t *entries = block->entries.items;
-    for (size_t i = twin__entries_find(&block->entries, hash | (uint64_t)(lookup->low - block->begin)
-                                                                   << TWIN__CROWD_STEP_BITS);
-         i < block->entries.count && entries[i] < end; i++) {
+    const uint64_t *entries = sorted->items;
+    for (size_t i =
+             twin__entries_find(sorted, hash | (uint64_t)(lookup->low - block->begin) << TWIN__CROWD_STEP_BITS);
+         i < sorted->count && entries[i] < end; i++) {
         uint32_t other = entries[i] >> TWIN__CROWD_STEP_BITS & ((1 << TWIN__CROWD_RANK_BITS) - 1);
         struct twin__crowd_hits *hits = &lookup->worker->hits[other];
         if (hits->most_own == 0)
@@ -43,6 +44,21 @@ static void look_up_token(const struct lookup *lookup, uint64_t token, size_t po
             hits->count < UINT16_MAX)
             hits->count++;
     }
+}
+
+/* Documents of the largest component need not meet each other. */
+static void look_up_token(const struct lookup *lookup, uint64_t token, size_t position)
+{
+    const struct twin__crowd_state *crowd = lookup->crowd;
+    look_up_among(lookup, &crowd->block.entries[0], token, position);
+    if (crowd->owners.is_largest && !crowd->owners.is_largest[lookup->rank])
+        look_up_among(lookup, &crowd->block.entries[1], token, position);
+}
+
+static bool is_wanted(const struct twin__crowd_state *crowd, uint32_t a, uint32_t b)
+{
+    const struct twin__components *components = crowd->options.components;
+    return components ? components->group[a] != components->group[b] : twin__provider_wants(crowd->provider, a, b);
 }
 
 /* Those with enough hits become pairs; all are forgotten. */
@@ -55,8 +71,7 @@ static void take_met(const struct lookup *lookup)
         struct twin__crowd_hits *hits = &worker->hits[worker->met[i]];
         uint32_t own = twin__crowd_document(crowd, lookup->rank), other = twin__crowd_document(crowd, rank);
         if (hits->count >= twin__crowd_wanted(size, twin__crowd_overlap(crowd, lookup->size, size)) &&
-            twin__provider_wants(crowd->provider, own, other) &&
-            !twin__pairs_add(&worker->pairs, twin__pair(own, other)))
+            is_wanted(crowd, own, other) && !twin__pairs_add(&worker->pairs, twin__pair(own, other)))
             worker->no_memory = true;
         *hits = (struct twin__crowd_hits){ 0 };
     }

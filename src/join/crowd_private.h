@@ -2,6 +2,7 @@
  *
  *   crowd_join.c       the join: its steps and how it works
  *   crowd_frequency.c  how many documents of the crowd have a shingle
+ *   crowd_owners.c     where components are wanted: shingles that only one component has
  *   crowd_tokens.c     the prefix of a document: its rarest shingles, as tokens
  *   crowd_cost.c       what the join is expected to cost
  *   crowd_index.c      the tokens of a block of documents, as sorted posting lists
@@ -28,6 +29,7 @@ struct twin__crowd_tokens {
     uint64_t *items, *spare;
     size_t count, capacity, spare_capacity;
     size_t common; /* of them, in front before they are sorted, are tokens of common shingles */
+    size_t own;    /* shingles left out because no other component has them */
     size_t first;  /* the position of items[0]: before it are shingles that no other document has */
     uint32_t classes[TWIN__CROWD_CLASSES];
 };
@@ -68,8 +70,8 @@ struct twin__crowd_block {
     struct twin__crowd_prefix *prefixes;
     size_t prefix_capacity;
     struct twin__pairs tokens;
-    struct twin__sorted_entries entries;
-};
+    struct twin__sorted_entries entries[2]; /* of all documents; or, where there are components, */
+};                                          /* [1] those of the largest, and [0] the others */
 
 /* Shingles that one document in TWIN__CROWD_COMMON_SHARE has or more; see crowd_frequency.c. */
 enum { TWIN__CROWD_COMMON_SHARE = 8 };
@@ -80,6 +82,18 @@ struct twin__crowd_common {
     unsigned least; /* of the counts */
 };
 
+/* Which components have a shingle; see crowd_owners.c. */
+struct twin__crowd_owners {
+    uint16_t *labels;            /* of each document, as they are listed */
+    bool *is_largest;            /* of each rank whether it is of the largest component */
+    uint32_t largest;            /* the first document of that */
+    size_t components;           /* how many there are */
+    double apart;                /* the share of pairs of documents that are of two components */
+    _Atomic uint16_t *of_common; /* of each place of common shingles */
+    _Atomic uint16_t *of_rest;   /* of each counter */
+    bool is_known;               /* all documents were looked at */
+};
+
 struct twin__crowd_state {
     const struct twin__provider *provider;
     struct twin__crowd_options options;
@@ -87,6 +101,7 @@ struct twin__crowd_state {
     uint64_t *order; /* by rank: the size of a set in the high half, its document in the low */
     size_t count;
     struct twin__crowd_common common;
+    struct twin__crowd_owners owners;
     _Atomic uint8_t *counters; /* of all others */
     unsigned counter_shift;
     unsigned step_shift; /* a step is 2^step_shift positions */
@@ -179,6 +194,31 @@ twin_status twin__crowd_count_shingles(struct twin__crowd_state *crowd, twin_err
 /* Divides a set: the rest goes to tokens->spare, and common shingles, as tokens, to tokens->items. Returns how many the
  * rest are. */
 size_t twin__crowd_divide(struct twin__crowd_tokens *tokens, const struct twin__crowd_state *crowd, twin_set set);
+
+/* The place of a common shingle; SIZE_MAX when it is not one. How many places there are. */
+size_t twin__crowd_common_place(const struct twin__crowd_common *common, uint64_t item);
+size_t twin__crowd_common_places(const struct twin__crowd_common *common);
+
+/* ---- components ---- */
+
+/* Finds out how many components the documents are of, and labels them; group[i] is then the root of document i. */
+twin_status twin__crowd_owners_init(struct twin__crowd_owners *out, struct twin__crowd_documents documents,
+                                    struct twin__components *components);
+void twin__crowd_owners_clear(struct twin__crowd_owners *owners);
+
+/* Makes the tables, when common shingles are known; false when out of memory. */
+bool twin__crowd_owners_begin(struct twin__crowd_state *crowd);
+
+/* Notes that the component of document i has these shingles. Any number of workers may do so at once. */
+void twin__crowd_own(struct twin__crowd_state *crowd, size_t i, twin_set set);
+
+/* When all sets were noted and documents are in order; false when out of memory. */
+bool twin__crowd_owners_end(struct twin__crowd_state *crowd);
+
+/* Copies the shingles that another component has as well to tokens->spare; returns their set. tokens->own is how many
+ * the others are. */
+twin_set twin__crowd_leave_own(struct twin__crowd_tokens *tokens, const struct twin__crowd_state *crowd,
+                               twin_set set);
 
 /* ---- tokens, index, lookup ---- */
 

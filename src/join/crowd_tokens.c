@@ -2,7 +2,8 @@
  *
  * A set is divided into common shingles and the rest (crowd_frequency.c), each shingle gets its count, and shingles are
  * counted by classes of equal count. The classes show up to which count tokens belong to the prefix, so only
- * these few are sorted. Shingles that no other document has are counted but not listed. */
+ * these few are sorted. Shingles that no other document has are counted but not listed; the same holds for those that no
+ * other component has, where components are wanted. */
 #include "join/crowd_private.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ static void collect_tokens(struct twin__crowd_tokens *out, const struct twin__cr
 {
     size_t rest = twin__crowd_divide(out, crowd, set);
     memset(out->classes, 0, sizeof out->classes);
+    out->classes[1] = (uint32_t)out->own;
     if (crowd->common.least >= TWIN__CROWD_CLASSES - 1)
         out->classes[TWIN__CROWD_CLASSES - 1] = (uint32_t)out->common;
     else

@@ -7,6 +7,8 @@
  * Documents that large buckets connect are a crowd (crowds.c). Where it is cheaper than comparing all pairs of those
  * buckets, a crowd is joined by itself, exactly (crowd_join.c). Containment needs no signatures: all documents are joined
  * by their rare shingles (containment_join.c).
+ * Where only who stays is to be decided, or only connected components are wanted, fewer pairs are compared: in crowds
+ * those with documents that stay (keepers.c), and for components those that may connect two (components.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
 #include "join/engine.h"
 
@@ -14,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "join/components.h"
 #include "join/containment_keepers.h"
 #include "join/crowd_join.h"
 #include "join/gate.h"
@@ -54,6 +57,7 @@ struct run {
     const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
     struct twin__engine_part part;                 /* candidates that were found before, if any */
     bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
+    struct twin__components components;            /* if these are wanted */
 };
 
 /* ---- candidates ---- */
@@ -260,6 +264,40 @@ static twin_status peel_crowds(struct run *run, twin_error *error)
     return status;
 }
 
+/* ---- components ---- */
+
+static bool are_connected(const struct twin__components *components, struct twin__crowd_documents documents)
+{
+    for (size_t i = 1; i < documents.count; i++)
+        if (twin__union_root(components->group, documents.items[i]) !=
+            twin__union_root(components->group, documents.items[0]))
+            return false;
+    return true;
+}
+
+/* Of the crowds only those are left that are similar to one that stays. Pairs of them may connect components that
+ * nothing else does. */
+static twin_status connect_rest(struct run *run, twin_error *error)
+{
+    const struct twin__crowds *crowds = &run->candidates.crowds;
+    struct twin__crowd_options options = { .threshold = run->options->threshold,
+                                           .exec = run->options->exec,
+                                           .progress = run->options->progress,
+                                           .components = &run->components };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
+        struct twin__crowd_documents documents = { crowds->documents + crowds->items[i].begin,
+                                                   crowds->items[i].count };
+        struct twin__crowd_counts joined = { 0 };
+        if (are_connected(&run->components, documents))
+            continue;
+        status = twin__crowd_join(run->out, &joined, run->provider, documents, options, error);
+        run->counts->candidates += joined.compared;
+        run->counts->verified += joined.compared;
+    }
+    return status;
+}
+
 /* ---- the best of each document ---- */
 
 /* A match as one of its documents sees it. */
@@ -321,6 +359,9 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
     const twin_similar_options *options = run->options;
     struct twin__set_rule rule = { options->measure, options->threshold };
     struct twin__verify_options verify = { twin__compare_sets(&rule), options->exec, options->progress };
+    if (run->components.group)
+        return twin__components_connect(run->out, &run->components, &run->counts->verified, run->provider,
+                                        &run->candidates.pairs, verify, error);
     run->counts->verified += run->candidates.pairs.count;
     return twin__verify_pairs(run->out, run->provider, &run->candidates.pairs, verify, error);
 }
@@ -335,6 +376,8 @@ static twin_status verify(struct run *run, twin_error *error)
         status = with_sentence(error, twin__estimate_pairs(run->out, run->provider, &run->candidates.pairs));
     if (status == TWIN_OK && run->deciding)
         status = peel_crowds(run, error);
+    if (status == TWIN_OK && run->components.group)
+        status = connect_rest(run, error);
     if (status == TWIN_OK && run->options->method == TWIN_METHOD_FOREST)
         status = with_sentence(error, keep_top(run->out, run->options->top));
     if (status == TWIN_OK)
@@ -373,9 +416,9 @@ static twin_status find(struct run *run, twin_error *error)
     double begun = twin__seconds();
     twin_status status = with_sentence(error, find_candidates(run));
     double paired = twin__seconds();
+    count_crowds(counts, &run->candidates.crowds);
     if (status == TWIN_OK)
         status = verify(run, error);
-    count_crowds(counts, &run->candidates.crowds);
     counts->candidates += run->candidates.seen;
     counts->similar = twin__matches_total(run->out);
     counts->pairing_seconds = paired - begun;
@@ -433,7 +476,19 @@ twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *count
                        .options = options->search,
                        .out = out,
                        .counts = counts,
-                       .deciding = options->all ? NULL : options,
+                       .deciding = options,
                        .part = part };
-    return find(&run, error);
+    if (!options->chain)
+        return find(&run, error);
+    if (options->search->measure == TWIN_CONTAINMENT) { /* all pairs */
+        run.deciding = NULL;
+        return find(&run, error);
+    }
+    struct twin__deciding_options connecting = *options;
+    connecting.components = &run.components;
+    run.deciding = &connecting;
+    twin_status status =
+        twin__components_init(&run.components, provider->count) ? find(&run, error) : twin__fail_memory(error);
+    twin__components_clear(&run.components);
+    return status;
 }

@@ -99,7 +99,11 @@ static twin_status hand_in(void *context, size_t turn, int number, twin_error *e
 {
     (void)turn;
     struct block *block = context;
-    return twin__matches_move(block->out, &block->workers[number].matches) ? TWIN_OK : twin__fail_memory(error);
+    twin_matches *found = &block->workers[number].matches;
+    struct twin__components *components = block->family->components;
+    bool good = components ? twin__components_take(block->out, components, found) == TWIN_OK
+                           : twin__matches_move(block->out, found);
+    return good ? TWIN_OK : twin__fail_memory(error);
 }
 
 static bool make_workers(struct block *block)

@@ -2,6 +2,7 @@
 #ifndef TWIN_JOIN_FAMILY_H
 #define TWIN_JOIN_FAMILY_H
 
+#include "join/components.h"
 #include "join/family_sets.h"
 #include "join/verify.h"
 
@@ -13,6 +14,9 @@ struct twin__family {
      * order; `out` has room for all of them. Returns how many. Called by all workers at once. */
     size_t (*columns)(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end);
     const void *context;
+
+    /* Unless NULL, matches unite components, and only those that do are added. `columns` must not look at them. */
+    struct twin__components *components;
 };
 
 /* Adds the pairs that reach the threshold of the rule to the matches, in the same order whatever the executor is, and

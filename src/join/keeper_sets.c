@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "join/union_find.h"
 #include "kernels/kernels.h"
 
 enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */
@@ -64,6 +65,7 @@ void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch)
     free(scratch->is_region_hit);
     free(scratch->met);
     free(scratch->marks);
+    free(scratch->found);
     *scratch = (struct twin__keeper_scratch){ 0 };
 }
 
@@ -157,6 +159,7 @@ struct search {
     const struct twin__keeper_sets *sets;
     struct twin__keeper_scratch *scratch;
     struct twin__keeper_set set;
+    struct twin__keeper_apart apart; /* .group is NULL: all members are wanted */
     size_t from;
     size_t known;       /* items of the rest that members have */
     size_t needed;      /* so many of them a member must have, unless it has the slack */
@@ -285,6 +288,12 @@ static double compare(struct search *search, size_t number)
     return similarity >= sets->threshold ? similarity : -1;
 }
 
+static bool is_wanted(const struct search *search, size_t number)
+{
+    struct twin__keeper_apart apart = search->apart;
+    return !apart.group || twin__union_find(apart.group, search->sets->members[number].document) != apart.root;
+}
+
 /* Compares the members of a block that may be similar. Returns the first that is, or the number of all members. */
 static size_t search_block(double *similarity, struct search *search, size_t block)
 {
@@ -293,6 +302,8 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
     for (size_t i = block * BLOCK > search->from ? block * BLOCK : search->from; i < end; i++) {
         bool is_met = search->scratch->hits[i] >= search->least_hits;
         if (!is_met && (search->least_slack == INFINITY || slack_of(sets, &sets->members[i]) < search->least_slack))
+            continue;
+        if (!is_wanted(search, i))
             continue;
         *similarity = compare(search, i);
         if (*similarity >= 0)
@@ -353,28 +364,73 @@ static void set_bounds(struct search *search, const size_t classes[CLASSES])
     }
 }
 
-bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper_scratch *scratch,
-                            const struct twin__keeper_sets *sets, struct twin__keeper_set set, size_t from)
+/* Finds out which members may be similar; false when out of memory. */
+static bool begin_search(struct search *search)
 {
-    struct search search = { .sets = sets, .scratch = scratch, .set = set, .from = from };
     size_t classes[CLASSES] = { 0 };
-    *out = sets->count;
-    if (from >= sets->count || set.size == 0)
-        return true;
-    if (!make_room(&search))
+    if (!make_room(search))
         return false;
-    number_rest(&search, classes);
-    set_bounds(&search, classes);
-    meet(&search, classes);
-    for (size_t region = from / REGION; region * REGION < sets->count && *out == sets->count; region++)
-        if (scratch->is_region_hit[region] || sets->region_slack[region] >= search.least_slack)
-            *out = search_region(similarity, &search, region);
-    if (search.is_marked)
-        mark(&search, 0);
+    number_rest(search, classes);
+    set_bounds(search, classes);
+    meet(search, classes);
+    return true;
+}
+
+/* The first member from search->from on that is similar, or the number of all members. */
+static size_t next_similar(double *similarity, struct search *search)
+{
+    const struct twin__keeper_sets *sets = search->sets;
+    size_t found = sets->count;
+    for (size_t region = search->from / REGION; region * REGION < sets->count && found == sets->count; region++)
+        if (search->scratch->is_region_hit[region] || sets->region_slack[region] >= search->least_slack)
+            found = search_region(similarity, search, region);
+    return found;
+}
+
+/* Leaves the scratch as it was. */
+static void end_search(struct search *search)
+{
+    struct twin__keeper_scratch *scratch = search->scratch;
+    if (search->is_marked)
+        mark(search, 0);
     for (size_t i = 0; i < scratch->met_count; i++) {
         scratch->hits[scratch->met[i]] = 0;
         scratch->is_hit[scratch->met[i] / BLOCK] = scratch->is_region_hit[scratch->met[i] / REGION] = false;
     }
     scratch->met_count = 0;
+}
+
+bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper_scratch *scratch,
+                            const struct twin__keeper_sets *sets, struct twin__keeper_set set, size_t from)
+{
+    struct search search = { .sets = sets, .scratch = scratch, .set = set, .from = from };
+    *out = sets->count;
+    if (from >= sets->count || set.size == 0)
+        return true;
+    if (!begin_search(&search))
+        return false;
+    *out = next_similar(similarity, &search);
+    end_search(&search);
     return true;
+}
+
+bool twin__keeper_sets_find_all(struct twin__keeper_scratch *scratch, const struct twin__keeper_sets *sets,
+                                struct twin__keeper_set set, struct twin__keeper_apart apart)
+{
+    struct search search = { .sets = sets, .scratch = scratch, .set = set, .apart = apart };
+    struct twin__keeper_found found;
+    bool good = true;
+    scratch->found_count = 0;
+    if (sets->count == 0 || set.size == 0)
+        return true;
+    if (!begin_search(&search))
+        return false;
+    while (good && (found.member = next_similar(&found.similarity, &search)) < sets->count) {
+        good = TWIN__ARRAY_GROW(&scratch->found, &scratch->found_capacity, scratch->found_count, 1);
+        if (good)
+            scratch->found[scratch->found_count++] = found;
+        search.from = found.member + 1;
+    }
+    end_search(&search);
+    return good;
 }

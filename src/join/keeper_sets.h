@@ -75,6 +75,11 @@ struct twin__keeper_scratch {
     uint8_t *marks; /* per number, the same */
     size_t mark_count;
     uint64_t compared; /* how many members were compared in all */
+    struct twin__keeper_found {
+        size_t member;
+        double similarity;
+    } * found; /* of the last twin__keeper_sets_find_all() */
+    size_t found_count, found_capacity;
 };
 void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch);
 
@@ -82,5 +87,15 @@ void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch);
  * none. False when out of memory. Any number of workers may search at once, each with its own scratch. */
 bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper_scratch *scratch,
                             const struct twin__keeper_sets *sets, struct twin__keeper_set set, size_t from);
+
+/* Members of one component (union_find.h), which are not wanted. */
+struct twin__keeper_apart {
+    const uint32_t *group; /* by documents */
+    uint32_t root;
+};
+
+/* Finds all members that are similar, in order, except those of a component: scratch->found. */
+bool twin__keeper_sets_find_all(struct twin__keeper_scratch *scratch, const struct twin__keeper_sets *sets,
+                                struct twin__keeper_set set, struct twin__keeper_apart apart);
 
 #endif

@@ -13,12 +13,16 @@
  *      still in order. On the way it is counted which items of those left nobody else has: from then on these are
  *      not listed.
  *
+ * Where connected components are wanted, nothing outside crowds matters, and any order will do. What is found is then
+ * completed: those that went are compared with the others that stay (keepers_links.c), and those that went with each
+ * other by the caller, because there are similar pairs among documents of two groups even if the two that stay are not.
+ *
  * Of two collections, those of the second stay, whatever they are similar to, and those of the first go or do not, and stay for
  * nobody. The order has those of the second first.
  *
  * Matches outside crowds are known before; they connect crowds, which therefore are worked on together. All of it depends on
  * sets and the order, not on time or threads. */
-#include "join/keepers.h"
+#include "join/keepers_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,80 +31,20 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/item_counters.h"
-#include "join/keeper_sets.h"
+#include "join/components.h"
 #include "join/sorting.h"
 #include "join/verify.h"
-
-#define NOBODY UINT32_MAX
-
-enum { BATCH = 512, BATCH_ITEMS = 1 << 20 };
-
-/* A document of the batch. */
-struct slot {
-    uint32_t document;
-    uint32_t keeper; /* of its crowd; NOBODY: none was found among those that stayed before the batch */
-    double similarity;
-    bool is_divided; /* its set is here, as bits and rest in the store of a worker */
-    int worker;
-    size_t at;
-    struct twin__keeper_set set; /* bits and rest are set when they are needed: a store may move */
-};
-
-struct worker {
-    struct twin__keeper_scratch scratch;
-    struct twin__item_marks marks;
-    uint64_t *store;
-    size_t count, capacity;
-};
-
-/* A crowd in this phase. */
-struct crowd {
-    struct twin__keeper_sets sets;
-    bool is_begun;
-    bool is_counted;     /* its undecided documents were counted in the phase before */
-    size_t begin, count; /* its undecided documents in state.by_crowd */
-    size_t before;       /* members before the batch */
-};
-
-enum fate { UNDECIDED, STAYS, GOES };
-
-struct state {
-    const struct twin__provider *provider;
-    const struct twin__deciding_options *options;
-    struct twin__crowds *chosen_from;
-    twin_matches *matches;
-    uint64_t *compared;
-    uint32_t *crowd_of; /* of each document; NOBODY: it is in none */
-    uint8_t *fates;     /* enum fate, of each document */
-    uint64_t
-        *outside; /* matches outside crowds, sorted: the later document in the high half, the earlier in the low */
-    size_t outside_count;
-    struct crowd *crowds;
-    size_t crowd_count;
-    uint32_t *todo; /* undecided documents, in order */
-    size_t todo_count, total;
-    uint32_t *by_crowd;                     /* the same crowd by crowd, in the room of the crowds' documents */
-    struct twin__item_counters known, next; /* counted in the phase before, and in this one */
-    size_t most_counted;                    /* bytes of counters */
-    size_t most_room, room;                 /* in units of eight bytes */
-    bool is_full;
-    struct slot slots[BATCH];
-    uint32_t begun[BATCH]; /* crowds that begin with this batch */
-    size_t count, begun_count;
-    struct worker *workers;
-};
 
 /* ---- the order, and matches outside crowds ---- */
 
 /* Marks each document of the matches and of crowds, and lists them. Returns how many. */
-static size_t list_involved(uint32_t *out, bool *seen, const struct state *state)
+static size_t list_involved(uint32_t *out, bool *seen, const struct twin__keepers_state *state)
 {
     size_t count = 0;
     for (size_t i = 0; i < state->matches->count; i++)
         seen[state->matches->items[i].a] = seen[state->matches->items[i].b] = true;
     for (size_t i = 0; i < state->provider->count; i++) {
-        seen[i] |= state->crowd_of[i] != NOBODY;
+        seen[i] |= state->crowd_of[i] != TWIN__NO_KEEPER;
         if (seen[i])
             out[count++] = (uint32_t)i;
     }
@@ -108,7 +52,7 @@ static size_t list_involved(uint32_t *out, bool *seen, const struct state *state
 }
 
 /* The later document of a match may go for the earlier. */
-static twin_status list_outside(struct state *state, const uint32_t *order, twin_error *error)
+static twin_status list_outside(struct twin__keepers_state *state, const uint32_t *order, twin_error *error)
 {
     const twin_matches *matches = state->matches;
     if (matches->count == 0)
@@ -128,8 +72,17 @@ static twin_status list_outside(struct state *state, const uint32_t *order, twin
     return good ? TWIN_OK : twin__fail_memory(error);
 }
 
+/* The documents of crowds, in the order of the input. */
+static void list_all(struct twin__keepers_state *state)
+{
+    for (size_t i = 0; i < state->provider->count; i++)
+        if (state->crowd_of[i] != TWIN__NO_KEEPER)
+            state->todo[state->todo_count++] = (uint32_t)i;
+    state->total = state->todo_count;
+}
+
 /* All that are involved, in order, are to be decided. */
-static twin_status make_order(struct state *state, twin_error *error)
+static twin_status make_order(struct twin__keepers_state *state, twin_error *error)
 {
     size_t count = state->provider->count;
     const uint32_t *order = NULL;
@@ -146,150 +99,25 @@ static twin_status make_order(struct state *state, twin_error *error)
     return status == TWIN_OK ? list_outside(state, order, error) : status;
 }
 
-static bool has_keeper_outside(const struct state *state, uint32_t document)
+static bool has_keeper_outside(const struct twin__keepers_state *state, uint32_t document)
 {
     uint64_t least = (uint64_t)document << 32;
     for (size_t i = twin__lower_bound(state->outside, state->outside_count, least);
          i < state->outside_count && state->outside[i] >> 32 == document; i++)
-        if (state->fates[(uint32_t)state->outside[i]] == STAYS)
+        if (state->fates[(uint32_t)state->outside[i]] == TWIN__STAYS)
             return true;
     return false;
-}
-
-/* ---- examining a batch ---- */
-
-static void set_pointers(struct slot *slot, const struct state *state, const struct crowd *crowd)
-{
-    const uint64_t *store = state->workers[slot->worker].store + slot->at;
-    slot->set.bits = store;
-    slot->set.rest = store + crowd->sets.frequent.words;
-}
-
-/* Fetches the document of a slot and divides its set. */
-static twin_status divide(struct slot *slot, struct state *state, const struct crowd *crowd, int number,
-                          twin_error *error)
-{
-    const struct twin__provider *provider = state->provider;
-    struct worker *worker = &state->workers[number];
-    const struct twin__frequent_items *frequent = &crowd->sets.frequent;
-    const twin_items *missed = &worker->marks.missed;
-    twin_set items;
-    twin_status status = twin__provider_items(&items, provider, slot->document, number, error);
-    if (status != TWIN_OK)
-        return status;
-    if (!TWIN__ARRAY_GROW(&worker->store, &worker->capacity, worker->count, frequent->words + items.count + 1))
-        return twin__fail_memory(error);
-    uint64_t *bits = worker->store + worker->count, *rest = bits + frequent->words;
-    if (!twin__frequent_items_divide(bits, &worker->marks, frequent, items.items, items.count))
-        return twin__fail_memory(error);
-    size_t found = worker->marks.found, count = missed->count;
-    memcpy(rest, missed->items, count * sizeof *rest);
-    slot->set = (struct twin__keeper_set){ .size = found + count, .frequent = found };
-    slot->set.rest_count = crowd->is_counted ? twin__items_drop_single(rest, count, &state->known) : count;
-    slot->worker = number;
-    slot->at = worker->count;
-    slot->is_divided = true;
-    set_pointers(slot, state, crowd);
-    return TWIN_OK;
-}
-
-/* Of two collections, those of the second do. */
-static bool stays_anyway(const struct state *state, uint32_t document)
-{
-    return state->provider->split && document >= state->provider->split;
-}
-
-/* Searches for one that stays among those of the crowd before the batch. If there is none, the set is kept, or counted for
- * the next phase. */
-static twin_status examine(struct slot *slot, struct state *state, int number, twin_error *error)
-{
-    uint32_t index = state->crowd_of[slot->document];
-    if (index == NOBODY || !state->crowds[index].is_begun)
-        return TWIN_OK;
-    struct crowd *crowd = &state->crowds[index];
-    struct worker *worker = &state->workers[number];
-    size_t found = crowd->sets.count;
-    twin_status status = divide(slot, state, crowd, number, error);
-    if (status != TWIN_OK)
-        return status;
-    if (!stays_anyway(state, slot->document) &&
-        !twin__keeper_sets_find(&found, &slot->similarity, &worker->scratch, &crowd->sets, slot->set, 0))
-        return twin__fail_memory(error);
-    if (found < crowd->sets.count)
-        slot->keeper = crowd->sets.members[found].document;
-    else if (state->is_full)
-        twin__items_count(&state->next, slot->set.rest, slot->set.rest_count);
-    else
-        worker->count += crowd->sets.frequent.words + slot->set.rest_count;
-    return TWIN_OK;
-}
-
-static twin_status examine_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
-{
-    struct state *state = context;
-    twin_status status = TWIN_OK;
-    for (size_t i = begin; i < end && status == TWIN_OK; i++)
-        status = examine(&state->slots[i], state, worker, error);
-    return status;
-}
-
-static twin_status begin_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
-{
-    struct state *state = context;
-    twin_status status = TWIN_OK;
-    for (size_t i = begin; i < end && status == TWIN_OK; i++) {
-        struct crowd *crowd = &state->crowds[state->begun[i]];
-        struct twin__family_source source = { .provider = state->provider,
-                                              .documents = state->by_crowd + crowd->begin,
-                                              .count = crowd->count,
-                                              .first_worker = worker };
-        status = twin__keeper_sets_init(&crowd->sets, &source, state->options->search->threshold, error);
-    }
-    return status;
-}
-
-/* The crowds of these documents that have not begun do so, as long as there is room. */
-static twin_status begin_crowds(struct state *state, twin_error *error)
-{
-    state->begun_count = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        uint32_t index = state->crowd_of[state->slots[i].document];
-        if (index == NOBODY || state->crowds[index].is_begun || state->is_full)
-            continue;
-        state->crowds[index].is_begun = true;
-        state->begun[state->begun_count++] = index;
-    }
-    twin_status status =
-        twin__exec_try(state->options->search->exec, state->begun_count, 1, begin_some, state, error);
-    for (size_t i = 0; i < state->begun_count; i++)
-        state->room += twin__keeper_sets_room(&state->crowds[state->begun[i]].sets);
-    return status;
-}
-
-/* Takes documents from `from` on; they are few if they are long. Returns where the next batch begins. */
-static size_t take_batch(struct state *state, size_t from)
-{
-    size_t items = 0;
-    for (state->count = 0; from < state->todo_count && state->count < BATCH && items < BATCH_ITEMS; from++) {
-        uint32_t document = state->todo[from];
-        state->slots[state->count++] = (struct slot){ .document = document, .keeper = NOBODY };
-        items += state->provider->size(state->provider, document);
-    }
-    for (int i = 0; i < state->options->search->exec.workers; i++)
-        state->workers[i].count = 0;
-    for (size_t i = 0; i < state->crowd_count; i++)
-        state->crowds[i].before = state->crowds[i].sets.count;
-    return from;
 }
 
 /* ---- deciding ---- */
 
 /* Looks among those of the batch that stay. */
-static twin_status search_batch(struct slot *slot, struct state *state, struct crowd *crowd, twin_error *error)
+static twin_status search_batch(struct twin__keepers_slot *slot, struct twin__keepers_state *state,
+                                struct twin__keepers_crowd *crowd, twin_error *error)
 {
     size_t found = crowd->sets.count;
-    set_pointers(slot, state, crowd);
-    if (!stays_anyway(state, slot->document) &&
+    twin__keepers_set_pointers(slot, state, crowd);
+    if (!twin__stays_anyway(state, slot->document) &&
         !twin__keeper_sets_find(&found, &slot->similarity, &state->workers[0].scratch, &crowd->sets, slot->set,
                                 crowd->before))
         return twin__fail_memory(error);
@@ -298,17 +126,21 @@ static twin_status search_batch(struct slot *slot, struct state *state, struct c
     return TWIN_OK;
 }
 
-static twin_status add_match(struct state *state, const struct slot *slot, twin_error *error)
+static twin_status add_match(struct twin__keepers_state *state, const struct twin__keepers_slot *slot,
+                             twin_error *error)
 {
     uint32_t a = slot->keeper, b = slot->document;
     twin_match match = { a < b ? a : b, a < b ? b : a, slot->similarity };
-    return twin__matches_add(state->matches, match) == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
+    twin_status status = state->components ? twin__components_add(state->matches, state->components, match)
+                                           : twin__matches_add(state->matches, match);
+    return status == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
 }
 
-static twin_status stay(const struct slot *slot, struct state *state, struct crowd *crowd, twin_error *error)
+static twin_status stay(const struct twin__keepers_slot *slot, struct twin__keepers_state *state,
+                        struct twin__keepers_crowd *crowd, twin_error *error)
 {
-    state->fates[slot->document] = STAYS;
-    if (!crowd || (state->provider->split && !stays_anyway(state, slot->document)))
+    state->fates[slot->document] = TWIN__STAYS;
+    if (!crowd || (state->provider->split && !twin__stays_anyway(state, slot->document)))
         return TWIN_OK;
     size_t before = twin__keeper_sets_room(&crowd->sets);
     if (!twin__keeper_sets_add(&crowd->sets, slot->document, slot->set))
@@ -318,27 +150,27 @@ static twin_status stay(const struct slot *slot, struct state *state, struct cro
         return TWIN_OK;
     state->is_full = true;
     size_t listed = crowd->sets.id_count / crowd->sets.count + 1; /* of a document, as the larger crowds have it */
-    return twin__item_counters_init(&state->next, listed * state->todo_count, state->most_counted)
-               ? TWIN_OK
-               : twin__fail_memory(error);
+    size_t counted = state->components ? state->total : state->todo_count;
+    return twin__item_counters_init(&state->next, listed * counted, state->most_counted) ? TWIN_OK
+                                                                                         : twin__fail_memory(error);
 }
 
 /* Decides about a document, unless the phase is full: then it may be left to the next. */
-static twin_status decide(struct slot *slot, struct state *state, twin_error *error)
+static twin_status decide(struct twin__keepers_slot *slot, struct twin__keepers_state *state, twin_error *error)
 {
     uint32_t index = state->crowd_of[slot->document];
-    struct crowd *crowd = index == NOBODY ? NULL : &state->crowds[index];
+    struct twin__keepers_crowd *crowd = index == TWIN__NO_KEEPER ? NULL : &state->crowds[index];
     twin_status status = TWIN_OK;
-    if (crowd && slot->keeper == NOBODY && slot->is_divided)
+    if (crowd && slot->keeper == TWIN__NO_KEEPER && slot->is_divided)
         status = search_batch(slot, state, crowd, error);
     if (status != TWIN_OK)
         return status;
-    if (slot->keeper != NOBODY) {
-        state->fates[slot->document] = GOES;
+    if (slot->keeper != TWIN__NO_KEEPER) {
+        state->fates[slot->document] = TWIN__GOES;
         return add_match(state, slot, error);
     }
     if (has_keeper_outside(state, slot->document)) {
-        state->fates[slot->document] = GOES;
+        state->fates[slot->document] = TWIN__GOES;
         return TWIN_OK;
     }
     if (!state->is_full)
@@ -348,14 +180,12 @@ static twin_status decide(struct slot *slot, struct state *state, twin_error *er
     return TWIN_OK;
 }
 
-static twin_status work_on_batch(struct state *state, twin_error *error)
+static twin_status work_on_batch(struct twin__keepers_state *state, twin_error *error)
 {
     bool was_full = state->is_full;
-    twin_status status = begin_crowds(state, error);
-    if (status == TWIN_OK)
-        status = twin__exec_try(state->options->search->exec, state->count, 4, examine_some, state, error);
+    twin_status status = twin__keepers_examine(state, error);
     for (size_t i = 0; i < state->count && status == TWIN_OK; i++) {
-        struct slot *slot = &state->slots[i];
+        struct twin__keepers_slot *slot = &state->slots[i];
         slot->is_divided &= !was_full; /* or nobody of the batch has stayed, and the set was counted */
         status = decide(slot, state, error);
     }
@@ -365,13 +195,13 @@ static twin_status work_on_batch(struct state *state, twin_error *error)
 /* ---- phases ---- */
 
 /* Lists undecided documents crowd by crowd. */
-static void list_by_crowd(struct state *state)
+static void list_by_crowd(struct twin__keepers_state *state)
 {
     size_t begin = 0;
     for (size_t i = 0; i < state->crowd_count; i++)
-        state->crowds[i] = (struct crowd){ .is_counted = state->crowds[i].is_begun };
+        state->crowds[i] = (struct twin__keepers_crowd){ .is_counted = state->crowds[i].is_begun };
     for (size_t i = 0; i < state->todo_count; i++)
-        if (state->crowd_of[state->todo[i]] != NOBODY)
+        if (state->crowd_of[state->todo[i]] != TWIN__NO_KEEPER)
             state->crowds[state->crowd_of[state->todo[i]]].count++;
     for (size_t i = 0; i < state->crowd_count; i++) {
         state->crowds[i].begin = begin;
@@ -379,13 +209,13 @@ static void list_by_crowd(struct state *state)
         state->crowds[i].count = 0;
     }
     for (size_t i = 0; i < state->todo_count; i++)
-        if (state->crowd_of[state->todo[i]] != NOBODY) {
-            struct crowd *crowd = &state->crowds[state->crowd_of[state->todo[i]]];
+        if (state->crowd_of[state->todo[i]] != TWIN__NO_KEEPER) {
+            struct twin__keepers_crowd *crowd = &state->crowds[state->crowd_of[state->todo[i]]];
             state->by_crowd[crowd->begin + crowd->count++] = state->todo[i];
         }
 }
 
-static void report(const struct state *state, size_t left)
+static void report(const struct twin__keepers_state *state, size_t left)
 {
     twin_progress progress = state->options->search->progress;
     if (progress.report)
@@ -394,18 +224,18 @@ static void report(const struct state *state, size_t left)
 
 /* Items that were bits in this phase were not counted. Many documents have them, and they may be listed in the next: so they
  * are not single, though they may share a counter with one that is. */
-static void count_frequent(struct state *state)
+static void count_frequent(struct twin__keepers_state *state)
 {
     for (size_t i = 0; i < state->crowd_count && state->next.bytes; i++)
         twin__frequent_items_count(&state->next, &state->crowds[i].sets.frequent);
 }
 
-static void end_phase(struct state *state)
+static void end_phase(struct twin__keepers_state *state)
 {
     size_t left = 0;
     count_frequent(state);
     for (size_t i = 0; i < state->todo_count; i++)
-        if (state->fates[state->todo[i]] == UNDECIDED)
+        if (state->fates[state->todo[i]] == TWIN__UNDECIDED)
             state->todo[left++] = state->todo[i];
     state->todo_count = left;
     for (size_t i = 0; i < state->crowd_count; i++)
@@ -414,21 +244,28 @@ static void end_phase(struct state *state)
     state->known = state->next;
     state->next = (struct twin__item_counters){ 0 };
     state->is_full = false;
+    state->phase++;
     state->room = 0;
 }
 
-static twin_status find(struct state *state, twin_error *error)
+static twin_status find(struct twin__keepers_state *state, twin_error *error)
 {
-    twin_status status = make_order(state, error);
+    twin_status status = TWIN_OK;
+    if (state->components)
+        list_all(state);
+    else
+        status = make_order(state, error);
     while (state->todo_count > 0 && status == TWIN_OK) {
         size_t decided = state->total - state->todo_count;
         list_by_crowd(state);
         for (size_t next = 0; next < state->todo_count && status == TWIN_OK;) {
-            next = take_batch(state, next);
+            next = twin__keepers_take_batch(state, state->todo, state->todo_count, next, TWIN__KEEPERS_BATCH);
             status = work_on_batch(state, error);
             if (!state->is_full)
                 report(state, state->total - decided - next);
         }
+        if (status == TWIN_OK && state->components)
+            status = twin__keepers_link(state, error);
         end_phase(state);
     }
     for (int i = 0; i < state->options->search->exec.workers; i++)
@@ -436,14 +273,31 @@ static twin_status find(struct state *state, twin_error *error)
     return status;
 }
 
+/* ---- those that went ---- */
+
+/* Leaves in each crowd the documents that went, or all if these were not compared, and none in those not chosen. */
+static void leave_gone(struct twin__keepers_state *state, const bool *chosen)
+{
+    struct twin__crowds *crowds = state->chosen_from;
+    state->todo_count = 0;
+    for (size_t i = 0; i < state->provider->count; i++)
+        if (state->fates[i] == TWIN__GOES || (state->is_unlinked && state->fates[i] == TWIN__STAYS))
+            state->todo[state->todo_count++] = (uint32_t)i;
+    list_by_crowd(state);
+    for (size_t i = 0, number = 0; i < crowds->count; number += chosen[i++]) {
+        crowds->items[i].begin = chosen[i] ? state->crowds[number].begin : 0;
+        crowds->items[i].count = chosen[i] ? state->crowds[number].count : 0;
+    }
+}
+
 /* ---- all of it ---- */
 
 /* Numbers the crowds that are chosen. */
-static void list_crowds(struct state *state, const bool *chosen)
+static void list_crowds(struct twin__keepers_state *state, const bool *chosen)
 {
     const struct twin__crowds *crowds = state->chosen_from;
     for (size_t i = 0; i < state->provider->count; i++)
-        state->crowd_of[i] = NOBODY;
+        state->crowd_of[i] = TWIN__NO_KEEPER;
     for (size_t i = 0; i < crowds->count; i++) {
         for (size_t k = 0; k < crowds->items[i].count && chosen[i]; k++)
             state->crowd_of[crowds->documents[crowds->items[i].begin + k]] = (uint32_t)state->crowd_count;
@@ -452,7 +306,7 @@ static void list_crowds(struct state *state, const bool *chosen)
 }
 
 /* So much room as is wanted or allowed. */
-static void set_room(struct state *state)
+static void set_room(struct twin__keepers_state *state)
 {
     enum { FEWEST_ROOM = 1 << 22, MOST_ROOM = 10 << 20, ROOM_PER_DOCUMENT = 96 };
     enum { PER_DOCUMENT = 32, LEAST_BYTES = 1 << 21, COUNTERS_SHARE = 8 };
@@ -469,7 +323,7 @@ static void set_room(struct state *state)
     state->most_room = state->options->most_room ? state->options->most_room : room;
 }
 
-static bool state_init(struct state *state)
+static bool state_init(struct twin__keepers_state *state)
 {
     size_t count = state->provider->count;
     state->crowd_of = malloc((count + 1) * sizeof *state->crowd_of);
@@ -482,12 +336,13 @@ static bool state_init(struct state *state)
     return state->crowd_of && state->fates && state->todo && state->crowds && state->workers;
 }
 
-static void state_free(struct state *state)
+static void state_free(struct twin__keepers_state *state)
 {
     for (int i = 0; state->workers && i < state->options->search->exec.workers; i++) {
         twin__keeper_scratch_clear(&state->workers[i].scratch);
         twin__item_marks_clear(&state->workers[i].marks);
         free(state->workers[i].store);
+        twin_matches_clear(&state->workers[i].links);
     }
     free(state->workers);
     free(state->crowd_of);
@@ -499,25 +354,31 @@ static void state_free(struct state *state)
     free(state);
 }
 
+static twin_status join(struct twin__keepers_state *state, const bool *chosen, twin_error *error)
+{
+    if (!state_init(state))
+        return twin__fail_memory(error);
+    list_crowds(state, chosen);
+    twin_status status = find(state, error);
+    if (status == TWIN_OK && state->components)
+        leave_gone(state, chosen);
+    return status;
+}
+
 twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
                                struct twin__crowds *crowds, const bool *chosen,
                                const struct twin__deciding_options *options, twin_error *error)
 {
-    struct state *state = calloc(1, sizeof *state); /* too large for the stack, also for a moment */
+    struct twin__keepers_state *state = calloc(1, sizeof *state); /* too large for the stack, also for a moment */
     if (!state)
         return twin__fail_memory(error);
     state->provider = provider;
     state->options = options;
+    state->components = options->components;
     state->chosen_from = crowds;
     state->matches = matches;
     state->compared = compared;
-    twin_status status = TWIN_OK;
-    if (!state_init(state))
-        status = twin__fail_memory(error);
-    if (status == TWIN_OK) {
-        list_crowds(state, chosen);
-        status = find(state, error);
-    }
+    twin_status status = join(state, chosen, error);
     state_free(state);
     return status;
 }

@@ -14,6 +14,14 @@ static inline uint32_t twin__union_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
+/* The same where other threads search too: nothing is changed. */
+static inline uint32_t twin__union_find(const uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i];
+    return i;
+}
+
 static inline void twin__union_join(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = twin__union_root(parent, a);

@@ -237,6 +237,82 @@ static void many_blocks_and_workers_find_the_same(void **state)
         }
 }
 
+/* ---- components ---- */
+
+/* Some pairs are known to be connected; all that are similar are. */
+static void true_components(struct twin__components *begun, uint32_t *group, const struct world *world,
+                            double threshold, uint64_t seed)
+{
+    assert_true(twin__components_init(begun, world->count));
+    for (uint32_t d = 0; d < world->count; d++)
+        group[d] = d;
+    for (uint32_t a = 0; a < world->count; a++)
+        for (uint32_t b = a + 1; b < world->count; b++) {
+            bool is_known = twin__random_below(&seed, 4 * world->count) == 0;
+            if (is_known)
+                twin__union_join(begun->group, a, b);
+            if (is_known || truth[a][b] >= threshold)
+                twin__union_join(group, a, b);
+        }
+}
+
+static uint64_t connect_all(struct world *world, double threshold, struct twin__crowd_options options, uint64_t seed)
+{
+    static uint32_t group[MOST_DOCUMENTS];
+    struct twin__provider provider = provider_of(world);
+    struct twin__components components;
+    struct twin__crowd_counts counts;
+    twin_matches got = { 0 };
+    true_components(&components, group, world, threshold, seed);
+    options.threshold = threshold;
+    options.components = &components;
+    assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(world), options, NULL), TWIN_OK);
+    for (uint32_t d = 0; d < world->count; d++)
+        assert_int_equal(twin__union_root(components.group, d), twin__union_root(group, d));
+    for (size_t i = 0; i < got.count; i++) {
+        uint32_t a = got.items[i].a, b = got.items[i].b;
+        assert_true(a < b && truth[a][b] >= threshold && got.items[i].similarity == truth[a][b]);
+    }
+    assert_true(got.count < world->count);
+    twin_matches_clear(&got);
+    twin__components_clear(&components);
+    return counts.compared;
+}
+
+static void components_of_a_crowd_are_those_of_all_pairs(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (size_t r = 0; r < COUNT(recipes); r++)
+        for (uint64_t seed = 1; seed <= (QUICK ? 1 : 2); seed++) {
+            draw(&world, &recipes[r], seed);
+            compare_all(&world);
+            for (size_t t = 0; t < COUNT(thresholds); t += QUICK ? 2 : 1)
+                for (size_t w = 0; w < COUNT(ways); w++) {
+                    struct twin__crowd_options options = { .way = ways[w], .exec = execs[0], .pairs_at_a_time = 50 };
+                    uint64_t compared = connect_all(&world, thresholds[t], options, seed);
+                    options.exec = execs[1 + t % 2];
+                    assert_int_equal(connect_all(&world, thresholds[t], options, seed), compared);
+                }
+        }
+}
+
+/* The same with blocks of 512 documents. */
+static void components_of_many_blocks_are_the_same(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { 700, 2, 100, 5, 60, 40, 5, 20 };
+    draw(&world, &recipe, 7);
+    compare_all(&world);
+    for (size_t t = 0; t < COUNT(thresholds); t += SANITIZED ? 3 : 1)
+        connect_all(
+            &world, thresholds[t],
+            (struct twin__crowd_options){
+                .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[t % 2], .index_entries = 1, .pairs_at_a_time = 10 },
+            t);
+}
+
 /* Sizes from one to as many as fit: a prefix of each length, each just long enough. */
 static void sizes_at_every_bound_are_joined(void **state)
 {
@@ -469,6 +545,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_pair_of_a_crowd_is_missed),
         cmocka_unit_test(many_blocks_and_workers_find_the_same),
+        cmocka_unit_test(components_of_a_crowd_are_those_of_all_pairs),
+        cmocka_unit_test(components_of_many_blocks_are_the_same),
         cmocka_unit_test(sizes_at_every_bound_are_joined),
         cmocka_unit_test(a_crowd_below_the_threshold_is_cheap),
         cmocka_unit_test(what_is_too_expensive_is_refused),

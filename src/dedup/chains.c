@@ -1,0 +1,91 @@
+/* chains.c — the similarity of the members of a chain to the one that stays.
+ *
+ * No search has compared them, so both are read again. Members are taken chain by chain, so that the one that stays is
+ * read once per chain and worker, or a little more often. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/exec.h"
+#include "dedup/decision.h"
+#include "kernels/sort.h"
+
+struct worker {
+    twin_scratch scratches[2];
+    twin_set kept; /* in the first scratch: the set of the node that stays */
+    uint32_t node; /* whose it is */
+    bool is_filled;
+};
+
+struct chains {
+    struct twin__decision *decision;
+    uint64_t *members; /* of all chains: the node that stays in the high half, another in the low */
+    struct worker *workers;
+};
+
+static twin_status measure(struct chains *chains, uint64_t member, struct worker *worker, twin_error *error)
+{
+    struct twin__decision *decision = chains->decision;
+    uint32_t kept = (uint32_t)(member >> 32), node = (uint32_t)member;
+    twin_status status = TWIN_OK;
+    twin_set set;
+    if (!worker->is_filled || worker->node != kept)
+        status = twin_collection_set(&worker->kept, decision->collection, &worker->scratches[0], kept, error);
+    worker->is_filled = status == TWIN_OK;
+    worker->node = kept;
+    if (status == TWIN_OK)
+        status = twin_collection_set(&set, decision->collection, &worker->scratches[1], node, error);
+    if (status == TWIN_OK)
+        decision->node_similarity[node] = twin_set_similarity(set, worker->kept, decision->options->search.measure);
+    return status;
+}
+
+static twin_status measure_some(void *context, size_t begin, size_t end, int number, twin_error *error)
+{
+    struct chains *chains = context;
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++)
+        status = measure(chains, chains->members[i], &chains->workers[number], error);
+    return status;
+}
+
+/* Those that go, in the order of those that stay for them. */
+static size_t list_members(uint64_t *out, const struct twin__decision *decision)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < decision->documents; i++) {
+        decision->node_similarity[i] = 1;
+        if (decision->firsts[i] == i && decision->node_kept[i] != i)
+            out[count++] = (uint64_t)decision->node_kept[i] << 32 | i;
+    }
+    return count;
+}
+
+static twin_status measure_all(struct chains *chains, twin_error *error)
+{
+    enum { AT_A_TIME = 64, SPARE = 1 << 16 };
+    twin_exec exec = chains->decision->options->search.exec;
+    size_t count = list_members(chains->members, chains->decision), room = count < SPARE ? count + 1 : SPARE;
+    uint64_t *spare = malloc(room * sizeof *spare);
+    if (!spare)
+        return twin__fail_memory(error);
+    if (count)
+        twin__sort_in_place(chains->members, count, spare, room);
+    free(spare);
+    return twin__exec_try(exec, count, AT_A_TIME, measure_some, chains, error);
+}
+
+twin_status twin__measure_chains(struct twin__decision *decision, twin_error *error)
+{
+    int workers = decision->options->search.exec.workers;
+    struct chains chains = { .decision = decision,
+                             .members = malloc((decision->documents + 1) * sizeof *chains.members),
+                             .workers = calloc((size_t)workers, sizeof *chains.workers) };
+    twin_status status = chains.members && chains.workers ? measure_all(&chains, error) : twin__fail_memory(error);
+    for (int i = 0; chains.workers && i < workers; i++) {
+        twin_scratch_clear(&chains.workers[i].scratches[0]);
+        twin_scratch_clear(&chains.workers[i].scratches[1]);
+    }
+    free(chains.members);
+    free(chains.workers);
+    return status;
+}

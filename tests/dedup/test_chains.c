@@ -1,0 +1,339 @@
+/* test_chains.c — connected components: the same as by comparing all pairs, at the cost of a few comparisons each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <twinsift/cluster.h>
+#include <twinsift/dedup.h>
+
+#include "base/random.h"
+#include "corpus.h"
+#include "join/engine.h"
+#include "scale.h"
+
+/* Texts are words in any order, so that a text is its set of words. */
+enum { WORDS = 60, TEXT_ROOM = 2 * WORDS * 8, MOST_DOCUMENTS = 6000 };
+
+static struct world {
+    twin_memory_document documents[MOST_DOCUMENTS];
+    char texts[MOST_DOCUMENTS][TEXT_ROOM];
+    size_t count;
+    size_t shared; /* words that all texts begin with */
+} world;
+
+/* Words of a base; those of different bases differ. */
+enum { PER_BASE = 100000, OWN = 100 * PER_BASE };
+
+/* The words from `first` on, and all after the first `kept` from another place; `edits` are replaced by words that
+ * hardly any other text has. */
+struct recipe {
+    uint64_t first, others;
+    size_t kept, edits;
+};
+
+static void add_text(struct recipe recipe, uint64_t *seed)
+{
+    uint64_t words[WORDS];
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = (i < world.shared ? 0 : i < recipe.kept ? recipe.first : recipe.others) + i;
+    for (; recipe.edits > 0; recipe.edits--)
+        words[twin__random_below(seed, WORDS)] = OWN + twin__random_below(seed, 1 << 24);
+    char *text = world.texts[world.count];
+    size_t length = 0;
+    for (size_t i = 0; i < WORDS; i++)
+        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ", (unsigned long long)words[i]);
+    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+}
+
+static void add_near(uint64_t base, size_t edits, uint64_t *seed)
+{
+    add_text((struct recipe){ base * PER_BASE, 0, WORDS, edits }, seed);
+}
+
+static void shuffle(uint64_t *seed)
+{
+    for (size_t i = world.count; i-- > 1;) {
+        size_t j = twin__random_below(seed, i + 1);
+        twin_memory_document spare = world.documents[i];
+        world.documents[i] = world.documents[j];
+        world.documents[j] = spare;
+    }
+}
+
+/* Families, windows of a row of words, each similar to the next, and texts half way between two families. */
+static void draw_world(uint64_t *seed)
+{
+    size_t bases = 1 + twin__random_below(seed, 8), most = QUICK ? 60 : 150;
+    world.count = 0;
+    world.shared = twin__random_below(seed, 4) ? twin__random_below(seed, WORDS - 5) : 0;
+    for (uint64_t base = 1; base <= bases; base++) {
+        size_t members = twin__random_below(seed, most), edits = twin__random_below(seed, 12);
+        for (size_t i = 0; i < members; i++)
+            add_near(base, twin__random_below(seed, edits + 1), seed);
+    }
+    size_t step = 1 + twin__random_below(seed, 4), links = twin__random_below(seed, most);
+    for (size_t i = 0; i < links; i++)
+        add_text((struct recipe){ 50 * PER_BASE + i * step, 0, WORDS, 0 }, seed);
+    for (size_t i = twin__random_below(seed, 20); i > 0; i--) {
+        uint64_t one = 1 + twin__random_below(seed, bases), other = 1 + twin__random_below(seed, bases);
+        size_t steps = 1 + twin__random_below(seed, 20);
+        for (size_t kept = world.shared; kept < WORDS; kept += steps)
+            add_text((struct recipe){ one * PER_BASE, other * PER_BASE, kept, twin__random_below(seed, 2) }, seed);
+    }
+    for (size_t i = 0; i < 40; i++)
+        add_near(60 + i / 2, i % 2, seed);
+    shuffle(seed);
+}
+
+static twin_collection *read_world(twin_input **input, double threshold, twin_exec exec)
+{
+    twin_collection_options options = plain_options("word:1");
+    options.exec = exec;
+    options.scheme.threshold = threshold;
+    /* A pair at the threshold shares no band with a probability of 1e-7 at most. */
+    options.scheme.plan = threshold < .7 ? (twin_plan){ .bands = 64, .rows = 2 } : (twin_plan){ 42, 3 };
+    assert_int_equal(twin_input_from_texts(input, world.documents, world.count, (twin_input_options){ 0 }, NULL),
+                     TWIN_OK);
+    return read_collection(*input, options);
+}
+
+static twin_dedup *find(const twin_collection *collection, twin_dedup_options options)
+{
+    twin_dedup *dedup;
+    twin_error error;
+    twin_status status = twin_dedup_find(&dedup, collection, options, &error);
+    if (status != TWIN_OK)
+        print_message("%s\n", error.message);
+    assert_int_equal(status, TWIN_OK);
+    return dedup;
+}
+
+/* ---- the truth, by comparing all pairs */
+
+static twin_items sets[MOST_DOCUMENTS];
+
+static twin_set set_of(size_t document)
+{
+    return (twin_set){ sets[document].items, sets[document].count };
+}
+
+static void load_sets(const twin_collection *collection)
+{
+    twin_scratch scratch = { 0 };
+    for (uint32_t d = 0; d < world.count; d++) {
+        twin_set set;
+        assert_int_equal(twin_collection_set(&set, collection, &scratch, d, NULL), TWIN_OK);
+        sets[d].count = 0;
+        assert_int_equal(twin_items_reserve(&sets[d], set.count), TWIN_OK);
+        memcpy(sets[d].items, set.items, set.count * sizeof *set.items);
+        sets[d].count = set.count;
+    }
+    twin_scratch_clear(&scratch);
+}
+
+static void free_sets(void)
+{
+    for (size_t d = 0; d < MOST_DOCUMENTS; d++)
+        twin_items_clear(&sets[d]);
+}
+
+REFERENCE static size_t common_items(twin_set a, twin_set b)
+{
+    size_t common = 0;
+    for (size_t i = 0, j = 0; i < a.count && j < b.count;) {
+        common += a.items[i] == b.items[j];
+        uint64_t x = a.items[i], y = b.items[j];
+        i += x <= y;
+        j += y <= x;
+    }
+    return common;
+}
+
+/* Of each document the first that a chain connects it with: each similar pair gives all of one group the name of the
+ * other, whichever is less. Returns how many pairs are similar. */
+REFERENCE static size_t true_components(uint32_t *group, double threshold)
+{
+    size_t pairs = 0;
+    for (uint32_t d = 0; d < world.count; d++)
+        group[d] = d;
+    for (uint32_t a = 0; a < world.count; a++)
+        for (uint32_t b = a + 1; b < world.count; b++) {
+            size_t common = common_items(set_of(a), set_of(b));
+            if ((double)common / (double)(sets[a].count + sets[b].count - common) < threshold)
+                continue;
+            pairs++;
+            uint32_t low = group[a] < group[b] ? group[a] : group[b],
+                     high = group[a] < group[b] ? group[b] : group[a];
+            for (uint32_t d = 0; d < world.count && low != high; d++)
+                group[d] = group[d] == high ? low : group[d];
+        }
+    return pairs;
+}
+
+static void check_dedup(const twin_collection *collection, const uint32_t *group, twin_dedup_options options)
+{
+    twin_dedup *dedup = find(collection, options);
+    assert_memory_equal(twin_dedup_keepers(dedup), group, world.count * sizeof *group);
+    for (uint32_t d = 0; d < world.count; d++) {
+        double similarity = group[d] == d ? 1 : twin_set_similarity(set_of(d), set_of(group[d]), TWIN_JACCARD);
+        assert_true(twin_dedup_similarities(dedup)[d] == similarity);
+    }
+    twin_dedup_free(dedup);
+}
+
+/* Components if the sets of those that stay may take `room`; the matches are a forest, and the counts do not depend on
+ * the executor. */
+static uint64_t check_engine(const twin_collection *collection, const uint32_t *group, size_t room, twin_exec exec)
+{
+    static uint32_t got[MOST_DOCUMENTS];
+    struct twin__provider provider;
+    twin_similar_options search = { .exec = exec };
+    struct twin__deciding_options options = { .search = &search, .chain = true, .most_room = room };
+    twin_matches matches = { 0 };
+    twin_similar_counts counts = { 0 };
+    assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
+    assert_int_equal(twin__collection_provider(&provider, collection, NULL, search.exec.workers), TWIN_OK);
+    assert_int_equal(
+        twin__engine_find_part(&matches, &counts, &provider, &options, (struct twin__engine_part){ 0 }, NULL),
+        TWIN_OK);
+    assert_int_equal(twin_cluster_components(got, world.count, matches.items, matches.count), TWIN_OK);
+    size_t groups = 0, distinct = 0;
+    const uint32_t *firsts = twin_collection_firsts(collection);
+    for (uint32_t d = 0; d < world.count; d++) {
+        assert_int_equal(got[firsts[d]], group[d]);
+        distinct += firsts[d] == d;
+        groups += group[d] == d;
+    }
+    assert_int_equal(matches.count, distinct - groups);
+    twin_matches_clear(&matches);
+    twin__collection_provider_clear(&provider);
+    return counts.verified;
+}
+
+static void check_world(double threshold, uint64_t number)
+{
+    static const size_t rooms[] = { 1, 3000, 20000, 100000 };
+    static uint32_t group[MOST_DOCUMENTS];
+    twin_input *input;
+    twin_exec exec;
+    if (!exec_number(&exec, (int)(number % EXECS)))
+        exec = (twin_exec){ 0 };
+    twin_collection *collection = read_world(&input, threshold, exec);
+    load_sets(collection);
+    true_components(group, threshold);
+    check_dedup(collection, group, (twin_dedup_options){ .search = { .exec = exec }, .chain = true });
+    check_dedup(collection, group,
+                (twin_dedup_options){ .search = { .exec = exec, .memory_bytes = 1 << 16 }, .chain = true });
+    size_t room = rooms[number % (sizeof rooms / sizeof rooms[0])];
+    uint64_t verified = check_engine(collection, group, room, exec);
+    assert_int_equal(check_engine(collection, group, room, (twin_exec){ 0 }), verified);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
+static void components_are_those_of_all_pairs(void **state)
+{
+    (void)state;
+    enum { WORLDS = QUICK ? 8 : 32 };
+    static const double thresholds[] = { .5, .7, .8, .9 };
+    for (uint64_t number = 0; number < WORLDS; number++) {
+        uint64_t seed = 100 + number;
+        draw_world(&seed);
+        check_world(thresholds[number / 2 % 4], number);
+    }
+    free_sets();
+}
+
+/* ---- what it costs ---- */
+
+static twin_dedup_counts count_world(double threshold, bool chain)
+{
+    twin_input *input;
+    twin_collection *collection = read_world(&input, threshold, (twin_exec){ 0 });
+    twin_dedup *dedup = find(collection, (twin_dedup_options){ .chain = chain });
+    twin_dedup_counts counts = twin_dedup_count(dedup);
+    assert_true(counts.search.similar < world.count); /* a list of all pairs would be the square */
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+    return counts;
+}
+
+/* All pairs of a family are similar, and the two families are not. */
+static twin_dedup_counts count_families(size_t members)
+{
+    uint64_t seed = 1;
+    world.count = 0;
+    world.shared = WORDS / 2;
+    for (size_t i = 0; i < members; i++)
+        add_near(1 + i % 2, 1, &seed);
+    return count_world(.8, true);
+}
+
+static void a_family_costs_a_comparison_per_document(void **state)
+{
+    (void)state;
+    enum { MEMBERS = QUICK ? 1000 : 3000 };
+    twin_dedup_counts some = count_families(MEMBERS), twice = count_families(2 * MEMBERS);
+    assert_int_equal(some.kept, 2);
+    assert_int_equal(twice.kept, 2);
+    assert_true(twice.search.verified <= (uint64_t)4 * 2 * MEMBERS);
+    assert_true((double)twice.search.verified <= 2.2 * (double)some.search.verified);
+}
+
+/* Similarities on both sides of the threshold: hundreds stay, and those with few words of their own connect them. */
+static void a_family_around_the_threshold_costs_little_more_than_who_stays(void **state)
+{
+    (void)state;
+    enum { MEMBERS = QUICK ? 1000 : 3000 };
+    uint64_t seed = 2;
+    world.count = 0;
+    world.shared = 0;
+    for (size_t i = 0; i < MEMBERS; i++)
+        add_near(1, 2 + twin__random_below(&seed, 4), &seed);
+    twin_dedup_counts connected = count_world(.8, true), decided = count_world(.8, false);
+    assert_true(decided.kept > 100);
+    assert_int_equal(connected.kept, 1);
+    assert_true((double)connected.search.verified <= 1.2 * (double)decided.search.verified);
+}
+
+/* Groups of ten that have half of their words in common with all others. */
+static twin_dedup_counts count_groups(size_t groups)
+{
+    enum { MEMBERS = 10 };
+    uint64_t seed = 3;
+    world.count = 0;
+    world.shared = WORDS / 2;
+    for (uint64_t i = 0; i < groups * MEMBERS; i++)
+        add_text((struct recipe){ 100 * (1 + i / MEMBERS), 0, WORDS, twin__random_below(&seed, 2) }, &seed);
+    shuffle(&seed);
+    return count_world(.8, true);
+}
+
+static void many_groups_in_a_crowd_are_not_compared_with_each_other(void **state)
+{
+    (void)state;
+    enum { GROUPS = 300 };
+    twin_dedup_counts some = count_groups(GROUPS), twice = count_groups(2 * GROUPS);
+    assert_int_equal(some.kept, GROUPS);
+    assert_int_equal(twice.kept, 2 * GROUPS);
+    assert_true(some.search.crowds > 0);
+    assert_true(some.search.verified <= (uint64_t)4 * 10 * GROUPS);
+    assert_true(twice.search.verified <= (uint64_t)4 * 2 * 10 * GROUPS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(components_are_those_of_all_pairs),
+        cmocka_unit_test(a_family_costs_a_comparison_per_document),
+        cmocka_unit_test(a_family_around_the_threshold_costs_little_more_than_who_stays),
+        cmocka_unit_test(many_groups_in_a_crowd_are_not_compared_with_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
