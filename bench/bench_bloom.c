@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <twinsift/bloom.h>
 
 #include "base/random.h"
+#include "cpu_seconds.h"
 
 #if defined(__has_include)
 #if __has_include(<bloom.h>)
@@ -39,13 +39,6 @@ struct contender {
     uint64_t false_positives, lost;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 /* Times `work` over the items begin .. begin+count-1 and counts its answers. */
 static double measure(size_t *answers, struct contender *contender,
                       size_t (*work)(void *filter, const twin_text *items, size_t count), uint64_t begin,
@@ -64,9 +57,9 @@ static double measure(size_t *answers, struct contender *contender,
             memcpy(bytes + i * ITEM, words, ITEM);
             items[i] = (twin_text){ bytes + i * ITEM, ITEM };
         }
-        double start = now();
+        double start = cpu_seconds();
         *answers += work(contender->filter, items, n);
-        spent += now() - start;
+        spent += 1e9 * (cpu_seconds() - start);
     }
     return spent / (double)count;
 }

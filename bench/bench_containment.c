@@ -10,9 +10,10 @@
  * twinsift prints, and the thread time of reading and of counting. Sets are in memory. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <twinsift/collection.h>
+
+#include "cpu_seconds.h"
 
 struct index {
     size_t documents, items; /* items: of all documents */
@@ -23,13 +24,6 @@ struct index {
     unsigned bits;
     uint32_t distinct;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void *room(size_t count, size_t size)
 {
@@ -131,17 +125,17 @@ int main(int argc, char **argv)
         fputs("usage: bench_containment FILE.jsonl THRESHOLD\n", stderr);
         return 2;
     }
-    double begun = now(), threshold = strtod(argv[2], NULL);
+    double begun = cpu_seconds(), threshold = strtod(argv[2], NULL);
     check(twin_input_open(&input, (const char *const *)&argv[1], 1, (twin_input_options){ 0 }, &error), &error);
     twin_collection_options options = { .scheme = { .measure = TWIN_CONTAINMENT, .threshold = threshold },
                                         .exec = { TWIN_EXEC_SERIAL, 1 },
                                         .sizes = true };
     check(twin_collection_read(&collection, input, options, &error), &error);
     load(&index, collection);
-    double loaded = now();
+    double loaded = cpu_seconds();
     size_t pairs = count_pairs(&index, threshold);
     printf("documents %zu, shingles %zu (%zu different), pairs %zu; reading %.2f s, counting %.2f s\n",
-           index.documents, index.items, (size_t)index.distinct, pairs, loaded - begun, now() - loaded);
+           index.documents, index.items, (size_t)index.distinct, pairs, loaded - begun, cpu_seconds() - loaded);
     free(index.begins);
     free(index.ids);
     free(index.table);

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <twinsift/cpu.h>
 #include <twinsift/edit.h>
 
 #include "base/random.h"
+#include "cpu_seconds.h"
 #include "kernels/kernels.h"
 
 #if __has_include(<edlib.h>)
@@ -25,13 +25,6 @@ enum { PAIRS = 16, PASSES = 7, LONGEST = 10000 };
 
 static char originals[PAIRS][LONGEST], others[PAIRS][LONGEST * 2];
 static size_t other_lengths[PAIRS];
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static char letter(uint64_t *state)
 {
@@ -125,11 +118,11 @@ static double time_of(size_t *sum, measure *f, void *context, size_t n, size_t c
 {
     double best = 1e300;
     for (int pass = 0; pass < PASSES; pass++) {
-        double start = now();
+        double start = cpu_seconds();
         *sum = 0;
         for (size_t p = 0; p < PAIRS; p++)
             *sum += f(context, originals[p], n, others[p], other_lengths[p], cut);
-        double taken = (now() - start) / PAIRS;
+        double taken = 1e6 * (cpu_seconds() - start) / PAIRS;
         best = taken < best ? taken : best;
     }
     return best;
@@ -191,9 +184,9 @@ static double time_of_tile(size_t n, bool replaces)
     for (size_t i = 0; i < TILE_TEXTS * n; i++)
         texts[i] = (uint32_t)twin__random_below(&seed, LETTERS);
     for (int pass = 0; pass < PASSES; pass++) {
-        double start = now();
+        double start = cpu_seconds();
         twin__kernels()->edit_tile(within, &tile, texts, n, TILE_TEXTS);
-        double taken = (now() - start) * 1000 * tile.lane_bytes / EDIT_TILE / TILE_TEXTS;
+        double taken = 1e9 * (cpu_seconds() - start) * tile.lane_bytes / EDIT_TILE / TILE_TEXTS;
         best = taken < best ? taken : best;
     }
     return best;

@@ -9,21 +9,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <twinsift/embed.h>
 #include <twinsift/forest.h>
 
 #include "base/random.h"
+#include "cpu_seconds.h"
 
 enum { TREES = 10, DEPTH = 24, LABELS = TREES * DEPTH, ASKED = 20, QUERIES = 5000, ROUNDS = 3, FAMILY = 10 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* The cost of twin_embed_vector() if it computed a tangent per gram of each window. */
 static double tangents(const uint64_t *grams, size_t count, size_t functions)
@@ -55,14 +48,14 @@ static int time_vectors(size_t n)
         text[i] = (char)('a' + twin__random_below(&state, 26));
         grams[i] = twin__random_next(&state);
     }
-    double start = now();
+    double start = cpu_seconds();
     for (int i = 0; i < TEXTS; i++)
         twin_embed_vector(vector, embedder, &scratch, (twin_text){ text, n });
-    double table = (now() - start) / TEXTS;
-    start = now();
+    double table = (cpu_seconds() - start) / TEXTS;
+    start = cpu_seconds();
     volatile double kept = tangents(grams, options.grams.window - options.grams.q_low + 1, LABELS);
     (void)kept;
-    double tangent = now() - start;
+    double tangent = cpu_seconds() - start;
     printf("%zu\t%d\t%.0f\t%.0f\t%.1f\n", n, LABELS, 1 / table, 1 / tangent, tangent / table);
 done:
     twin_embedder_free(embedder);
@@ -100,9 +93,9 @@ static double time_queries(double *family_found, const twin_forest *forest, size
         for (size_t q = 0; q < QUERIES; q++) {
             uint64_t sought = twin__mix(q) % (entries / FAMILY);
             draw_labels(labels, sought, FAMILY);
-            double start = now();
+            double start = cpu_seconds();
             twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ ASKED, 0 });
-            asking += now() - start;
+            asking += cpu_seconds() - start;
             for (size_t i = 0; i < count; i++)
                 family += found[i].id / FAMILY == sought;
         }
@@ -119,18 +112,18 @@ static int time_forest(size_t entries)
     uint32_t labels[LABELS];
     if (twin_forest_create(&forest, (twin_forest_options){ TREES, DEPTH, 1 }) != TWIN_OK)
         return 1;
-    double drawing = now();
+    double drawing = cpu_seconds();
     for (size_t i = 0; i < entries; i++)
         draw_labels(labels, i / FAMILY, i % FAMILY);
-    drawing = now() - drawing;
+    drawing = cpu_seconds() - drawing;
 
-    double start = now();
+    double start = cpu_seconds();
     for (size_t i = 0; i < entries; i++) {
         draw_labels(labels, i / FAMILY, i % FAMILY);
         if (twin_forest_add(forest, i, labels) != TWIN_OK)
             return 1;
     }
-    double building = now() - start - drawing, family;
+    double building = cpu_seconds() - start - drawing, family;
     double as_built = time_queries(&family, forest, entries);
     if (twin_forest_pack(forest) != TWIN_OK)
         return 1;

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <twinsift/twinsift.h>
 
+#include "cpu_seconds.h"
 #include "mail/content.h"
 
 enum { MESSAGES = 10000, LEAST = 15000 };
@@ -20,13 +20,6 @@ static void check(twin_status status)
         return;
     fprintf(stderr, "bench_mail: %s\n", twin_error_last(status));
     exit(2);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static bool read_file(twin_buffer *out, const char *path)
@@ -59,13 +52,13 @@ static void take(struct bench *bench, twin_text raw, bool spam)
     const twin_message *message;
     struct twin__features features, opening;
     check(twin_message_read(&message, bench->reader, raw));
-    double start = now();
+    double start = cpu_seconds();
     check(twin__features_make(&features, &opening, bench->maker, message));
     struct twin__content_score score = twin__content_score(&bench->content, &features);
     bench->sum += score.both;
     check(twin__content_learn(&bench->content, bench->count, &features, score, spam, 1));
     bench->content.margin.taught[spam]++;
-    bench->seconds += now() - start;
+    bench->seconds += cpu_seconds() - start;
     bench->count++;
 }
 

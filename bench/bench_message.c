@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <twinsift/twinsift.h>
+
+#include "cpu_seconds.h"
 
 enum { RUNS = 3, LEAST = 8000 };
 
@@ -59,20 +60,13 @@ static void load(struct box *box, const char *folder)
     twin_input_free(input);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static double read_all(const struct box *box, twin_message_reader *reader)
 {
     const twin_message *message;
-    double start = now();
+    double start = cpu_seconds();
     for (size_t i = 0; i < box->count; i++)
         check(twin_message_read(&message, reader, box->messages[i]), NULL);
-    return now() - start;
+    return cpu_seconds() - start;
 }
 
 int main(int argc, char **argv)

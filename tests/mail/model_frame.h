@@ -20,4 +20,26 @@ static inline int end(void **unused)
     return drop_folder(unused);
 }
 
+static inline void create_file(twin_mail_options options)
+{
+    options.key = key;
+    assert_int_equal(twin_mail_create(path, options, true, NULL), TWIN_OK);
+}
+
+static inline twin_mail *open_file(twin_mail_access access)
+{
+    twin_mail *mail;
+    twin_error error = { 0 };
+    if (twin_mail_open(&mail, path, access, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+    return mail;
+}
+
+static inline void commit(twin_mail *mail)
+{
+    twin_error error = { 0 };
+    if (twin_mail_commit(mail, &error) != TWIN_OK)
+        fail_msg("%s", error.message);
+}
+
 #endif

@@ -86,28 +86,6 @@ static double score(twin_mail *mail, uint64_t number, bool spam)
     return check(mail, number, spam).log_odds;
 }
 
-static twin_mail *open_file(twin_mail_access access)
-{
-    twin_mail *mail;
-    twin_error error = { 0 };
-    if (twin_mail_open(&mail, path, access, &error) != TWIN_OK)
-        fail_msg("%s", error.message);
-    return mail;
-}
-
-static void commit(twin_mail *mail)
-{
-    twin_error error = { 0 };
-    if (twin_mail_commit(mail, &error) != TWIN_OK)
-        fail_msg("%s", error.message);
-}
-
-static void create_file(twin_mail_options options)
-{
-    options.key = key;
-    assert_int_equal(twin_mail_create(path, options, true, NULL), TWIN_OK);
-}
-
 /* ---- verdicts */
 
 static void nothing_learnt_is_unsure(void **unused)

@@ -15,28 +15,10 @@ static const twin_message *message_of(int number)
     return message;
 }
 
-static twin_mail *open_file(twin_mail_access access)
-{
-    twin_mail *mail;
-    assert_int_equal(twin_mail_open(&mail, path, access, NULL), TWIN_OK);
-    return mail;
-}
-
-static void create_file(twin_mail_options options)
-{
-    options.key = key;
-    assert_int_equal(twin_mail_create(path, options, true, NULL), TWIN_OK);
-}
-
 static void learn(twin_mail *mail, int number)
 {
     assert_int_equal(
         twin_mail_learn(NULL, mail, message_of(number), number % 2 ? "spam" : "ham", 1000 + number, NULL), TWIN_OK);
-}
-
-static void commit(twin_mail *mail)
-{
-    assert_int_equal(twin_mail_commit(mail, NULL), TWIN_OK);
 }
 
 /* The text of message `place` is that of `number`; -1: it has none. */
