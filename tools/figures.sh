@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Figures of the code: sizes, lengths of functions, comments, what rooms share. docs/architecture.md quotes them.
+# Figures of the code: sizes, lengths of functions, comments, what rooms share.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -62,8 +62,8 @@ echo "private functions in all headers: $(private_functions src/*/*.h | wc -l)"
 echo "public functions: $(grep -hc '^TWIN_API' include/twinsift/*.h | awk '{ n += $1 } END { print n }')"
 echo "files that use LMDB: $(grep -lE '\bmdb_|lmdb\.h' -r src | tr '\n' ' ')"
 echo "function names defined in two or more files of src: $(
-    grep -hoE '^static [^=;]*[ *]([a-z_0-9]+)\(' -r src --include='*.c' | sed -E 's/.*[ *]([a-z_0-9]+)\($/\1/' |
-        sort | uniq -d | wc -l)"
+    grep -HoE '^static [^=;]*[ *]([a-z_0-9]+)\(' -r src --include='*.c' | sed -E 's/:.*[ *]([a-z_0-9]+)\($/ \1/' |
+        sort -u | cut -d ' ' -f 2 | sort | uniq -d | wc -l)" # a function may be declared before it is defined
 echo "public functions with more than six parameters: $(
     grep -hv '^ *#' include/twinsift/*.h | tr '\n' ' ' | grep -oE 'TWIN_API [^;]*;' | awk -F, 'NF > 6' | grep -oE 'twin_[a-z_]+\(' |
         tr -d '(' | tr '\n' ' ')"
