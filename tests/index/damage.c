@@ -19,7 +19,7 @@
 
 #include "base/random.h"
 
-enum { DOCUMENTS = 60, WORDS = 40, TEXT_BYTES = WORDS * 12, PAGE = 4096, SECONDS = 20 };
+enum { DOCUMENTS = 60, WORDS = 40, TEXT_BYTES = WORDS * 12, PAGE = 4096, SECONDS = 120 };
 
 static char path[256];
 static uint64_t seed = 1, cases = 40;
