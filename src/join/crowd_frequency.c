@@ -220,7 +220,9 @@ static twin_status make_counters(struct twin__crowd_state *crowd)
 {
     enum { FEWEST_BITS = 16, PLENTY = 512, ENOUGH = 128, LARGE_BITS = 25, PAGE = 4096 };
     unsigned bits = FEWEST_BITS;
-    while (bits < 63 && (size_t)1 << bits < (bits < LARGE_BITS ? PLENTY : ENOUGH) * crowd->count)
+    size_t most = crowd->options.most_counters;
+    while (bits < 63 && (size_t)1 << bits < (bits < LARGE_BITS ? PLENTY : ENOUGH) * crowd->count &&
+           (most == 0 || (size_t)2 << bits <= most))
         bits++;
     crowd->counter_shift = 64 - bits;
     crowd->counters = calloc((size_t)1 << bits, sizeof *crowd->counters);

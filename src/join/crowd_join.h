@@ -13,6 +13,7 @@ struct twin__crowd_options {
     enum twin__crowd_way way;
     size_t index_entries;   /* of eight bytes, at a time; 0: 4 million, or 32 per document where that is more */
     size_t pairs_at_a_time; /* compared at a time; 0: 2 million */
+    size_t most_counters;   /* of one byte, or three with components; 0: 128 to 512 per document */
 
     /* Unless NULL, connected components are wanted: those of documents with a similar pair are united, and only matches
      * that do so are added. Pairs of one component are not compared, and most_seconds is not looked at. */

@@ -284,6 +284,12 @@ static twin_status connect_rest(struct run *run, twin_error *error)
                                            .exec = run->options->exec,
                                            .progress = run->options->progress,
                                            .components = &run->components };
+    if (run->options->memory_bytes) {
+        enum { COUNTERS_SHARE = 12, ENTRIES_SHARE = 64 }; /* a quarter, with owners; as much, with tokens and room */
+        options.most_counters = run->options->memory_bytes / COUNTERS_SHARE;
+        options.index_entries = run->options->memory_bytes / ENTRIES_SHARE;
+        options.pairs_at_a_time = run->options->memory_bytes / ENTRIES_SHARE;
+    }
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
         struct twin__crowd_documents documents = { crowds->documents + crowds->items[i].begin,
