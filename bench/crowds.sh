@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Times twinsift pairs on documents that share a template: eight families at 5, 10, 20 and 40 thousand documents.
+# Times twinsift pairs on documents that share a template: eight families at 5, 10, 20 and 40 thousand documents; and
+# dedup --chain on near-copies.
 # Prints a table and writes it to build/bench/crowds.tsv; bench/README.md describes it.
 #
 #     BENCH_QUICK=1     an eighth of the documents
@@ -46,6 +47,7 @@ write_family()
             for (i = 0; i < 1060; i++) word[i] = substr(letters(9), 1, 3 + int(rand() * 7))
             shared["template at 0.75"] = 1714; shared["template at 0.60"] = 1500; shared["template at 0.50"] = 1333
             shared["ten templates at 0.75"] = 1714; shared["template above the threshold"] = 1900
+            shared["near-copies, dedup --chain"] = 1990
             has_template = family in shared # before shared[family] is read, which would create it
             for (i = 0; i < 10 && has_template; i++) template[i] = letters(shared[family])
             templates = family ~ /^ten/ ? 10 : 1
@@ -71,9 +73,11 @@ write_family()
 # time_family NAME DOCUMENTS
 time_family()
 {
+    local command=(pairs --json)
+    case $1 in *"dedup --chain") command=(dedup --chain) ;; esac
     write_family "$1" "$2"
     for ((run = 0; run < runs; run++)); do
-        timed "$program" pairs --quiet --json --stats --threads "$threads" "$corpus"
+        timed "$program" "${command[@]}" --quiet --stats --threads "$threads" "$corpus"
         keep_best "$1.$2"
     done
     peak=$(sed -nE 's/.*"peak_bytes":([0-9]+).*/\1/p' "$noise")
@@ -103,6 +107,7 @@ for family in "template at 0.75" "template at 0.60" "template at 0.50" "ten temp
     "one forged bucket" "tiny"; do
     time_growth "$family" 2.5
 done
+time_growth "near-copies, dedup --chain" 2.5
 report "$largest documents: template at 0.75 / unrelated, CPU time" \
     "$(calc "${best[template at 0.75.$largest.cpu]} / ${best[unrelated.$largest.cpu]}")" "" 10
 
