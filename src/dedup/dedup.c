@@ -135,9 +135,11 @@ static twin_status find_matches(struct twin__decision *decision, const struct tw
                                 twin_similar_counts *counts, twin_error *error)
 {
     const twin_similar_options *options = &decision->options->search;
-    struct twin__deciding_options deciding = {
-        .search = options, .chain = decision->options->chain, .order = order_documents, .context = decision
-    };
+    struct twin__deciding_options deciding = { .search = options,
+                                               .chain = decision->options->chain,
+                                               .order = order_documents,
+                                               .context = decision,
+                                               .by_number = decision->options->preference == TWIN_PREFER_FIRST };
     return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
 }
 

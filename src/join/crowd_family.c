@@ -19,18 +19,13 @@ static size_t all_before(uint32_t *out, const void *context, uint32_t row, uint3
     return count;
 }
 
-/* The same for documents of different components, as these were in the beginning. */
-struct apart {
-    const uint32_t *roots; /* of each document */
-};
-
 static size_t all_apart(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end)
 {
-    const struct apart *apart = context;
+    const uint32_t *roots = context; /* of the component of each */
     size_t count = 0;
     for (uint32_t i = begin; i < end; i++) {
         out[count] = i;
-        count += apart->roots[i] != apart->roots[row];
+        count += roots[i] != roots[row];
     }
     return count;
 }
@@ -39,13 +34,12 @@ static twin_status compare_apart(twin_matches *out, uint64_t *compared, struct t
                                  const struct twin__components *components, twin_error *error)
 {
     uint32_t *roots = malloc((family->source.count + 1) * sizeof *roots);
-    struct apart apart = { roots };
     if (!roots)
         return twin__fail_memory(error);
     for (size_t i = 0; i < family->source.count; i++)
         roots[i] = twin__union_find(components->group, family->source.documents[i]);
     family->columns = all_apart;
-    family->context = &apart;
+    family->context = roots;
     twin_status status = twin__family_join(out, compared, family, error);
     free(roots);
     return status;

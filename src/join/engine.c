@@ -8,7 +8,8 @@
  * buckets, a crowd is joined by itself, exactly (crowd_join.c). Containment needs no signatures: all documents are joined
  * by their rare shingles (containment_join.c).
  * Where only who stays is to be decided, or only connected components are wanted, fewer pairs are compared: in crowds
- * those with documents that stay (keepers.c), and for components those that may connect two (components.c).
+ * those with documents that stay (keepers.c), outside of them too if the first one stays (deciding_pairs.c), and for
+ * components those that may connect two (components.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
 #include "join/engine.h"
 
@@ -19,6 +20,7 @@
 #include "join/components.h"
 #include "join/containment_keepers.h"
 #include "join/crowd_join.h"
+#include "join/deciding_pairs.h"
 #include "join/gate.h"
 #include "join/keepers.h"
 #include "join/match_runs.h"
@@ -360,6 +362,28 @@ static twin_status keep_top(twin_matches *matches, size_t top)
 
 /* ---- all of it ---- */
 
+/* Marks the documents of crowds that are searched later. */
+static bool *mark_peeled(const struct run *run)
+{
+    const struct twin__crowds *crowds = &run->candidates.crowds;
+    bool *marks = calloc(run->provider->count + 1, sizeof *marks);
+    for (size_t i = 0; marks && i < crowds->count; i++)
+        for (size_t k = 0; run->peeled[i] && k < crowds->items[i].count; k++)
+            marks[crowds->documents[crowds->items[i].begin + k]] = true;
+    return marks;
+}
+
+static twin_status verify_deciding(struct run *run, struct twin__verify_options options, twin_error *error)
+{
+    bool *unsure = run->peeled ? mark_peeled(run) : NULL;
+    if (run->peeled && !unsure)
+        return twin__fail_memory(error);
+    twin_status status = twin__deciding_pairs(run->out, &run->counts->verified, run->provider, &run->candidates.pairs,
+                                              unsure, options, error);
+    free(unsure);
+    return status;
+}
+
 static twin_status verify_exactly(struct run *run, twin_error *error)
 {
     const twin_similar_options *options = run->options;
@@ -368,6 +392,8 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
     if (run->components.group)
         return twin__components_connect(run->out, &run->components, &run->counts->verified, run->provider,
                                         &run->candidates.pairs, verify, error);
+    if (run->deciding && run->deciding->by_number)
+        return verify_deciding(run, verify, error);
     run->counts->verified += run->candidates.pairs.count;
     return twin__verify_pairs(run->out, run->provider, &run->candidates.pairs, verify, error);
 }

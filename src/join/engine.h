@@ -27,6 +27,7 @@ struct twin__deciding_options {
     twin_status (*order)(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
                          twin_error *error);
     void *context;
+    bool by_number; /* that order is the one of their numbers */
 
     size_t most_room; /* for the sets of crowds, about, in units of eight bytes; 0: a default */
 };

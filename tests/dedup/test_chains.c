@@ -1,4 +1,5 @@
-/* test_chains.c — connected components: the same as by comparing all pairs, at the cost of a few comparisons each. */
+/* test_chains.c — who stays, and connected components: the same as by comparing all pairs, at the cost of a few
+ * comparisons each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,25 +155,38 @@ REFERENCE static size_t common_items(twin_set a, twin_set b)
     return common;
 }
 
-/* Of each document the first that a chain connects it with: each similar pair gives all of one group the name of the
- * other, whichever is less. Returns how many pairs are similar. */
-REFERENCE static size_t true_components(uint32_t *group, double threshold)
+REFERENCE static bool are_similar(uint32_t a, uint32_t b, double threshold)
 {
-    size_t pairs = 0;
+    size_t common = common_items(set_of(a), set_of(b));
+    return (double)common / (double)(sets[a].count + sets[b].count - common) >= threshold;
+}
+
+/* Of each document the first that stays and is similar to it. */
+REFERENCE static void true_keepers(uint32_t *keeper, double threshold)
+{
+    for (uint32_t d = 0; d < world.count; d++) {
+        keeper[d] = d;
+        for (uint32_t earlier = 0; earlier < d && keeper[d] == d; earlier++)
+            if (keeper[earlier] == earlier && are_similar(earlier, d, threshold))
+                keeper[d] = earlier;
+    }
+}
+
+/* Of each document the first that a chain connects it with: each similar pair gives all of one group the name of the
+ * other, whichever is less. */
+REFERENCE static void true_components(uint32_t *group, double threshold)
+{
     for (uint32_t d = 0; d < world.count; d++)
         group[d] = d;
     for (uint32_t a = 0; a < world.count; a++)
         for (uint32_t b = a + 1; b < world.count; b++) {
-            size_t common = common_items(set_of(a), set_of(b));
-            if ((double)common / (double)(sets[a].count + sets[b].count - common) < threshold)
+            if (!are_similar(a, b, threshold))
                 continue;
-            pairs++;
             uint32_t low = group[a] < group[b] ? group[a] : group[b],
                      high = group[a] < group[b] ? group[b] : group[a];
             for (uint32_t d = 0; d < world.count && low != high; d++)
                 group[d] = group[d] == high ? low : group[d];
         }
-    return pairs;
 }
 
 static void check_dedup(const twin_collection *collection, const uint32_t *group, twin_dedup_options options)
@@ -225,6 +239,8 @@ static void check_world(double threshold, uint64_t number)
         exec = (twin_exec){ 0 };
     twin_collection *collection = read_world(&input, threshold, exec);
     load_sets(collection);
+    true_keepers(group, threshold);
+    check_dedup(collection, group, (twin_dedup_options){ .search = { .exec = exec } });
     true_components(group, threshold);
     check_dedup(collection, group, (twin_dedup_options){ .search = { .exec = exec }, .chain = true });
     check_dedup(collection, group,
@@ -236,7 +252,7 @@ static void check_world(double threshold, uint64_t number)
     twin_input_free(input);
 }
 
-static void components_are_those_of_all_pairs(void **state)
+static void who_stays_and_components_are_those_of_all_pairs(void **state)
 {
     (void)state;
     enum { WORLDS = QUICK ? 8 : 32 };
@@ -246,6 +262,48 @@ static void components_are_those_of_all_pairs(void **state)
         draw_world(&seed);
         check_world(thresholds[number / 2 % 4], number);
     }
+    free_sets();
+}
+
+/* Words from `a` on, and others from `b` on. */
+static void add_both(uint64_t a, size_t a_count, uint64_t b, size_t b_count)
+{
+    char *text = world.texts[world.count];
+    size_t length = 0;
+    for (size_t i = 0; i < a_count + b_count; i++)
+        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ",
+                                   (unsigned long long)(i < a_count ? a + i : b + i - a_count));
+    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+}
+
+/* A text that goes for one of its crowd stays for nobody outside either: some texts are half that of the crowd and half
+ * their own. They go, and two texts of nearly their own half alone, which are similar to them and not to the crowd, are
+ * decided without them. */
+static void who_goes_in_a_crowd_stays_for_nobody_outside(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 1000, BRIDGES = 20, BASE = 1000, HALF = 50, COMMON = 6 };
+    static uint32_t keeper[MOST_DOCUMENTS];
+    uint64_t seed = 5;
+    twin_input *input;
+    world.count = world.shared = 0;
+    for (size_t i = 0; i < MEMBERS; i++)
+        add_text((struct recipe){ BASE, 0, WORDS, 1 }, &seed);
+    for (uint64_t i = 1; i <= BRIDGES; i++)
+        add_both(BASE, WORDS, BASE * (i + 1), HALF);
+    for (uint64_t i = 1; i <= 2 * BRIDGES; i++)
+        add_both(BASE, COMMON + (i > BRIDGES), BASE * ((i - 1) % BRIDGES + 2), HALF);
+    twin_collection *collection = read_world(&input, .5, (twin_exec){ 0 });
+    load_sets(collection);
+    true_keepers(keeper, .5);
+    for (uint32_t i = 0; i < BRIDGES; i++) {
+        assert_int_equal(keeper[MEMBERS + i], 0);
+        assert_int_equal(keeper[MEMBERS + BRIDGES + i], MEMBERS + BRIDGES + i);
+        assert_int_equal(keeper[MEMBERS + 2 * BRIDGES + i], MEMBERS + BRIDGES + i);
+    }
+    check_dedup(collection, keeper, (twin_dedup_options){ 0 });
+    twin_collection_free(collection);
+    twin_input_free(input);
     free_sets();
 }
 
@@ -327,13 +385,32 @@ static void many_groups_in_a_crowd_are_not_compared_with_each_other(void **state
     assert_true(twice.search.verified <= (uint64_t)4 * 2 * 10 * GROUPS);
 }
 
+/* Groups in which all are similar, too small for a crowd: each document is compared with the first of its group. */
+static void who_stays_in_small_groups_costs_a_comparison_per_document(void **state)
+{
+    (void)state;
+    enum { GROUPS = 50, MEMBERS = 20 };
+    uint64_t seed = 4;
+    world.count = 0;
+    world.shared = 0;
+    for (uint64_t i = 0; i < GROUPS * MEMBERS; i++)
+        add_near(1 + i / MEMBERS, 1, &seed);
+    shuffle(&seed);
+    twin_dedup_counts counts = count_world(.8, false);
+    assert_int_equal(counts.kept, GROUPS);
+    assert_int_equal(counts.search.crowds, 0);
+    assert_int_equal(counts.search.verified, GROUPS * (MEMBERS - 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(components_are_those_of_all_pairs),
+        cmocka_unit_test(who_stays_and_components_are_those_of_all_pairs),
+        cmocka_unit_test(who_goes_in_a_crowd_stays_for_nobody_outside),
         cmocka_unit_test(a_family_costs_a_comparison_per_document),
         cmocka_unit_test(a_family_around_the_threshold_costs_little_more_than_who_stays),
         cmocka_unit_test(many_groups_in_a_crowd_are_not_compared_with_each_other),
+        cmocka_unit_test(who_stays_in_small_groups_costs_a_comparison_per_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
