@@ -19,9 +19,10 @@ static size_t all_before(uint32_t *out, const void *context, uint32_t row, uint3
     return count;
 }
 
+/* The same for documents of different components, as these were in the beginning: of each the first document. */
 static size_t all_apart(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end)
 {
-    const uint32_t *roots = context; /* of the component of each */
+    const uint32_t *roots = context;
     size_t count = 0;
     for (uint32_t i = begin; i < end; i++) {
         out[count] = i;
