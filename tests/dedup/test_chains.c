@@ -13,19 +13,11 @@
 #include <twinsift/dedup.h>
 
 #include "base/random.h"
-#include "corpus.h"
 #include "join/engine.h"
 #include "scale.h"
+#include "world.h"
 
-/* Texts are words in any order, so that a text is its set of words. */
-enum { WORDS = 60, TEXT_ROOM = 2 * WORDS * 8, MOST_DOCUMENTS = 6000 };
-
-static struct world {
-    twin_memory_document documents[MOST_DOCUMENTS];
-    char texts[MOST_DOCUMENTS][TEXT_ROOM];
-    size_t count;
-    size_t shared; /* words that all texts begin with */
-} world;
+static size_t shared; /* words that all texts begin with */
 
 /* Words of a base; those of different bases differ. */
 enum { PER_BASE = 100000, OWN = 100 * PER_BASE };
@@ -41,14 +33,10 @@ static void add_text(struct recipe recipe, uint64_t *seed)
 {
     uint64_t words[WORDS];
     for (size_t i = 0; i < WORDS; i++)
-        words[i] = (i < world.shared ? 0 : i < recipe.kept ? recipe.first : recipe.others) + i;
+        words[i] = (i < shared ? 0 : i < recipe.kept ? recipe.first : recipe.others) + i;
     for (; recipe.edits > 0; recipe.edits--)
         words[twin__random_below(seed, WORDS)] = OWN + twin__random_below(seed, 1 << 24);
-    char *text = world.texts[world.count];
-    size_t length = 0;
-    for (size_t i = 0; i < WORDS; i++)
-        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ", (unsigned long long)words[i]);
-    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+    add_words(words, WORDS);
 }
 
 static void add_near(uint64_t base, size_t edits, uint64_t *seed)
@@ -56,22 +44,12 @@ static void add_near(uint64_t base, size_t edits, uint64_t *seed)
     add_text((struct recipe){ base * PER_BASE, 0, WORDS, edits }, seed);
 }
 
-static void shuffle(uint64_t *seed)
-{
-    for (size_t i = world.count; i-- > 1;) {
-        size_t j = twin__random_below(seed, i + 1);
-        twin_memory_document spare = world.documents[i];
-        world.documents[i] = world.documents[j];
-        world.documents[j] = spare;
-    }
-}
-
 /* Families, windows of a row of words, each similar to the next, and texts half way between two families. */
 static void draw_world(uint64_t *seed)
 {
     size_t bases = 1 + twin__random_below(seed, 8), most = QUICK ? 60 : 150;
     world.count = 0;
-    world.shared = twin__random_below(seed, 4) ? twin__random_below(seed, WORDS - 5) : 0;
+    shared = twin__random_below(seed, 4) ? twin__random_below(seed, WORDS - 5) : 0;
     for (uint64_t base = 1; base <= bases; base++) {
         size_t members = twin__random_below(seed, most), edits = twin__random_below(seed, 12);
         for (size_t i = 0; i < members; i++)
@@ -83,7 +61,7 @@ static void draw_world(uint64_t *seed)
     for (size_t i = twin__random_below(seed, 20); i > 0; i--) {
         uint64_t one = 1 + twin__random_below(seed, bases), other = 1 + twin__random_below(seed, bases);
         size_t steps = 1 + twin__random_below(seed, 20);
-        for (size_t kept = world.shared; kept < WORDS; kept += steps)
+        for (size_t kept = shared; kept < WORDS; kept += steps)
             add_text((struct recipe){ one * PER_BASE, other * PER_BASE, kept, twin__random_below(seed, 2) }, seed);
     }
     for (size_t i = 0; i < 40; i++)
@@ -91,57 +69,14 @@ static void draw_world(uint64_t *seed)
     shuffle(seed);
 }
 
+/* A pair at the threshold shares no band with a probability of 1e-7 at most. */
 static twin_collection *read_world(twin_input **input, double threshold, twin_exec exec)
 {
-    twin_collection_options options = plain_options("word:1");
-    options.exec = exec;
-    options.scheme.threshold = threshold;
-    /* A pair at the threshold shares no band with a probability of 1e-7 at most. */
-    options.scheme.plan = threshold < .7 ? (twin_plan){ .bands = 64, .rows = 2 } : (twin_plan){ 42, 3 };
-    assert_int_equal(twin_input_from_texts(input, world.documents, world.count, (twin_input_options){ 0 }, NULL),
-                     TWIN_OK);
-    return read_collection(*input, options);
-}
-
-static twin_dedup *find(const twin_collection *collection, twin_dedup_options options)
-{
-    twin_dedup *dedup;
-    twin_error error;
-    twin_status status = twin_dedup_find(&dedup, collection, options, &error);
-    if (status != TWIN_OK)
-        print_message("%s\n", error.message);
-    assert_int_equal(status, TWIN_OK);
-    return dedup;
+    twin_plan plan = threshold < .7 ? (twin_plan){ .bands = 64, .rows = 2 } : (twin_plan){ .bands = 42, .rows = 3 };
+    return read_documents(input, threshold, plan, exec);
 }
 
 /* ---- the truth, by comparing all pairs */
-
-static twin_items sets[MOST_DOCUMENTS];
-
-static twin_set set_of(size_t document)
-{
-    return (twin_set){ sets[document].items, sets[document].count };
-}
-
-static void load_sets(const twin_collection *collection)
-{
-    twin_scratch scratch = { 0 };
-    for (uint32_t d = 0; d < world.count; d++) {
-        twin_set set;
-        assert_int_equal(twin_collection_set(&set, collection, &scratch, d, NULL), TWIN_OK);
-        sets[d].count = 0;
-        assert_int_equal(twin_items_reserve(&sets[d], set.count), TWIN_OK);
-        memcpy(sets[d].items, set.items, set.count * sizeof *set.items);
-        sets[d].count = set.count;
-    }
-    twin_scratch_clear(&scratch);
-}
-
-static void free_sets(void)
-{
-    for (size_t d = 0; d < MOST_DOCUMENTS; d++)
-        twin_items_clear(&sets[d]);
-}
 
 REFERENCE static size_t common_items(twin_set a, twin_set b)
 {
@@ -158,7 +93,7 @@ REFERENCE static size_t common_items(twin_set a, twin_set b)
 REFERENCE static bool are_similar(uint32_t a, uint32_t b, double threshold)
 {
     size_t common = common_items(set_of(a), set_of(b));
-    return (double)common / (double)(sets[a].count + sets[b].count - common) >= threshold;
+    return (double)common / (double)(set_of(a).count + set_of(b).count - common) >= threshold;
 }
 
 /* Of each document the first that stays and is similar to it. */
@@ -268,12 +203,10 @@ static void who_stays_and_components_are_those_of_all_pairs(void **state)
 /* Words from `a` on, and others from `b` on. */
 static void add_both(uint64_t a, size_t a_count, uint64_t b, size_t b_count)
 {
-    char *text = world.texts[world.count];
-    size_t length = 0;
+    uint64_t words[2 * WORDS];
     for (size_t i = 0; i < a_count + b_count; i++)
-        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ",
-                                   (unsigned long long)(i < a_count ? a + i : b + i - a_count));
-    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+        words[i] = i < a_count ? a + i : b + i - a_count;
+    add_words(words, a_count + b_count);
 }
 
 /* A text that goes for one of its crowd stays for nobody outside either: some texts are half that of the crowd and half
@@ -286,7 +219,7 @@ static void who_goes_in_a_crowd_stays_for_nobody_outside(void **state)
     static uint32_t keeper[MOST_DOCUMENTS];
     uint64_t seed = 5;
     twin_input *input;
-    world.count = world.shared = 0;
+    world.count = shared = 0;
     for (size_t i = 0; i < MEMBERS; i++)
         add_text((struct recipe){ BASE, 0, WORDS, 1 }, &seed);
     for (uint64_t i = 1; i <= BRIDGES; i++)
@@ -327,7 +260,7 @@ static twin_dedup_counts count_families(size_t members)
 {
     uint64_t seed = 1;
     world.count = 0;
-    world.shared = WORDS / 2;
+    shared = WORDS / 2;
     for (size_t i = 0; i < members; i++)
         add_near(1 + i % 2, 1, &seed);
     return count_world(.8, true);
@@ -351,7 +284,7 @@ static void a_family_around_the_threshold_costs_little_more_than_who_stays(void 
     enum { MEMBERS = QUICK ? 1000 : 3000 };
     uint64_t seed = 2;
     world.count = 0;
-    world.shared = 0;
+    shared = 0;
     for (size_t i = 0; i < MEMBERS; i++)
         add_near(1, 2 + twin__random_below(&seed, 4), &seed);
     twin_dedup_counts connected = count_world(.8, true), decided = count_world(.8, false);
@@ -366,7 +299,7 @@ static twin_dedup_counts count_groups(size_t groups)
     enum { MEMBERS = 10 };
     uint64_t seed = 3;
     world.count = 0;
-    world.shared = WORDS / 2;
+    shared = WORDS / 2;
     for (uint64_t i = 0; i < groups * MEMBERS; i++)
         add_text((struct recipe){ 100 * (1 + i / MEMBERS), 0, WORDS, twin__random_below(&seed, 2) }, &seed);
     shuffle(&seed);
@@ -392,7 +325,7 @@ static void who_stays_in_small_groups_costs_a_comparison_per_document(void **sta
     enum { GROUPS = 50, MEMBERS = 20 };
     uint64_t seed = 4;
     world.count = 0;
-    world.shared = 0;
+    shared = 0;
     for (uint64_t i = 0; i < GROUPS * MEMBERS; i++)
         add_near(1 + i / MEMBERS, 1, &seed);
     shuffle(&seed);

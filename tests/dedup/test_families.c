@@ -13,36 +13,27 @@
 #include <twinsift/dedup.h>
 
 #include "base/random.h"
-#include "corpus.h"
 #include "join/engine.h"
 #include "scale.h"
+#include "world.h"
 
-/* Texts have WORDS words, or LONG times as many: bounds that leave room for chance do so in long ones only. */
-enum { WORDS = 60, LONG = 6, TEXT_ROOM = LONG * WORDS * 8, MOST_DOCUMENTS = 6000 };
+/* Bounds that leave room for chance do so in long texts only. */
+enum { LONG = TEXT_ROOM / 8 / WORDS };
+static size_t factor = 1; /* texts have so many times WORDS words: 1 or LONG */
 static const double THRESHOLD = .7;
 
-struct world {
-    twin_memory_document documents[MOST_DOCUMENTS];
-    char texts[MOST_DOCUMENTS][TEXT_ROOM];
-    size_t count;
-    size_t factor; /* 1 or LONG; 0: 1 */
-};
-static struct world world;
+enum { OWN = 1000000, OWN_WORDS = 900000 }; /* words that hardly any other text has */
 
 /* A text of words of `base`, for each WORDS of them `edits` replaced by words that hardly any other text has. */
 static void add_text(uint64_t base, size_t edits, uint64_t *seed)
 {
-    size_t count = WORDS * (world.factor ? world.factor : 1);
+    size_t count = WORDS * factor;
     uint64_t words[LONG * WORDS], first = base * LONG * WORDS;
     for (size_t i = 0; i < count; i++)
         words[i] = first + i;
     for (edits *= count / WORDS; edits > 0; edits--)
-        words[twin__random_below(seed, count)] = 1000000 + twin__random_below(seed, 900000);
-    char *text = world.texts[world.count];
-    size_t length = 0;
-    for (size_t i = 0; i < count; i++)
-        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ", (unsigned long long)words[i]);
-    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+        words[twin__random_below(seed, count)] = OWN + twin__random_below(seed, OWN_WORDS);
+    add_words(words, count);
 }
 
 /* The words of base 0, four in a row replaced by `more` others. Two such texts with eight words each are not quite
@@ -50,88 +41,34 @@ static void add_text(uint64_t base, size_t edits, uint64_t *seed)
 static void add_changed_at_one_place(size_t more, uint64_t *seed)
 {
     enum { REPLACED = 4 };
-    char *text = world.texts[world.count];
-    size_t length = 0, place = twin__random_below(seed, WORDS - REPLACED + 1);
+    uint64_t words[LONG * WORDS];
+    size_t count = 0, place = twin__random_below(seed, WORDS - REPLACED + 1);
     for (size_t i = 0; i < WORDS; i++) {
         for (size_t k = 0; k < more && i == place; k++)
-            length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ",
-                                       (unsigned long long)(1000000 + twin__random_below(seed, 900000)));
+            words[count++] = OWN + twin__random_below(seed, OWN_WORDS);
         if (i < place || i >= place + REPLACED)
-            length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%zx ", i);
+            words[count++] = i;
     }
-    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
+    add_words(words, count);
 }
 
 /* The words of base 0 below `own` words of its own. */
 static void add_with_footer(size_t own, uint64_t *seed)
 {
-    char *text = world.texts[world.count];
-    size_t length = 0;
+    uint64_t words[LONG * WORDS];
     for (size_t i = 0; i < own; i++)
-        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%llx ",
-                                   (unsigned long long)(1000000 + twin__random_below(seed, 900000)));
+        words[i] = OWN + twin__random_below(seed, OWN_WORDS);
     for (size_t i = 0; i < WORDS; i++)
-        length += (size_t)snprintf(text + length, TEXT_ROOM - length, "%zx ", i);
-    world.documents[world.count++] = (twin_memory_document){ .text = { text, length } };
-}
-
-static void shuffle(uint64_t *seed)
-{
-    for (size_t i = world.count; i-- > 1;) {
-        size_t j = twin__random_below(seed, i + 1);
-        twin_memory_document spare = world.documents[i];
-        world.documents[i] = world.documents[j];
-        world.documents[j] = spare;
-    }
+        words[own + i] = i;
+    add_words(words, own + WORDS);
 }
 
 static twin_collection *read_world(twin_input **input, twin_exec exec)
 {
-    twin_collection_options options = plain_options("word:1");
-    options.exec = exec;
-    options.scheme.threshold = THRESHOLD;
-    options.scheme.plan = (twin_plan){ .bands = 42, .rows = 3 };
-    assert_int_equal(twin_input_from_texts(input, world.documents, world.count, (twin_input_options){ 0 }, NULL),
-                     TWIN_OK);
-    return read_collection(*input, options);
-}
-
-static twin_dedup *find(const twin_collection *collection, twin_dedup_options options)
-{
-    twin_dedup *dedup;
-    twin_error error;
-    assert_good(twin_dedup_find(&dedup, collection, options, &error), &error);
-    return dedup;
+    return read_documents(input, THRESHOLD, (twin_plan){ .bands = 42, .rows = 3 }, exec);
 }
 
 /* ---- the truth, by comparing all pairs */
-
-static twin_items sets[MOST_DOCUMENTS];
-
-static twin_set set_of(size_t document)
-{
-    return (twin_set){ sets[document].items, sets[document].count };
-}
-
-static void load_sets(const twin_collection *collection)
-{
-    twin_scratch scratch = { 0 };
-    for (uint32_t d = 0; d < world.count; d++) {
-        twin_set set;
-        assert_int_equal(twin_collection_set(&set, collection, &scratch, d, NULL), TWIN_OK);
-        sets[d].count = 0;
-        assert_int_equal(twin_items_reserve(&sets[d], set.count), TWIN_OK);
-        memcpy(sets[d].items, set.items, set.count * sizeof *set.items);
-        sets[d].count = set.count;
-    }
-    twin_scratch_clear(&scratch);
-}
-
-static void free_sets(void)
-{
-    for (size_t d = 0; d < MOST_DOCUMENTS; d++)
-        twin_items_clear(&sets[d]);
-}
 
 /* Fills in who stays, and returns how many pairs of distinct documents are similar. */
 static size_t true_keepers(bool *stays, const uint32_t *firsts)
@@ -176,10 +113,10 @@ static void check_against_truth(const twin_collection *collection, const twin_de
 static void draw_world(uint64_t *seed)
 {
     world.count = 0;
-    world.factor = twin__random_below(seed, 3) ? 1 : LONG;
+    factor = twin__random_below(seed, 3) ? 1 : LONG;
     size_t families = 1 + twin__random_below(seed, 6);
     for (size_t family = 0; family < families; family++) {
-        size_t members = 70 + twin__random_below(seed, QUICK || world.factor > 1 ? 150 : 500),
+        size_t members = 70 + twin__random_below(seed, QUICK || factor > 1 ? 150 : 500),
                edits = twin__random_below(seed, 14);
         for (size_t i = 0; i < members; i++)
             add_text(family, twin__random_below(seed, edits + 1), seed);
@@ -220,7 +157,7 @@ static void a_family_is_compared_with_those_that_stay(void **state)
     enum { MEMBERS = QUICK ? 1000 : 3000, FEW = 12 };
     uint64_t seed = 9;
     world.count = 0;
-    world.factor = 1;
+    factor = 1;
     for (size_t i = 0; i < MEMBERS; i++) {
         add_text(1, twin__random_below(&seed, 4), &seed);
         add_text(2, twin__random_below(&seed, 6), &seed);
