@@ -4,6 +4,7 @@
  * Only documents that are similar to some other come here. */
 #include "dedup/preference.h"
 
+#include <locale.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,18 @@ static uint64_t value_of(const twin_document *document, twin_preference preferen
     return preference == TWIN_PREFER_LONGEST ? UINT64_MAX - length : length;
 }
 
-static void read_number(struct key *key)
+/* With a decimal point, whatever the locale of the program. */
+static twin_status read_number(struct key *key, twin_error *error)
 {
     char *end;
-    key->number = strtold(key->field.bytes, &end);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return twin__fail_memory(error);
+    key->number = strtold_l(key->field.bytes, &end, plain);
     key->is_number =
         key->field.length > 0 && end == key->field.bytes + key->field.length && key->number == key->number;
+    freelocale(plain);
+    return TWIN_OK;
 }
 
 static twin_status take_field(struct key *key, const struct keys *keys, const twin_document *document, int worker,
@@ -64,8 +71,7 @@ static twin_status take_field(struct key *key, const struct keys *keys, const tw
     copy[value.length] = '\0';
     key->copy = copy;
     key->field = (twin_text){ copy, value.length };
-    read_number(key);
-    return TWIN_OK;
+    return read_number(key, error);
 }
 
 static twin_status make_key(struct key *key, const struct keys *keys, int worker, twin_error *error)

@@ -6,13 +6,13 @@
  * header without correcting it. */
 #include "input/mbox.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "input/source.h"
 
 enum {
     WINDOW_BYTES = 1 << 20,
@@ -96,7 +96,7 @@ static int64_t content_length(size_t *body, twin_text message)
             return length;
         }
         size_t same = 0;
-        while (name[same] && at + same < newline && tolower((unsigned char)at[same]) == name[same])
+        while (name[same] && at + same < newline && twin__is_in_any_case(at[same], name[same]))
             same++;
         if (!name[same] && length < 0) {
             char digits[24] = "";

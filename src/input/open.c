@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -23,8 +22,13 @@ static const struct twin__source_kind *const kinds[] = {
 
 bool twin__name_ends_in(const char *name, const char *ending)
 {
-    size_t length = strlen(name), ending_length = strlen(ending);
-    return length >= ending_length && strcasecmp(name + length - ending_length, ending) == 0;
+    size_t length = strlen(name), ending_length = strlen(ending), same = 0;
+    if (length < ending_length)
+        return false;
+    name += length - ending_length;
+    while (same < ending_length && twin__is_in_any_case(name[same], ending[same]))
+        same++;
+    return same == ending_length;
 }
 
 /* Whether a name ends so, or in the same and .gz or .zst. */

@@ -152,6 +152,12 @@ enum twin__content twin__content_of_name(const char *name, const struct twin__in
 enum twin__content twin__content_of(const struct twin__opening *opening);
 bool twin__name_ends_in(const char *name, const char *ending);
 
+/* Whether a byte is the character `small`, which is no capital letter, or its capital letter of ASCII: in any locale. */
+static inline bool twin__is_in_any_case(char byte, char small)
+{
+    return byte == small || (byte >= 'A' && byte <= 'Z' && byte - 'A' + 'a' == small);
+}
+
 /* memory.c: documents in memory, either as an array or by calls. Borrows both. */
 twin_status twin__memory_open(struct twin__source **out, const twin_memory_document *documents,
                               twin_memory_source source, const struct twin__input_settings *settings,

@@ -7,8 +7,7 @@
 
 static bool is_token_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.' || c == '+';
+    return twin__is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '+';
 }
 
 static const char *skip_blanks(const char *at)

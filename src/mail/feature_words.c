@@ -136,8 +136,7 @@ void twin__mark_word(struct twin__marks *marks, const struct twin__word_kind *ki
 /* Which bytes are part of a word of a header, and of the text. */
 static unsigned char class_of(unsigned char c)
 {
-    if (c >= 0x80 || (c >= '0' && c <= '9') || (twin__lower((char)c) >= 'a' && twin__lower((char)c) <= 'z') ||
-        c == '-' || c == '_')
+    if (c >= 0x80 || twin__is_letter_or_digit((char)c) || c == '-' || c == '_')
         return TWIN__WORDS_OF_HEADER | TWIN__WORDS_OF_TEXT;
     if (c == '.' || c == '@' || c == '=')
         return TWIN__WORDS_OF_HEADER;

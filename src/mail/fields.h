@@ -26,10 +26,16 @@ bool twin__fields_next(struct twin__field *out, struct twin__fields *fields);
 /* The message without the line "From …" that mbox files put before it. */
 twin_text twin__without_from_line(twin_text message);
 
-/* Small letters of ASCII; other bytes stay. */
+/* Letters and digits of ASCII, whatever the locale. Of twin__lower() other bytes stay. */
 static inline char twin__lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static inline bool twin__is_letter_or_digit(char c)
+{
+    c = twin__lower(c);
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
 /* Whether the name of a header is `wanted`, which is in lower case. Inline: the length of a literal is known, and tells most

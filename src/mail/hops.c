@@ -10,8 +10,7 @@ enum { MAX_HOPS = 64, MAX_NAME = 255 };
 
 static bool is_name_byte(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-           c == '_' || c == ':';
+    return twin__is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' || c == ':';
 }
 
 /* The word of name bytes at the start of the text. */

@@ -28,11 +28,6 @@ static size_t encode(char *out, uint32_t c)
     return tails + 1;
 }
 
-static bool is_alphanumeric(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* ---- numbers */
 
 static int digit_of(char c, uint32_t base)
@@ -102,7 +97,7 @@ size_t twin__html_reference(char out[4], size_t *length, const char *at, const c
     if (at < end && *at == '#')
         return read_number(out, length, at + 1, end);
     size_t letters = 0;
-    while (letters < TWIN__HTML_LONGEST_NAME && at + letters < end && is_alphanumeric(at[letters]))
+    while (letters < TWIN__HTML_LONGEST_NAME && at + letters < end && twin__is_letter_or_digit(at[letters]))
         letters++;
     if (letters < 2)
         return 0;
@@ -118,7 +113,7 @@ size_t twin__html_reference(char out[4], size_t *length, const char *at, const c
         return 0;
     const char *after = at + used;
     /* "?a=1&copy=2" is an address with a parameter, and no copyright sign. */
-    if (in_attribute && after[-1] != ';' && after < end && (*after == '=' || is_alphanumeric(*after)))
+    if (in_attribute && after[-1] != ';' && after < end && (*after == '=' || twin__is_letter_or_digit(*after)))
         return 0;
     *length = encode(out, found->character & ~(uint32_t)TWIN__HTML_OPEN_NAME);
     return (size_t)(after - begin);

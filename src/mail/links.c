@@ -3,7 +3,6 @@
  * A host is first written as programs that follow the link understand it, so that it cannot hide in another spelling, and
  * then kept once, by a hash table over the list of hosts. */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <glib.h>
 #include <string.h>
 
@@ -159,8 +158,7 @@ twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
 
 static bool is_host_byte(unsigned char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-           c == '_' || c >= 0x80;
+    return twin__is_letter_or_digit((char)c) || c == '.' || c == '-' || c == '_' || c >= 0x80;
 }
 
 static bool ends_host(char c)
@@ -216,8 +214,7 @@ static twin_text without_line_ends(char room[MAX_URL], twin_text url)
 static size_t scheme_of(twin_text url)
 {
     size_t i = 0;
-    while (i < url.length && ((unsigned char)url.bytes[i] < 0x80 &&
-                              (isalnum((unsigned char)url.bytes[i]) || strchr("+-.", url.bytes[i]))))
+    while (i < url.length && (twin__is_letter_or_digit(url.bytes[i]) || strchr("+-.", url.bytes[i])))
         i++;
     return i > 0 && i < url.length && url.bytes[i] == ':' ? i + 1 : 0;
 }

@@ -6,12 +6,10 @@
  * counts once, and teaches the classifiers until the verdict is right. */
 #include "mail/model.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -67,7 +65,7 @@ bool twin__model_is_label(const char *name)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)name[i]) && !strchr("-_.", name[i]))
+        if (!twin__is_letter_or_digit(name[i]) && !strchr("-_.", name[i]))
             return false;
     return length >= 1 && length <= TWIN_MAIL_LABEL_BYTES && strcmp(name, "unsure") != 0;
 }
@@ -118,6 +116,14 @@ static uint64_t chain(const struct twin__model *model, uint64_t so_far, const ch
     return twin_hash_bytes(hash, parts, sizeof parts);
 }
 
+static bool is_header(twin_text name, const char *wanted)
+{
+    size_t length = strlen(wanted), same = 0;
+    while (name.length == length && same < length && twin__lower(name.bytes[same]) == twin__lower(wanted[same]))
+        same++;
+    return same == length;
+}
+
 /* What identifies a message, whatever hosts and programs on its way add to its headers. */
 static uint64_t identify(const struct twin__model *model, const twin_message *message)
 {
@@ -126,7 +132,7 @@ static uint64_t identify(const struct twin__model *model, const twin_message *me
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
         for (size_t i = 0; i < message->header_count; i++) {
             twin_text name = message->headers[i].name;
-            if (name.length == strlen(names[n]) && strncasecmp(name.bytes, names[n], name.length) == 0) {
+            if (is_header(name, names[n])) {
                 id = chain(model, id, names[n], message->headers[i].value);
                 break;
             }

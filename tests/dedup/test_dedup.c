@@ -13,6 +13,7 @@
 #include <math.h>
 #include <twinsift/dedup.h>
 
+#include "foreign_locale.h"
 #include "lookalikes.h"
 #include "scale.h"
 
@@ -372,6 +373,27 @@ static void bad_arguments_are_named(void **state)
     assert_int_equal(twin_dedup_groups(NULL, NULL), 0);
 }
 
+/* 10.5 is more than 9.5, which would be the greater text; the decimal point is one whatever the program's locale. */
+static void numbers_of_a_field_are_the_same_in_any_locale(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    begin_foreign_locale();
+    corpus_begin(&corpus);
+    corpus_write(&corpus, "two.jsonl",
+                 "{\"text\": \"one two three\", \"score\": 9.5}\n"
+                 "{\"text\": \"one two three\", \"score\": 10.5}\n");
+    twin_input *input = open_input(corpus.path, (twin_input_options){ 0 });
+    twin_collection *collection = read_collection(input, plain_options("word:1"));
+    twin_dedup *dedup = find(collection, (twin_dedup_options){ .preference = TWIN_PREFER_MOST, .field = "score" });
+    assert_int_equal(twin_dedup_keepers(dedup)[0], 1);
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+    corpus_end(&corpus);
+    end_foreign_locale();
+}
+
 /* Of documents without the field of the rule, the digest decides which should have gone. */
 static void an_audit_does_without_the_field(void **state)
 {
@@ -402,6 +424,7 @@ int main(void)
         cmocka_unit_test(excluded_documents_decide_nothing),
         cmocka_unit_test(an_audit_counts_what_was_missed),
         cmocka_unit_test(an_audit_does_without_the_field),
+        cmocka_unit_test(numbers_of_a_field_are_the_same_in_any_locale),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

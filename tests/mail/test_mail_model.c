@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/random.h"
+#include "foreign_locale.h"
 #include "scale.h"
 
 /* ---- messages: two kinds of text, from senders of their own */
@@ -311,6 +312,24 @@ static void any_labels_work(void **unused)
 }
 
 /* One label after the other, as folders are learnt. */
+/* In Turkish the small letter of I is not i; in Latin letters of one byte \xe9 is a letter. */
+static void labels_and_messages_are_the_same_in_any_locale(void **unused)
+{
+    (void)unused;
+    begin_foreign_locale();
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    twin_mail_effect effect;
+    static const char *const copies[] = { "Message-ID: <1@example.org>\n\ntext\n",
+                                          "message-id: <1@example.org>\n\ntext\n" };
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(twin_mail_learn(&effect, mail, read_text(copies[i]), "spam", 1, NULL), TWIN_OK);
+        assert_int_equal(effect, i ? TWIN_MAIL_KNOWN : TWIN_MAIL_LEARNT);
+    }
+    assert_int_equal(twin_mail_learn(NULL, mail, message_of(1, true), "caf\xe9", 1, NULL), TWIN_EINVAL);
+    twin_mail_close(mail);
+    end_foreign_locale();
+}
+
 static void the_order_of_labels_does_not_matter_much(void **unused)
 {
     (void)unused;
@@ -650,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_one_label_does_not_make_it_unsure),
         cmocka_unit_test(old_messages_expire_by_number_and_age),
         cmocka_unit_test(any_labels_work),
+        cmocka_unit_test(labels_and_messages_are_the_same_in_any_locale),
         cmocka_unit_test(the_order_of_labels_does_not_matter_much),
         cmocka_unit_test(trusted_senders_send_no_spam),
         cmocka_unit_test(senders_of_forgotten_messages_do_not_count),
