@@ -106,8 +106,8 @@ static const char *cannot_resume(const struct request *request)
     if (request->update || request->against.count)
         return "--resume does not go with --against and --update, which can be run again from the start";
     for (size_t i = 0; i < base->count; i++)
-        if (is_standard(base->arguments[i]))
-            return "--resume: standard input cannot be read again; give a file";
+        if (is_read_once(base->arguments[i]))
+            return "--resume: standard input, or a pipe, cannot be read again; give a file";
     return NULL;
 }
 
@@ -287,7 +287,8 @@ static struct dedup_result result_of(const struct run *run)
                                   .dedup = run->dedup,
                                   .known = &run->known,
                                   .run = &run->how,
-                                  .exec = run->exec };
+                                  .exec = run->exec,
+                                  .quiet = run->request->shared.quiet };
 }
 
 /* Where what is kept is written; NULL: nowhere. */

@@ -73,6 +73,7 @@ static int run_filter(void *context)
         .known = &known,
         .exec = exec,
         .part = request->part,
+        .quiet = request->shared.quiet,
     };
     good = good && write_kept_and_groups(&result, paths.output, request->groups);
     progress_end();

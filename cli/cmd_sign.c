@@ -63,8 +63,8 @@ static const char *contradiction(const struct request *request)
     if (request->shared.input.format == TWIN_INPUT_SETS)
         return "--sets: sets have no text to be signed; use pairs or dedup";
     for (size_t i = 0; i < base->count; i++)
-        if (is_standard(base->arguments[i]))
-            return "standard input cannot be read again by the next steps; give a file";
+        if (is_read_once(base->arguments[i]))
+            return "standard input, or a pipe, cannot be read again by the next steps; give a file";
     return NULL;
 }
 

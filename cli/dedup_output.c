@@ -53,27 +53,67 @@ static bool take_header(twin_buffer *header, const twin_input *input, uint32_t s
     return status == TWIN_OK;
 }
 
-static bool write_range(FILE *out, const struct dedup_result *result, struct dedup_range range, bool is_first)
+/* `is_written` becomes true if there is one. */
+static bool write_header(bool *is_written, FILE *out, const struct dedup_result *result, uint32_t source)
 {
     twin_buffer header = { 0 };
-    if (!has_records(result, range))
-        return write_ids(out, result, range);
-    bool good = !is_first || take_header(&header, result->input, range.source);
-    if (good && header.length)
+    bool good = take_header(&header, result->input, source);
+    if (good && header.length) {
         fwrite(header.bytes, 1, header.length, out);
+        if (header.bytes[header.length - 1] != '\n')
+            putc('\n', out);
+        *is_written = true;
+    }
     twin_buffer_clear(&header);
-    return good && write_dedup_records(out, result, range);
+    return good;
+}
+
+/* Records come below the header of their table, unless `has_header`. All that there is of a table without documents is
+ * its header. */
+static bool write_range(FILE *out, const struct dedup_result *result, struct dedup_range range, bool *has_header)
+{
+    bool is_empty = range.begin == range.end;
+    if (!is_empty && !has_records(result, range))
+        return write_ids(out, result, range);
+    return (*has_header || write_header(has_header, out, result, range.source)) &&
+           (is_empty || write_dedup_records(out, result, range));
+}
+
+/* Records are copied after all has been read: they must be those that were compared. What was added to a file since it
+ * was opened does no harm. */
+static bool inputs_are_as_read(const struct dedup_result *result)
+{
+    const twin_input *input = result->input;
+    for (uint32_t source = 0; source < twin_input_sources(input); source++) {
+        const char *name = twin_input_name(input, source);
+        twin_input_change change = twin_input_change_of(input, source);
+        if (change == TWIN_INPUT_CHANGED)
+            return refuse(
+                "%s: was changed while it was read, and records of two versions would be mixed; run it again", name);
+        if (change == TWIN_INPUT_GROWN && !result->quiet)
+            warn("%s: has grown while it was read; what was added is not in the output", name);
+    }
+    return true;
 }
 
 /* ---- one output ---- */
+
+/* Without the line end, which a file that has nothing else may lack. */
+static size_t columns_length(const twin_buffer *header)
+{
+    size_t length = header->length;
+    while (length > 0 && (header->bytes[length - 1] == '\n' || header->bytes[length - 1] == '\r'))
+        length--;
+    return length;
+}
 
 /* Whether the header above all records is that of this source too. */
 static bool has_header(const twin_input *input, uint32_t source, const twin_buffer *first)
 {
     twin_buffer header = { 0 };
-    bool good = take_header(&header, input, source), same = header.length == first->length;
-    if (good && same && header.length)
-        same = memcmp(header.bytes, first->bytes, header.length) == 0;
+    bool good = take_header(&header, input, source);
+    size_t length = columns_length(&header);
+    bool same = length == columns_length(first) && (length == 0 || memcmp(header.bytes, first->bytes, length) == 0);
     if (good && !same)
         fail("%s: %s the inputs before it; write each to a file of its own, with -o FOLDER/",
              twin_input_name(input, source),
@@ -118,13 +158,14 @@ static bool records_are_alike(const struct dedup_result *result)
 static bool write_all(FILE *out, const struct dedup_result *result)
 {
     struct dedup_range range = { 0 };
-    bool good = records_are_alike(result), is_first = true;
+    bool has_documents = twin_collection_count(result->collection).documents > 0, has_header = false;
+    bool good = records_are_alike(result);
     for (uint32_t source = 0; good && source < twin_input_sources(result->input); source++) {
         range = range_of(result, source, range.end);
-        good = write_range(out, result, range, is_first);
-        is_first &= !has_records(result, range);
+        if (range.begin < range.end || !has_documents)
+            good = write_range(out, result, range, &has_header);
     }
-    return good;
+    return good && inputs_are_as_read(result);
 }
 
 static bool write_one(const struct dedup_result *result, const char *path)
@@ -165,14 +206,16 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
 {
     struct output_file *outputs = calloc(count + 1, sizeof *outputs);
     struct dedup_range range = { 0 };
-    bool good = outputs != NULL;
+    bool good = outputs != NULL, has_header;
     for (size_t i = 0; good && i < count; i++) {
+        has_header = false;
         range = range_of(result, (uint32_t)i, range.end);
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
         good = make_folders(names[i]) && output_file_open(&outputs[i], names[i]) &&
-               write_range(outputs[i].file, result, range, true) && output_file_close(&outputs[i]);
+               write_range(outputs[i].file, result, range, &has_header) && output_file_close(&outputs[i]);
     }
+    good = good && inputs_are_as_read(result);
     for (size_t i = 0; outputs && i < count; i++)
         if (!outputs[i].path)
             continue;

@@ -37,6 +37,7 @@ struct dedup_result {
     const struct dedup_run *run; /* how it was found; NULL: it is not known */
     twin_exec exec;              /* for writing; {0}: one worker */
     twin_part part;              /* of the inputs that are written, one in a file; {0}: all of them */
+    bool quiet;                  /* no remarks */
 };
 
 /* Whether one header is that of all tables among the inputs, so that their records can be in one output. On false the

@@ -6,6 +6,7 @@
 
 #include "keys.h"
 #include "messages.h"
+#include "paths.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- flags, texts */
 
@@ -42,6 +44,19 @@ static void show_text(char out[OPTION_VALUE_ROOM], const void *value, const stru
 }
 
 const struct option_kind option_text = { read_text, show_text };
+
+/* An hour of work must not end because it is missing. */
+static bool read_folder(void *value, const struct option_row *row, const char *text)
+{
+    if (!read_text(value, row, text))
+        return false;
+    if (!is_folder(text))
+        return refuse("--%s: %s is not a folder; create it first", row->name, text);
+    return access(text, W_OK | X_OK) == 0 ||
+           refuse("--%s: %s: cannot be written: %s", row->name, text, strerror(errno));
+}
+
+const struct option_kind option_folder = { read_folder, show_text };
 
 static bool read_list(void *value, const struct option_row *row, const char *text)
 {

@@ -55,6 +55,7 @@ extern const struct option_kind option_fraction;             /* double from 0 to
 extern const struct option_kind option_point;                /* twin_plan_point, "0.9:0.99" */
 extern const struct option_kind option_choice;               /* an enum that counts from 0: one of `choices` */
 extern const struct option_kind option_text;                 /* const char *, not empty; borrowed from argv */
+extern const struct option_kind option_folder;               /* const char *: a folder that can be written */
 extern const struct option_kind option_list;                 /* struct option_texts: one more */
 extern const struct option_kind option_help, option_version; /* no value: print and exit */
 

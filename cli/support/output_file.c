@@ -238,7 +238,7 @@ bool output_file_open(struct output_file *out, const char *path)
     int stream = exists ? standard_stream(&known) : -1;
     if (stream >= 0)
         return open_standard(out, stream);
-    out->path = exists ? realpath(path, NULL) : strdup(path); /* writes through a link */
+    out->path = exists ? realpath(path, NULL) : follow_links(path); /* writes through a link */
     if (out->path && exists && !S_ISREG(known.st_mode))
         out->file = fopen(path, "w");
     else if (out->path)

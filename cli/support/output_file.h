@@ -7,7 +7,7 @@
 
 /* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do
  * that, so that nothing is left behind however the program ends; else it has another name, and a signal that ends the
- * program removes it. What is not a regular file, such as /dev/stdout, is written directly. */
+ * program removes it. A link is followed, also to where there is no file yet. What is not a regular file, such as /dev/stdout, is written directly. */
 struct output_file {
     char *path;      /* the final name */
     char *temporary; /* the present name, or the one it has for a moment; NULL: written directly */

@@ -6,6 +6,7 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,20 +51,28 @@ bool overwrites_input(const char *output, const char *const *inputs, size_t coun
     return false;
 }
 
-/* The name without links and dots: that of the file, or of its folder and its own. The caller frees it; NULL: none. */
-static char *canonical(const char *path)
+/* The name without links and dots: that of the folder and its own. The caller frees it; NULL: none. */
+static char *canonical_of_new(const char *path)
 {
-    char *found = realpath(path, NULL);
-    if (found)
-        return found;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     char *above = folder ? realpath(folder, NULL) : NULL;
+    char *found = NULL;
     size_t room = above ? strlen(above) + strlen(name) + 2 : 0;
     if (above && (found = malloc(room)))
         snprintf(found, room, "%s/%s", above, name);
     free(folder);
     free(above);
+    return found;
+}
+
+/* Likewise; the file need not exist. */
+static char *canonical(const char *path)
+{
+    char *found = realpath(path, NULL), *target = found ? NULL : follow_links(path);
+    if (target)
+        found = canonical_of_new(target);
+    free(target);
     return found;
 }
 
@@ -101,16 +110,30 @@ static int reason_not_writable(const char *output)
         return EISDIR;
     if (exists && !S_ISREG(known.st_mode))
         return access(output, W_OK) == 0 ? 0 : errno;
-    char *folder = folder_of(output); /* a file is written next to its name first */
-    int reason = folder && access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+    char *target = follow_links(output), *folder = target ? folder_of(target) : NULL;
+    int reason =
+        folder && access(folder, W_OK | X_OK) == 0 ? 0 : errno; /* a file is written next to its name first */
     free(folder);
+    free(target);
     return reason;
+}
+
+/* A file that is mounted, as containers do with single files, has no name that could be given to another. */
+static bool is_mounted(const char *output)
+{
+    struct statx known;
+    return !names_folder(output) && is_regular(output) && statx(AT_FDCWD, output, 0, 0, &known) == 0 &&
+           (known.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
 bool output_is_possible(const char *output)
 {
     if (packed_otherwise(output))
         return refuse("%s: cannot be compressed like that; name it .gz or .zst", output);
+    if (is_mounted(output))
+        return refuse("%s: is mounted, so that no other file can take its place; write to a file in a folder that is "
+                      "mounted, or to standard output",
+                      output);
     int reason = is_standard(output) ? 0 : reason_not_writable(output);
     if (reason)
         fail("%s: cannot be written: %s", output, strerror(reason));

@@ -174,7 +174,7 @@ const struct option_row shared_option_rows[] = {
     { "temp", 0, OPTIONS_INPUT, "DIR",
       "the folder for temporary files, such as unpacked or piped input of more than 64 MiB (default: $TMPDIR, or "
       "/tmp)",
-      &option_text, AT(input.temp_folder) },
+      &option_folder, AT(input.temp_folder) },
     { "memory", 0, OPTIONS_SEARCH, "SIZE",
       "use about this much memory, such as 2G, at least 64M, and files in --temp for the rest (default: the free "
       "memory)",

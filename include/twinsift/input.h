@@ -223,6 +223,15 @@ TWIN_API twin_status twin_input_field(twin_text *out, const twin_input *input, t
 /* Replaces `out` by the header of a table, with its line end; by nothing for other sources. */
 TWIN_API twin_status twin_input_header(twin_buffer *out, const twin_input *input, uint32_t source, twin_error *error);
 
+/* What others have done to the file of a source since it was opened, by its size and its time of modification: they
+ * have added to it, or changed what it was. Of folders, and of what was unpacked or is in memory, nothing. */
+typedef enum twin_input_change {
+    TWIN_INPUT_UNCHANGED,
+    TWIN_INPUT_GROWN,
+    TWIN_INPUT_CHANGED,
+} twin_input_change;
+TWIN_API twin_input_change twin_input_change_of(const twin_input *input, uint32_t source);
+
 /* The number of sources, and the name of one as it was given; "-" is "standard input". After a folder
  * come those of its files that are read line by line. */
 TWIN_API size_t twin_input_sources(const twin_input *input);

@@ -62,7 +62,9 @@ static twin_status open_regular(struct twin__file_bytes *bytes, const struct twi
         return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
     enum packing found = twin__packing_of(first, (size_t)got);
     twin_status status = check_packing(found, opening->name, error);
-    if (status != TWIN_OK || found == PACKED_NOT)
+    bytes->is_original = found == PACKED_NOT;
+    bytes->modified = opening->about.st_mtim;
+    if (status != TWIN_OK || bytes->is_original)
         return status;
     return unpack(bytes, bytes->end - bytes->begin, opening, format, error);
 }
@@ -128,4 +130,16 @@ twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_byt
     if (end > bytes->end)
         end = bytes->end;
     return begin < end ? twin__file_bytes_read(out, bytes, name, begin, (size_t)(end - begin), error) : TWIN_OK;
+}
+
+twin_input_change twin__file_bytes_change(const struct twin__file_bytes *bytes)
+{
+    struct stat now;
+    if (!bytes->is_original || fstat(bytes->fd, &now) != 0)
+        return TWIN_INPUT_UNCHANGED;
+    if ((uint64_t)now.st_size > bytes->end)
+        return TWIN_INPUT_GROWN;
+    bool same = (uint64_t)now.st_size == bytes->end && now.st_mtim.tv_sec == bytes->modified.tv_sec &&
+                now.st_mtim.tv_nsec == bytes->modified.tv_nsec;
+    return same ? TWIN_INPUT_UNCHANGED : TWIN_INPUT_CHANGED;
 }

@@ -11,6 +11,8 @@
 struct twin__file_bytes {
     int fd;              /* the file, or the temporary file it was unpacked into */
     uint64_t begin, end; /* where its bytes begin, after a byte order mark, and end */
+    bool is_original;    /* not a temporary file */
+    struct timespec modified;
 };
 
 /* Takes the descriptor over. A file whose first bytes cannot be those of the format is refused with advice. To be
@@ -26,5 +28,8 @@ twin_status twin__file_bytes_read(twin_buffer *block, const struct twin__file_by
 /* Appends the bytes from `begin` to `end`, or to the last. */
 twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_bytes *bytes, const char *name,
                                    uint64_t begin, uint64_t end, twin_error *error);
+
+/* What others have done to the file since it was opened. */
+twin_input_change twin__file_bytes_change(const struct twin__file_bytes *bytes);
 
 #endif

@@ -424,6 +424,13 @@ twin_status twin_input_header(twin_buffer *out, const twin_input *input, uint32_
     return input->sources[source]->kind->header(out, input->sources[source], error);
 }
 
+twin_input_change twin_input_change_of(const twin_input *input, uint32_t source)
+{
+    if (!input || source >= input->count || !input->sources[source]->kind->change)
+        return TWIN_INPUT_UNCHANGED;
+    return input->sources[source]->kind->change(input->sources[source]);
+}
+
 twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
                              const twin_document *document, const char *name, twin_error *error)
 {

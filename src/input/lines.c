@@ -217,6 +217,11 @@ static twin_status field(twin_text *out, const struct twin__source *source, twin
     return twin__json_field(out, room, record, name, error);
 }
 
+static twin_input_change change(const struct twin__source *source)
+{
+    return twin__file_bytes_change(&lines_of(source)->bytes);
+}
+
 const struct twin__source_kind twin__lines = {
     .accepts = accepts,
     .open = open_lines,
@@ -226,6 +231,7 @@ const struct twin__source_kind twin__lines = {
     .fetch = fetch,
     .describe = twin__describe_line,
     .bytes = read_bytes,
+    .change = change,
     .field = field,
     .close = close_lines,
 };

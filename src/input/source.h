@@ -107,6 +107,9 @@ struct twin__source_kind {
     /* Appends the header of a table. NULL: there is none. */
     twin_status (*header)(twin_buffer *out, const struct twin__source *source, twin_error *error);
 
+    /* What others have done to the file since it was opened. NULL: it is not read again as a whole. */
+    twin_input_change (*change)(const struct twin__source *source);
+
     /* The value of a field of a record, stored in `room`; NULL bytes when it is missing. NULL: records have no
      * fields. */
     twin_status (*field)(twin_text *out, const struct twin__source *source, twin_read_buffers *room, twin_text record,

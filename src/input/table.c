@@ -469,6 +469,11 @@ static twin_status header(twin_buffer *out, const struct twin__source *source, t
     return read_bytes(out, source, table->bytes.begin, table->begin, error);
 }
 
+static twin_input_change change(const struct twin__source *source)
+{
+    return twin__file_bytes_change(&table_of(source)->bytes);
+}
+
 const struct twin__source_kind twin__table = {
     .accepts = accepts,
     .open = open_table,
@@ -478,6 +483,7 @@ const struct twin__source_kind twin__table = {
     .fetch = fetch,
     .describe = twin__describe_line,
     .bytes = read_bytes,
+    .change = change,
     .field = field,
     .header = header,
     .close = close_table,

@@ -105,11 +105,16 @@ run 2 pairs --as files /dev/zero --max-document-bytes 1M
 says '/dev/zero is longer than 1000000 bytes; --max-document-bytes allows more'
 
 # Small inputs need no temporary folder, large ones use the one that is named.
-TMPDIR=/nowhere run 0 pairs --temp /nowhere limit.jsonl.gz
+TMPDIR=/nowhere run 0 pairs limit.jsonl.gz
 yes "$(printf '%999s' '')" | head -n 80000 | gzip -1 >large.jsonl.gz # blank lines: 80 MB, no documents
-run 2 pairs --temp /nowhere large.jsonl.gz
+TMPDIR=/nowhere run 2 pairs large.jsonl.gz
 says 'no file can be made in the temporary folder /nowhere'
 TMPDIR=/nowhere run 0 pairs --temp . large.jsonl.gz
+# One that is named must be there, also where it is not needed: it could be, hours later.
+for name in /nowhere limit.jsonl; do
+    run 2 pairs --temp $name limit.jsonl.gz
+    says "--temp: $name is not a folder; create it first"
+done
 
 # ---- texts too long for their hashes to be held
 

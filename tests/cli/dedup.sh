@@ -219,7 +219,73 @@ wrong 'is of another format' --quiet table.csv one.jsonl -o x.jsonl --groups gro
 wrong 'other.csv: has other columns' --quiet table.csv other.csv
 [ ! -s out ] || fail "$asked: wrote $(head -1 out)"
 [ "$(cat x.jsonl groups | uniq)" = 'an earlier one' ] || fail "a failed run changed an earlier output"
-rm -rf safe x.jsonl groups table.csv other.csv
+rm -rf safe x.jsonl groups other.csv
+
+# A table without records has its header all the same, so that it can be read as a table; with others it adds nothing.
+printf 'id,text' >empty.csv
+printf '{"id":1,"text":"a text that is no table"}\n' >line.jsonl
+run 0 --quiet empty.csv
+prints 'id,text'
+run 0 --quiet empty.csv empty.csv
+prints 'id,text'
+run 0 --quiet empty.csv table.csv empty.csv
+cmp -s out table.csv || fail "$asked: $(cat out)"
+run 0 --quiet empty.csv line.jsonl
+cmp -s out line.jsonl || fail "$asked: $(cat out)"
+run 0 --quiet empty.csv table.csv line.jsonl -o each/
+[ "$(cat each/empty.csv)" = 'id,text' ] && cmp -s each/table.csv table.csv && cmp -s each/line.jsonl line.jsonl || fail "$asked: $(head each/*)"
+run 0 --quiet --sets=, empty.csv
+prints id
+printf 'id,text\r\n2,another text of a table\r\n' >dos.csv
+run 0 --quiet table.csv dos.csv
+[ "$(wc -l <out)" = 3 ] || fail "$asked: the line ends are no columns: $(cat out)"
+rm -rf each table.csv dos.csv empty.csv line.jsonl
+
+# ---- a link is followed, also where there is no file yet
+
+mkdir links
+ln -s ../later.jsonl links/first
+ln -s links/first second
+run 0 --quiet one.jsonl -o second
+[ -L second ] && [ -L links/first ] && cmp -s later.jsonl day1.jsonl || fail "$asked: $(ls -l second links later.jsonl)"
+rm later.jsonl
+wrong 'two options' one.jsonl -o second --groups later.jsonl
+ln -sf nowhere/x second
+wrong 'second: cannot be written: No such file' one.jsonl -o second
+ln -sf second second
+wrong 'second: cannot be written: Too many levels' one.jsonl -o second
+[ -L second ] || fail "$asked: a link was replaced"
+rm -rf links second
+if mkdir mounted && touch mounted/file && unshare --mount true 2>/dev/null; then
+    unshare --mount sh -c 'mount --bind mounted/file mounted/file && "$1" dedup one.jsonl -o mounted/file' - "$TWINSIFT" 2>err
+    [ $? = 2 ] && grep -q 'is mounted' err || fail "an output that is mounted: $(cat err)"
+fi
+
+# ---- inputs that change while they are read: records of two versions are not mixed
+
+# meanwhile COMMAND...: runs it when all inputs but the last, a pipe, have been opened.
+meanwhile() {
+    rm -f pipe.jsonl
+    mkfifo pipe.jsonl
+    cp one.jsonl changing.jsonl
+    (exec 3>pipe.jsonl && "$@") &
+}
+grow() { head -n 1 corpus.jsonl >>changing.jsonl; }
+change() { touch -d 2001-01-01 changing.jsonl; }
+printf 'an earlier one\n' >x.jsonl
+for to in x.jsonl each/; do
+    meanwhile change
+    wrong 'changing.jsonl: was changed while it was read' --quiet changing.jsonl pipe.jsonl -o $to
+    wait
+    [ "$(cat x.jsonl)" = 'an earlier one' ] && [ -z "$(ls each 2>/dev/null)" ] || fail "$asked: wrote something"
+done
+meanwhile grow
+run 0 changing.jsonl pipe.jsonl -o x.jsonl
+wait
+says 'changing.jsonl: has grown while it was read; what was added is not in the output'
+cmp -s x.jsonl day1.jsonl || fail "$asked: not what was there when it began"
+wrong 'a pipe, cannot be read again' --resume pipe.jsonl -o x.jsonl
+rm -f pipe.jsonl changing.jsonl x.jsonl
 
 # ---- in a crowd, too, a field decides who stays and for whom, whatever the order of the input is
 

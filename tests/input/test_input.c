@@ -385,6 +385,26 @@ static void a_visitor_may_stop(void **unused)
     twin_input_free(input);
 }
 
+static void a_file_knows_what_others_did_to_it(void **unused)
+{
+    (void)unused;
+    const char *path = path_of("t.jsonl");
+    const struct timespec long_ago[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+    write_file(path, mixed, sizeof mixed - 1);
+    twin_input *input = open_one(path, documents);
+    assert_int_equal(twin_input_change_of(input, 0), TWIN_INPUT_UNCHANGED);
+    assert_int_equal(truncate(path, sizeof mixed + 40), 0);
+    assert_int_equal(twin_input_change_of(input, 0), TWIN_INPUT_GROWN);
+    assert_int_equal(truncate(path, sizeof mixed - 2), 0);
+    assert_int_equal(twin_input_change_of(input, 0), TWIN_INPUT_CHANGED);
+    assert_int_equal(truncate(path, sizeof mixed - 1), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    assert_int_equal(twin_input_change_of(input, 0), TWIN_INPUT_CHANGED);
+    assert_int_equal(twin_input_change_of(input, 1), TWIN_INPUT_UNCHANGED); /* there is none */
+    assert_int_equal(twin_input_change_of(NULL, 0), TWIN_INPUT_UNCHANGED);
+    twin_input_free(input);
+}
+
 static void a_file_cut_short_behind_our_back_is_an_error(void **unused)
 {
     (void)unused;
@@ -976,6 +996,7 @@ int main(void)
         IN_A_FOLDER(a_line_far_past_the_limit_is_not_kept),
         IN_A_FOLDER(a_huge_line_is_read_and_its_room_given_back),
         IN_A_FOLDER(a_visitor_may_stop),
+        IN_A_FOLDER(a_file_knows_what_others_did_to_it),
         IN_A_FOLDER(a_file_cut_short_behind_our_back_is_an_error),
         IN_A_FOLDER(packed_files_give_what_they_hold),
         IN_A_FOLDER(packed_files_cut_anywhere_are_refused),
