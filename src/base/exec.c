@@ -109,10 +109,17 @@ static void run_pthreads(struct loop *loop, int workers)
 }
 
 #ifdef TWIN_OPENMP
+/* Threads of OpenMP wait for the next loop when this one is done. */
 static void run_openmp(struct loop *loop, int workers)
 {
+    sigset_t before;
+    twin__thread_hold_signals(&before);
 #pragma omp parallel num_threads(workers)
-    take_pieces(loop);
+    {
+#pragma omp master
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        take_pieces(loop);
+    }
 }
 #endif
 

@@ -1,10 +1,13 @@
-/* file.c — reading and writing a file at an offset; temporary files. */
+/* file.c — reading and writing a file at an offset; temporary files; files that get their name when they are whole. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 ssize_t twin__read_at(int fd, void *out, size_t length, uint64_t offset)
@@ -52,4 +55,68 @@ int twin__temporary_file(const char *folder)
         unlink(path);
     free(path);
     return fd;
+}
+
+/* ---- names ---- */
+
+/* A link refuses a name that is taken. */
+static bool link_unnamed(int fd, const char *name)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A new name is durable once its folder is on the disk; not every file system allows syncing a folder. */
+static void sync_folder(const char *path)
+{
+    char *copy = strdup(path);
+    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0) {
+        fsync(folder);
+        close(folder);
+    }
+    free(copy);
+}
+
+static bool rename_or_remove(const char *temporary, const char *path)
+{
+    if (rename(temporary, path) == 0)
+        return true;
+    int reason = errno;
+    unlink(temporary);
+    errno = reason;
+    return false;
+}
+
+static bool link_and_remove(const char *temporary, const char *path)
+{
+    bool good = link(temporary, path) == 0;
+    int reason = errno;
+    unlink(temporary);
+    errno = reason;
+    return good;
+}
+
+/* A link cannot replace a file, and only a file with a name can be renamed. */
+static bool name_unnamed(struct twin__finished_file file, const char *path, bool replace)
+{
+    return link_unnamed(file.fd, path) || (replace && errno == EEXIST && link_unnamed(file.fd, file.temporary) &&
+                                           rename_or_remove(file.temporary, path));
+}
+
+bool twin__name_file(struct twin__finished_file file, const char *path, bool replace)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool good = file.fd >= 0 ? name_unnamed(file, path, replace)
+                : replace    ? rename_or_remove(file.temporary, path)
+                             : link_and_remove(file.temporary, path);
+    int reason = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (good)
+        sync_folder(path);
+    errno = reason;
+    return good;
 }

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "bloom/bloom_private.h"
 
 static twin_status fail_system(twin_error *error, const char *path, const char *doing)
@@ -209,53 +209,15 @@ static void clear_aside(struct aside *aside)
     free(aside->name);
 }
 
-/* A link refuses a name that is taken. */
-static bool link_aside(const struct aside *aside, const char *name)
-{
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", aside->file);
-    return aside->named ? link(aside->name, name) == 0
-                        : linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-}
-
-/* Signals wait for the moment in which a file without a name has its temporary one, so that whoever is ended by one leaves
- * nothing behind. */
-static bool rename_aside(struct aside *aside, const char *path)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    aside->named = aside->named || link_aside(aside, aside->name);
-    bool renamed = aside->named && rename(aside->name, path) == 0;
-    int reason = errno;
-    if (aside->named && !renamed)
-        unlink(aside->name);
-    aside->named = false;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = reason;
-    return renamed;
-}
-
 static twin_status give_name(struct aside *aside, const char *path, bool replace, twin_error *error)
 {
-    if (!aside->locked && link_aside(aside, path)) /* there was nothing to replace */
+    struct twin__finished_file file = { .fd = aside->named ? -1 : aside->file, .temporary = aside->name };
+    bool good = twin__name_file(file, path, replace);
+    aside->named = false;
+    if (good)
         return TWIN_OK;
-    if (!replace)
-        return errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: already exists", path)
-                               : fail_system(error, path, "written");
-    return rename_aside(aside, path) ? TWIN_OK : fail_system(error, path, "written");
-}
-
-/* A new name is durable once its folder is on the disk; not every file system allows syncing a folder. */
-static void sync_folder(const char *path)
-{
-    char *copy = strdup(path);
-    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (folder >= 0) {
-        fsync(folder);
-        close(folder);
-    }
-    free(copy);
+    return !replace && errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: already exists", path)
+                                       : fail_system(error, path, "written");
 }
 
 /* How a filter replaces another. */
@@ -283,12 +245,9 @@ static twin_status write_and_name(int *lock, const twin_bloom *bloom, const char
         status = fail_system(error, path, "locked");
     if (status == TWIN_OK)
         status = give_name(&aside, path, what != NOTHING, error);
-    if (status == TWIN_OK) {
-        sync_folder(path);
-        if (what == LOCK_AGAIN) {
-            *lock = aside.file;
-            aside.file = -1;
-        }
+    if (status == TWIN_OK && what == LOCK_AGAIN) {
+        *lock = aside.file;
+        aside.file = -1;
     }
     clear_aside(&aside);
     return status;

@@ -17,9 +17,7 @@ struct twin__sip {
     unsigned char tail[8]; /* those that make no word yet */
 };
 
-void twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length);
-
-/* The hash of all bytes so far. */
-uint64_t twin__sip_end(const struct twin__sip *sip);
+/* Returns the hash of all bytes so far, with these, of which there may be none. */
+uint64_t twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length);
 
 #endif

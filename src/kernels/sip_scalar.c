@@ -52,7 +52,7 @@ void twin__sip_texts_scalar(uint64_t out[SIP_TEXTS], const uint64_t *words, size
 
 /* ---- piece by piece ---- */
 
-void twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length)
+uint64_t twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length)
 {
     const unsigned char *p = bytes;
     size_t i = 0;
@@ -69,9 +69,5 @@ void twin__sip_add(struct twin__sip *sip, const void *bytes, size_t length)
         if (sip->length % 8 == 0)
             twin__sip_word(&sip->state, twin__sip_bytes(sip->tail, 8));
     }
-}
-
-uint64_t twin__sip_end(const struct twin__sip *sip)
-{
-    return end(sip->length ? sip->state : begin(sip->key), sip->length, sip->tail);
+    return end(sip->state, sip->length, sip->tail);
 }

@@ -155,6 +155,7 @@ void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t 
 struct twin__digester {
     bool is_sip;
     struct twin__sip sip[2];
+    uint64_t sip_hashes[2]; /* of all bytes so far */
     XXH3_state_t *state;
 };
 
@@ -168,6 +169,7 @@ twin_status twin__digester_create(struct twin__digester **out, twin_hash hash)
     if (digester->is_sip) {
         digester->sip[0] = (struct twin__sip){ .key = { hash.key[0], hash.key[1] } };
         digester->sip[1] = (struct twin__sip){ .key = { ~hash.key[0], ~hash.key[1] } };
+        twin__digester_add(digester, "", 0);
     } else {
         digester->state = XXH3_createState();
         if (!digester->state || XXH3_128bits_reset_withSeed(digester->state, hash.seed) != XXH_OK) {
@@ -189,7 +191,7 @@ void twin__digester_free(struct twin__digester *digester)
 void twin__digester_add(struct twin__digester *digester, const void *bytes, size_t length)
 {
     for (int i = 0; i < 2 && digester->is_sip; i++)
-        twin__sip_add(&digester->sip[i], bytes, length);
+        digester->sip_hashes[i] = twin__sip_add(&digester->sip[i], bytes, length);
     if (length && !digester->is_sip)
         XXH3_128bits_update(digester->state, bytes, length);
 }
@@ -197,7 +199,7 @@ void twin__digester_add(struct twin__digester *digester, const void *bytes, size
 twin_digest twin__digester_end(const struct twin__digester *digester)
 {
     if (digester->is_sip)
-        return (twin_digest){ twin__sip_end(&digester->sip[0]), twin__sip_end(&digester->sip[1]) };
+        return (twin_digest){ digester->sip_hashes[0], digester->sip_hashes[1] };
     XXH128_hash_t digest = XXH3_128bits_digest(digester->state);
     return (twin_digest){ digest.low64, digest.high64 };
 }

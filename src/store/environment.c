@@ -451,11 +451,11 @@ void twin__environment_release(struct twin__environment *e)
     unlock_list();
 }
 
-twin_status twin__environment_replace(struct twin__environment *e, const char *temporary, const char *path,
+twin_status twin__environment_replace(struct twin__environment *e, struct twin__finished_file file, const char *path,
                                       twin_error *error)
 {
     lock_list();
-    twin_status status = twin__store_name_file(temporary, path, true, error);
+    twin_status status = twin__store_name_file(file, path, true, error);
     release(e);
     unlock_list();
     return status;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "base/file.h"
 #include "store/tree.h"
 
 /* A file, whatever it is called. */
@@ -70,8 +71,8 @@ void twin__environment_release(struct twin__environment *environment);
 
 /* Gives a finished file the name of an environment opened to COMPACT, and closes that, before anybody here can open
  * the new one: they have the same lock file. */
-twin_status twin__environment_replace(struct twin__environment *environment, const char *temporary, const char *path,
-                                      twin_error *error);
+twin_status twin__environment_replace(struct twin__environment *environment, struct twin__finished_file file,
+                                      const char *path, twin_error *error);
 
 /* ---- environment_read.c */
 

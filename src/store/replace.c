@@ -83,29 +83,12 @@ void twin__store_remove_leftovers(const char *path)
     free(for_base);
 }
 
-static void sync_folder(const char *path)
+twin_status twin__store_name_file(struct twin__finished_file file, const char *path, bool replace, twin_error *error)
 {
-    char *copy = strdup(path);
-    int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(copy);
-}
-
-twin_status twin__store_name_file(const char *temporary, const char *path, bool replace, twin_error *error)
-{
-    bool good = replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
-    twin_status status = TWIN_OK;
-    if (!good && errno == EEXIST)
-        status = twin__fail(error, TWIN_EINVAL, "%s: already exists", path);
-    else if (!good)
-        status = twin__fail(error, TWIN_EIO, "%s: could not be written: %m", path);
-    if (!replace || !good)
-        unlink(temporary);
-    sync_folder(path);
-    return status;
+    if (twin__name_file(file, path, replace))
+        return TWIN_OK;
+    return !replace && errno == EEXIST ? twin__fail(error, TWIN_EINVAL, "%s: already exists", path)
+                                       : twin__fail(error, TWIN_EIO, "%s: could not be written: %m", path);
 }
 
 /* ---- files without a name ---- */
@@ -169,7 +152,7 @@ static twin_status create(const char *temporary, const char *path, const struct 
     if (status == TWIN_OK)
         status = write_private(temporary, schema, options.secret ? 0600 : 0666, MAP_BYTES, filling, error);
     if (status == TWIN_OK)
-        status = twin__store_name_file(temporary, path, held >= 0, error);
+        status = twin__store_name_file((struct twin__finished_file){ -1, temporary }, path, held >= 0, error);
     if (held >= 0)
         close(held);
     return status;
@@ -232,13 +215,6 @@ static int open_unnamed(const char *path)
     return fd;
 }
 
-static bool name_unnamed(int fd, const char *name)
-{
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-}
-
 /* A copy of the store in a file without a name where there can be one; otherwise it is called `temporary` from the
  * beginning. */
 static twin_status copy_compact(int *fd, bool *has_name, const twin__store *store, const char *temporary,
@@ -258,22 +234,13 @@ static twin_status copy_compact(int *fd, bool *has_name, const twin__store *stor
     return twin__store_fail_code(error, temporary, store->environment->schema, code);
 }
 
-/* Puts the copy in the place of the store, whose environment is released by that. Signals wait for the moment in which a
- * copy without a name has its temporary one, so that whoever is ended by one leaves nothing behind. */
+/* Puts the copy in the place of the store, whose environment is released by that. */
 static twin_status put_in_place(int copy, bool has_name, const char *temporary, twin__store *store, twin_error *error)
 {
     struct twin__environment *e = store->environment;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    twin_status status = has_name || name_unnamed(copy, temporary)
-                             ? TWIN_OK
-                             : twin__store_fail_code(error, temporary, e->schema, errno);
-    if (status == TWIN_OK) {
-        store->environment = NULL;
-        status = twin__environment_replace(e, temporary, store->path, error);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    store->environment = NULL;
+    struct twin__finished_file file = { has_name ? -1 : copy, temporary };
+    twin_status status = twin__environment_replace(e, file, store->path, error);
     close(copy);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef TWIN_STORE_REPLACE_H
 #define TWIN_STORE_REPLACE_H
 
+#include "base/file.h"
 #include "store/store.h"
 
 /* The name itself or, if it is that of a symbolic link, of the file behind it: LMDB's lock file goes by the name, and a
@@ -13,6 +14,6 @@ char *twin__store_follow(const char *path);
 void twin__store_remove_leftovers(const char *path);
 
 /* Gives a finished file its name: that of one that it replaces, or one that must be free. */
-twin_status twin__store_name_file(const char *temporary, const char *path, bool replace, twin_error *error);
+twin_status twin__store_name_file(struct twin__finished_file file, const char *path, bool replace, twin_error *error);
 
 #endif

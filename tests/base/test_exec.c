@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,48 @@ static void two_workers_run_at_once(void **state)
         twin_exec_for(exec, 2, 1, meet, &meeting);
         assert_int_equal(atomic_load(&meeting.present), 2);
         assert_int_equal(atomic_load(&meeting.numbers), 3);
+    }
+}
+
+struct listeners {
+    struct meeting meeting;
+    pthread_t caller;
+    atomic_int of_term, of_pipe; /* how many threads take the signal */
+    atomic_bool caller_listens;
+};
+
+static bool takes(int signal)
+{
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    return !sigismember(&blocked, signal);
+}
+
+static void count_listeners(void *context, size_t begin, size_t end, int worker)
+{
+    struct listeners *listeners = context;
+    atomic_fetch_add(&listeners->of_term, takes(SIGTERM));
+    atomic_fetch_add(&listeners->of_pipe, takes(SIGPIPE));
+    if (pthread_equal(pthread_self(), listeners->caller))
+        atomic_store(&listeners->caller_listens, takes(SIGTERM));
+    meet(&listeners->meeting, begin, end, worker);
+}
+
+/* Threads of OpenMP live on when a loop is done: one that took signals could end the process while another thread has them
+ * wait. A broken pipe is of whoever writes. */
+static void signals_are_left_to_the_threads_of_the_program(void **state)
+{
+    (void)state;
+    for (twin_executor kind = TWIN_EXEC_PTHREADS; kind <= TWIN_EXEC_OPENMP; kind++) {
+        twin_exec exec;
+        if (twin_exec_make(&exec, kind, 2) == TWIN_EUNSUPPORTED)
+            continue;
+        struct listeners listeners = { .caller = pthread_self() };
+        twin_exec_for(exec, 2, 1, count_listeners, &listeners);
+        assert_int_equal(atomic_load(&listeners.of_term), 1);
+        assert_true(atomic_load(&listeners.caller_listens));
+        assert_int_equal(atomic_load(&listeners.of_pipe), 2);
+        assert_true(takes(SIGTERM));
     }
 }
 
@@ -340,6 +384,7 @@ int main(void)
         cmocka_unit_test(every_executor_does_each_item_once),
         cmocka_unit_test(serial_pieces_come_in_order),
         cmocka_unit_test(two_workers_run_at_once),
+        cmocka_unit_test(signals_are_left_to_the_threads_of_the_program),
         cmocka_unit_test(what_is_handed_in_comes_in_order),
         cmocka_unit_test(a_loop_may_run_inside_a_loop),
         cmocka_unit_test(zero_workers_means_the_processors_allowed),
