@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inputs.h"
+
 /* The number after `word` at the beginning of a line of a file of the system; UINT64_MAX when there is none. */
 static uint64_t read_number(const char *path, const char *word)
 {
@@ -47,7 +49,7 @@ twin_similar_options search_within_memory(const struct shared_options *shared, t
 {
     const uint64_t program = 8 << 20;
     uint64_t taken = collection_memory(shared) + program;
-    twin_similar_options search = { .exec = exec, .progress = progress };
+    twin_similar_options search = { .exec = exec, .progress = progress, .temp_folder = temp_folder(shared) };
     if (shared->memory)
         search.memory_bytes = (size_t)(shared->memory > taken ? shared->memory - taken : program);
     return search;

@@ -308,9 +308,11 @@ static void find_suspects(struct digests *out, struct order *order, const twin_c
 {
     size_t bytes = collection->slots * sizeof(uint32_t);
     order->count = out->count = 0;
-    for (size_t i = 0; i < collection->count; i++)
+    for (size_t i = 0; i < collection->count; i++) {
+        const uint32_t *signature = twin__signature_of(collection, i); /* those passed over are mapped as well */
         if (!twin__entry_of(collection, (uint32_t)i)->is_empty && collection->firsts[i] == i)
-            order_add(order, twin_hash_bytes(plain, twin__signature_of(collection, i), bytes), i);
+            order_add(order, twin_hash_bytes(plain, signature, bytes), i);
+    }
     twin__sort_by_high_half(order->keys, order->spare, order->count);
     for (size_t begin = 0, end; begin < order->count; begin = end) {
         end = run_end(order, begin);

@@ -30,22 +30,32 @@ void twin__spill_clear(struct twin__spill *spill)
 
 /* What is written at once may become one large page of the system's cache, which is mapped as a whole when any of it is
  * touched; so pieces are no larger than what is mapped around a page in any case. */
-static twin_status write_out(struct twin__spill *spill)
+static twin_status write_pieces(struct twin__spill *spill, const char *bytes, size_t length)
 {
-    for (size_t done = 0, piece; done < spill->length; done += piece) {
-        piece = spill->length - done < TWIN__SPILL_AROUND ? spill->length - done : TWIN__SPILL_AROUND;
-        if (!twin__write_at(spill->fd, spill->bytes + done, piece, spill->in_file))
+    for (size_t done = 0, piece; done < length; done += piece) {
+        piece = length - done < TWIN__SPILL_AROUND ? length - done : TWIN__SPILL_AROUND;
+        if (!twin__write_at(spill->fd, bytes + done, piece, spill->in_file))
             return TWIN_EIO;
         spill->in_file += piece;
     }
-    spill->length = 0;
     return TWIN_OK;
+}
+
+static twin_status write_out(struct twin__spill *spill)
+{
+    twin_status status = write_pieces(spill, spill->bytes, spill->length);
+    spill->length = 0;
+    return status;
 }
 
 twin_status twin__spill_append(struct twin__spill *spill, const void *bytes, size_t length)
 {
     if (length == 0)
         return TWIN_OK;
+    if (length >= WRITTEN_AT_ONCE) { /* no need of a copy, which would be as large as all that was in memory */
+        twin_status status = write_out(spill);
+        return status == TWIN_OK ? write_pieces(spill, bytes, length) : status;
+    }
     if (!TWIN__ARRAY_GROW(&spill->bytes, &spill->capacity, spill->length, length))
         return TWIN_ENOMEM;
     memcpy(spill->bytes + spill->length, bytes, length);

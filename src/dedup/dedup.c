@@ -50,6 +50,7 @@ static void order_nodes(struct twin__decision *decision, const uint32_t *sorted,
 /* The nodes marked, and those with a copy, are put in order. */
 static twin_status make_order(struct twin__decision *decision, bool *is_involved, twin_error *error)
 {
+    const twin_similar_options *search = &decision->options->search;
     uint32_t *sorted = malloc((decision->documents + 1) * sizeof *sorted);
     if (!sorted)
         return twin__fail_memory(error);
@@ -58,11 +59,12 @@ static twin_status make_order(struct twin__decision *decision, bool *is_involved
     size_t count = list_involved(sorted, is_involved, decision);
     struct twin__preference preference = { .rule = decision->options->preference,
                                            .field = decision->options->field,
-                                           .progress = decision->options->search.progress,
-                                           .without_field = &decision->without_field };
+                                           .progress = search->progress,
+                                           .without_field = &decision->without_field,
+                                           .memory_bytes = search->memory_bytes,
+                                           .folder = search->temp_folder };
     decision->without_field = 0;
-    twin_status status =
-        twin__preference_sort(sorted, count, decision->collection, preference, decision->options->search.exec, error);
+    twin_status status = twin__preference_sort(sorted, count, decision->collection, preference, search->exec, error);
     if (status == TWIN_OK)
         order_nodes(decision, sorted, count);
     decision->is_ordered = status == TWIN_OK;

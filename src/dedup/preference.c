@@ -1,7 +1,8 @@
 /* preference.c — the order in which documents are preferred.
  *
  * What a rule looks at is not kept by a collection, so the documents are read again, in parallel, each into a key.
- * Only documents that are similar to some other come here. */
+ * Only documents that are similar to some other come here. Where memory is limited, keys that fill their share of it
+ * are sorted and written to a file, and in the end these runs are merged (preference_keys.h). */
 #include "dedup/preference.h"
 
 #include <locale.h>
@@ -12,28 +13,18 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-
-/* Smaller keys are preferred. */
-struct key {
-    uint64_t value;     /* of LONGEST and SHORTEST */
-    char *copy;         /* of the field's value */
-    twin_text field;    /* of MOST and LEAST; NULL bytes: missing */
-    long double number; /* what it is if it is a number: ids and times in nanoseconds need 64 bits */
-    bool is_number;
-    bool is_reversed;   /* MOST: larger ones are preferred */
-    twin_digest digest; /* of the text as it is in the input */
-    twin_text id;
-    uint32_t document;
-};
+#include "dedup/preference_keys.h"
 
 struct keys {
     const twin_collection *collection;
     struct twin__preference preference;
-    struct key *items;
-    size_t count;
-    atomic_size_t done;
+    struct twin__key *items;
+    size_t first, room, most_bytes; /* items from `first` on are being made; as many as fit; and of their fields */
+    size_t total;                   /* of all documents to be sorted */
+    atomic_size_t done, field_bytes;
     twin_scratch *scratches;  /* one per worker */
     twin_read_buffers *rooms; /* for fields, likewise */
+    struct twin__key_runs runs;
 };
 
 static uint64_t value_of(const twin_document *document, twin_preference preference)
@@ -43,7 +34,7 @@ static uint64_t value_of(const twin_document *document, twin_preference preferen
 }
 
 /* With a decimal point, whatever the locale of the program. */
-static twin_status read_number(struct key *key, twin_error *error)
+static twin_status read_number(struct twin__key *key, twin_error *error)
 {
     char *end;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -56,7 +47,7 @@ static twin_status read_number(struct key *key, twin_error *error)
     return TWIN_OK;
 }
 
-static twin_status take_field(struct key *key, const struct keys *keys, const twin_document *document, int worker,
+static twin_status take_field(struct twin__key *key, struct keys *keys, const twin_document *document, int worker,
                               twin_error *error)
 {
     twin_text value;
@@ -69,12 +60,13 @@ static twin_status take_field(struct key *key, const struct keys *keys, const tw
         return twin__fail_memory(error);
     memcpy(copy, value.bytes, value.length);
     copy[value.length] = '\0';
-    key->copy = copy;
-    key->field = (twin_text){ copy, value.length };
+    key->field.bytes = copy;
+    key->field.length = value.length;
+    atomic_fetch_add_explicit(&keys->field_bytes, value.length + 1, memory_order_relaxed);
     return read_number(key, error);
 }
 
-static twin_status make_key(struct key *key, const struct keys *keys, int worker, twin_error *error)
+static twin_status make_key(struct twin__key *key, struct keys *keys, int worker, twin_error *error)
 {
     static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
     twin_document document;
@@ -96,45 +88,12 @@ static twin_status make_keys(void *context, size_t begin, size_t end, int worker
     struct keys *keys = context;
     twin_status status = TWIN_OK;
     for (size_t i = begin; i < end && status == TWIN_OK; i++)
-        status = make_key(&keys->items[i], keys, worker, error);
+        status = make_key(&keys->items[keys->first + i], keys, worker, error);
     twin_progress progress = keys->preference.progress;
     size_t done = atomic_fetch_add(&keys->done, end - begin) + end - begin;
     if (progress.report)
-        progress.report(progress.context, &twin__stage_ordering, done, keys->count);
+        progress.report(progress.context, &twin__stage_ordering, done, keys->total);
     return status;
-}
-
-static int compare_texts(twin_text a, twin_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
-    return order ? order : (a.length > b.length) - (a.length < b.length);
-}
-
-/* Missing fields last, numbers before other values. */
-static int compare_fields(const struct key *x, const struct key *y)
-{
-    if (!x->field.bytes || !y->field.bytes)
-        return (x->field.bytes == NULL) - (y->field.bytes == NULL);
-    int order = x->is_number != y->is_number ? (x->is_number ? -1 : 1)
-                : x->is_number               ? (x->number > y->number) - (x->number < y->number)
-                                             : compare_texts(x->field, y->field);
-    return x->is_reversed ? -order : order;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-    int field = compare_fields(x, y);
-    if (field)
-        return field;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    if (x->digest.high != y->digest.high)
-        return x->digest.high < y->digest.high ? -1 : 1;
-    if (x->digest.low != y->digest.low)
-        return x->digest.low < y->digest.low ? -1 : 1;
-    int order = compare_texts(x->id, y->id);
-    return order ? order : (x->document > y->document) - (x->document < y->document);
 }
 
 static int by_number(const void *a, const void *b)
@@ -143,24 +102,83 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static twin_status sort_by_keys(uint32_t *documents, size_t count, struct keys *keys, twin_exec exec,
-                                twin_error *error)
+enum { FEWEST = 1024 }; /* keys, however little memory there is */
+
+/* Makes the keys of as many of the documents as have room; *count becomes how many these are. */
+static twin_status fill(size_t *count, struct keys *keys, const uint32_t *documents, twin_exec exec,
+                        twin_error *error)
 {
     enum { PIECE = 64 };
-    for (size_t i = 0; i < count; i++)
-        keys->items[i] = (struct key){ .document = documents[i] };
-    twin_status status = twin__exec_try(exec, count, PIECE, make_keys, keys, error);
-    if (status != TWIN_OK)
-        return status;
-    qsort(keys->items, count, sizeof *keys->items, by_key);
-    size_t without_field = 0;
-    for (size_t i = 0; i < count; i++) {
-        documents[i] = keys->items[i].document;
-        without_field += keys->preference.field && !keys->items[i].field.bytes;
+    const size_t wanted = *count < keys->room ? *count : keys->room;
+    const size_t step = keys->most_bytes == SIZE_MAX ? wanted : FEWEST;
+    twin_status status = TWIN_OK;
+    *count = 0;
+    while (*count < wanted && status == TWIN_OK && atomic_load(&keys->field_bytes) <= keys->most_bytes) {
+        size_t some = wanted - *count < step ? wanted - *count : step;
+        keys->first = *count;
+        for (size_t i = 0; i < some; i++)
+            keys->items[*count + i] = (struct twin__key){ .document = documents[*count + i] };
+        *count += some;
+        status = twin__exec_try(exec, some, PIECE, make_keys, keys, error);
     }
-    if (keys->preference.without_field)
-        *keys->preference.without_field = without_field;
-    return TWIN_OK;
+    return status;
+}
+
+static void free_fields(struct keys *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free((char *)keys->items[i].field.bytes);
+    atomic_store(&keys->field_bytes, 0);
+}
+
+/* All keys fit into memory, or the first, or the next of them go to a file. */
+static twin_status sort_some(uint32_t *documents, size_t *count, size_t *without_field, struct keys *keys,
+                             twin_exec exec, twin_error *error)
+{
+    size_t left = *count;
+    twin_status status = fill(count, keys, documents, exec, error);
+    if (status == TWIN_OK)
+        qsort(keys->items, *count, sizeof *keys->items, twin__key_compare);
+    if (status == TWIN_OK && (*count < left || keys->runs.count))
+        status = twin__key_runs_write(&keys->runs, keys->items, *count, error);
+    for (size_t i = 0; i < *count && status == TWIN_OK && !keys->runs.count; i++) {
+        documents[i] = keys->items[i].document;
+        *without_field += !keys->items[i].field.bytes;
+    }
+    free_fields(keys, *count);
+    return status;
+}
+
+static twin_status sort_by_keys(uint32_t *documents, struct keys *keys, twin_exec exec, twin_error *error)
+{
+    size_t without_field = 0;
+    twin_status status = TWIN_OK;
+    for (size_t done = 0, count; done < keys->total && status == TWIN_OK; done += count) {
+        count = keys->total - done;
+        status = sort_some(documents + done, &count, &without_field, keys, exec, error);
+    }
+    if (status == TWIN_OK && keys->runs.count) {
+        free(keys->items);
+        keys->items = NULL;
+        status = twin__key_runs_merge(documents, &without_field, &keys->runs, keys->collection, error);
+    }
+    if (status == TWIN_OK && keys->preference.without_field)
+        *keys->preference.without_field = keys->preference.field ? without_field : 0;
+    return status;
+}
+
+/* A quarter of the memory is for keys and fields; matches and numbers per document have the rest. */
+static void set_room(struct keys *keys, size_t memory)
+{
+    enum { SHARE = 8 };
+    keys->room = keys->total;
+    keys->most_bytes = SIZE_MAX;
+    if (memory == 0)
+        return;
+    size_t fit = memory / SHARE / sizeof *keys->items * (keys->preference.field ? 1 : 2);
+    fit = fit > FEWEST ? fit : FEWEST;
+    keys->room = keys->room < fit ? keys->room : fit;
+    keys->most_bytes = memory / SHARE;
 }
 
 twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_collection *collection,
@@ -172,19 +190,19 @@ twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_
         qsort(documents, count, sizeof *documents, by_number);
         return TWIN_OK;
     }
-    struct keys keys = { .collection = collection, .preference = preference, .count = count };
-    keys.items = calloc(count, sizeof *keys.items);
+    struct keys keys = { .collection = collection, .preference = preference, .total = count };
+    keys.runs = (struct twin__key_runs){ .folder = preference.folder ? preference.folder : "/tmp", .fd = -1 };
+    set_room(&keys, preference.memory_bytes);
+    keys.items = calloc(keys.room, sizeof *keys.items);
     keys.scratches = calloc((size_t)exec.workers, sizeof *keys.scratches);
     keys.rooms = calloc((size_t)exec.workers, sizeof *keys.rooms);
-    twin_status status = keys.items && keys.scratches && keys.rooms
-                             ? sort_by_keys(documents, count, &keys, exec, error)
-                             : twin__fail_memory(error);
-    for (size_t i = 0; keys.items && i < count; i++)
-        free(keys.items[i].copy);
+    twin_status status = keys.items && keys.scratches && keys.rooms ? sort_by_keys(documents, &keys, exec, error)
+                                                                    : twin__fail_memory(error);
     for (int i = 0; keys.scratches && keys.rooms && i < exec.workers; i++) {
         twin_scratch_clear(&keys.scratches[i]);
         twin_read_buffers_clear(&keys.rooms[i]);
     }
+    twin__key_runs_clear(&keys.runs);
     free(keys.scratches);
     free(keys.rooms);
     free(keys.items);

@@ -9,6 +9,8 @@ struct twin__preference {
     const char *field;      /* of MOST and LEAST */
     twin_progress progress; /* receives "ordering", if documents are read */
     size_t *without_field;  /* unless NULL, receives how many documents do not have the field */
+    size_t memory_bytes;    /* of the search, of which a part is for this; 0: any number */
+    const char *folder;     /* for those that do not fit; NULL: "/tmp" */
 };
 
 /* Sorts the documents listed, the most preferred first. Each is read again, unless its place in the input decides. */

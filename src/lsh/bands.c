@@ -110,7 +110,8 @@ static void make_bands(const struct some_bands *bands, twin_signatures signature
     enum { STEP = 1024 };
     for (size_t begin = 0, end; begin < signatures.count; begin = end) {
         end = signatures.count - begin < STEP ? signatures.count : begin + STEP;
-        twin__spill_touch(spill, (end - begin) * signatures.slots * sizeof *signatures.rows);
+        size_t passed = (size_t)signatures.documents[end - 1] - signatures.documents[begin] + 1; /* in order */
+        twin__spill_touch(spill, passed * signatures.slots * sizeof *signatures.rows);
         make_keys(bands, signatures, options, begin, end);
     }
 }

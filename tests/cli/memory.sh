@@ -32,6 +32,10 @@ make_texts $many '' >empty.jsonl # 85 MB before, for the signatures of what is r
 within empty.jsonl
 make_texts $many 'the same text' >equal.jsonl
 within --keep shortest equal.jsonl
+# Groups of five equal ones, twice as many: 90 and 95 MB before, for keys and the pages of copies.
+seq $((2 * many)) | awk '{ printf "{\"id\":%d,\"text\":\"%d\"}\n", $1, $1 / 5 }' >fives.jsonl
+within --keep longest fives.jsonl
+within --keep id:max fives.jsonl
 
 make_texts $some 'tiny text %d' >some.jsonl
 within --keep longest some.jsonl

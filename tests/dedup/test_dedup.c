@@ -394,6 +394,48 @@ static void numbers_of_a_field_are_the_same_in_any_locale(void **state)
     end_foreign_locale();
 }
 
+/* Copies in groups of three, of which each has a number, a word or nothing: with room for few keys, these are sorted in
+ * several runs, some of fields longer than what is read at a time, and merged. */
+static void an_order_that_does_not_fit_into_memory_is_the_same(void **state)
+{
+    (void)state;
+    enum { COPIES = 7000, GROUP = 3, LONG = 20, LONG_LENGTH = 70000 };
+    static const char *const rules[] = { "number", "word", "text", "nobody has this" };
+    struct corpus corpus;
+    corpus_begin(&corpus);
+    FILE *file = fopen(corpus_path(&corpus, "copies.jsonl"), "w");
+    assert_non_null(file);
+    for (int i = 0; i < COPIES; i++)
+        fprintf(file, "{\"text\": \"text %d\", \"%s\": \"%0*d\"}\n", i / GROUP, i % 2 ? "number" : "word",
+                i < LONG ? LONG_LENGTH : 1, i * 7919 % 1000);
+    fclose(file);
+    twin_input *input = open_input(corpus.path, (twin_input_options){ 0 });
+    twin_collection *collection = read_collection(input, plain_options("word:1"));
+    for (size_t rule = 0; rule < sizeof rules / sizeof rules[0] + 1; rule++) {
+        twin_dedup_options options = { .preference = TWIN_PREFER_LONGEST };
+        if (rule > 0)
+            options = (twin_dedup_options){ .preference = rule % 2 ? TWIN_PREFER_MOST : TWIN_PREFER_LEAST,
+                                            .field = rules[rule - 1] };
+        twin_dedup *all = find(collection, options);
+        options.search.memory_bytes = 1;
+        options.search.temp_folder = corpus.folder;
+        twin_dedup *some = find(collection, options);
+        assert_memory_equal(twin_dedup_keepers(some), twin_dedup_keepers(all), COPIES * sizeof(uint32_t));
+        assert_int_equal(twin_dedup_count(some).without_field, twin_dedup_count(all).without_field);
+        twin_dedup_free(all);
+        twin_dedup_free(some);
+    }
+    twin_dedup *none;
+    twin_error error;
+    twin_dedup_options options = { .preference = TWIN_PREFER_LONGEST,
+                                   .search = { .memory_bytes = 1, .temp_folder = "/nonexistent" } };
+    assert_int_equal(twin_dedup_find(&none, collection, options, &error), TWIN_EIO);
+    assert_non_null(strstr(error.message, "/nonexistent"));
+    twin_collection_free(collection);
+    twin_input_free(input);
+    corpus_end(&corpus);
+}
+
 /* Of documents without the field of the rule, the digest decides which should have gone. */
 static void an_audit_does_without_the_field(void **state)
 {
@@ -425,6 +467,7 @@ int main(void)
         cmocka_unit_test(an_audit_counts_what_was_missed),
         cmocka_unit_test(an_audit_does_without_the_field),
         cmocka_unit_test(numbers_of_a_field_are_the_same_in_any_locale),
+        cmocka_unit_test(an_order_that_does_not_fit_into_memory_is_the_same),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
