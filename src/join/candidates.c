@@ -93,12 +93,18 @@ static void drop_early(struct band_search *search, struct band_worker *worker)
         atomic_store_explicit(&search->is_full, true, memory_order_relaxed);
 }
 
+/* Pairs that would not pass the gate. */
+static void count_passed_over(void *context, uint64_t count, int number)
+{
+    struct band_search *search = context;
+    search->workers[number].seen += count;
+}
+
 static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
 {
     struct band_search *search = context;
     struct band_worker *worker = &search->workers[number];
-    if ((search->within && search->within[a] != search->within[b]) ||
-        atomic_load_explicit(&search->is_full, memory_order_relaxed))
+    if (atomic_load_explicit(&search->is_full, memory_order_relaxed))
         return;
     worker->seen++;
     if (!twin__gate_passes(search->gate, search->provider, a, b))
@@ -142,6 +148,9 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
     struct twin__band_visits visits = { .pair = pass_gate,
                                         .bucket = search->finder ? unite_bucket : NULL,
                                         .least = TWIN__LARGE_BUCKET,
+                                        .least_equal = search->gate->least,
+                                        .passed_over = count_passed_over,
+                                        .within = search->within,
                                         .split = search->provider->split,
                                         .first_band = search->range.first,
                                         .end_band = search->range.end,

@@ -17,8 +17,8 @@
         .drop_repeats = twin__drop_repeats_##level, .fill_bins = twin__fill_bins_##level,                            \
         .mark_items = twin__mark_items_##level, .common_bits = twin__common_bits_##level,                            \
         .edit_tile = twin__edit_tile_##level, .sum_at = twin__sum_at_##level,                                        \
-        .agree_bytes = twin__agree_bytes_##level, .near_heads = twin__near_heads_##level,                            \
-        .sha256_blocks = twin__sha256_blocks_##level,                                                                \
+        .agree_bytes = twin__agree_bytes_##level, .equal_bytes = twin__equal_bytes_##level,                          \
+        .near_heads = twin__near_heads_##level, .sha256_blocks = twin__sha256_blocks_##level,                        \
     }
 
 const struct kernels twin__kernels_of[TWIN_CPU_LEVELS] = {

@@ -138,6 +138,11 @@ typedef double twin__sum_at_fn(const float *values, size_t stride, const uint32_
 /* The number of i below n with a[i] == b[i]. */
 typedef size_t twin__agree_bytes_fn(const uint8_t *a, const uint8_t *b, size_t n);
 
+/* Compares a row of 64 * words bytes with `count` rows, one after the other: bit k of the words of row i in `equal` is
+ * set if byte k is the same in both, and counts[i] is how many are. */
+typedef void twin__equal_bytes_fn(uint64_t *equal, uint32_t *counts, const uint8_t *row, const uint8_t *rows,
+                                  size_t words, size_t count);
+
 /* Stores the numbers of those of n heads, in increasing order, that have at least `least` bytes in common with
  * `head`, each at its own place. Returns how many there are; `out` has room for n. */
 enum { HEAD_BYTES = 16 };
@@ -172,6 +177,7 @@ struct kernels {
     twin__edit_tile_fn *edit_tile;
     twin__sum_at_fn *sum_at;
     twin__agree_bytes_fn *agree_bytes;
+    twin__equal_bytes_fn *equal_bytes;
     twin__near_heads_fn *near_heads;
     twin__sha256_blocks_fn *sha256_blocks;
 };
@@ -212,6 +218,7 @@ TWIN__VARIANTS(common_bits);
 TWIN__VARIANTS(edit_tile);
 TWIN__VARIANTS(sum_at);
 TWIN__VARIANTS(agree_bytes);
+TWIN__VARIANTS(equal_bytes);
 TWIN__VARIANTS(near_heads);
 TWIN__VARIANTS(sha256_blocks);
 

@@ -22,6 +22,7 @@
 #include "base/spill.h"
 #include "base/stages.h"
 #include "kernels/sort.h"
+#include "lsh/bucket_pairs.h"
 #include "lsh/large_buckets.h"
 
 /* The hash of the rows of one band, wherever a bucket is made of it: XXH3-64, under `seed`, of `count` numbers of
@@ -205,6 +206,8 @@ struct pairing {
     struct bucket_bits bits; /* those of the first worker */
     size_t at_once;          /* bands that a worker takes */
     uint64_t *keys;          /* two arrays of `count` per worker: of bands taken at once, or to sort */
+    struct twin__bucket_rule rule;
+    char *room; /* of each worker, for buckets of some size; NULL: all their pairs are visited one by one */
     twin_progress progress;
     atomic_size_t done;
 };
@@ -224,8 +227,36 @@ static size_t find_split(const uint64_t *keys, size_t n, uint32_t split)
     return low;
 }
 
+/* A pair of a band. */
+struct meeting {
+    const struct pairing *pairing;
+    size_t band;
+};
+
+static void visit_first(void *context, uint32_t a, uint32_t b, int worker)
+{
+    const struct meeting *meeting = context;
+    const struct pairing *pairing = meeting->pairing;
+    const uint32_t *within = pairing->visits.within;
+    if ((!within || within[a] == within[b]) &&
+        share_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b), pairing->options,
+                    meeting->band))
+        pairing->visits.pair(pairing->visits.context, a, b, worker);
+}
+
+/* Most pairs of a bucket of some size are alike by chance. */
+static void pair_bucket(const struct pairing *pairing, struct twin__bucket bucket, int worker)
+{
+    struct meeting meeting = { pairing, bucket.band };
+    uint64_t passed_over = twin__bucket_pairs(
+        &pairing->rule, bucket, pairing->room + twin__bucket_pairs_room(&pairing->rule) * (size_t)worker,
+        (struct twin__bucket_visits){ .near = visit_first, .context = &meeting, .worker = worker });
+    pairing->visits.passed_over(pairing->visits.context, passed_over, worker);
+}
+
 static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t n, size_t band, int worker)
 {
+    enum { SOME = 8 }; /* documents, from which on it pays to copy parts of their signatures */
     size_t split = pairing->visits.split ? find_split(keys, n, pairing->visits.split) : n;
     if (pairing->visits.split && (split == 0 || split == n))
         return;
@@ -236,13 +267,14 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
     if (pairing->visits.no_pairs && atomic_load_explicit(pairing->visits.no_pairs, memory_order_relaxed))
         return;
     twin__spill_touch(pairing->visits.spill, n * TWIN__SPILL_AROUND);
+    if (pairing->room && n >= SOME) {
+        pair_bucket(pairing, (struct twin__bucket){ keys, n, pairing->visits.split ? split : 0, band }, worker);
+        return;
+    }
+    struct meeting meeting = { pairing, band };
     for (size_t j = pairing->visits.split ? split : 1; j < n; j++)
-        for (size_t i = 0; i < j && i < split; i++) {
-            uint32_t a = (uint32_t)keys[i], b = (uint32_t)keys[j];
-            if (share_first(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b),
-                            pairing->options, band))
-                pairing->visits.pair(pairing->visits.context, a, b, worker);
-        }
+        for (size_t i = 0; i < j && i < split; i++)
+            visit_first(&meeting, (uint32_t)keys[i], (uint32_t)keys[j], worker);
 }
 
 static bool same_bucket(uint64_t key, uint64_t other)
@@ -337,11 +369,15 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
                                .bits = bucket_bits_of(signatures.count),
                                .at_once = at_once,
                                .progress = progress };
+    pairing.rule = (struct twin__bucket_rule){ signatures, options.plan, visits.least_equal, visits.within };
     pairing.keys = malloc(2 * workers * signatures.count * sizeof *pairing.keys);
     pairing.bits.words = malloc(workers * pairing.bits.count * sizeof *pairing.bits.words);
+    if (options.buckets == 0 && twin__bucket_pairs_apply(&pairing.rule))
+        pairing.room = malloc(workers * twin__bucket_pairs_room(&pairing.rule));
     bool there = pairing.keys && pairing.bits.words;
     if (there)
         twin_exec_for(exec, items, 1, pair_bands, &pairing);
+    free(pairing.room);
     free(pairing.keys);
     free(pairing.bits.words);
     return there ? TWIN_OK : TWIN_ENOMEM;

@@ -14,6 +14,9 @@ struct twin__band_visits {
     twin_pair_visit *pair;
     twin__bucket_visit *bucket; /* of `least` documents and more, instead of their pairs; NULL: of none */
     size_t least;
+    size_t least_equal; /* pairs with fewer equal slots may be passed over; 0: none is */
+    void (*passed_over)(void *context, uint64_t count, int worker); /* called with how many were */
+    const uint32_t *within; /* unless NULL, only pairs of documents that have the same number here */
     uint32_t split; /* unless 0, only pairs of a document below this and one from it on, and buckets with both */
     size_t first_band, end_band; /* only these bands, from the first up to but without the end; both 0: all */
     struct twin__spill *spill;   /* the file in which the signatures are; NULL: in memory */

@@ -67,6 +67,35 @@ static void every_variant_counts_the_same_bytes(void **unused)
     }
 }
 
+static void every_variant_finds_the_same_equal_bytes(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 5, WORDS = 3 };
+    uint64_t state = 5, equal[ROWS * WORDS];
+    uint32_t counts[ROWS];
+    for (size_t words = 1; words <= WORDS; words++) {
+        size_t width = 64 * words;
+        uint8_t *rows = malloc((ROWS + 1) * width); /* as long as is read: beyond it nothing may be */
+        assert_non_null(rows);
+        for (size_t i = 0; i < (ROWS + 1) * width; i++)
+            rows[i] = (uint8_t)(twin__random_below(&state, 2) * 129);
+        for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+            assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+            twin__kernels()->equal_bytes(equal, counts, rows, rows + width, words, ROWS);
+            for (size_t i = 0; i < ROWS; i++) {
+                size_t count = 0;
+                for (size_t k = 0; k < width; k++) {
+                    bool same = rows[k] == rows[(i + 1) * width + k];
+                    assert_int_equal(equal[i * words + k / 64] >> k % 64 & 1, same);
+                    count += same;
+                }
+                assert_int_equal(counts[i], count);
+            }
+        }
+        free(rows);
+    }
+}
+
 static size_t find_slowly(uint32_t *out, const uint8_t (*heads)[HEAD_BYTES], size_t n, const uint8_t *head,
                           unsigned least)
 {
@@ -111,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_gives_the_same_sum),
         cmocka_unit_test(every_variant_counts_the_same_bytes),
+        cmocka_unit_test(every_variant_finds_the_same_equal_bytes),
         cmocka_unit_test(every_variant_finds_the_same_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
