@@ -265,10 +265,12 @@ static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, 
 static void write_document(FILE *out, const struct dedup_result *result, uint32_t document, twin_text text,
                            const twin_edit_spans *spans, bool second)
 {
+    enum { MOST_OF_ID = 400 }; /* bytes; there may be megabytes */
     twin_text id = twin_collection_id(NULL, result->collection, document);
+    size_t shown = excerpt_length(id, MOST_OF_ID);
     fputs("<div dir=\"auto\"><b dir=\"auto\">", out); /* Arabic and Hebrew from the right */
-    escape_html(out, id.bytes, id.length);
-    fputs("</b>", out);
+    escape_html(out, id.bytes, shown);
+    fputs(shown < id.length ? "…</b>" : "</b>", out);
     write_side(out, text, spans, second);
     fputs("</div>", out);
 }

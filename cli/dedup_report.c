@@ -74,20 +74,28 @@ static size_t excerpt_columns(size_t used)
     return columns == 0 || left > EXCERPT ? EXCERPT : left;
 }
 
+/* Prints as much of a text as has room, and returns how many columns that takes. */
+static size_t print_excerpt(twin_text text, size_t columns)
+{
+    twin_text shown = { text.bytes, bytes_in_columns(text, columns) };
+    bool is_cut = shown.length < text.length;
+    escape_message(stderr, shown.bytes, shown.length);
+    fputs(is_cut ? "…" : "", stderr);
+    return text_columns(shown) + is_cut;
+}
+
 static void print_group(const struct dedup_result *result, const twin_dedup_group *group)
 {
-    enum { LEAST = 10 }; /* fewer columns of a text say nothing */
+    enum { LEAST = 10, MOST_OF_ID = 200 }; /* fewer columns of a text say nothing; ids may have megabytes */
     twin_scratch scratch = { 0 };
-    twin_text text, id = twin_collection_id(NULL, result->collection, group->keeper);
+    twin_text text;
     int used = fprintf(stderr, "%14zu dropped for ", group->count);
-    escape_message(stderr, id.bytes, id.length);
-    size_t columns = excerpt_columns((size_t)(used > 0 ? used : 0) + text_columns(id) + sizeof ":");
+    size_t id = print_excerpt(twin_collection_id(NULL, result->collection, group->keeper), MOST_OF_ID);
+    size_t columns = excerpt_columns((size_t)(used > 0 ? used : 0) + id + sizeof ":");
     if (columns >= LEAST &&
         twin_collection_text(&text, result->collection, &scratch, group->keeper, NULL) == TWIN_OK) {
-        size_t length = bytes_in_columns(text, columns);
         fputs(": ", stderr);
-        escape_message(stderr, text.bytes, length);
-        fputs(length < text.length ? "…" : "", stderr);
+        print_excerpt(text, columns);
     }
     fputc('\n', stderr);
     twin_scratch_clear(&scratch);

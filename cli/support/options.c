@@ -94,7 +94,7 @@ static const char *scan_digits(uint64_t *out, int *power, const char *text)
 /* "e6", "E+6", "M" after the digits; adds to the power. */
 static bool scan_scale(int *power, const char *text)
 {
-    static const char suffixes[] = "KMG";
+    static const char suffixes[] = "KMGT";
     if (*text == 'e' || *text == 'E') {
         char *end;
         if (!isdigit((unsigned char)text[1 + (text[1] == '+')]))

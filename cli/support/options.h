@@ -59,7 +59,7 @@ extern const struct option_kind option_folder;               /* const char *: a 
 extern const struct option_kind option_list;                 /* struct option_texts: one more */
 extern const struct option_kind option_help, option_version; /* no value: print and exit */
 
-/* "1000", "1e6", "1.5M": a whole number with an optional suffix K, M or G (thousand, million, billion). False when it
+/* "1000", "1e6", "1.5M": a whole number with an optional suffix K, M, G or T (thousand to trillion). False when it
  * is anything else, UINT64_MAX when it is larger than that. */
 bool scan_count(uint64_t *out, const char *text);
 

@@ -124,7 +124,11 @@ static twin_status read_header(struct table *table, const struct twin__opening *
     bool is_tabbed = twin__content_of(opening) == TWIN__CONTENT_TSV;
     const char *end = twin__heading_find_end(&table->separator, block.bytes, block.bytes + block.length, is_tabbed);
     if (!end) {
-        status = twin__fail(error, TWIN_EFORMAT, "%s has no header: its first line does not end", opening->name);
+        status =
+            length < size
+                ? twin__fail(error, TWIN_EFORMAT, "%s is no table: its first line has more than %d bytes",
+                             opening->name, MAX_HEADER)
+                : twin__fail(error, TWIN_EFORMAT, "%s has no header: its first line does not end", opening->name);
         goto done;
     }
     uint64_t behind = bytes->begin + (uint64_t)(end + 1 - block.bytes);

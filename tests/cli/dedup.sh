@@ -241,6 +241,15 @@ run 0 --quiet table.csv dos.csv
 [ "$(wc -l <out)" = 3 ] || fail "$asked: the line ends are no columns: $(cat out)"
 rm -rf each table.csv dos.csv empty.csv line.jsonl
 
+# An id may be long, and a line no table; what is shown of them is not.
+awk 'BEGIN { for (i = 0; i < 2; i++) { printf "{\"id\":\"%d", i; for (j = 0; j < 100000; j++) printf "long id "; print "\",\"text\":\"a text whose id is longer than it\"}" } }' >long.jsonl
+run 0 --report long.html long.jsonl -o long.out
+[ "$(wc -L <err)" -lt 1000 ] && grep -q '1 dropped for 0long id .*…' err || fail "$asked: shows a whole id: $(cut -c -200 err)"
+[ "$(wc -c <long.html)" -lt 20000 ] || fail "$asked: the report has whole ids"
+(printf 'id,text' && yes ,column | head -n 200000 | tr -d '\n' && printf '\n1,a\n') >wide.csv
+wrong 'wide.csv is no table: its first line has more than 1048576 bytes' wide.csv
+rm -f long.* wide.csv
+
 # ---- a link is followed, also where there is no file yet
 
 mkdir links

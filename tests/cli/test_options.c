@@ -30,6 +30,7 @@ static void counts_may_have_a_scale(void **state)
     assert_int_equal(count_of("0.25k"), 250);
     assert_int_equal(count_of("12.50e1"), 125);
     assert_int_equal(count_of("2G"), 2000000000);
+    assert_int_equal(count_of("2T"), 2000000000000);
     assert_int_equal(count_of("18446744073709551615"), UINT64_MAX);
     assert_int_equal(count_of("18446744073709551616"), UINT64_MAX);
     assert_int_equal(count_of("1e99"), UINT64_MAX);
