@@ -171,7 +171,7 @@ static bool write_all(FILE *out, const struct dedup_result *result)
 static bool write_one(const struct dedup_result *result, const char *path)
 {
     struct output_file output;
-    if (!output_file_open(&output, path))
+    if (!output_file_open_large(&output, path))
         return false;
     if (write_all(output.file, result))
         return output_file_finish(&output);
@@ -212,7 +212,7 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
         range = range_of(result, (uint32_t)i, range.end);
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
-        good = make_folders(names[i]) && output_file_open(&outputs[i], names[i]) &&
+        good = make_folders(names[i]) && output_file_open_large(&outputs[i], names[i]) &&
                write_range(outputs[i].file, result, range, &has_header) && output_file_close(&outputs[i]);
     }
     good = good && inputs_are_as_read(result);

@@ -6,6 +6,7 @@
  * beginning, and a signal handler removes it. */
 #include "output_file.h"
 
+#include "large_file.h"
 #include "messages.h"
 #include "packed_file.h"
 #include "paths.h"
@@ -99,7 +100,7 @@ static FILE *open_stream(struct output_file *output, int fd)
 {
     if (packed_by_name(output->path))
         return packed_open(fd, output->path);
-    FILE *file = fdopen(fd, "w");
+    FILE *file = output->may_be_large ? large_file_open(fd, large_file_cached()) : fdopen(fd, "w");
     output->buffer = file ? malloc(BUFFER_BYTES) : NULL;
     if (output->buffer)
         setvbuf(file, output->buffer, _IOFBF, BUFFER_BYTES);
@@ -228,11 +229,11 @@ static bool name_unnamed(struct output_file *output)
     return good;
 }
 
-bool output_file_open(struct output_file *out, const char *path)
+static bool open_output(struct output_file *out, const char *path, bool may_be_large)
 {
     struct stat known;
     bool exists = stat(path, &known) == 0;
-    *out = (struct output_file){ 0 };
+    *out = (struct output_file){ .may_be_large = may_be_large };
     if (is_standard(path))
         return open_standard(out, STDOUT_FILENO);
     int stream = exists ? standard_stream(&known) : -1;
@@ -248,6 +249,16 @@ bool output_file_open(struct output_file *out, const char *path)
     fail("%s: cannot be written: %s", path, strerror(errno));
     clear(out);
     return false;
+}
+
+bool output_file_open(struct output_file *out, const char *path)
+{
+    return open_output(out, path, false);
+}
+
+bool output_file_open_large(struct output_file *out, const char *path)
+{
+    return open_output(out, path, true);
 }
 
 /* Reports why the file could not be written, and removes it. */

@@ -14,10 +14,14 @@ struct output_file {
     int unnamed;     /* the file, if it has no name; 0: it has one */
     FILE *file;
     char *buffer; /* of the file */
+    bool may_be_large;
 };
 
 /* Opens; "-" is standard output. On false the error has been reported. */
 bool output_file_open(struct output_file *out, const char *path);
+
+/* The same; a part of the file that is large for this machine does not stay in the system's cache (large_file.h). */
+bool output_file_open_large(struct output_file *out, const char *path);
 
 /* Closes the file, which still has to be finished: so several appear together, or none. On false the error has been
  * reported and the file is gone. */

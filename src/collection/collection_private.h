@@ -85,6 +85,14 @@ static inline const uint32_t *twin__signature_of(const twin_collection *collecti
     return collection->signatures + document * collection->slots;
 }
 
+/* Signatures before it that are passed over: they may be mapped as well. */
+static inline void twin__signatures_pass(const twin_collection *collection, size_t count)
+{
+    size_t bytes = count * collection->slots * sizeof(uint32_t);
+    if (collection->spilled)
+        twin__spill_touch(&collection->spilled->signatures, bytes < TWIN__SPILL_AROUND ? bytes : TWIN__SPILL_AROUND);
+}
+
 /* A row of a chunk; its name is among the result's ids. */
 struct twin__set_row {
     uint64_t name_hash, element;

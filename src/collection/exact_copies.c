@@ -1,9 +1,9 @@
 /* exact_copies.c — what came before: ids that repeat, and documents whose sets are equal.
  *
  * Both are found by sorting: documents in the order of a hash, so that equal ones are adjacent. Ids with equal hashes
- * are compared as they are. Equal texts are found by their digests. Different texts may still have equal sets, and
- * then they have equal signatures: the few documents that share a signature with another text are read again, and the
- * digests of their sets decide. */
+ * are compared as they are. Equal sets have equal signatures, so that most documents are known to have no copy by their
+ * first slots alone. Of the others, equal texts are found by their digests. Different texts may still have equal sets: the
+ * few documents that share a whole signature with another text are read again, and the digests of their sets decide. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,34 +291,76 @@ static void fold_equal(twin_collection *collection, struct order *order, const s
     }
 }
 
+/* Leaves those of the documents, which come in increasing order, whose signatures have the same first slots as another's. */
+static void leave_alike(struct order *order, const twin_collection *collection, size_t slots)
+{
+    size_t count = order->count, left = 0;
+    uint32_t next = 0;
+    order->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t document = order_document(order, i);
+        twin__signatures_pass(collection, document - next);
+        const uint32_t *signature = twin__signature_of(collection, document);
+        next = document + 1;
+        order_add(order, twin_hash_bytes(plain, signature, slots * sizeof *signature), document);
+    }
+    twin__sort_by_high_half(order->keys, order->spare, count);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        end = run_end(order, begin);
+        for (size_t i = begin; i < end && end - begin > 1; i++)
+            order->keys[left++] = order->keys[i];
+    }
+    order->count = left;
+}
+
+/* So that files are read from front to back. */
+static void sort_by_number(struct order *order)
+{
+    for (size_t i = 0; i < order->count; i++)
+        order->keys[i] = (uint64_t)order_document(order, i) << 32 | order_document(order, i);
+    twin__sort_by_high_half(order->keys, order->spare, order->count);
+}
+
+/* Lists the documents of which another may have the same set. Equal sets have equal signatures, and most signatures differ
+ * from all others in the first slots. */
+static void find_suspects(struct order *order, const twin_collection *collection)
+{
+    enum { FIRST_SLOTS = 4 };
+    order->count = 0;
+    for (size_t i = 0; i < collection->count; i++)
+        if (!twin__entry_of(collection, (uint32_t)i)->is_empty)
+            order_add(order, 0, i);
+    if (collection->slots == 0)
+        return;
+    leave_alike(order, collection, collection->slots < FIRST_SLOTS ? collection->slots : FIRST_SLOTS);
+    sort_by_number(order);
+}
+
 /* Equal texts have equal sets. */
 static void fold_texts(twin_collection *collection, struct order *order)
 {
+    size_t count = order->count;
     order->count = 0;
-    for (size_t i = 0; i < collection->count; i++) {
-        const struct twin__entry *entry = twin__entry_of(collection, (uint32_t)i);
-        if (!entry->is_empty)
-            order_add(order, entry->digest.low, i);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t document = order_document(order, i);
+        order_add(order, twin__entry_of(collection, document)->digest.low, document);
     }
     fold_equal(collection, order, NULL);
 }
 
-/* Different texts with equal sets have equal signatures; the few documents that share a signature are suspects. */
-static void find_suspects(struct digests *out, struct order *order, const twin_collection *collection)
+/* Lists the documents whose whole signatures are those of another text. */
+static void list_doubtful(struct digests *out, struct order *order, const twin_collection *collection)
 {
-    size_t bytes = collection->slots * sizeof(uint32_t);
+    size_t count = order->count;
     order->count = out->count = 0;
-    for (size_t i = 0; i < collection->count; i++) {
-        const uint32_t *signature = twin__signature_of(collection, i); /* those passed over are mapped as well */
-        if (!twin__entry_of(collection, (uint32_t)i)->is_empty && collection->firsts[i] == i)
-            order_add(order, twin_hash_bytes(plain, signature, bytes), i);
-    }
-    twin__sort_by_high_half(order->keys, order->spare, order->count);
-    for (size_t begin = 0, end; begin < order->count; begin = end) {
-        end = run_end(order, begin);
-        for (size_t i = begin; i < end && end - begin > 1; i++)
-            out->documents[out->count++] = order_document(order, i);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (collection->firsts[order_document(order, i)] == order_document(order, i))
+            order->keys[order->count++] = order->keys[i];
+    sort_by_number(order);
+    leave_alike(order, collection, collection->slots);
+    sort_by_number(order);
+    for (size_t i = 0; i < order->count; i++)
+        out->documents[out->count++] = order_document(order, i);
 }
 
 struct digesting {
@@ -354,7 +396,7 @@ static twin_status digest_sets(void *context, size_t begin, size_t end, int work
 static twin_status fold_sets(twin_collection *collection, struct order *order, struct digests *list, twin_exec exec,
                              twin_error *error)
 {
-    find_suspects(list, order, collection);
+    list_doubtful(list, order, collection);
     struct digesting digesting = { .collection = collection, .list = list };
     digesting.scratch = calloc((size_t)exec.workers, sizeof *digesting.scratch);
     if (!digesting.scratch)
@@ -397,6 +439,7 @@ twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec,
         goto done;
     for (size_t i = 0; i < count; i++)
         collection->firsts[i] = (uint32_t)i;
+    find_suspects(&order, collection);
     fold_texts(collection, &order);
     status = collection->rows || collection->texts ? TWIN_OK : fold_sets(collection, &order, &list, exec, error);
     if (status == TWIN_OK)
