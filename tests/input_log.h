@@ -33,6 +33,8 @@ static inline int remove_base(void **unused)
     return nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
+
 /* The path of `name` in the test's folder; four may be in use at once. */
 static inline const char *path_of(const char *name)
 {

@@ -540,8 +540,6 @@ static void a_pipe_may_be_one_document(void **unused)
     close(ends[0]);
 }
 
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

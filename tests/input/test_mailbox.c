@@ -269,23 +269,21 @@ static void a_long_message_is_cut(void **state_unused)
                   TWIN_EINVAL, "dialect");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_base, remove_base)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_is_one_message),
-        TEST(messages_of_an_mbox_are_numbered),
-        TEST(sentences_are_not_from_lines),
-        TEST(dialects_undo_their_quoting),
-        TEST(a_right_content_length_is_believed),
-        TEST(returns_are_kept),
-        TEST(a_long_mbox_is_divided_as_a_short_one),
-        TEST(false_lengths_take_no_longer),
-        TEST(a_maildir_has_its_messages),
-        TEST(a_folder_may_mix_files_and_boxes),
-        TEST(a_pipe_is_read),
-        TEST(a_long_message_is_cut),
+        IN_A_FOLDER(a_file_is_one_message),
+        IN_A_FOLDER(messages_of_an_mbox_are_numbered),
+        IN_A_FOLDER(sentences_are_not_from_lines),
+        IN_A_FOLDER(dialects_undo_their_quoting),
+        IN_A_FOLDER(a_right_content_length_is_believed),
+        IN_A_FOLDER(returns_are_kept),
+        IN_A_FOLDER(a_long_mbox_is_divided_as_a_short_one),
+        IN_A_FOLDER(false_lengths_take_no_longer),
+        IN_A_FOLDER(a_maildir_has_its_messages),
+        IN_A_FOLDER(a_folder_may_mix_files_and_boxes),
+        IN_A_FOLDER(a_pipe_is_read),
+        IN_A_FOLDER(a_long_message_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,8 +152,6 @@ static void what_is_not_stored_may_have_any_length(void **unused)
     assert_int_equal(bytes, (uint64_t)FRAMES * MEBIBYTE);
 }
 
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

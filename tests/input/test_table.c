@@ -307,8 +307,6 @@ static void random_tables_are_read_as_they_were_written(void **unused)
         twin_buffer_clear(&texts[i]);
 }
 
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
