@@ -209,12 +209,13 @@ endif()
 # ---- the longest first: begun last, one of them would run alone while the other processors wait
 
 set(COST 1000)
-foreach(test lab build_smallest test_edit_join cli_memory cli_completion test_minhash cli_edit test_text test_index
-    cli_index test_sort cli_bounds test_families cli_bad_input damage cli_dedup cli_mail cli_many_pairs test_between
-    cli_interrupt test_similar test_containment test_crowd cli_steps test_bloom install test_edit cli_main cli_manual
-    test_long_text test_index_damage test_family cli_truth cli_edit_data cli_random cli_dedup_update test_input
-    test_mail_model cli_bloom cli_mail_delivery cli_poison test_index_model test_dedup cli_mail_share test_bands
-    cli_stack cli_mail_kill test_progress)
+foreach(test lab build_smallest test_edit_crowds cli_memory cli_completion test_minhash cli_edit test_text
+    test_index cli_index test_sort cli_bounds test_families cli_bad_input damage cli_dedup cli_mail
+    cli_many_pairs test_between cli_interrupt test_similar test_containment test_crowd cli_steps
+    test_edit_join test_bloom_plan install test_edit cli_main cli_manual test_long_text test_index_damage
+    test_family cli_truth cli_edit_data cli_random cli_dedup_update test_packed_input test_mail_commits
+    cli_bloom cli_mail_delivery cli_poison test_index_model test_dedup cli_mail_share test_bands cli_stack
+    cli_mail_kill test_progress)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST ${COST})
     math(EXPR COST "${COST} - 10")

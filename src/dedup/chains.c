@@ -52,11 +52,9 @@ static twin_status measure_some(void *context, size_t begin, size_t end, int num
 static size_t list_members(uint64_t *out, const struct twin__decision *decision)
 {
     size_t count = 0;
-    for (size_t i = 0; i < decision->documents; i++) {
-        decision->node_similarity[i] = 1;
+    for (size_t i = 0; i < decision->documents; i++)
         if (decision->firsts[i] == i && decision->node_kept[i] != i)
             out[count++] = (uint64_t)decision->node_kept[i] << 32 | i;
-    }
     return count;
 }
 

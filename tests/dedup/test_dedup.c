@@ -294,19 +294,36 @@ static void excluded_documents_decide_nothing(void **state)
 
 /* ---- the audit ---- */
 
-/* How many of those that stay should have gone for a better one that stays. */
-static size_t count_missed(const struct world *world, const twin_dedup *dedup, twin_preference preference)
+/* How many of those that stay, and were drawn, should have gone for a better one that stays. NULL: all were drawn. */
+static size_t count_missed(const struct world *world, const twin_dedup *dedup, twin_preference preference,
+                           const bool *is_drawn)
 {
     const uint32_t *keepers = twin_dedup_keepers(dedup);
-    size_t missed = 0;
+    size_t missed = 0, number = 0;
     for (uint32_t d = 0; d < world->truth.count; d++) {
         bool should_go = false;
-        for (uint32_t other = 0; other < world->truth.count && keepers[d] == d; other++)
+        if (keepers[d] != d || (is_drawn && !is_drawn[number++]))
+            continue;
+        for (uint32_t other = 0; other < world->truth.count; other++)
             should_go |= other != d && keepers[other] == other && is_better(world, preference, other, d) &&
                          similarity(world, d, other) >= THRESHOLD;
         missed += should_go;
     }
     return missed;
+}
+
+/* Which of those that stay an audit draws. */
+static void draw_as_audit(bool *is_drawn, const struct world *world, const twin_dedup *dedup, size_t documents)
+{
+    static uint32_t kept[DOCUMENTS];
+    twin_document_list list = { .items = kept };
+    twin_matches pairs = { 0 };
+    for (uint32_t d = 0; d < world->truth.count; d++)
+        if (twin_dedup_keepers(dedup)[d] == d)
+            kept[list.count++] = d;
+    twin_audit_options options = { .documents = documents };
+    assert_int_equal(twin_audit_documents(&pairs, is_drawn, world->collection, list, options, NULL), TWIN_OK);
+    twin_matches_clear(&pairs);
 }
 
 /* A search that misses much, with all documents drawn: the audit counts what comparing all pairs counts. Of a
@@ -327,7 +344,7 @@ static void an_audit_counts_what_was_missed(void **state)
                 options.search.bands.plan = (twin_plan){ .bands = 1, .rows = 12 };
             twin_dedup *dedup = find(world.collection, options);
             twin_dedup_counts counts = twin_dedup_count(dedup);
-            size_t missed = count_missed(&world, dedup, preference);
+            size_t missed = count_missed(&world, dedup, preference, NULL);
             assert_int_equal(twin_dedup_audit_run(&audit, dedup, world.collection, options,
                                                   (twin_audit_options){ .documents = SIZE_MAX }, NULL),
                              TWIN_OK);
@@ -341,6 +358,10 @@ static void an_audit_counts_what_was_missed(void **state)
                                                   (twin_audit_options){ .documents = counts.kept / 2 }, NULL),
                              TWIN_OK);
             assert_int_equal(audit.documents, counts.kept / 2);
+            bool is_drawn[DOCUMENTS];
+            draw_as_audit(is_drawn, &world, dedup, counts.kept / 2);
+            missed = count_missed(&world, dedup, preference, is_drawn);
+            assert_true(preference == TWIN_PREFER_FIRST ? audit.missed == missed : audit.missed >= missed);
             assert_true(audit.low < 1 && audit.low <= audit.recall && audit.recall <= audit.high);
             twin_dedup_free(dedup);
         }

@@ -462,6 +462,39 @@ static void the_order_of_the_input_decides_nothing_for_the_longest(void **state)
     }
 }
 
+/* The words from `first` on. */
+static size_t put_words(uint64_t *out, size_t at, uint64_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[at++] = first + i;
+    return at;
+}
+
+/* The last of four is similar to the second and to the third. The third is a candidate with nobody before it, so it stays
+ * for certain. Whether the second stays shows only when it is compared with the first, and it does: the last goes for it,
+ * which comes earlier. */
+static void a_document_goes_for_the_first_that_stays(void **state)
+{
+    (void)state;
+    enum { A = 0, B = 100, C = 200, D = 300 };
+    uint64_t words[LONG * WORDS];
+    world.count = 0;
+    add_words(words, put_words(words, put_words(words, 0, C, 30), D, 15));
+    add_words(words, put_words(words, put_words(words, 0, A, 60), C, 30)); /* .29 like the first */
+    add_words(words, put_words(words, 0, B, 60));
+    add_words(words, put_words(words, put_words(words, 0, A, 60), B, 60)); /* .4 like the second, .5 like the third */
+    twin_input *input;
+    twin_collection *collection =
+        read_documents(&input, .3, (twin_plan){ .bands = 128, .rows = 1 }, (twin_exec){ TWIN_EXEC_SERIAL, 1 });
+    twin_dedup *dedup = find(collection, (twin_dedup_options){ 0 });
+    static const uint32_t expected[] = { 0, 1, 2, 1 };
+    assert_memory_equal(twin_dedup_keepers(dedup), expected, sizeof expected);
+    assert_int_equal(twin_dedup_count(dedup).search.verified, 2); /* the third and the last are not compared */
+    twin_dedup_free(dedup);
+    twin_collection_free(collection);
+    twin_input_free(input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +506,7 @@ int main(void)
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(what_was_frequent_still_counts_when_it_is_rare),
         cmocka_unit_test(the_order_of_the_input_decides_nothing_for_the_longest),
+        cmocka_unit_test(a_document_goes_for_the_first_that_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
