@@ -118,11 +118,22 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
         worker->no_memory = true;
 }
 
-static void unite_bucket(void *context, const uint64_t *keys, size_t count, int worker)
+/* Whether a bucket was united to a crowd. */
+static bool are_of_one(const uint32_t *group, const uint64_t *keys, size_t count)
 {
+    for (size_t i = 1; i < count; i++)
+        if (group[(uint32_t)keys[i]] != group[(uint32_t)keys[0]])
+            return false;
+    return true;
+}
+
+static bool unite_bucket(void *context, const uint64_t *keys, size_t count, int worker)
+{
+    (void)worker;
     struct band_search *search = context;
     if (!search->outside)
-        twin__crowd_finder_add(search->finder, keys, count, worker);
+        return twin__crowd_finder_add(search->finder, keys, count);
+    return !search->finder->only_families || are_of_one(search->outside, keys, count);
 }
 
 static twin_status gather(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
@@ -208,6 +219,7 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
         return search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
     struct twin__crowd_finder finder;
     twin_status status = twin__crowd_finder_init(&finder, provider, gate);
+    finder.only_families = options->bands.plan.rows == 1;
     search.finder = &finder;
     if (status == TWIN_OK)
         status = search_with_crowds(out, &search, options);

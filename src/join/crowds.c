@@ -3,6 +3,8 @@
  * A bucket of n documents has n²/2 pairs. So large buckets are not enumerated when they are found; their documents are
  * united, and what is united over all bands is a crowd. Which documents are in one does not depend on the order in
  * which workers add buckets. Pairs of different crowds share no large bucket: smaller buckets yield all of them.
+ * With one row per band, every common phrase makes a large bucket. Only those are united then of which most pairs would
+ * be compared anyway.
  *
  * Whether a crowd is worth an exact join (crowd_join.c) depends on what its pairs would cost otherwise. A few pairs
  * of each bucket show how many pass the gate. */
@@ -28,27 +30,35 @@ twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct
     return TWIN_OK;
 }
 
-/* The processor time that all pairs of a bucket would take: to find that they meet here first and to count
- * their equal slots, and for the share that passes the gate to compare them. */
-static double expected_seconds(const struct twin__crowd_finder *finder, const uint64_t *keys, size_t count)
+enum { SAMPLE = 64 }; /* pairs of a bucket */
+
+/* How many of some pairs of a bucket pass the gate. */
+static size_t count_passing(const struct twin__crowd_finder *finder, const uint64_t *keys, size_t count)
 {
-    static const double SECONDS_PER_MEETING = 10e-9, SECONDS_PER_COMPARISON = 1.5e-6; /* measured; texts of 2 KB */
-    enum { SAMPLE = 64 };
     uint64_t seed = keys[0] ^ count;
     size_t passed = 0;
     for (size_t i = 0; i < SAMPLE; i++) {
         size_t a = twin__random_below(&seed, count), b = twin__random_below(&seed, count - 1);
         passed += twin__gate_passes(finder->gate, finder->provider, (uint32_t)keys[a], (uint32_t)keys[b + (b >= a)]);
     }
+    return passed;
+}
+
+/* The processor time that all pairs of a bucket would take: to find that they meet here first and to count
+ * their equal slots, and for the share that passes the gate to compare them. */
+static double expected_seconds(size_t count, size_t passed)
+{
+    static const double SECONDS_PER_MEETING = 10e-9, SECONDS_PER_COMPARISON = 1.5e-6; /* measured; texts of 2 KB */
     double pairs = (double)count * (double)(count - 1) / 2;
     return pairs * (SECONDS_PER_MEETING + SECONDS_PER_COMPARISON * (double)passed / SAMPLE);
 }
 
-void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker)
+bool twin__crowd_finder_add(struct twin__crowd_finder *finder, const uint64_t *keys, size_t count)
 {
-    (void)worker;
-    struct twin__crowd_finder *finder = context;
-    struct twin__large_bucket bucket = { (uint32_t)keys[0], expected_seconds(finder, keys, count) };
+    size_t passed = count_passing(finder, keys, count);
+    if (finder->only_families && passed < SAMPLE / 2)
+        return false;
+    struct twin__large_bucket bucket = { (uint32_t)keys[0], expected_seconds(count, passed) };
     pthread_mutex_lock(&finder->lock);
     for (size_t i = 1; i < count; i++)
         twin__union_join(finder->group, (uint32_t)keys[0], (uint32_t)keys[i]);
@@ -57,6 +67,7 @@ void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, i
     else
         finder->no_memory = true;
     pthread_mutex_unlock(&finder->lock);
+    return true;
 }
 
 size_t twin__crowd_finder_drop(struct twin__crowd_finder *finder, uint64_t *pairs, size_t count)

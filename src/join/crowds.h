@@ -14,6 +14,7 @@ enum { TWIN__LARGE_BUCKET = 64 };
 struct twin__crowd_finder {
     const struct twin__provider *provider;
     const struct twin__gate *gate;
+    bool only_families; /* only buckets of which most pairs pass the gate */
     pthread_mutex_t lock;
     uint32_t *group; /* per document: a union-find of those that share a large bucket */
     struct twin__large_bucket {
@@ -31,8 +32,9 @@ twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct
 /* Puts buckets into an order that does not depend on when they were found. */
 void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count);
 
-/* A twin__bucket_visit; the context is the finder. */
-void twin__crowd_finder_add(void *context, const uint64_t *keys, size_t count, int worker);
+/* Adds a bucket, whose documents are in the low halves of keys. False if it is none of those that are wanted. Any worker may
+ * call it. */
+bool twin__crowd_finder_add(struct twin__crowd_finder *finder, const uint64_t *keys, size_t count);
 
 /* Drops pairs (candidates.h) whose documents are of one crowd already; returns how many are left. Any worker may call
  * it. */

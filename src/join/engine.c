@@ -97,14 +97,12 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
     return status;
 }
 
-/* Only Jaccard similarities, exact or estimated, can be joined another way with the same result. With one row per
- * band, at thresholds up to 0.35, every common phrase makes a large bucket, and prefixes are half of a document. */
+/* Only Jaccard similarities, exact or estimated, can be joined another way with the same result. */
 static bool may_join_crowds(const struct run *run)
 {
     const twin_similar_options *options = run->options;
     bool estimates = options->verify == TWIN_VERIFY_ESTIMATE && !run->deciding && run->gate.least > 0;
-    return options->measure == TWIN_JACCARD && options->bands.plan.rows > 1 &&
-           (options->verify == TWIN_VERIFY_EXACT || estimates);
+    return options->measure == TWIN_JACCARD && (options->verify == TWIN_VERIFY_EXACT || estimates);
 }
 
 /* ---- candidates of a part ---- */

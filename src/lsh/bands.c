@@ -244,13 +244,23 @@ static void visit_first(void *context, uint32_t a, uint32_t b, int worker)
         pairing->visits.pair(pairing->visits.context, a, b, worker);
 }
 
+/* For a pair that shares no earlier band. */
+static void visit_sharing(void *context, uint32_t a, uint32_t b, int worker)
+{
+    const struct meeting *meeting = context;
+    const struct pairing *pairing = meeting->pairing;
+    if (share(signature_of(pairing->signatures, a), signature_of(pairing->signatures, b), pairing->options,
+              meeting->band))
+        pairing->visits.pair(pairing->visits.context, a, b, worker);
+}
+
 /* Most pairs of a bucket of some size are alike by chance. */
 static void pair_bucket(const struct pairing *pairing, struct twin__bucket bucket, int worker)
 {
     struct meeting meeting = { pairing, bucket.band };
     uint64_t passed_over = twin__bucket_pairs(
         &pairing->rule, bucket, pairing->room + twin__bucket_pairs_room(&pairing->rule) * (size_t)worker,
-        (struct twin__bucket_visits){ .near = visit_first, .context = &meeting, .worker = worker });
+        (struct twin__bucket_visits){ .near = visit_sharing, .context = &meeting, .worker = worker });
     pairing->visits.passed_over(pairing->visits.context, passed_over, worker);
 }
 
@@ -260,10 +270,9 @@ static void pair_run(const struct pairing *pairing, const uint64_t *keys, size_t
     size_t split = pairing->visits.split ? find_split(keys, n, pairing->visits.split) : n;
     if (pairing->visits.split && (split == 0 || split == n))
         return;
-    if (pairing->visits.bucket && n >= pairing->visits.least) {
-        pairing->visits.bucket(pairing->visits.context, keys, n, worker);
+    if (pairing->visits.bucket && n >= pairing->visits.least &&
+        pairing->visits.bucket(pairing->visits.context, keys, n, worker))
         return;
-    }
     if (pairing->visits.no_pairs && atomic_load_explicit(pairing->visits.no_pairs, memory_order_relaxed))
         return;
     twin__spill_touch(pairing->visits.spill, n * TWIN__SPILL_AROUND);

@@ -127,12 +127,12 @@ static inline void visit_pairs(struct bucket_search *search, size_t words, uint3
     const uint32_t *within = search->rule->within;
     for (size_t i = 0; i < count; i++, equal += words) {
         uint32_t other = (uint32_t)keys[i];
-        if (within && within[other] != within[document])
+        if ((within && within[other] != within[document]) || share_earlier(search, equal, words, other, document))
             continue;
         if (search->room.counts[i] >= search->least_bytes)
             visits->near(visits->context, other, document, visits->worker);
         else
-            search->far += !share_earlier(search, equal, words, other, document);
+            search->far++;
     }
 }
 

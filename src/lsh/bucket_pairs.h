@@ -24,8 +24,8 @@ struct twin__bucket {
 bool twin__bucket_pairs_apply(const struct twin__bucket_rule *rule);
 size_t twin__bucket_pairs_room(const struct twin__bucket_rule *rule);
 
-/* Visits each pair that may have enough equal slots, in whichever bands it is. Returns how many of the others share
- * no earlier band. `room` is aligned as malloc() does it. */
+/* Visits each pair that shares no earlier band and may have enough equal slots. Returns how many others share no
+ * earlier band. `room` is aligned as malloc() does it. */
 struct twin__bucket_visits {
     twin_pair_visit *near;
     void *context;

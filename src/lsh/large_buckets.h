@@ -7,8 +7,9 @@
 
 #include "base/spill.h"
 
-/* Called with a bucket: the low half of each key is a document, in increasing order. */
-typedef void twin__bucket_visit(void *context, const uint64_t *keys, size_t count, int worker);
+/* Called with a bucket: the low half of each key is a document, in increasing order. False: its pairs are to be visited
+ * after all. */
+typedef bool twin__bucket_visit(void *context, const uint64_t *keys, size_t count, int worker);
 
 struct twin__band_visits {
     twin_pair_visit *pair;

@@ -458,6 +458,31 @@ static void the_engine_misses_no_pair_of_a_crowd(void **state)
     }
 }
 
+/* With one row per band, a family is a crowd; documents that have nothing but a phrase in common are none, though their
+ * buckets are as large. */
+static void one_row_per_band_makes_crowds_of_families_only(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe family = { 300, 1, 80, 80, 0, 0, 0, 0 }, phrase = { 300, 1, 12, 150, 0, 0, 0, 10 };
+    for (int is_family = 0; is_family < 2; is_family++) {
+        draw(&world, is_family ? &family : &phrase, 7);
+        compare_all(&world);
+        sign(&world);
+        struct twin__provider provider = provider_of(&world);
+        for (size_t e = 0; e < COUNT(execs); e++) {
+            twin_matches got = { 0 };
+            twin_similar_counts counts = { 0 };
+            twin_similar_options options = { .threshold = .3, .bands = { { SLOTS, 1 }, 0 }, .exec = execs[e] };
+            assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
+            assert_all_pairs(&got, &world, .3);
+            assert_int_equal(counts.crowds, is_family);
+            assert_true(counts.candidates > counts.similar * 10 || is_family);
+            twin_matches_clear(&got);
+        }
+    }
+}
+
 /* Estimates: the pairs whose signatures have enough equal slots, all of them. */
 static void the_engine_misses_no_estimate_of_a_crowd(void **state)
 {
@@ -554,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
         cmocka_unit_test(pairs_are_between_crowds_or_within),
         cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
+        cmocka_unit_test(one_row_per_band_makes_crowds_of_families_only),
         cmocka_unit_test(the_engine_misses_no_estimate_of_a_crowd),
         cmocka_unit_test(thresholds_of_signatures_are_exact),
         cmocka_unit_test(families_are_compared_as_their_sets),
