@@ -379,7 +379,7 @@ static void remark_memory(const struct shared_options *shared)
     char used[SIZE_ROOM], limit[SIZE_ROOM];
     uint64_t peak = peak_bytes();
     if (shared->memory && peak > shared->memory)
-        warn("took %s of memory, more than --memory, %s: so many documents, or similar ones, need it",
+        warn("took %s of memory, more than --memory, %s: documents so many, so long or so similar need it",
              write_decimal_size(used, (double)peak), write_decimal_size(limit, (double)shared->memory));
 }
 

@@ -33,6 +33,7 @@ PEERS = [
     ("datasketch", "small", "datasketch", "checked", "word char", "25×5 and exact check by us"),
     ("simhash", "small", "simhash", "", "word", "64 bits of which 3 may differ"),
     ("text-dedup", "text-dedup", "text_dedup", "plan", "word", "as it plans, 9×13, removes"),
+    ("py-data-juicer", "data-juicer", "data_juicer", "", "word char", "as it plans, 9×13, removes"),
     ("datatrove", "datatrove", "datatrove", "", "word", "14×8, removes"),
 ]
 

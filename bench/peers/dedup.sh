@@ -34,6 +34,7 @@ environment()
 
 environment small datasketch rensa gaoya FastSketchLSH fastrustrag daft simhash
 environment text-dedup text-dedup
+environment data-juicer py-data-juicer aiohttp
 environment datatrove 'datatrove[processing,io]' spacy
 
 for job in ${BENCH_JOBS:-10000/word:5 10000/char:9 100000/word:5}; do

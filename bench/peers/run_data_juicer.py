@@ -1,4 +1,4 @@
-"""Data-Juicer: its MinHash deduplicator on both processors, as it plans for the threshold; what it does not keep is removed."""
+"""Data-Juicer: its MinHash deduplicator, on both processors, as it plans for the threshold; what is not kept is removed."""
 import contextlib
 import os
 import sys
