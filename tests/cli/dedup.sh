@@ -72,6 +72,11 @@ done
 printf '{"id":%s,"text":"%s","n":%s}\n' 1 "$text" 1763251200000000001 2 "$text" 1763251200000000002 >times.jsonl
 run 0 --quiet --keep n:max times.jsonl
 [ "$(ids out)" = 2 ] || fail "$asked: kept $(ids out)"
+printf '{"id":%s,"text":"%s","d":"%s"}\n' 1 "$text" 2025-01 2 "$text" 2025-01-02 3 "$text" 2025 >dates.jsonl
+for rule in max=2 min=3; do # of texts that begin alike the longer is more
+    run 0 --quiet --keep d:${rule%=*} dates.jsonl
+    [ "$(ids out)" = "${rule#*=}" ] || fail "$asked: kept $(ids out)"
+done
 printf 'id,n,text\r\na,2,"%s"\r\nb,"1,5","%s"\r\nc,11,%s\r\n' "$text" "$text" "${text%%,*}" >fields.csv
 run 0 --quiet --keep n:max --threshold 0.5 fields.csv
 printf 'id,n,text\r\nb,"1,5","%s"\r\n' "$text" | cmp -s - out || fail "$asked: $(cat out)"

@@ -2,6 +2,8 @@
 # twinsift pairs --measure edit and --method forest: output, errors, agreement with an exhaustive comparison, and the
 # same answer from every executor.
 set -euo pipefail
+# shellcheck source=tests/cli/executors.bash
+. "${BASH_SOURCE%/*}/executors.bash"
 
 fail()
 {
@@ -112,25 +114,5 @@ done
 
 for how in "--measure edit --threshold 0.9" "--method forest --top 2 --threshold 0.2"; do
     read -ra options <<< "$how"
-    pairs=("$TWINSIFT" pairs --quiet "${options[@]}" corpus.jsonl)
-    "${pairs[@]}" --executor serial > reference.tsv
-    [ -s reference.tsv ] || fail "$how: no pairs to compare"
-    for executor in pthreads openmp; do
-        # The thread sanitizer's build has no OpenMP, and says so.
-        if ! "${pairs[@]}" --executor "$executor" > other.tsv 2> trouble.txt; then
-            grep -q "not available in this build" trouble.txt || fail "$executor: $(cat trouble.txt)"
-            continue
-        fi
-        for threads in 1 2 7; do
-            "${pairs[@]}" --executor "$executor" --threads "$threads" | cmp reference.tsv - ||
-                fail "$how, $executor with $threads threads: another answer"
-        done
-    done
-    for level in scalar avx2 avx512; do
-        if ! TWINSIFT_CPU=$level "${pairs[@]}" > other.tsv 2> trouble.txt; then
-            grep -q "cannot run" trouble.txt || fail "$level: $(cat trouble.txt)"
-            continue
-        fi
-        cmp reference.tsv other.tsv || fail "$how, $level: another answer"
-    done
+    same_by_all "$TWINSIFT" pairs --quiet "${options[@]}" corpus.jsonl
 done

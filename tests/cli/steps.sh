@@ -193,6 +193,17 @@ searched=$(grep -o '"candidates":[1-9][0-9]*,"verified":[1-9][0-9]*,' err)
 run 0 dedup --stats --resume --temp temp corpus.jsonl -o again.jsonl
 grep -qF "${searched:-candidates and comparisons}" err || fail "$asked: not as searched: $(cat err)"
 
+# Hidden files that were signed are read by the steps after it.
+mkdir hidden
+seq 100 150 >hidden/.one.txt
+seq 200 250 >hidden/two.txt
+cp hidden/two.txt hidden/three.txt
+run 0 sign -q --hidden hidden -o hidden.sig
+run 0 band -q hidden.sig -o hidden.cand
+run 0 join -q hidden.sig hidden.cand -o hidden.pairs
+run 0 filter -q hidden.sig hidden.pairs
+[ "$(wc -l <out)" = 2 ] || fail "$asked: $(cat out)"
+
 # A temporary folder without room, where mounting is allowed: an error, and the output of an earlier run is as it was.
 mkdir -p full
 echo 'earlier' >earlier.jsonl

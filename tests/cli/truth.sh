@@ -2,6 +2,8 @@
 # The program against the truth: on a generated corpus with planted copies of every similarity, boilerplate, families,
 # forms that differ in a few numbers, short and long documents, every executor reports the pairs that an exhaustive comparison finds.
 set -euo pipefail
+# shellcheck source=tests/cli/executors.bash
+. "${BASH_SOURCE%/*}/executors.bash"
 
 # The corpus: smaller in all builds but the plain one.
 documents=3000 families=20:15 forms=10:15 least=300 between=100
@@ -43,35 +45,7 @@ check()
     echo "$rule: found $right of $true pairs, left out $((lower - true)) from 0.6 to 0.8"
 }
 
-# same NAME COMMAND...: prints what reference.tsv has, byte for byte.
-same()
-{
-    local name=$1
-    shift
-    "$@" > other.tsv 2> trouble.txt || fail "$name: $(cat trouble.txt)"
-    cmp reference.tsv other.tsv || fail "$name: another answer"
-}
-
 check word 5
 check char 9
 
-pairs=("$TWINSIFT" pairs --quiet --threshold 0.7 corpus.jsonl)
-"${pairs[@]}" --executor serial > reference.tsv
-[ -s reference.tsv ] || fail "no pairs to compare"
-for executor in pthreads openmp; do
-    # The thread sanitizer's build has no OpenMP, and says so.
-    if ! "${pairs[@]}" --executor "$executor" > other.tsv 2> trouble.txt; then
-        grep -q "not available in this build" trouble.txt || fail "$executor: $(cat trouble.txt)"
-        continue
-    fi
-    for threads in 1 2 7; do
-        same "$executor with $threads threads" "${pairs[@]}" --executor "$executor" --threads "$threads"
-    done
-done
-for level in scalar avx2 avx512; do
-    if ! TWINSIFT_CPU=$level "${pairs[@]}" > other.tsv 2> trouble.txt; then
-        grep -q "cannot run" trouble.txt || fail "$level: $(cat trouble.txt)"
-        continue
-    fi
-    cmp reference.tsv other.tsv || fail "$level: another answer"
-done
+same_by_all "$TWINSIFT" pairs --quiet --threshold 0.7 corpus.jsonl

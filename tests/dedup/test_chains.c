@@ -13,7 +13,6 @@
 #include <twinsift/dedup.h>
 
 #include "base/random.h"
-#include "join/engine.h"
 #include "scale.h"
 #include "world.h"
 
@@ -140,16 +139,9 @@ static void check_dedup(const twin_collection *collection, const uint32_t *group
 static uint64_t check_engine(const twin_collection *collection, const uint32_t *group, size_t room, twin_exec exec)
 {
     static uint32_t got[MOST_DOCUMENTS];
-    struct twin__provider provider;
-    twin_similar_options search = { .exec = exec };
-    struct twin__deciding_options options = { .search = &search, .chain = true, .most_room = room };
     twin_matches matches = { 0 };
-    twin_similar_counts counts = { 0 };
-    assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
-    assert_int_equal(twin__collection_provider(&provider, collection, NULL, search.exec.workers), TWIN_OK);
-    assert_int_equal(
-        twin__engine_find_part(&matches, &counts, &provider, &options, (struct twin__engine_part){ 0 }, NULL),
-        TWIN_OK);
+    twin_similar_counts counts = find_deciding(&matches, collection, exec,
+                                               (struct twin__deciding_options){ .chain = true, .most_room = room });
     assert_int_equal(twin_cluster_components(got, world.count, matches.items, matches.count), TWIN_OK);
     size_t groups = 0, distinct = 0;
     const uint32_t *firsts = twin_collection_firsts(collection);
@@ -160,7 +152,6 @@ static uint64_t check_engine(const twin_collection *collection, const uint32_t *
     }
     assert_int_equal(matches.count, distinct - groups);
     twin_matches_clear(&matches);
-    twin__collection_provider_clear(&provider);
     return counts.verified;
 }
 

@@ -13,7 +13,6 @@
 #include <twinsift/dedup.h>
 
 #include "base/random.h"
-#include "join/engine.h"
 #include "scale.h"
 #include "world.h"
 
@@ -324,20 +323,12 @@ static twin_status as_in_the_input(const uint32_t **out, void *context, const ui
 /* Who stays for whom if the sets of those that stay may take `room`. */
 static void keep_within(uint32_t *keepers, const twin_collection *collection, size_t room, twin_exec exec)
 {
-    struct twin__provider provider;
-    twin_similar_options search = { .exec = exec };
-    struct twin__deciding_options options = { .search = &search, .order = as_in_the_input, .most_room = room };
     twin_matches matches = { 0 };
-    twin_similar_counts counts = { 0 };
-    assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
-    assert_int_equal(twin__collection_provider(&provider, collection, NULL, search.exec.workers), TWIN_OK);
-    assert_int_equal(
-        twin__engine_find_part(&matches, &counts, &provider, &options, (struct twin__engine_part){ 0 }, NULL),
-        TWIN_OK);
+    find_deciding(&matches, collection, exec,
+                  (struct twin__deciding_options){ .order = as_in_the_input, .most_room = room });
     assert_int_equal(twin_cluster_keepers(keepers, NULL, world.count, matches.items, matches.count, input_order),
                      TWIN_OK);
     twin_matches_clear(&matches);
-    twin__collection_provider_clear(&provider);
 }
 
 /* With room for few documents at a time there are many phases, which count items and forget sets. */

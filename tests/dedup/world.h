@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "corpus.h"
+#include "join/engine.h"
 
 /* Texts are words in any order, so that a text is its set of words: WORDS of them, or a few times as many. */
 enum { WORDS = 60, TEXT_ROOM = 6 * WORDS * 8, MOST_DOCUMENTS = 6000 };
@@ -55,6 +56,22 @@ static inline twin_dedup *find(const twin_collection *collection, twin_dedup_opt
     twin_error error;
     assert_good(twin_dedup_find(&dedup, collection, options, &error), &error);
     return dedup;
+}
+
+/* The matches that decide who stays, or with options.chain which components there are, and how they were searched. */
+static inline twin_similar_counts find_deciding(twin_matches *out, const twin_collection *collection, twin_exec exec,
+                                                struct twin__deciding_options options)
+{
+    struct twin__provider provider;
+    twin_similar_options search = { .exec = exec };
+    twin_similar_counts counts = { 0 };
+    options.search = &search;
+    assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
+    assert_int_equal(twin__collection_provider(&provider, collection, NULL, search.exec.workers), TWIN_OK);
+    assert_int_equal(twin__engine_find_part(out, &counts, &provider, &options, (struct twin__engine_part){ 0 }, NULL),
+                     TWIN_OK);
+    twin__collection_provider_clear(&provider);
+    return counts;
 }
 
 /* ---- sets ---- */
