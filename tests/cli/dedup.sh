@@ -270,7 +270,7 @@ ln -sf second second
 wrong 'second: cannot be written: Too many levels' one.jsonl -o second
 [ -L second ] || fail "$asked: a link was replaced"
 rm -rf links second
-if mkdir mounted && touch mounted/file && unshare --mount true 2>/dev/null; then
+if mkdir mounted && touch mounted/file && unshare --mount mount --bind mounted/file mounted/file 2>/dev/null; then
     unshare --mount sh -c 'mount --bind mounted/file mounted/file && "$1" dedup one.jsonl -o mounted/file' - "$TWINSIFT" 2>err
     [ $? = 2 ] && grep -q 'is mounted' err || fail "an output that is mounted: $(cat err)"
 fi
