@@ -255,7 +255,7 @@ struct adder {
 };
 
 /* Adds its items, which overlap with those of its neighbour, and queries at the same time. */
-static void *add_and_ask(void *arg)
+static void *add_and_query(void *arg)
 {
     struct adder *adder = arg;
     for (uint64_t i = 0; i < SHARED_ITEMS; i += 10) {
@@ -284,7 +284,7 @@ static void threads_may_add_at_once(void **state_unused)
         size_t news = 0;
         for (uint64_t t = 0; t < THREADS; t++) {
             adders[t] = (struct adder){ shared, t * SHARED_ITEMS / 2, 0 };
-            assert_int_equal(pthread_create(&threads[t], NULL, add_and_ask, &adders[t]), 0);
+            assert_int_equal(pthread_create(&threads[t], NULL, add_and_query, &adders[t]), 0);
         }
         for (int t = 0; t < THREADS; t++) {
             assert_int_equal(pthread_join(threads[t], NULL), 0);

@@ -190,7 +190,7 @@ static void check_rate(twin_bloom_shape shape, double items, double planned, dou
     assert_true(fabs(off) < 3.29);
 }
 
-/* 10^7 questions find 1000 false positives and more, so that 10 % off would be seen; a filter sized by the classic
+/* 10^7 queries find 1000 false positives and more, so that 10 % off would be seen; a filter sized by the classic
  * formula for blocks would be 46 % and more off. */
 static void rates_are_as_planned_and_nothing_is_lost(void **state_unused)
 {

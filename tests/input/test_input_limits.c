@@ -19,7 +19,7 @@ enum { THREADS = 4 };
 struct crowd {
     const twin_input *input;
     atomic_size_t next;
-    struct log *logs; /* one a piece */
+    struct log *logs; /* one per piece */
 };
 
 static void *take_pieces(void *context)
