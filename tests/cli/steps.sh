@@ -196,8 +196,8 @@ grep -qF "${searched:-candidates and comparisons}" err || fail "$asked: not as s
 # Hidden files that were signed are read by the steps after it.
 mkdir hidden
 seq 100 150 >hidden/.one.txt
-seq 200 250 >hidden/two.txt
-cp hidden/two.txt hidden/three.txt
+seq 100 151 >hidden/two.txt
+seq 200 250 >hidden/three.txt
 run 0 sign -q --hidden hidden -o hidden.sig
 run 0 band -q hidden.sig -o hidden.cand
 run 0 join -q hidden.sig hidden.cand -o hidden.pairs
