@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "join/pair_overflow.h"
 #include "join/sorting.h"
 #include "join/union_find.h"
 #include "lsh/large_buckets.h"
@@ -71,9 +72,10 @@ struct band_search {
     const struct twin__gate *gate;
     const uint32_t *within; /* unless NULL, both documents must be of one crowd of these */
     struct twin__crowd_finder *finder;
-    const uint32_t *outside; /* unless NULL, crowds are known: pairs within one are left out */
-    size_t most_pairs;       /* of a worker; 0: any number */
-    atomic_bool is_full;     /* a worker had more */
+    const uint32_t *outside;              /* unless NULL, crowds are known: pairs within one are left out */
+    size_t most_pairs;                    /* of a worker; 0: any number */
+    struct twin__pair_overflow *overflow; /* unless NULL, takes lists that are full */
+    atomic_bool is_full;                  /* a worker had more */
     struct twin__band_range range;
     struct band_worker *workers;
     int worker_count;
@@ -100,6 +102,15 @@ static void count_passed_over(void *context, uint64_t count, int number)
     search->workers[number].seen += count;
 }
 
+/* Makes room where pairs need not stay in memory. */
+static bool take_full(struct band_search *search, struct band_worker *worker)
+{
+    struct twin__pair_overflow *overflow = search->overflow;
+    if (!overflow || worker->pairs.count < overflow->most / (size_t)search->worker_count + 1)
+        return true;
+    return twin__pair_overflow_take(overflow, &worker->pairs) == TWIN_OK;
+}
+
 static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
 {
     struct band_search *search = context;
@@ -114,7 +125,7 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
         return;
     }
     drop_early(search, worker);
-    if (!twin__pairs_add(&worker->pairs, twin__pair(a, b)))
+    if (!take_full(search, worker) || !twin__pairs_add(&worker->pairs, twin__pair(a, b)))
         worker->no_memory = true;
 }
 
@@ -138,8 +149,12 @@ static bool unite_bucket(void *context, const uint64_t *keys, size_t count, int 
 
 static twin_status gather(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
 {
+    struct twin__pair_overflow *overflow = search->overflow;
+    bool others_are_there = overflow && twin__matches_on_disk(&overflow->matches);
     for (int i = 0; i < search->worker_count; i++) {
         struct band_worker *worker = &search->workers[i];
+        if (others_are_there && twin__pair_overflow_take(overflow, &worker->pairs) != TWIN_OK)
+            return TWIN_ENOMEM;
         if (worker->no_memory || !twin__pairs_append(out, &worker->pairs))
             return TWIN_ENOMEM;
         *seen += worker->seen;
@@ -192,6 +207,7 @@ static twin_status search_with_crowds(struct twin__bands_found *out, struct band
     for (size_t i = 0; i < provider->count; i++)
         group[i] = twin__union_root(group, (uint32_t)i);
     search->outside = group;
+    search->overflow = out->overflow;
     search->most_pairs = 0;
     search->is_full = false;
     return search_bands(&out->pairs, &out->seen, search, provider->signatures, options);
@@ -215,8 +231,10 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
                              struct twin__band_range range)
 {
     struct band_search search = { .provider = provider, .gate = gate, .range = range };
-    if (!crowds)
+    if (!crowds) {
+        search.overflow = out->overflow;
         return search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
+    }
     struct twin__crowd_finder finder;
     twin_status status = twin__crowd_finder_init(&finder, provider, gate);
     finder.only_families = options->bands.plan.rows == 1;
@@ -261,7 +279,7 @@ twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const
                                         const struct twin__gate *gate, const twin_similar_options *options,
                                         bool crowds)
 {
-    struct twin__bands_found found = { 0 };
+    struct twin__bands_found found = { .overflow = out->overflow };
     twin_status status = twin__bands_find(&found, provider, gate, options, crowds, (struct twin__band_range){ 0 });
     if (status == TWIN_OK)
         return twin__candidates_from_found(out, &found, provider);
@@ -287,7 +305,9 @@ twin_status twin__candidates_within_crowds(struct twin__band_candidates *candida
                                            const struct twin__provider *provider, const struct twin__gate *gate,
                                            const twin_similar_options *options)
 {
-    struct band_search search = { .provider = provider, .gate = gate, .within = candidates->group };
+    struct band_search search = {
+        .provider = provider, .gate = gate, .within = candidates->group, .overflow = candidates->overflow
+    };
     twin_signatures signatures = provider->signatures;
     uint32_t *documents = malloc((signatures.count + 1) * sizeof *documents);
     if (!documents)

@@ -36,8 +36,12 @@ bool twin__pairs_append(struct twin__pairs *pairs, const struct twin__pairs *mor
 /* Sorts the pairs and drops repeats, and, unless `known` is NULL, those that are in it; `known` is sorted. */
 twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin__pairs *known);
 
+struct twin__pair_overflow; /* pair_overflow.h */
+
 /* What bands yield. Begin with {0}, end with twin__band_candidates_clear(). */
 struct twin__band_candidates {
+    struct twin__pair_overflow
+        *overflow;            /* of the caller: takes pairs that do not fit into memory; NULL: none does */
     struct twin__pairs pairs; /* each once, in no particular order */
     uint64_t seen;            /* how many shared a band, whether they passed the gate or not */
     uint32_t *group;          /* per document: its crowd, by the first document of it; NULL: there are no crowds */
@@ -51,7 +55,8 @@ void twin__candidates_free_pairs(struct twin__band_candidates *candidates);
 /* What some of the bands give: pairs that pass the gate, and large buckets whose pairs are not listed. That of several
  * parts of the bands can be put together. Begin with {0}, end with twin__bands_found_clear(). */
 struct twin__bands_found {
-    struct twin__pairs pairs; /* each in the first band that it shares */
+    struct twin__pair_overflow *overflow; /* as above */
+    struct twin__pairs pairs;             /* each in the first band that it shares */
     uint64_t seen;
     uint32_t *group; /* a union-find of the documents of large buckets; NULL: buckets of any size were listed */
     struct twin__large_bucket *buckets;

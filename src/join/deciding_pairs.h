@@ -2,6 +2,7 @@
 #ifndef TWIN_JOIN_DECIDING_PAIRS_H
 #define TWIN_JOIN_DECIDING_PAIRS_H
 
+#include "join/pair_overflow.h"
 #include "join/verify.h"
 
 /* Compares pairs, and adds those that are similar enough to the matches: not all, but as many as twin_cluster_keepers()
@@ -11,5 +12,10 @@
 twin_status twin__deciding_pairs(twin_matches *out, uint64_t *compared, const struct twin__provider *provider,
                                  struct twin__pairs *pairs, const bool *unsure, struct twin__verify_options options,
                                  twin_error *error);
+
+/* The same for pairs that do not fit into memory. `unsure` is not NULL, and more documents are marked in it. */
+twin_status twin__deciding_batches(twin_matches *out, uint64_t *compared, const struct twin__provider *provider,
+                                   const struct twin__pair_overflow *overflow, bool *unsure,
+                                   struct twin__verify_options options, twin_error *error);
 
 #endif

@@ -24,6 +24,7 @@
 #include "join/gate.h"
 #include "join/keepers.h"
 #include "join/match_runs.h"
+#include "join/pair_overflow.h"
 #include "join/seconds.h"
 #include "join/similar_private.h"
 #include "join/union_find.h"
@@ -60,6 +61,7 @@ struct run {
     struct twin__engine_part part;                 /* candidates that were found before, if any */
     bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
     struct twin__components components;            /* if these are wanted */
+    struct twin__pair_overflow overflow;           /* of the candidates, where memory is limited */
 };
 
 /* ---- candidates ---- */
@@ -155,6 +157,18 @@ static twin_status candidates_of_part(struct run *run)
     }
     free(group);
     return status == TWIN_OK && !group ? TWIN_ENOMEM : status;
+}
+
+/* Where memory is limited, a sixteenth of it is for pairs while they are listed: as much again to write them, and a few
+ * times as much to compare them. */
+static twin_status limit_pairs(struct run *run)
+{
+    enum { SHARE = 16 };
+    if (!run->deciding || !run->options->memory_bytes)
+        return TWIN_OK;
+    run->candidates.overflow = &run->overflow;
+    return twin__pair_overflow_init(&run->overflow, run->options->memory_bytes / SHARE / sizeof(uint64_t),
+                                    run->options->temp_folder);
 }
 
 static twin_status find_candidates(struct run *run)
@@ -371,15 +385,66 @@ static bool *mark_peeled(const struct run *run)
     return marks;
 }
 
-static twin_status verify_deciding(struct run *run, struct twin__verify_options options, twin_error *error)
+static twin_status verify_deciding(struct run *run, struct twin__verify_options options, bool in_batches,
+                                   twin_error *error)
 {
-    bool *unsure = run->peeled ? mark_peeled(run) : NULL;
-    if (run->peeled && !unsure)
+    bool *unsure = run->peeled  ? mark_peeled(run)
+                   : in_batches ? calloc(run->provider->count + 1, sizeof *unsure)
+                                : NULL;
+    if ((run->peeled || in_batches) && !unsure)
         return twin__fail_memory(error);
-    twin_status status = twin__deciding_pairs(run->out, &run->counts->verified, run->provider, &run->candidates.pairs,
-                                              unsure, options, error);
+    twin_status status = in_batches ? twin__deciding_batches(run->out, &run->counts->verified, run->provider,
+                                                             &run->overflow, unsure, options, error)
+                                    : twin__deciding_pairs(run->out, &run->counts->verified, run->provider,
+                                                           &run->candidates.pairs, unsure, options, error);
     free(unsure);
     return status;
+}
+
+static twin_status verify_pairs(struct run *run, struct twin__pairs *pairs, struct twin__verify_options options,
+                                twin_error *error)
+{
+    if (run->components.group)
+        return twin__components_connect(run->out, &run->components, &run->counts->verified, run->provider, pairs,
+                                        options, error);
+    run->counts->verified += pairs->count;
+    return twin__verify_pairs(run->out, run->provider, pairs, options, error);
+}
+
+/* Pairs of one component are not needed. */
+static bool is_needed(void *context, uint32_t low, uint32_t high)
+{
+    uint32_t *group = context;
+    return !group || twin__union_root(group, low) != twin__union_root(group, high);
+}
+
+static twin_status verify_batches(struct run *run, struct twin__verify_options options, twin_error *error)
+{
+    struct twin__pair_batches batches;
+    struct twin__pairs pairs = { 0 };
+    twin_status status = twin__pair_batches_init(&batches, &run->overflow, error);
+    while (status == TWIN_OK && batches.has_next) {
+        status = twin__pair_batches_next(&pairs, &batches, is_needed, run->components.group, error);
+        if (status == TWIN_OK)
+            status = verify_pairs(run, &pairs, options, error);
+    }
+    twin__pair_batches_clear(&batches);
+    free(pairs.items);
+    return status;
+}
+
+/* Whether pairs are compared some at a time: then all of them are in the overflow. */
+static twin_status move_to_overflow(bool *in_batches, struct run *run, twin_error *error)
+{
+    struct twin__pairs *pairs = &run->candidates.pairs;
+    *in_batches =
+        run->overflow.most && (twin__matches_on_disk(&run->overflow.matches) || pairs->count > run->overflow.most);
+    if (!*in_batches)
+        return TWIN_OK;
+    twin_status status = twin__pair_overflow_take(&run->overflow, pairs);
+    free(pairs->items);
+    *pairs = (struct twin__pairs){ 0 };
+    return with_sentence(error, status);
 }
 
 static twin_status verify_exactly(struct run *run, twin_error *error)
@@ -387,13 +452,13 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
     const twin_similar_options *options = run->options;
     struct twin__set_rule rule = { options->measure, options->threshold };
     struct twin__verify_options verify = { twin__compare_sets(&rule), options->exec, options->progress };
-    if (run->components.group)
-        return twin__components_connect(run->out, &run->components, &run->counts->verified, run->provider,
-                                        &run->candidates.pairs, verify, error);
-    if (run->deciding && run->deciding->by_number)
-        return verify_deciding(run, verify, error);
-    run->counts->verified += run->candidates.pairs.count;
-    return twin__verify_pairs(run->out, run->provider, &run->candidates.pairs, verify, error);
+    bool in_batches;
+    twin_status status = move_to_overflow(&in_batches, run, error);
+    if (status != TWIN_OK)
+        return status;
+    if (run->deciding && run->deciding->by_number && !run->components.group)
+        return verify_deciding(run, verify, in_batches, error);
+    return in_batches ? verify_batches(run, verify, error) : verify_pairs(run, &run->candidates.pairs, verify, error);
 }
 
 /* From candidates to matches. */
@@ -444,7 +509,9 @@ static twin_status find(struct run *run, twin_error *error)
     run->gate =
         twin__gate_make(options->measure, options->threshold, options->verify, run->provider->signatures.slots);
     double begun = twin__seconds();
-    twin_status status = with_sentence(error, find_candidates(run));
+    twin_status status = with_sentence(error, limit_pairs(run));
+    if (status == TWIN_OK)
+        status = with_sentence(error, find_candidates(run));
     double paired = twin__seconds();
     count_crowds(counts, &run->candidates.crowds);
     if (status == TWIN_OK)
@@ -454,6 +521,7 @@ static twin_status find(struct run *run, twin_error *error)
     counts->pairing_seconds = paired - begun;
     counts->verifying_seconds = twin__seconds() - paired;
     twin__band_candidates_clear(&run->candidates);
+    twin__pair_overflow_clear(&run->overflow);
     free(run->peeled);
     return status;
 }

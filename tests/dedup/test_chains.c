@@ -167,6 +167,7 @@ static void check_world(double threshold, uint64_t number)
     load_sets(collection);
     true_keepers(group, threshold);
     check_dedup(collection, group, (twin_dedup_options){ .search = { .exec = exec } });
+    check_dedup(collection, group, (twin_dedup_options){ .search = { .exec = exec, .memory_bytes = 1 << 14 } });
     true_components(group, threshold);
     check_dedup(collection, group, (twin_dedup_options){ .search = { .exec = exec }, .chain = true });
     check_dedup(collection, group,
@@ -226,6 +227,7 @@ static void who_goes_in_a_crowd_stays_for_nobody_outside(void **state)
         assert_int_equal(keeper[MEMBERS + 2 * BRIDGES + i], MEMBERS + BRIDGES + i);
     }
     check_dedup(collection, keeper, (twin_dedup_options){ 0 });
+    check_dedup(collection, keeper, (twin_dedup_options){ .search = { .memory_bytes = 1 << 10 } });
     twin_collection_free(collection);
     twin_input_free(input);
     free_sets();
