@@ -119,50 +119,75 @@ static void make_bands(const struct some_bands *bands, twin_signatures signature
 
 /* ---- those that are not alone ---- */
 
-/* Buckets as bits: of those that share a bit, at least eight bits per document, one in ten is alone in its bucket. */
+/* Buckets as bits: eight per document while a second cache holds them, and one at least. With eight, one in ten of the
+ * documents that share a bit is alone in its bucket; with fewer, those that share one are looked at again by other bits
+ * of theirs. */
 struct bucket_bits {
-    unsigned shift; /* from a key to its bit */
+    unsigned shift; /* from a mixed bucket to its bit */
     size_t count;   /* of words, per worker */
     struct bucket_word {
         uint64_t once, again; /* met once at least, and twice at least: side by side, for one access to memory */
     } * words;
 };
 
+enum { PER_DOCUMENT_BITS = 3 };
+
 static struct bucket_bits bucket_bits_of(size_t count)
 {
-    enum { FEWEST_BITS = 6, PER_DOCUMENT_BITS = 3 };
+    enum { FEWEST_BITS = 6, CACHED_BITS = 23 };
     unsigned bits = FEWEST_BITS;
-    while (bits < 32 && count >> (bits - PER_DOCUMENT_BITS))
+    while (bits < 32 && count >> (bits < CACHED_BITS ? bits - PER_DOCUMENT_BITS : bits))
         bits++;
-    return (struct bucket_bits){ .shift = 64 - bits, .count = ((size_t)1 << bits) / 64 };
+    return (struct bucket_bits){ .shift = 32 - bits, .count = ((size_t)1 << bits) / 64 };
 }
 
-/* Has the bits of a key ready when it is its turn: those of millions of documents are larger than a second cache. */
-static inline void fetch_bits(const struct bucket_bits *bits, const uint64_t *keys, size_t i, size_t count)
+/* Where the bucket of a key has its bit. */
+static inline uint32_t bit_of(const struct bucket_bits *bits, uint64_t key, uint32_t factor)
+{
+    return (uint32_t)(key >> 32) * factor >> bits->shift;
+}
+
+/* Has the bits of a key ready when it is its turn: those of many millions of documents are larger than a second cache. */
+static inline void fetch_bits(const struct bucket_bits *bits, const uint64_t *keys, size_t i, size_t count,
+                              uint32_t factor)
 {
     if (i + 2 * AHEAD < count)
-        __builtin_prefetch(&bits->words[(keys[i + 2 * AHEAD] >> bits->shift) / 64], 1);
+        __builtin_prefetch(&bits->words[bit_of(bits, keys[i + 2 * AHEAD], factor) / 64], 1);
 }
 
-/* Drops keys whose document is alone in its bucket, most of them, and returns how many are left, in order. */
-static size_t drop_single(uint64_t *keys, size_t count, const struct bucket_bits *bits)
+/* Drops keys whose document is alone with its bit, and returns how many are left, in order. */
+static size_t drop_some(uint64_t *keys, size_t count, const struct bucket_bits *bits, uint32_t factor)
 {
     size_t kept = 0;
     memset(bits->words, 0, bits->count * sizeof *bits->words);
     for (size_t i = 0; i < count; i++) {
-        fetch_bits(bits, keys, i, count);
-        uint64_t at = keys[i] >> bits->shift, bit = (uint64_t)1 << at % 64;
+        fetch_bits(bits, keys, i, count, factor);
+        uint32_t at = bit_of(bits, keys[i], factor);
+        uint64_t bit = (uint64_t)1 << at % 64;
         struct bucket_word *word = &bits->words[at / 64];
         word->again |= word->once & bit;
         word->once |= bit;
     }
     for (size_t i = 0; i < count; i++) {
-        fetch_bits(bits, keys, i, count);
-        uint64_t at = keys[i] >> bits->shift;
+        fetch_bits(bits, keys, i, count, factor);
+        uint32_t at = bit_of(bits, keys[i], factor);
         keys[kept] = keys[i];
         kept += bits->words[at / 64].again >> at % 64 & 1;
     }
     return kept;
+}
+
+/* Drops keys whose document is alone in its bucket, most of them, and returns how many are left, in order. */
+static size_t drop_single(uint64_t *keys, size_t count, const struct bucket_bits *bits)
+{
+    static const uint32_t factors[] = { 1, 0x9E3779B1, 0x85EBCA77 }; /* odd: no two buckets become one */
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        size_t before = count;
+        count = drop_some(keys, count, bits, factors[i]);
+        if (before << PER_DOCUMENT_BITS <= 64 * bits->count) /* there were bits enough */
+            break;
+    }
+    return count;
 }
 
 /* ---- pairs ---- */

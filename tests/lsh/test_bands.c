@@ -235,6 +235,57 @@ static void candidates_follow_the_curve(void **state)
     free(rows);
 }
 
+/* ---- many documents ---- */
+
+struct sum {
+    size_t pairs;
+    uint64_t numbers;
+};
+
+static void add_pair(void *context, uint32_t a, uint32_t b, int worker)
+{
+    (void)worker;
+    struct sum *sum = context;
+    sum->pairs++;
+    sum->numbers += ((uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a)) * 0x9E3779B97F4A7C15u;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* More than the million whose buckets have eight bits each: those that are alone are dropped in two rounds. */
+static void pairs_among_many_are_those_of_equal_slots(void **state)
+{
+    (void)state;
+    enum { MANY = 1300000 };
+    uint32_t *rows = malloc(MANY * sizeof *rows), *documents = malloc(MANY * sizeof *documents);
+    uint64_t *sorted = malloc(MANY * sizeof *sorted), seed = 7;
+    assert_true(rows && documents && sorted);
+    for (uint32_t i = 0; i < MANY; i++) {
+        documents[i] = i;
+        rows[i] = i % 9 == 8 ? rows[twin__random_below(&seed, i)] : (uint32_t)twin__random_next(&seed);
+        sorted[i] = (uint64_t)rows[i] << 32 | i;
+    }
+    qsort(sorted, MANY, sizeof *sorted, by_value);
+    struct sum expected = { 0 }, found = { 0 };
+    for (size_t i = 0; i < MANY; i++)
+        for (size_t j = i + 1; j < MANY && sorted[i] >> 32 == sorted[j] >> 32; j++)
+            add_pair(&expected, (uint32_t)sorted[i], (uint32_t)sorted[j], 0);
+    twin_signatures signatures = { rows, 1, documents, MANY };
+    assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ { 1, 1 }, 0 }, serial, add_pair, &found,
+                                      (twin_progress){ 0 }),
+                     TWIN_OK);
+    assert_true(expected.pairs > MANY / 10);
+    assert_int_equal(found.pairs, expected.pairs);
+    assert_int_equal(found.numbers, expected.numbers);
+    free(rows);
+    free(documents);
+    free(sorted);
+}
+
 /* ---- the rest ---- */
 
 static void plans_that_do_not_fit_are_refused(void **state)
@@ -336,6 +387,7 @@ int main(void)
         cmocka_unit_test(every_candidate_pair_is_told_once_and_no_other),
         cmocka_unit_test(a_query_hears_of_each_candidate_once),
         cmocka_unit_test(candidates_follow_the_curve),
+        cmocka_unit_test(pairs_among_many_are_those_of_equal_slots),
         cmocka_unit_test(plans_that_do_not_fit_are_refused),
         cmocka_unit_test(nothing_has_no_candidates),
         cmocka_unit_test(band_keys_are_those_of_the_format),
