@@ -15,7 +15,7 @@
 #include "join/step_file.h"
 #include "join/union_find.h"
 
-static const char MAGIC[] = "TWINCND1";
+static const char MAGIC[] = "TWINCND2";
 
 static twin_status create(twin_candidates **out, const twin_collection *collection, twin_part part, twin_error *error)
 {
@@ -141,6 +141,7 @@ twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file,
     for (size_t i = 0; i < found->bucket_count; i++) {
         twin__checked_number(&stream, found->buckets[i].document);
         twin__checked_real(&stream, found->buckets[i].seconds);
+        twin__checked_real(&stream, found->buckets[i].comparing);
     }
     return twin__checked_close(&stream, TWIN_OK);
 }
@@ -186,12 +187,13 @@ static twin_status get_buckets(struct twin__checked_stream *stream, twin_candida
     struct twin__bands_found *found = &candidates->found;
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
         uint64_t document = twin__checked_number(stream, 0);
-        double seconds = twin__checked_real(stream, 0);
-        if (stream->status != TWIN_OK || !found->group || document >= candidates->documents || !(seconds >= 0))
+        double seconds = twin__checked_real(stream, 0), comparing = twin__checked_real(stream, 0);
+        bool exists = found->group && document < candidates->documents && seconds >= comparing && comparing >= 0;
+        if (stream->status != TWIN_OK || !exists)
             return twin__checked_fail(stream, "a bucket that does not exist");
         if (!TWIN__ARRAY_GROW(&found->buckets, &found->bucket_capacity, found->bucket_count, 1))
             return twin__fail_memory(stream->error);
-        found->buckets[found->bucket_count++] = (struct twin__large_bucket){ (uint32_t)document, seconds };
+        found->buckets[found->bucket_count++] = (struct twin__large_bucket){ (uint32_t)document, seconds, comparing };
     }
     return TWIN_OK;
 }

@@ -44,13 +44,14 @@ static size_t count_passing(const struct twin__crowd_finder *finder, const uint6
     return passed;
 }
 
-/* The processor time that all pairs of a bucket would take: to find that they meet here first and to count
- * their equal slots, and for the share that passes the gate to compare them. */
-static double expected_seconds(size_t count, size_t passed)
+/* A bucket, with the processor time that its pairs would take: to find that they meet here first and to count their equal
+ * slots, and for the share that passes the gate to compare them. */
+static struct twin__large_bucket bucket_of(uint32_t document, size_t count, size_t passed)
 {
     static const double SECONDS_PER_MEETING = 10e-9, SECONDS_PER_COMPARISON = 1.5e-6; /* measured; texts of 2 KB */
     double pairs = (double)count * (double)(count - 1) / 2;
-    return pairs * (SECONDS_PER_MEETING + SECONDS_PER_COMPARISON * (double)passed / SAMPLE);
+    double comparing = pairs * SECONDS_PER_COMPARISON * (double)passed / SAMPLE;
+    return (struct twin__large_bucket){ document, pairs * SECONDS_PER_MEETING + comparing, comparing };
 }
 
 bool twin__crowd_finder_add(struct twin__crowd_finder *finder, const uint64_t *keys, size_t count)
@@ -58,7 +59,7 @@ bool twin__crowd_finder_add(struct twin__crowd_finder *finder, const uint64_t *k
     size_t passed = count_passing(finder, keys, count);
     if (finder->only_families && passed < SAMPLE / 2)
         return false;
-    struct twin__large_bucket bucket = { (uint32_t)keys[0], expected_seconds(count, passed) };
+    struct twin__large_bucket bucket = bucket_of((uint32_t)keys[0], count, passed);
     pthread_mutex_lock(&finder->lock);
     for (size_t i = 1; i < count; i++)
         twin__union_join(finder->group, (uint32_t)keys[0], (uint32_t)keys[i]);
@@ -135,7 +136,9 @@ static int by_document(const void *a, const void *b)
     const struct twin__large_bucket *x = a, *y = b;
     if (x->document != y->document)
         return x->document < y->document ? -1 : 1;
-    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? -1 : 1;
+    return (x->comparing > y->comparing) - (x->comparing < y->comparing);
 }
 
 void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count)
@@ -148,9 +151,12 @@ void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count)
 static void add_costs(struct twin__crowds *crowds, struct twin__crowd_finder *finder)
 {
     twin__large_buckets_sort(finder->buckets, finder->count);
-    for (size_t i = 0; i < finder->count; i++)
-        crowds->items[crowd_index(crowds, finder->group[finder->buckets[i].document])].seconds +=
-            finder->buckets[i].seconds;
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct twin__large_bucket *bucket = &finder->buckets[i];
+        struct twin__crowd *crowd = &crowds->items[crowd_index(crowds, finder->group[bucket->document])];
+        crowd->seconds += bucket->seconds;
+        crowd->comparing += bucket->comparing;
+    }
 }
 
 /* All documents of crowds, as keys. A root has no parent but itself, so it is marked when one of its children comes. */

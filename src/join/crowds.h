@@ -19,7 +19,8 @@ struct twin__crowd_finder {
     uint32_t *group; /* per document: a union-find of those that share a large bucket */
     struct twin__large_bucket {
         uint32_t document; /* any of it */
-        double seconds;    /* expected time to compare its pairs */
+        double seconds;    /* expected time to find and compare its pairs */
+        double comparing;  /* of these, to compare those that pass the gate */
     } * buckets;
     size_t count, capacity;
     bool no_memory;
@@ -42,7 +43,8 @@ size_t twin__crowd_finder_drop(struct twin__crowd_finder *finder, uint64_t *pair
 
 struct twin__crowd {
     size_t begin, count; /* its documents in twin__crowds.documents */
-    double seconds;      /* expected time to compare the pairs of its large buckets */
+    double seconds;      /* expected time to find and compare the pairs of its large buckets */
+    double comparing;    /* of these, to compare those that pass the gate */
 };
 
 /* Crowds in the order of their first documents. Begin with {0}, end with twin__crowds_clear(). */

@@ -20,6 +20,7 @@
 #include "join/components.h"
 #include "join/containment_keepers.h"
 #include "join/crowd_join.h"
+#include "join/crowd_worth.h"
 #include "join/deciding_pairs.h"
 #include "join/gate.h"
 #include "join/keepers.h"
@@ -27,6 +28,7 @@
 #include "join/pair_overflow.h"
 #include "join/seconds.h"
 #include "join/similar_private.h"
+#include "join/top_matches.h"
 #include "join/union_find.h"
 #include "join/verify.h"
 
@@ -183,14 +185,11 @@ static twin_status find_candidates(struct run *run)
 
 /* ---- crowds ---- */
 
-/* The processor time that a document takes to be fetched a few times; measured on texts of 2 KB, and on signatures. */
-static const double SECONDS_PER_DOCUMENT = 60e-6, SECONDS_PER_SIGNATURE = 4e-6;
-
 static twin_status join_crowd(bool *refused, struct run *run, const struct twin__crowd *crowd, twin_error *error)
 {
     struct twin__crowd_counts joined = { .refused = true };
     bool exact = run->options->verify == TWIN_VERIFY_EXACT;
-    double fetching = (exact ? SECONDS_PER_DOCUMENT : SECONDS_PER_SIGNATURE) * (double)crowd->count;
+    double fetching = twin__crowd_fetching_seconds(crowd, exact);
     struct twin__crowd_options options = { .threshold = run->options->threshold,
                                            .most_seconds = crowd->seconds - fetching,
                                            .exec = run->options->exec,
@@ -255,7 +254,7 @@ static twin_status choose_peeled(struct run *run, twin_error *error)
     run->peeled = calloc(crowds->count, sizeof *run->peeled);
     twin_status status = others && run->peeled ? TWIN_OK : twin__fail_memory(error);
     for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
-        run->peeled[i] = crowds->items[i].seconds > SECONDS_PER_DOCUMENT * (double)crowds->items[i].count;
+        status = twin__crowd_is_worth_deciding(&run->peeled[i], run->provider, crowds, i, error);
         others[i] = !run->peeled[i];
     }
     if (status == TWIN_OK)
@@ -315,60 +314,6 @@ static twin_status connect_rest(struct run *run, twin_error *error)
         run->counts->candidates += joined.compared;
         run->counts->verified += joined.compared;
     }
-    return status;
-}
-
-/* ---- the best of each document ---- */
-
-/* A match as one of its documents sees it. */
-struct ranked {
-    uint32_t document, other;
-    double similarity;
-    size_t match;
-};
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->document != y->document)
-        return x->document < y->document ? -1 : 1;
-    if (x->similarity != y->similarity)
-        return x->similarity > y->similarity ? -1 : 1;
-    return (x->other > y->other) - (x->other < y->other);
-}
-
-/* Marks the matches that are among the `top` best of either of their documents. */
-static void mark_top(bool *keep, struct ranked *ranked, const twin_matches *matches, size_t top)
-{
-    for (size_t i = 0; i < matches->count; i++) {
-        twin_match match = matches->items[i];
-        ranked[2 * i] = (struct ranked){ match.a, match.b, match.similarity, i };
-        ranked[2 * i + 1] = (struct ranked){ match.b, match.a, match.similarity, i };
-    }
-    qsort(ranked, 2 * matches->count, sizeof *ranked, by_rank);
-    for (size_t i = 0, rank = 0; i < 2 * matches->count; i++) {
-        rank = i > 0 && ranked[i].document == ranked[i - 1].document ? rank + 1 : 0;
-        keep[ranked[i].match] |= rank < top;
-    }
-}
-
-static twin_status keep_top(twin_matches *matches, size_t top)
-{
-    if (matches->count == 0)
-        return TWIN_OK;
-    size_t kept = 0;
-    struct ranked *ranked = malloc(2 * matches->count * sizeof *ranked);
-    bool *keep = calloc(matches->count, sizeof *keep);
-    twin_status status = ranked && keep ? TWIN_OK : TWIN_ENOMEM;
-    if (status == TWIN_OK) {
-        mark_top(keep, ranked, matches, top);
-        for (size_t i = 0; i < matches->count; i++)
-            if (keep[i])
-                matches->items[kept++] = matches->items[i];
-        matches->count = kept;
-    }
-    free(ranked);
-    free(keep);
     return status;
 }
 
@@ -474,7 +419,7 @@ static twin_status verify(struct run *run, twin_error *error)
     if (status == TWIN_OK && run->components.group)
         status = connect_rest(run, error);
     if (status == TWIN_OK && run->options->method == TWIN_METHOD_FOREST)
-        status = with_sentence(error, keep_top(run->out, run->options->top));
+        status = with_sentence(error, twin__matches_keep_top(run->out, run->options->top));
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
     return status;
