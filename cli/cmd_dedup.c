@@ -246,6 +246,16 @@ static bool read_collection(struct run *run, twin_progress progress)
     return good;
 }
 
+/* A field that no document has is misspelt, as a rule. */
+static void remark_field(const struct run *run)
+{
+    const struct request *request = run->request;
+    twin_dedup_counts counts = twin_dedup_count(run->dedup);
+    uint64_t similar = counts.exact_copies + counts.near_copies + counts.groups;
+    if (!request->shared.quiet && similar > 0 && counts.without_field >= similar)
+        warn("no document of a group has the field \"%s\" of --keep", request->keep.field);
+}
+
 static bool find_duplicates(struct run *run, twin_progress progress)
 {
     twin_error error = { 0 };
@@ -260,7 +270,10 @@ static bool find_duplicates(struct run *run, twin_progress progress)
     progress_clear();
     if (status != TWIN_OK)
         fail_status("the search", status, &error);
-    return good && status == TWIN_OK;
+    good = good && status == TWIN_OK;
+    if (good)
+        remark_field(run);
+    return good;
 }
 
 static bool audit(struct run *run, twin_progress progress)

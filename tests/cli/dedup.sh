@@ -69,6 +69,10 @@ for rule in n:max=5 n:min=3 m.d:max=4 m.d:min=5 n.x:max= ; do
     kept=$(ids out)
     [ "$kept" = "${rule#*=}" ] || { [ -z "${rule#*=}" ] && [ "$(wc -l <out)" = 1 ]; } || fail "$asked: kept $kept"
 done
+run 0 --keep nn:max fields.jsonl
+says 'no document of a group has the field "nn" of --keep'
+run 0 --keep n:max fields.jsonl
+! grep -q 'no document of a group' err || fail "$asked: $(cat err)"
 printf '{"id":%s,"text":"%s","n":%s}\n' 1 "$text" 1763251200000000001 2 "$text" 1763251200000000002 >times.jsonl
 run 0 --quiet --keep n:max times.jsonl
 [ "$(ids out)" = 2 ] || fail "$asked: kept $(ids out)"
