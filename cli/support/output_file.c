@@ -271,11 +271,12 @@ static bool give_up(struct output_file *output)
 
 bool output_file_close(struct output_file *output)
 {
-    bool good = ferror(output->file) == 0;
-    if (good)
-        errno = 0; /* otherwise it is that of the failed write */
-    good = close_stream(output) == 0 && good;
-    return good || give_up(output);
+    bool failed = ferror(output->file) != 0;
+    int reason = failed ? errno : 0; /* of the write; closing may set another */
+    errno = 0;
+    bool closed = close_stream(output) == 0;
+    errno = reason ? reason : errno;
+    return (closed && !failed) || give_up(output);
 }
 
 bool output_file_finish(struct output_file *output)
