@@ -88,26 +88,36 @@ static bool is_family(const struct component *component)
            component->pairs >= documents * (documents > STAY ? PAIRS_OF_EACH_IN_LARGE : PAIRS_OF_EACH);
 }
 
-/* Ranks the documents of the pairs by their component, then by number. `keys` and `spare` have room for all
- * documents. */
-static bool rank_documents(struct components *out, uint32_t *by_rank, uint64_t *keys, uint64_t *spare,
-                           size_t documents, const struct twin__pairs *pairs)
+/* Unites the documents that pairs connect: UINT32_MAX is the group of those in no pair. Returns how many are in one. */
+static size_t unite_pairs(uint32_t *group, size_t documents, const struct twin__pairs *pairs)
 {
-    uint32_t *group = out->ranks;
-    for (size_t d = 0; d < documents; d++) {
-        group[d] = (uint32_t)d;
-        keys[d] = UINT64_MAX; /* of no pair */
-    }
+    size_t count = 0;
+    memset(group, UINT8_MAX, documents * sizeof *group);
     for (size_t i = 0; i < pairs->count; i++) {
-        uint32_t low = twin__pair_low(pairs->items[i]), high = twin__pair_high(pairs->items[i]);
-        twin__union_join(group, low, high);
-        keys[low] = keys[high] = 0;
+        uint32_t both[] = { twin__pair_low(pairs->items[i]), twin__pair_high(pairs->items[i]) };
+        for (int k = 0; k < 2; k++)
+            if (group[both[k]] == UINT32_MAX) {
+                group[both[k]] = both[k];
+                count++;
+            }
+        twin__union_join(group, both[0], both[1]);
     }
+    return count;
+}
+
+/* The documents of pairs, each behind its component, in order. */
+static void list_ranked(uint64_t *keys, uint64_t *spare, uint32_t *group, size_t documents)
+{
     size_t count = 0;
     for (size_t d = 0; d < documents; d++)
-        if (keys[d] == 0)
+        if (group[d] != UINT32_MAX)
             keys[count++] = (uint64_t)twin__union_root(group, (uint32_t)d) << 32 | d;
     twin__sort(keys, count, spare, count);
+}
+
+/* Makes components of the listed documents. */
+static bool cut_components(struct components *out, uint32_t *by_rank, const uint64_t *keys, size_t count)
+{
     for (size_t rank = 0; rank < count; rank++) {
         if (rank == 0 || keys[rank] >> 32 != keys[rank - 1] >> 32) {
             if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, 1))
@@ -117,27 +127,45 @@ static bool rank_documents(struct components *out, uint32_t *by_rank, uint64_t *
         out->of[rank] = (uint32_t)(out->count - 1);
         out->items[out->count - 1].end = (uint32_t)rank + 1;
         by_rank[rank] = (uint32_t)keys[rank];
+        out->ranks[by_rank[rank]] = (uint32_t)rank;
     }
-    for (size_t rank = 0; rank < count; rank++)
-        group[by_rank[rank]] = (uint32_t)rank;
     return true;
 }
 
-static bool find_components(struct components *out, uint32_t *by_rank, const struct twin__provider *provider,
-                            const struct twin__pairs *pairs)
+/* Ranks the documents of the pairs by their component, then by number. Most documents may be in no pair: of these there
+ * is only a rank that is none. */
+static bool rank_documents(struct components *out, struct twin__verification *verification,
+                           const struct twin__pairs *pairs)
 {
-    size_t documents = provider->count;
-    uint64_t *keys = malloc((documents + 1) * sizeof *keys), *spare = malloc((documents + 1) * sizeof *spare);
+    size_t documents = verification->provider->count;
     out->ranks = malloc((documents + 1) * sizeof *out->ranks);
-    out->of = malloc((documents + 1) * sizeof *out->of);
-    bool good = keys && spare && out->ranks && out->of && rank_documents(out, by_rank, keys, spare, documents, pairs);
+    if (!out->ranks)
+        return false;
+    size_t count = unite_pairs(out->ranks, documents, pairs);
+    uint64_t *keys = malloc((count + 1) * sizeof *keys), *spare = malloc((count + 1) * sizeof *spare);
+    out->of = malloc((count + 1) * sizeof *out->of);
+    verification->documents = malloc((count + 1) * sizeof *verification->documents);
+    verification->ranked = count;
+    bool good = keys && spare && out->of && verification->documents;
+    if (good) {
+        list_ranked(keys, spare, out->ranks, documents);
+        good = cut_components(out, verification->documents, keys, count);
+    }
     free(keys);
     free(spare);
+    return good;
+}
+
+static bool find_components(struct components *out, struct twin__verification *verification,
+                            const struct twin__pairs *pairs)
+{
+    const struct twin__provider *provider = verification->provider;
+    bool good = rank_documents(out, verification, pairs);
     for (size_t i = 0; i < pairs->count && good; i++)
         out->items[out->of[out->ranks[twin__pair_low(pairs->items[i])]]].pairs++;
     for (size_t c = 0; c < out->count && good && provider->is_long; c++)
         for (uint32_t rank = out->items[c].begin; rank < out->items[c].end; rank++)
-            out->items[c].has_long |= provider->is_long(provider, by_rank[rank]);
+            out->items[c].has_long |= provider->is_long(provider, verification->documents[rank]);
     return good;
 }
 
@@ -303,8 +331,7 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
     if (pairs->count == 0)
         return TWIN_OK;
     twin_status status = TWIN_OK;
-    verification.documents = malloc((provider->count + 1) * sizeof *verification.documents);
-    if (!verification.documents || !find_components(&components, verification.documents, provider, pairs) ||
+    if (!find_components(&components, &verification, pairs) ||
         !divide(&divided, &components, pairs, options.comparison.sets != NULL))
         status = twin__fail_memory(error);
     if (status == TWIN_OK && divided.families.count) {

@@ -10,7 +10,8 @@
 struct twin__verification {
     const struct twin__provider *provider;
     struct twin__verify_options options;
-    uint32_t *documents; /* by rank */
+    uint32_t *documents; /* by rank: those that are in a pair */
+    size_t ranked;       /* how many these are */
     atomic_size_t done;  /* pairs compared */
     size_t count;        /* of all */
 };

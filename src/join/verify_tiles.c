@@ -317,7 +317,7 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
     }
     tiles.similarities = malloc(pairs->count * sizeof *tiles.similarities);
     tiles.workers = calloc((size_t)exec.workers, sizeof *tiles.workers);
-    tiles.uses = calloc(verification->provider->count, sizeof *tiles.uses);
+    tiles.uses = calloc(verification->ranked, sizeof *tiles.uses);
     bool there = tiles.similarities && tiles.workers && tiles.uses && order_pairs(tiles.uses, pairs);
     twin_status status = there ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK) {
