@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Times twinsift pairs on documents that share a template: eight families at 5, 10, 20 and 40 thousand documents; and
-# dedup --chain on near-copies.
+# Times twinsift pairs on documents that share a template: eight families at 5, 10, 20 and 40 thousand documents; on such
+# that are less alike, two families at 20 to 160 thousand; and dedup --chain on near-copies.
 # Prints a table and writes it to build/bench/crowds.tsv; bench/README.md describes it.
 #
 #     BENCH_QUICK=1     an eighth of the documents
@@ -11,13 +11,13 @@ cd "$(dirname "$0")/.."
 # shellcheck source=bench/timing.bash
 . bench/timing.bash
 table=build/bench/crowds.tsv
-runs=2 threads=2 counts=(5000 10000 20000 40000)
+runs=2 threads=2 counts=(5000 10000 20000 40000) many=(20000 40000 80000 160000)
 if [ -n "${BENCH_QUICK-}" ]; then
-    counts=(625 1250 2500 5000)
+    counts=(625 1250 2500 5000) many=(2500 5000 10000 20000)
 fi
 largest=${counts[3]}
 
-need_room 200
+need_room 500
 corpus=$scratch/crowd.jsonl
 trap 'rm -f "$corpus" "$noise" "$clock"' EXIT
 
@@ -47,7 +47,7 @@ write_family()
             for (i = 0; i < 1060; i++) word[i] = substr(letters(9), 1, 3 + int(rand() * 7))
             shared["template at 0.75"] = 1714; shared["template at 0.60"] = 1500; shared["template at 0.50"] = 1333
             shared["ten templates at 0.75"] = 1714; shared["template above the threshold"] = 1900
-            shared["near-copies, dedup --chain"] = 1990
+            shared["near-copies, dedup --chain"] = 1990; shared["half shared"] = 1000
             has_template = family in shared # before shared[family] is read, which would create it
             for (i = 0; i < 10 && has_template; i++) template[i] = letters(shared[family])
             templates = family ~ /^ten/ ? 10 : 1
@@ -60,7 +60,10 @@ write_family()
                     text = letters(2000) " ecctvclojvhxxaaiwuqtgeqgyjtkmmouipnlxqoyfkvus"
                 else if (family == "tiny")
                     text = letters(1 + int(rand() * 12))
-                else if (family == "unrelated")
+                else if (family == "letters a and b") {
+                    text = ""
+                    while (length(text) < 200) text = text substr("ab", 1 + int(rand() * 2), 1)
+                } else if (family == "unrelated")
                     text = letters(2000)
                 else
                     exit 1
@@ -86,19 +89,25 @@ time_family()
     report "$1, $2 documents: peak memory" "$(calc "$peak / 1e6")" MB
 }
 
-# time_growth NAME BOUND: all sizes, and how the CPU time grows from each to the next. Below a tenth of a second it is
-# the program that is measured.
+# time_growth NAME BOUND: all sizes, and how the CPU time grows with each doubling, and per doubling from the first size to
+# the last, which has the bound: where the search goes over to another way, one step is larger and the next smaller. Below
+# 0.03 seconds it is the program that is measured.
 time_growth()
 {
-    local before="" count
+    local first="" before="" doublings=0 count
     for count in "${counts[@]}"; do
         time_family "$1" "$count"
-        if [ -n "$before" ] && less 0.1 "${best[$1.$before.cpu]}"; then
+        less 0.03 "${best[$1.$count.cpu]}" || continue
+        if [ -n "$before" ]; then
+            doublings=$((doublings + 1))
             report "$1, $before to $count: x2 documents, x CPU time" \
-                "$(calc "${best[$1.$count.cpu]} / ${best[$1.$before.cpu]}")" "" ${2:+"$2"}
+                "$(calc "${best[$1.$count.cpu]} / ${best[$1.$before.cpu]}")" ""
         fi
-        before=$count
+        first=${first:-$count} before=$count
     done
+    [ "$doublings" = 0 ] ||
+        report "$1, $first to $before: x CPU time per doubling" \
+            "$(calc "(${best[$1.$before.cpu]} / ${best[$1.$first.cpu]}) ^ (1 / $doublings)")" "" ${2:+"$2"}
 }
 
 begin_table "best of $runs"
@@ -108,6 +117,9 @@ for family in "template at 0.75" "template at 0.60" "template at 0.50" "ten temp
     time_growth "$family" 2.5
 done
 time_growth "near-copies, dedup --chain" 2.5
+counts=("${many[@]}")
+time_growth "half shared" 2.5
+time_growth "letters a and b" 2.5
 report "$largest documents: template at 0.75 / unrelated, CPU time" \
     "$(calc "${best[template at 0.75.$largest.cpu]} / ${best[unrelated.$largest.cpu]}")" "" 10
 

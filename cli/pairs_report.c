@@ -123,7 +123,7 @@ static void print_counts(const struct pairs_run *run)
     if (!edit)
         print_count("  too short", documents.too_short, "less than one shingle, similar only to equal ones");
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
-    snprintf(what, sizeof what, "pairs that agree in one of %zu bands of %zu rows", run->scheme.plan.bands,
+    snprintf(what, sizeof what, "pairs that share a band: %zu of %zu rows, others in crowds", run->scheme.plan.bands,
              run->scheme.plan.rows);
     if (run->request->measure == MEASURE_CONTAINMENT)
         snprintf(what, sizeof what, "pairs with rare shingles in common");

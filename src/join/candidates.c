@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "join/deep_bands.h"
 #include "join/pair_overflow.h"
 #include "join/sorting.h"
 #include "join/union_find.h"
@@ -77,6 +78,7 @@ struct band_search {
     struct twin__pair_overflow *overflow; /* unless NULL, takes lists that are full */
     atomic_bool is_full;                  /* a worker had more */
     struct twin__band_range range;
+    const uint16_t *order; /* of bands that are drawn (deep_bands.h) */
     struct band_worker *workers;
     int worker_count;
 };
@@ -180,6 +182,7 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
                                         .split = search->provider->split,
                                         .first_band = search->range.first,
                                         .end_band = search->range.end,
+                                        .order = search->order,
                                         .spill = search->provider->spill,
                                         .no_pairs = &search->is_full,
                                         .memory_bytes = options->memory_bytes / 4 * 3,
@@ -287,7 +290,7 @@ twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const
     return status;
 }
 
-/* The documents of the chosen crowds in increasing order, as bands want them. */
+/* The documents of the chosen crowds that have no plan of their own, in increasing order, as bands want them. */
 static size_t list_chosen(uint32_t *out, const struct twin__band_candidates *candidates, const bool *chosen,
                           twin_signatures signatures)
 {
@@ -295,27 +298,54 @@ static size_t list_chosen(uint32_t *out, const struct twin__band_candidates *can
     for (size_t i = 0; i < signatures.count; i++) {
         uint32_t document = signatures.documents[i];
         const struct twin__crowd *crowd = twin__crowd_find(&candidates->crowds, candidates->group[document]);
-        if (crowd && chosen[crowd - candidates->crowds.items])
+        if (crowd && crowd->deep.bands == 0 && chosen[crowd - candidates->crowds.items])
             out[count++] = document;
     }
     return count;
+}
+
+static twin_status search_by_bands(struct twin__band_candidates *candidates, const bool *chosen,
+                                   struct band_search *search, const twin_similar_options *options)
+{
+    twin_signatures signatures = search->provider->signatures;
+    uint32_t *documents = malloc((signatures.count + 1) * sizeof *documents);
+    if (!documents)
+        return TWIN_ENOMEM;
+    signatures.count = list_chosen(documents, candidates, chosen, search->provider->signatures);
+    signatures.documents = documents;
+    search->within = candidates->group;
+    twin_status status = search_bands(&candidates->pairs, &candidates->seen, search, signatures, options);
+    free(documents);
+    return status;
+}
+
+static twin_status search_deeply(struct twin__band_candidates *candidates, const struct twin__crowd *crowd,
+                                 struct band_search *search, const twin_similar_options *options)
+{
+    twin_signatures signatures = search->provider->signatures;
+    twin_similar_options deep = *options;
+    deep.bands = (twin_band_options){ .plan = crowd->deep };
+    signatures.documents = candidates->crowds.documents + crowd->begin;
+    signatures.count = crowd->count;
+    uint16_t *order = twin__deep_order(crowd->deep, signatures.slots);
+    if (!order)
+        return TWIN_ENOMEM;
+    search->order = order;
+    search->within = NULL;
+    twin_status status = search_bands(&candidates->pairs, &candidates->seen, search, signatures, &deep);
+    free(order);
+    return status;
 }
 
 twin_status twin__candidates_within_crowds(struct twin__band_candidates *candidates, const bool *chosen,
                                            const struct twin__provider *provider, const struct twin__gate *gate,
                                            const twin_similar_options *options)
 {
-    struct band_search search = {
-        .provider = provider, .gate = gate, .within = candidates->group, .overflow = candidates->overflow
-    };
-    twin_signatures signatures = provider->signatures;
-    uint32_t *documents = malloc((signatures.count + 1) * sizeof *documents);
-    if (!documents)
-        return TWIN_ENOMEM;
-    signatures.count = list_chosen(documents, candidates, chosen, provider->signatures);
-    signatures.documents = documents;
-    twin_status status = search_bands(&candidates->pairs, &candidates->seen, &search, signatures, options);
-    free(documents);
+    struct band_search search = { .provider = provider, .gate = gate, .overflow = candidates->overflow };
+    twin_status status = search_by_bands(candidates, chosen, &search, options);
+    for (size_t i = 0; i < candidates->crowds.count && status == TWIN_OK; i++)
+        if (chosen[i] && candidates->crowds.items[i].deep.bands)
+            status = search_deeply(candidates, &candidates->crowds.items[i], &search, options);
     return status;
 }
 

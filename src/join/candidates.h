@@ -86,7 +86,12 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
 twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
                                         const struct twin__provider *provider);
 
-/* Both: lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are
+/* The same for one part of the documents (candidate_documents.c): those connected by candidates or a crowd are in the same
+ * part, so that each part can be joined by itself. `seen` is counted in the first. */
+twin_status twin__candidates_of_part(struct twin__band_candidates *out, twin_candidates *candidates, twin_part part,
+                                     const struct twin__provider *provider);
+
+/* From bands to candidates: lists the pairs that share a band and pass the gate. With `crowds`, documents connected by large buckets are
  * listed as crowds, and pairs within a crowd are left out. */
 twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
                                         const struct twin__gate *gate, const twin_similar_options *options,

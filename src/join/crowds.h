@@ -45,6 +45,7 @@ struct twin__crowd {
     size_t begin, count; /* its documents in twin__crowds.documents */
     double seconds;      /* expected time to find and compare the pairs of its large buckets */
     double comparing;    /* of these, to compare those that pass the gate */
+    twin_plan deep; /* with which its pairs are listed instead, once that was decided (deep_bands.h); {0}: none */
 };
 
 /* Crowds in the order of their first documents. Begin with {0}, end with twin__crowds_clear(). */

@@ -16,12 +16,12 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "join/components.h"
 #include "join/containment_keepers.h"
 #include "join/crowd_join.h"
 #include "join/crowd_worth.h"
 #include "join/deciding_pairs.h"
+#include "join/deep_bands.h"
 #include "join/gate.h"
 #include "join/keepers.h"
 #include "join/match_runs.h"
@@ -109,58 +109,6 @@ static bool may_join_crowds(const struct run *run)
     return options->measure == TWIN_JACCARD && (options->verify == TWIN_VERIFY_EXACT || estimates);
 }
 
-/* ---- candidates of a part ---- */
-
-/* Unites documents that are candidates or in one crowd. */
-static void unite(uint32_t *group, const struct twin__band_candidates *candidates)
-{
-    for (size_t i = 0; i < candidates->pairs.count; i++)
-        twin__union_join(group, twin__pair_low(candidates->pairs.items[i]),
-                         twin__pair_high(candidates->pairs.items[i]));
-    for (size_t i = 0; i < candidates->crowds.count; i++) {
-        const uint32_t *documents = candidates->crowds.documents + candidates->crowds.items[i].begin;
-        for (size_t k = 1; k < candidates->crowds.items[i].count; k++)
-            twin__union_join(group, documents[0], documents[k]);
-    }
-}
-
-/* Which part a document is in depends on the first of those it is united with. */
-static bool is_of_part(uint32_t *group, twin_part part, uint32_t document)
-{
-    uint64_t seed = twin__union_root(group, document);
-    return part.of == 0 || twin__random_below(&seed, part.of) == part.number;
-}
-
-static void keep_part(struct twin__band_candidates *candidates, uint32_t *group, twin_part part)
-{
-    struct twin__crowds *crowds = &candidates->crowds;
-    size_t kept = 0, kept_crowds = 0;
-    for (size_t i = 0; i < candidates->pairs.count; i++)
-        if (is_of_part(group, part, twin__pair_low(candidates->pairs.items[i])))
-            candidates->pairs.items[kept++] = candidates->pairs.items[i];
-    for (size_t i = 0; i < crowds->count; i++)
-        if (is_of_part(group, part, crowds->documents[crowds->items[i].begin]))
-            crowds->items[kept_crowds++] = crowds->items[i];
-    candidates->pairs.count = kept;
-    crowds->count = kept_crowds;
-}
-
-static twin_status candidates_of_part(struct run *run)
-{
-    twin_status status = twin__candidates_from_found(&run->candidates, &run->part.candidates->found, run->provider);
-    uint32_t *group = malloc((run->provider->count + 1) * sizeof *group);
-    if (status == TWIN_OK && group) {
-        for (size_t i = 0; i < run->provider->count; i++)
-            group[i] = (uint32_t)i;
-        unite(group, &run->candidates);
-        keep_part(&run->candidates, group, run->part.part);
-        if (run->part.part.number > 0)
-            run->candidates.seen = 0; /* all parts have the same, and their counts are added */
-    }
-    free(group);
-    return status == TWIN_OK && !group ? TWIN_ENOMEM : status;
-}
-
 /* Where memory is limited, a sixteenth of it is for pairs while they are listed: as much again to write them, and a few
  * times as much to compare them. */
 static twin_status limit_pairs(struct run *run)
@@ -176,7 +124,7 @@ static twin_status limit_pairs(struct run *run)
 static twin_status find_candidates(struct run *run)
 {
     if (run->part.candidates)
-        return candidates_of_part(run);
+        return twin__candidates_of_part(&run->candidates, run->part.candidates, run->part.part, run->provider);
     return run->options->method == TWIN_METHOD_FOREST
                ? candidates_from_forest(&run->candidates, run->provider, &run->gate, run->options)
                : twin__candidates_from_bands(&run->candidates, run->provider, &run->gate, run->options,
@@ -409,6 +357,7 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
 /* From candidates to matches. */
 static twin_status verify(struct run *run, twin_error *error)
 {
+    twin__deep_plans_choose(&run->candidates.crowds, run->provider, &run->gate, run->options);
     twin_status status = run->deciding ? choose_peeled(run, error) : join_crowds(run, error);
     if (status == TWIN_OK && run->options->verify == TWIN_VERIFY_EXACT)
         status = verify_exactly(run, error);

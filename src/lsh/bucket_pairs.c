@@ -12,7 +12,9 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "kernels/kernels.h"
+#include "lsh/banding.h"
 
 /* Documents of a tile: with 128 slots it takes a third of a first cache. */
 enum { TILE = 128, WORD = 64, MOST_SLOTS = 1024, MOST_WORDS = MOST_SLOTS / WORD, MOST_ROWS = WORD / 2 };
@@ -57,17 +59,24 @@ static struct room cut_room(void *bytes, size_t words)
     return (struct room){ columns, rows, equal, (uint32_t *)(void *)(rows + TILE * words * WORD) };
 }
 
-static const uint32_t *signature_of(const struct twin__bucket_rule *rule, uint32_t document)
+/* From a file it is read to `room`: to map the pages around it, and give them back, takes longer. */
+static const uint32_t *read_signature(uint32_t room[MOST_SLOTS], const struct twin__bucket_rule *rule,
+                                      uint32_t document)
 {
-    return rule->signatures.rows + document * rule->signatures.slots;
+    size_t bytes = rule->signatures.slots * sizeof *room;
+    if (rule->spill && twin__read_at(rule->spill->fd, room, bytes, (uint64_t)document * bytes) == (ssize_t)bytes)
+        return room;
+    return twin__signature_row(rule->signatures, document);
 }
 
 /* One byte of each slot; those beyond the last slot are the same in all. */
 static void pack(uint8_t *out, const struct bucket_search *search, const uint64_t *keys, size_t count)
 {
     size_t slots = search->rule->signatures.slots, width = search->words * WORD;
+    twin__spill_touch(search->rule->spill, count * TWIN__SPILL_AROUND); /* when rows are compared */
     for (size_t i = 0; i < count; i++, out += width) {
-        const uint32_t *signature = signature_of(search->rule, (uint32_t)keys[i]);
+        uint32_t room[MOST_SLOTS];
+        const uint32_t *signature = read_signature(room, search->rule, (uint32_t)keys[i]);
         for (size_t k = 0; k < slots; k++)
             out[k] = (uint8_t)signature[k];
         memset(out + slots, 0, width - slots);
@@ -99,7 +108,8 @@ static bool rows_are_equal(const struct bucket_search *search, const uint64_t *r
     for (size_t word = 0; word < search->words; word++)
         for (uint64_t starts = runs[word] & search->starts[word]; starts; starts &= starts - 1) {
             size_t slot = word * WORD + (size_t)__builtin_ctzll(starts);
-            if (memcmp(signature_of(search->rule, a) + slot, signature_of(search->rule, b) + slot, bytes) == 0)
+            if (memcmp(twin__signature_row(search->rule->signatures, a) + slot,
+                       twin__signature_row(search->rule->signatures, b) + slot, bytes) == 0)
                 return true;
         }
     return false;

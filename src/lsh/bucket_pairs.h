@@ -5,12 +5,15 @@
 #include <stdbool.h>
 #include <twinsift/bands.h>
 
+#include "base/spill.h"
+
 /* What all buckets of a search have in common. */
 struct twin__bucket_rule {
     twin_signatures signatures;
     twin_plan plan;
-    size_t least;           /* equal slots that are enough */
-    const uint32_t *within; /* unless NULL, only pairs of documents with the same number here */
+    size_t least;              /* equal slots that are enough */
+    const uint32_t *within;    /* unless NULL, only pairs of documents with the same number here */
+    struct twin__spill *spill; /* the file in which the signatures are; NULL: in memory */
 };
 
 /* A bucket of a band: the low half of each key is a document. Pairs of one of the first `split` with one of the others, or

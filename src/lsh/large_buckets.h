@@ -7,6 +7,8 @@
 
 #include "base/spill.h"
 
+enum { TWIN__MOST_DRAWN_ROWS = 32 };
+
 /* Called with a bucket: the low half of each key is a document, in increasing order. False: its pairs are to be visited
  * after all. */
 typedef bool twin__bucket_visit(void *context, const uint64_t *keys, size_t count, int worker);
@@ -20,6 +22,8 @@ struct twin__band_visits {
     const uint32_t *within; /* unless NULL, only pairs of documents that have the same number here */
     uint32_t split; /* unless 0, only pairs of a document below this and one from it on, and buckets with both */
     size_t first_band, end_band; /* only these bands, from the first up to but without the end; both 0: all */
+    const uint16_t *order; /* unless NULL, row i of band b is slot order[b·rows + i]: bands may have slots in common,
+                                    and at most TWIN__MOST_DRAWN_ROWS. A pair may be passed over in several bands */
     struct twin__spill *spill;   /* the file in which the signatures are; NULL: in memory */
     size_t memory_bytes;         /* for keys: fewer workers, if need be; 0: any amount */
     const atomic_bool *no_pairs; /* unless NULL, no pairs are visited from the moment it becomes true */

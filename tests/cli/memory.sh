@@ -52,6 +52,12 @@ seq $many | awk '{ srand(int($1 / 50)); t = ""; for (i = 0; i < 30; i++) t = t "
 within fifties.jsonl
 within --chain fifties.jsonl
 
+# Half of each text shared: 66 MB before, for the pages of signatures of a whole bucket.
+awk -v n=$many 'function letters(count,   t) { while (count-- > 0) t = t sprintf("%c", 97 + rand() * 26); return t }
+    BEGIN { srand(1); half = letters(100)
+        for (i = 0; i < n; i++) printf "{\"id\":%d,\"text\":\"%s%s\"}\n", i, half, letters(100) }' >halves.jsonl
+within halves.jsonl
+
 # Each of two collections fits into memory, their signatures together do not: 138 MB before.
 make_texts $((some + 20000)) 'text %d' >other.jsonl
 within some.jsonl --against other.jsonl

@@ -32,7 +32,7 @@ static bool is_worth(size_t size, double seconds, double comparing)
 {
     uint32_t documents[DOCUMENTS];
     struct twin__provider provider = { .count = DOCUMENTS, .fetch = fetch, .is_long = is_long, .context = &size };
-    struct twin__crowd crowd = { 0, DOCUMENTS, seconds, comparing };
+    struct twin__crowd crowd = { .count = DOCUMENTS, .seconds = seconds, .comparing = comparing };
     struct twin__crowds crowds = { documents, &crowd, 1 };
     bool worth;
     for (uint32_t i = 0; i < DOCUMENTS; i++)
