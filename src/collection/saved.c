@@ -206,7 +206,8 @@ static twin_status load_scheme(struct loading *loading, twin_error *error)
     }
     if (status == TWIN_OK &&
         (line.length != loading->scheme.length || memcmp(line.bytes, loading->scheme.bytes, line.length) != 0))
-        status = twin__fail(error, TWIN_EINVAL, "signed by another scheme than the files before it");
+        status =
+            twin__fail(error, TWIN_EINVAL, "signed by another scheme, with other options, than the files before it");
     twin_buffer_clear(&line);
     return status;
 }

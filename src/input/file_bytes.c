@@ -1,7 +1,10 @@
 /* file_bytes.c — the bytes of a file of records, at any offset. */
 #include "input/file_bytes.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -93,6 +96,65 @@ static twin_status check_kind(const struct twin__file_bytes *bytes, const char *
     return advice ? twin__fail(error, TWIN_EFORMAT, "%s %s", name, advice) : TWIN_OK;
 }
 
+/* Half of the descriptors that a process may have are for files that stay open; the others are for what is opened for
+ * a moment, and for the caller. */
+static bool is_high(int fd)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           (rlim_t)fd >= limit.rlim_cur / 2;
+}
+
+/* There may be more inputs than files that can be open. */
+static void close_for_now(struct twin__file_bytes *bytes, const struct twin__opening *opening)
+{
+    if (!bytes->is_original || !is_high(bytes->fd) || !twin__opening_can_repeat(opening) ||
+        strlen(opening->name) >= PATH_MAX)
+        return;
+    bytes->device = opening->about.st_dev;
+    bytes->number = opening->about.st_ino;
+    close(bytes->fd);
+    bytes->fd = -1;
+}
+
+static bool is_same_file(const struct twin__file_bytes *bytes, const struct stat *now)
+{
+    return now->st_dev == bytes->device && now->st_ino == bytes->number;
+}
+
+/* The descriptor, or that of the file opened again, for a moment. */
+static twin_status take_descriptor(int *out, const struct twin__file_bytes *bytes, const char *name,
+                                   twin_error *error)
+{
+    struct stat now;
+    *out = bytes->fd;
+    if (bytes->fd >= 0)
+        return TWIN_OK;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* it may have become a pipe */
+    if (fd < 0 || fstat(fd, &now) != 0) {
+        twin_status status = twin__fail(error, TWIN_EIO, "%s cannot be opened again: %m", name);
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    *out = fd;
+    if (is_same_file(bytes, &now))
+        return TWIN_OK;
+    close(fd);
+    return twin__fail(error, TWIN_EIO, "%s was replaced by another file while it was read", name);
+}
+
+static twin_status read_exactly(char *out, int fd, const char *name, uint64_t offset, size_t length,
+                                twin_error *error)
+{
+    ssize_t got = twin__read_at(fd, out, length, offset);
+    if (got < 0)
+        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
+    if ((size_t)got < length)
+        return twin__fail(error, TWIN_EIO, "%s became shorter while it was read", name);
+    return TWIN_OK;
+}
+
 twin_status twin__file_bytes_open(struct twin__file_bytes *out, struct twin__opening *opening,
                                   twin_input_format format, twin_error *error)
 {
@@ -102,12 +164,17 @@ twin_status twin__file_bytes_open(struct twin__file_bytes *out, struct twin__ope
                                                          : unpack(out, 0, opening, format, error);
     if (status == TWIN_OK)
         status = skip_byte_order_mark(out, opening->name, error);
-    return status == TWIN_OK ? check_kind(out, opening->name, format, error) : status;
+    if (status == TWIN_OK)
+        status = check_kind(out, opening->name, format, error);
+    if (status == TWIN_OK)
+        close_for_now(out, opening);
+    return status;
 }
 
 void twin__file_bytes_close(struct twin__file_bytes *bytes)
 {
-    close(bytes->fd);
+    if (bytes->fd >= 0)
+        close(bytes->fd);
 }
 
 twin_status twin__file_bytes_read(twin_buffer *block, const struct twin__file_bytes *bytes, const char *name,
@@ -115,13 +182,16 @@ twin_status twin__file_bytes_read(twin_buffer *block, const struct twin__file_by
 {
     if (twin_buffer_reserve(block, length + 2) != TWIN_OK)
         return twin__fail_memory(error);
-    ssize_t got = twin__read_at(bytes->fd, block->bytes + block->length, length, offset);
-    if (got < 0)
-        return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", name);
-    if ((size_t)got < length)
-        return twin__fail(error, TWIN_EIO, "%s became shorter while it was read", name);
-    block->length += length;
-    return TWIN_OK;
+    int fd;
+    twin_status status = take_descriptor(&fd, bytes, name, error);
+    if (status != TWIN_OK)
+        return status;
+    status = read_exactly(block->bytes + block->length, fd, name, offset, length, error);
+    if (fd != bytes->fd)
+        close(fd);
+    if (status == TWIN_OK)
+        block->length += length;
+    return status;
 }
 
 twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_bytes *bytes, const char *name,
@@ -132,10 +202,13 @@ twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_byt
     return begin < end ? twin__file_bytes_read(out, bytes, name, begin, (size_t)(end - begin), error) : TWIN_OK;
 }
 
-twin_input_change twin__file_bytes_change(const struct twin__file_bytes *bytes)
+twin_input_change twin__file_bytes_change(const struct twin__file_bytes *bytes, const char *name)
 {
     struct stat now;
-    if (!bytes->is_original || fstat(bytes->fd, &now) != 0)
+    bool is_open = bytes->fd >= 0;
+    if (!is_open && (stat(name, &now) != 0 || !is_same_file(bytes, &now)))
+        return TWIN_INPUT_CHANGED;
+    if (!bytes->is_original || (is_open && fstat(bytes->fd, &now) != 0))
         return TWIN_INPUT_UNCHANGED;
     if ((uint64_t)now.st_size > bytes->end)
         return TWIN_INPUT_GROWN;

@@ -2,17 +2,20 @@
  *
  * Files are read, not mapped: one that is truncated while it is read is then an error and not a
  * signal. What cannot be read at any offset, because it is compressed or a pipe, is first copied
- * to a temporary file. */
+ * to a temporary file. Of many files only some stay open, as far as the limit of the process
+ * (RLIMIT_NOFILE) allows; the others are opened again by name, and must be the same files then. */
 #ifndef TWIN_INPUT_FILE_BYTES_H
 #define TWIN_INPUT_FILE_BYTES_H
 
 #include "input/source.h"
 
 struct twin__file_bytes {
-    int fd;              /* the file, or the temporary file it was unpacked into */
+    int fd;              /* the file, or the temporary file it was unpacked into; -1: opened when it is read */
     uint64_t begin, end; /* where its bytes begin, after a byte order mark, and end */
     bool is_original;    /* not a temporary file */
     struct timespec modified;
+    dev_t device; /* of a file that is opened when it is read: which file it was */
+    ino_t number;
 };
 
 /* Takes the descriptor over. A file whose first bytes cannot be those of the format is refused with advice. To be
@@ -30,6 +33,6 @@ twin_status twin__file_bytes_range(twin_buffer *out, const struct twin__file_byt
                                    uint64_t begin, uint64_t end, twin_error *error);
 
 /* What others have done to the file since it was opened. */
-twin_input_change twin__file_bytes_change(const struct twin__file_bytes *bytes);
+twin_input_change twin__file_bytes_change(const struct twin__file_bytes *bytes, const char *name);
 
 #endif

@@ -219,7 +219,7 @@ static twin_status field(twin_text *out, const struct twin__source *source, twin
 
 static twin_input_change change(const struct twin__source *source)
 {
-    return twin__file_bytes_change(&lines_of(source)->bytes);
+    return twin__file_bytes_change(&lines_of(source)->bytes, source->name);
 }
 
 const struct twin__source_kind twin__lines = {

@@ -3,6 +3,7 @@
  * The kinds are asked in a fixed order whether the path is theirs, and the first that accepts it opens it. Names
  * decide what files hold, unless the caller has said so. A folder may have files that hold many documents; each of
  * these becomes a source of its own after the folder. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,8 @@ twin_status twin__source_open(struct twin__source_list *out, const char *path,
                                      .name = is_standard ? "standard input" : path,
                                      .settings = settings };
     opening.fd = is_standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (opening.fd < 0 && errno == ENXIO && stat(path, &opening.about) == 0 && S_ISSOCK(opening.about.st_mode))
+        return twin__fail(error, TWIN_EIO, "%s is a socket, which cannot be read as a file", path);
     if (opening.fd < 0 || fstat(opening.fd, &opening.about) != 0) {
         twin_status status = twin__fail(error, TWIN_EIO, "%s cannot be opened: %m", opening.name);
         if (opening.fd >= 0)

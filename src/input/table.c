@@ -475,7 +475,7 @@ static twin_status header(twin_buffer *out, const struct twin__source *source, t
 
 static twin_input_change change(const struct twin__source *source)
 {
-    return twin__file_bytes_change(&table_of(source)->bytes);
+    return twin__file_bytes_change(&table_of(source)->bytes, source->name);
 }
 
 const struct twin__source_kind twin__table = {

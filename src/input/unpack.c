@@ -92,6 +92,11 @@ static twin_status fail_full(const struct unpacking *u)
 static twin_status leave_memory(struct unpacking *u)
 {
     int file = twin__temporary_file(u->options.temp_folder);
+    if (file < 0 && (errno == EMFILE || errno == ENFILE)) /* another folder would be no better */
+        return twin__fail(u->error, TWIN_EIO,
+                          "%s cannot be unpacked: %m; each compressed input stays open, so raise the limit of open "
+                          "files (ulimit -n), or unpack some before",
+                          u->options.name);
     if (file < 0)
         return twin__fail(u->error, TWIN_EIO,
                           "%s cannot be unpacked: no file can be made in the temporary folder %s: %m; --temp names "

@@ -136,11 +136,78 @@ static void memory_that_runs_out_is_told(void **unused)
     twin_input_free(input);
 }
 
+enum { MANY_FILES = 100, FEW_DESCRIPTORS = 64 };
+
+static void write_line(const char *name, int number)
+{
+    char line[80];
+    int length = snprintf(line, sizeof line, "{\"id\":%d,\"text\":\"line %d\"}\n", number, number);
+    write_file(path_of(name), line, (size_t)length);
+}
+
+/* Files 0 to 99 of one line each; tables among them. */
+static void write_many(void)
+{
+    make_folder("many");
+    for (int i = 0; i < MANY_FILES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "many/%02d.%s", i, i % 10 == 9 ? "csv" : "jsonl");
+        if (i % 10 == 9)
+            write_file(path_of(name), "id,text\n7,a record\n", 19);
+        else
+            write_line(name, i);
+    }
+}
+
+static void more_files_than_can_be_open_are_read(void **unused)
+{
+    (void)unused;
+    struct rlimit before, limit;
+    write_many();
+    twin_input *input = open_one(path_of("many"), documents);
+    struct log expected = read_all(input);
+    twin_input_free(input);
+    assert_int_equal(expected.count, MANY_FILES);
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = (struct rlimit){ FEW_DESCRIPTORS, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    input = open_one(path_of("many"), documents);
+    struct log log = read_all(input);
+    assert_int_equal(log.count, expected.count);
+    for (size_t i = 0; i < log.count; i++)
+        assert_string_equal(log.seen[i].text, expected.seen[i].text);
+    for (uint32_t i = 0; i < twin_input_sources(input); i++)
+        assert_int_equal(twin_input_change_of(input, i), TWIN_INPUT_UNCHANGED);
+    clear_log(&log);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+
+    /* A file that another has taken the place of is not read as if it were the same. */
+    uint32_t last = (uint32_t)twin_input_sources(input) - 2;
+    assert_string_equal(twin_input_name(input, last), path_of("many/98.jsonl"));
+    write_line("98", 11);
+    assert_int_equal(rename(path_of("98"), path_of("many/98.jsonl")), 0);
+    twin_read_buffers reading = { 0 };
+    twin_error error = { 0 };
+    assert_int_equal(twin_input_change_of(input, last), TWIN_INPUT_CHANGED);
+    assert_int_equal(twin_input_read(NULL, input, &reading, twin_input_chunks(input) - 2, visitor_of(&log), &error),
+                     TWIN_EIO);
+    assert_non_null(strstr(error.message, "98.jsonl was replaced by another file while it was read"));
+    assert_int_equal(unlink(path_of("many/98.jsonl")), 0);
+    assert_int_equal(twin_input_read(NULL, input, &reading, twin_input_chunks(input) - 2, visitor_of(&log), &error),
+                     TWIN_EIO);
+    assert_non_null(strstr(error.message, "98.jsonl cannot be opened again: No such file"));
+    twin_read_buffers_clear(&reading);
+    twin_input_free(input);
+    clear_log(&expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(threads_read_what_one_reads),
         IN_A_FOLDER(memory_that_runs_out_is_told),
+        IN_A_FOLDER(more_files_than_can_be_open_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 #include "mixed_lines.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* A pipe that holds the bytes and will give no more. */
@@ -127,6 +129,17 @@ static void standard_input_begins_where_it_stands(void **unused)
     }
 }
 
+static void a_socket_is_refused_as_what_it_is(void **unused)
+{
+    (void)unused;
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path_of("s.jsonl"));
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    check_refused(path_of("s.jsonl"), documents, TWIN_EIO, "is a socket, which cannot be read as a file");
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +147,7 @@ int main(void)
         IN_A_FOLDER(pipes_and_standard_input_are_read_like_files),
         IN_A_FOLDER(a_document_from_a_pipe_is_unpacked_once),
         IN_A_FOLDER(standard_input_begins_where_it_stands),
+        IN_A_FOLDER(a_socket_is_refused_as_what_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
