@@ -372,6 +372,8 @@ static bool open_input(struct run *run, twin_progress progress)
     run->input = open_inputs(&request->shared, 0, progress);
     if (!run->input || !paths_are_good(run))
         return false;
+    if (!request->shared.quiet)
+        remark_same_inputs(run->input);
     if (!request->update)
         return true;
     if (is_missing(request->update))
@@ -379,6 +381,8 @@ static bool open_input(struct run *run, twin_progress progress)
                       request->update);
     run->update = (struct update_run){ .index = request->update,
                                        .output = request->output,
+                                       .groups = request->groups,
+                                       .report = request->report,
                                        .input = run->input,
                                        .exec = run->exec,
                                        .progress = progress,

@@ -28,7 +28,7 @@ static bool write_collection(const struct request *request, const twin_input *in
     bool good = steps_note(&note, &request->shared) && steps_note_sizes(&note, input);
     if (!good)
         fail_status("the inputs", TWIN_ENOMEM, NULL);
-    good = good && steps_write_signatures(request->output, collection, &note);
+    good = good && steps_write_signatures(request->output, &request->shared.base, collection, &note);
     twin_buffer_clear(&note);
     return good;
 }
@@ -77,7 +77,8 @@ static int run_sign(void *context)
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
-    if (!steps_output_is_good(request->output, &request->shared.base))
+    if (!steps_output_is_good(request->output, &request->shared.base) ||
+        !steps_keep_signatures(request->output, &request->shared.base))
         return EXIT_ERROR;
     if (request->shared.input.ids ==
         TWIN_IDS_FIELD) /* there are other shards, and their lines have the same numbers */

@@ -32,7 +32,7 @@ static const char head[] =
     ".soft { color: var(--soft) }\n"
     "mark { background: var(--mark); color: inherit }\n"
     "figure { margin: 1em 0; overflow-x: auto }\n"
-    "svg { width: 100%; min-width: 30em; max-width: 44em; height: auto; font: 12px sans-serif }\n"
+    "svg { width: 100%; min-width: 38rem; max-width: 44rem; height: auto; font: 12px sans-serif }\n"
     "svg rect { fill: var(--bar) }\n"
     "svg text { fill: var(--ink) } svg line { stroke: var(--line) }\n"
     ".pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(18em, 1fr)); gap: 1em; margin: 1em 0 2em "
@@ -166,8 +166,8 @@ static void write_similarities(FILE *out, const struct dedup_result *result)
         if (similarities[i] < 1)
             bars.heights[bar < BARS ? bar : BARS - 1]++;
     }
-    for (size_t i = 0; i < BARS; i++)
-        snprintf(bars.labels[i], LABEL_ROOM, "%.3f", lowest + width * (double)i);
+    for (size_t i = 0; i < BARS; i++) /* as many digits as make them differ */
+        snprintf(bars.labels[i], LABEL_ROOM, "%.*f", width < .001 ? 5 : 3, lowest + width * (double)i);
     snprintf(caption, sizeof caption,
              "Dropped documents by their similarity to the one kept; labels are lower ends. %" PRIu64
              " at exactly 1 are not shown.",

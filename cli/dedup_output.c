@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct dedup_range range_of(const struct dedup_result *result, uint32_t source, size_t begin)
 {
@@ -187,13 +188,22 @@ static bool is_folder_of_files(const struct dedup_result *result, struct dedup_r
     return range.begin == range.end && is_folder(twin_input_name(result->input, range.source));
 }
 
+/* An output in a folder. */
+struct named_output {
+    struct output_file file;
+    size_t made; /* the length of the path of the first folder that was made for it; 0: none */
+};
+
 /* Makes the folders that an output is in. */
-static bool make_folders(char *path)
+static bool make_folders(struct named_output *output, char *path)
 {
     bool good = true;
     for (char *slash = strchr(path + 1, '/'); good && slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        good = is_folder(path) || mkdir(path, 0777) == 0 || errno == EEXIST;
+        bool made = !is_folder(path) && mkdir(path, 0777) == 0;
+        if (made && !output->made)
+            output->made = (size_t)(slash - path);
+        good = made || is_folder(path);
         if (!good)
             fail("%s: cannot be created: %s", path, strerror(errno));
         *slash = '/';
@@ -201,10 +211,20 @@ static bool make_folders(char *path)
     return good;
 }
 
+/* Removes the folders that were made for an output, if they are empty. */
+static void remove_folders(const struct named_output *output, char *path)
+{
+    char *slash = output->made ? strrchr(path, '/') : NULL;
+    for (; slash && (size_t)(slash - path) >= output->made; slash = strrchr(path, '/')) {
+        *slash = '\0';
+        rmdir(path);
+    }
+}
+
 /* Writes each output; their names come when all are written. */
 static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
 {
-    struct output_file *outputs = calloc(count + 1, sizeof *outputs);
+    struct named_output *outputs = calloc(count + 1, sizeof *outputs);
     struct dedup_range range = { 0 };
     bool good = outputs != NULL, has_header;
     for (size_t i = 0; good && i < count; i++) {
@@ -212,17 +232,20 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
         range = range_of(result, (uint32_t)i, range.end);
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
-        good = make_folders(names[i]) && output_file_open_large(&outputs[i], names[i]) &&
-               write_range(outputs[i].file, result, range, &has_header) && output_file_close(&outputs[i]);
+        struct output_file *file = &outputs[i].file;
+        good = make_folders(&outputs[i], names[i]) && output_file_open_large(file, names[i]) &&
+               write_range(file->file, result, range, &has_header) && output_file_close(file);
     }
     good = good && inputs_are_as_read(result);
     for (size_t i = 0; outputs && i < count; i++)
-        if (!outputs[i].path)
+        if (!outputs[i].file.path)
             continue;
         else if (good)
-            good = output_file_finish(&outputs[i]);
+            good = output_file_finish(&outputs[i].file);
         else
-            output_file_abandon(&outputs[i]);
+            output_file_abandon(&outputs[i].file);
+    for (size_t i = count; outputs && !good && i-- > 0;)
+        remove_folders(&outputs[i], names[i]);
     free(outputs);
     return good;
 }

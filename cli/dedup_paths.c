@@ -196,12 +196,21 @@ static bool is_free(const struct dedup_paths *paths, const struct names *read, c
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i] && others[i] != output && is_same_output(output, others[i]))
             return refuse("%s: is the output of two options; give each a file of its own", output);
-    return !overwrites_input(output, read->items, read->count);
+    return !(paths->update && belongs_to_index(output, paths->update)) &&
+           !overwrites_input(output, read->items, read->count);
 }
 
 static bool is_good(const struct dedup_paths *paths, const struct names *read, const char *output)
 {
     return output_is_possible(output) && is_free(paths, read, output);
+}
+
+/* Groups and report are one file each, whatever there is to write. */
+static bool is_good_file(const struct dedup_paths *paths, const struct names *read, const char *output)
+{
+    if (names_folder(output))
+        return refuse("%s: is the name of a folder; give that of a file", output);
+    return is_good(paths, read, output);
 }
 
 /* Files by what they are, whatever their names. */
@@ -238,6 +247,28 @@ static bool is_among(const struct files *files, const char *name)
     struct stat known;
     return stat(name, &known) == 0 && bsearch(&(struct file_number){ known.st_dev, known.st_ino }, files->items,
                                               files->count, sizeof *files->items, by_file);
+}
+
+void remark_same_inputs(const twin_input *input)
+{
+    struct stat known;
+    struct files files = { 0 };
+    struct file_number twice = { 0 };
+    if (twin_input_sources(input) < 2 || !list_inputs(&files, input))
+        return;
+    bool found = false;
+    for (size_t i = 1; i < files.count && !found; i++)
+        if ((found = by_file(&files.items[i - 1], &files.items[i]) == 0))
+            twice = files.items[i];
+    free(files.items);
+    for (uint32_t i = (uint32_t)twin_input_sources(input); found && i-- > 0;) {
+        const char *name = twin_input_name(input, i);
+        if (stat(name, &known) != 0 || known.st_dev != twice.device || known.st_ino != twice.number)
+            continue;
+        if (S_ISREG(known.st_mode) || S_ISDIR(known.st_mode)) /* of devices, such as /dev/null, any number */
+            warn("%s: is given more than once, so that each of its documents is a copy of itself", name);
+        return;
+    }
 }
 
 /* There may be many thousands of inputs and outputs: each output is looked up among them. */
@@ -305,8 +336,8 @@ bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *inp
     const char *output = paths->output;
     bool to_folder = output && names_folder(output);
     bool good = standard_input_is_read_once(paths) && gather(&read, paths, input, false) &&
-                (!paths->groups || is_good(paths, &read, paths->groups)) &&
-                (!paths->report || is_good(paths, &read, paths->report)) &&
+                (!paths->groups || is_good_file(paths, &read, paths->groups)) &&
+                (!paths->report || is_good_file(paths, &read, paths->report)) &&
                 (!output || to_folder || (is_good(paths, &read, output) && tables_have_one_header(input))) &&
                 (!to_folder || folder_is_free(paths, input));
     free(read.items);

@@ -18,6 +18,9 @@ struct dedup_paths {
  * false the error has been reported. To be called before anything is read: it may take hours to reach the output. */
 bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input);
 
+/* Says if one file is given twice, be it under another name or in a folder: nobody means that. */
+void remark_same_inputs(const twin_input *input);
+
 /* The output of each input in a folder, which ends in a slash, or in its subfolders if inputs have the same name. Free it
  * with free_names(). NULL: out of memory. */
 char **names_in_folder(const char *folder, const twin_input *input);

@@ -173,7 +173,7 @@ bool resume_collection(twin_collection **out, bool *found, const struct resume *
 bool resume_keep(const struct resume *resume, const twin_collection *collection)
 {
     char *path = path_of(resume, SIGNATURES);
-    bool good = path && steps_write_signatures(path, collection, &resume->note);
+    bool good = path && steps_write_signatures(path, NULL, collection, &resume->note);
     free(path);
     return good;
 }

@@ -188,6 +188,25 @@ static char *make_pattern(const char *index)
     return pattern;
 }
 
+static bool is_wanting(const char *output)
+{
+    return output && !is_standard(output) && is_missing(output);
+}
+
+/* Whether a run that is done has written all that is wanted of it now. Groups appear before a run is done, so that they
+ * are missing only if it had none, or they were removed; the report comes last, and a run may have been killed before. */
+static bool has_written_all(const struct update_run *run)
+{
+    if (is_wanting(run->groups))
+        return refuse(
+            "%s: cannot be written, because this run was done before, and its documents are in %s now; leave "
+            "--groups out",
+            run->groups, run->index);
+    if (is_wanting(run->report) && !run->quiet)
+        warn("%s: is not written, because this run was done before", run->report);
+    return true;
+}
+
 bool update_recover(bool *is_done, struct update_run *run)
 {
     glob_t found = { 0 };
@@ -209,6 +228,8 @@ bool update_recover(bool *is_done, struct update_run *run)
         *is_done ? "was interrupted when its outputs were complete; the rest has been added to the index now"
                  : "was done before, and the index is as it left it; its outputs remain as they are";
     *is_done = good && (*is_done || was_last(run));
+    if (*is_done && !has_written_all(run))
+        return false;
     if (*is_done && !run->quiet)
         warn("%s: this run %s", run->index, what);
     return good;

@@ -15,7 +15,8 @@
 /* What distinguishes runs. */
 struct update_run {
     const char *index;
-    const char *output; /* NULL: standard output, and then no run is the same */
+    const char *output;          /* NULL: standard output, and then no run is the same */
+    const char *groups, *report; /* what else it writes; NULL: nothing */
     const twin_input *input;
     twin_exec exec;
     twin_progress progress;
@@ -25,8 +26,10 @@ struct update_run {
     int last;           /* INDEX-updated, held by this run; 0: not */
 };
 
-/* Begins an update: one at a time. Completes what earlier runs left. *is_done becomes whether one of them was this run, or the last one was, and its
- * outputs are still there; a remark says so. On false the error has been reported; end with update_end() in any case. */
+/* Begins an update: one at a time. Completes what earlier runs left. *is_done becomes whether one of them was this run,
+ * or the last one was, and its outputs are still there; a remark says so. It is an error if that run had no groups and
+ * this one wants them: its documents are known now, and would all be dropped. On false the error has been reported; end
+ * with update_end() in any case. */
 bool update_recover(bool *is_done, struct update_run *run);
 
 /* Writes what is kept to the file, which has no name yet; it ends with update_finish(), or with

@@ -16,6 +16,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAGIC_BYTES = 8 };
 
@@ -258,6 +260,16 @@ static bool open_files(struct steps *steps, const struct request_base *base, uns
     return good;
 }
 
+/* Whether the inputs from number `first` on are there; `file` has their signatures. */
+static bool inputs_are_there(const struct inputs_noted *inputs, size_t first, const char *file)
+{
+    for (size_t i = first; i < inputs->count; i++)
+        if (access(inputs->names[i], R_OK) != 0)
+            return refuse("%s: has the signatures of %s, which cannot be opened: %s%s", file, inputs->names[i],
+                          strerror(errno), inputs->names[i][0] == '/' ? "" : "; run all steps in the same folder");
+    return true;
+}
+
 static bool open_noted_inputs(struct steps *steps, const struct shared_options *shared, twin_progress progress)
 {
     struct inputs_noted inputs = { 0 };
@@ -269,7 +281,9 @@ static bool open_noted_inputs(struct steps *steps, const struct shared_options *
         good = status == TWIN_OK;
         if (!good)
             fail_in(signatures->names[i], status, &error);
-        good = good && read_note(&inputs, &steps->notes[i], signatures->names[i]);
+        size_t before = inputs.count;
+        good = good && read_note(&inputs, &steps->notes[i], signatures->names[i]) &&
+               inputs_are_there(&inputs, before, signatures->names[i]);
     }
     if (good) {
         struct shared_options noted = *shared;
@@ -332,10 +346,13 @@ void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, t
                 const twin_error *error)
 {
     const struct step_files *files = &steps->of[kind];
+    const char *reason = error->status == status ? error->message : twin_status_text(status);
     if (failed < files->count)
         fail_in(files->names[failed], status, error);
+    else if (files->count > 1)
+        fail("%s in %s … %s: %s", kinds_of[kind].what, files->names[0], files->names[files->count - 1], reason);
     else
-        fail_in(kinds_of[kind].what, status, error);
+        fail("%s in %s: %s", kinds_of[kind].what, files->names[0], reason);
 }
 
 bool steps_output_is_good(const char *output, const struct request_base *base)
@@ -345,10 +362,52 @@ bool steps_output_is_good(const char *output, const struct request_base *base)
     return output_is_possible(output) && !overwrites_input(output, base->arguments, base->count);
 }
 
+/* Whether a name is an argument; most often it is the one with number `likely`. */
+static bool is_argument(const char *name, const struct request_base *base, size_t likely)
+{
+    bool found = likely < base->count && strcmp(name, base->arguments[likely]) == 0;
+    for (size_t i = 0; i < base->count && !found; i++)
+        found = strcmp(name, base->arguments[i]) == 0;
+    return found;
+}
+
+/* An input of a note that is not an argument; NULL: there is none. */
+static const char *input_left_out(const twin_buffer *note, const struct request_base *base)
+{
+    const char *end = note->bytes + note->length;
+    size_t number = 0;
+    if (note->length == 0 || end[-1] != 0)
+        return NULL;
+    for (const char *item = note->bytes; item < end; item += strlen(item) + 1) {
+        const char *name = value_of(item, "input");
+        if (name && !is_argument(name, base, number++))
+            return name;
+    }
+    return NULL;
+}
+
+bool steps_keep_signatures(const char *output, const struct request_base *base)
+{
+    struct stat about;
+    twin_buffer note = { 0 };
+    FILE *file = stat(output, &about) == 0 && S_ISREG(about.st_mode) ? fopen(output, "rbe") : NULL;
+    bool is_signed = file && twin_collection_read_note(&note, file, NULL) == TWIN_OK;
+    const char *lost = is_signed ? input_left_out(&note, base) : NULL;
+    if (lost)
+        fail("%s: has the signatures of %s, which would be lost; give each shard a file of its own, or remove this "
+             "one",
+             output, lost);
+    if (file)
+        fclose(file);
+    twin_buffer_clear(&note);
+    return !lost;
+}
+
 /* ---- writing ---- */
 
 /* What is written: some of it for each kind. */
 struct step {
+    const struct request_base *base; /* unless NULL, the inputs whose signatures may be replaced */
     const twin_collection *collection;
     const twin_buffer *note;
     const twin_candidates *candidates;
@@ -374,16 +433,18 @@ static bool write_whole(const char *path, enum step_kind kind, const struct step
     if (!output_file_open(&output, path))
         return false;
     twin_status status = write_step(output.file, kind, step, &error);
-    if (status == TWIN_OK)
+    if (status != TWIN_OK)
+        fail_in(path, status, &error);
+    else if (output_file_close(&output) && (!step->base || steps_keep_signatures(path, step->base)))
         return output_file_finish(&output);
-    fail_in(path, status, &error);
     output_file_abandon(&output);
     return false;
 }
 
-bool steps_write_signatures(const char *path, const twin_collection *collection, const twin_buffer *note)
+bool steps_write_signatures(const char *path, const struct request_base *base, const twin_collection *collection,
+                            const twin_buffer *note)
 {
-    return write_whole(path, STEP_SIGNATURES, &(struct step){ .collection = collection, .note = note });
+    return write_whole(path, STEP_SIGNATURES, &(struct step){ .base = base, .collection = collection, .note = note });
 }
 
 bool steps_write_candidates(const char *path, const twin_candidates *candidates)

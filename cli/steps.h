@@ -54,8 +54,14 @@ void steps_remark_grown(const struct steps *steps);
  * reported. */
 bool steps_output_is_good(const char *output, const struct request_base *base);
 
-/* Write a file of one of the kinds, whole or not at all; on false the error has been reported. */
-bool steps_write_signatures(const char *path, const twin_collection *collection, const twin_buffer *note);
+/* Whether no signatures of inputs other than the arguments are in the output: another task may have written them there
+ * by mistake, and no later step could know of the documents that are lost. On false the error has been reported. */
+bool steps_keep_signatures(const char *output, const struct request_base *base);
+
+/* Write a file of one of the kinds, whole or not at all; on false the error has been reported. Unless `base` is NULL,
+ * signatures are kept as above, also if another task has written them in the meantime. */
+bool steps_write_signatures(const char *path, const struct request_base *base, const twin_collection *collection,
+                            const twin_buffer *note);
 bool steps_write_candidates(const char *path, const twin_candidates *candidates);
 bool steps_write_pairs(const char *path, const twin_matches *matches, const twin_collection *collection,
                        const twin_dedup_options *rule, twin_part part);

@@ -14,10 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@
 /* Files that a signal has to remove. The handler only reads this; a list that is full is replaced by a longer one and
  * not freed, so that the handler always finds a whole one. */
 static struct unfinished {
+    struct unfinished *shorter; /* the one before */
     size_t room;
     const char *volatile paths[];
 } *volatile unfinished;
@@ -47,37 +50,43 @@ static void watch_signals(void)
             sigaction(fatal[i], &action, NULL);
 }
 
-static bool remember(const char *path)
+/* There may be many: each notes where it is, and the search for a free place goes on where the last one ended. */
+static bool remember(struct output_file *output)
 {
     enum { FEW = 8 };
+    static size_t last;
     size_t room = unfinished ? unfinished->room : 0;
-    for (size_t i = 0; i < room; i++)
-        if (!unfinished->paths[i]) {
-            unfinished->paths[i] = path;
+    for (size_t i = 0; i < room; i++) {
+        size_t at = (last + i) % room;
+        if (!unfinished->paths[at]) {
+            unfinished->paths[at] = output->temporary;
+            output->place = last = at;
             return true;
         }
+    }
     struct unfinished *longer = calloc(1, sizeof *longer + (room ? 2 * room : FEW) * sizeof longer->paths[0]);
     if (!longer)
         return false;
+    longer->shorter = unfinished;
     longer->room = room ? 2 * room : FEW;
     for (size_t i = 0; i < room; i++)
         longer->paths[i] = unfinished->paths[i];
-    longer->paths[room] = path;
+    longer->paths[room] = output->temporary;
+    output->place = last = room;
     unfinished = longer;
     return true;
 }
 
-static void forget(const char *path)
+static void forget(const struct output_file *output)
 {
-    for (size_t i = 0; unfinished && i < unfinished->room; i++)
-        if (unfinished->paths[i] == path)
-            unfinished->paths[i] = NULL;
+    if (unfinished && output->place < unfinished->room && unfinished->paths[output->place] == output->temporary)
+        unfinished->paths[output->place] = NULL;
 }
 
 static void clear(struct output_file *output)
 {
     if (output->temporary)
-        forget(output->temporary);
+        forget(output);
     if (output->unnamed)
         close(output->unnamed);
     free(output->temporary);
@@ -125,29 +134,72 @@ static int open_unnamed(const char *path)
     return fd;
 }
 
+/* A file without a name exists only as long as it is open. There may be more outputs than a process may have open: the
+ * last quarter is left to other files. -1: this one has to have a name. */
+static int hold(int fd)
+{
+    struct rlimit limit;
+    int own = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (own >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)own >= limit.rlim_cur / 4 * 3) {
+        close(own);
+        own = -1;
+    }
+    return own;
+}
+
+/* The name and six more characters, in the same folder; a name that would be too long is cut. */
+static char *temporary_name(const char *path)
+{
+    static const char ending[] = ".XXXXXX";
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - path) : 0, name = strlen(path + folder);
+    if (name > NAME_MAX - strlen(ending))
+        name = NAME_MAX - strlen(ending);
+    char *temporary = malloc(folder + name + sizeof ending);
+    if (temporary)
+        snprintf(temporary, folder + name + sizeof ending, "%.*s%s", (int)(folder + name), path, ending);
+    return temporary;
+}
+
+/* A file with its temporary name. Signals wait until the handler knows the name. -1 and errno on failure. */
+static int open_named(struct output_file *output)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int fd = mkstemp(output->temporary);
+    int reason = errno;
+    if (fd >= 0)
+        watch_signals();
+    if (fd >= 0 && !remember(output)) {
+        unlink(output->temporary);
+        close(fd);
+        fd = -1;
+        reason = ENOMEM;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return fd;
+}
+
 static FILE *open_temporary(struct output_file *output, mode_t mode)
 {
-    size_t size = strlen(output->path) + sizeof ".XXXXXX";
-    output->temporary = malloc(size);
+    output->temporary = temporary_name(output->path);
     if (!output->temporary)
         return NULL;
-    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
-    int fd = open_unnamed(output->path), own = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    int fd = open_unnamed(output->path), own = hold(fd);
     bool named = own < 0;
     if (named && fd >= 0)
         close(fd);
     if (named)
-        fd = mkstemp(output->temporary);
+        fd = open_named(output);
     if (fd < 0) {
         free(output->temporary);
         output->temporary = NULL;
         return NULL;
     }
     output->unnamed = named ? 0 : own;
-    if (named)
-        watch_signals();
-    bool good = (!named || remember(output->temporary)) && fchmod(fd, mode) == 0;
-    FILE *file = good ? open_stream(output, fd) : NULL;
+    FILE *file = fchmod(fd, mode) == 0 ? open_stream(output, fd) : NULL;
     if (!file) {
         int reason = errno;
         close(fd);
@@ -191,7 +243,7 @@ static bool open_standard(struct output_file *out, int stream)
 static bool name_for_a_moment(struct output_file *output, const char *self)
 {
     enum { TRIES = 100 };
-    char *end = output->temporary + strlen(output->path) + 1;
+    char *end = output->temporary + strlen(output->temporary) - strlen("XXXXXX");
     for (unsigned i = 0; i < TRIES; i++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
@@ -236,6 +288,8 @@ static bool open_output(struct output_file *out, const char *path, bool may_be_l
     *out = (struct output_file){ .may_be_large = may_be_large };
     if (is_standard(path))
         return open_standard(out, STDOUT_FILENO);
+    if (names_folder(path))
+        return refuse("%s: is the name of a folder; give that of a file", path);
     int stream = exists ? standard_stream(&known) : -1;
     if (stream >= 0)
         return open_standard(out, stream);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 /* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do
- * that, so that nothing is left behind however the program ends; else it has another name, and a signal that ends the
- * program removes it. A link is followed, also to where there is no file yet. What is not a regular file, such as /dev/stdout, is written directly. */
+ * that, so that nothing is left behind however the program ends; else, and where too many files are open, it has another
+ * name, and a signal that ends the program removes it. A link is followed, also to where there is no file yet. What is not a regular file, such as /dev/stdout, is written directly. */
 struct output_file {
     char *path;      /* the final name */
     char *temporary; /* the present name, or the one it has for a moment; NULL: written directly */
     int unnamed;     /* the file, if it has no name; 0: it has one */
+    size_t place;    /* of a temporary name among those that a signal has to remove */
     FILE *file;
     char *buffer; /* of the file */
     bool may_be_large;

@@ -30,27 +30,6 @@ static bool is_below(const char *path, const char *folder)
     return below;
 }
 
-bool overwrites_input(const char *output, const char *const *inputs, size_t count)
-{
-    struct stat written, read;
-    if (!is_regular(output) || stat(output, &written) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (stat(inputs[i], &read) != 0)
-            continue;
-        if (read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
-            fail("%s: is read, so it cannot be the output too; write to another file", output);
-            return true;
-        }
-        if (S_ISDIR(read.st_mode) && is_below(output, inputs[i])) {
-            fail("%s: is in %s, which is read, and would be overwritten; write to a file elsewhere, or remove it",
-                 output, inputs[i]);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The name without links and dots: that of the folder and its own. The caller frees it; NULL: none. */
 static char *canonical_of_new(const char *path)
 {
@@ -74,6 +53,43 @@ static char *canonical(const char *path)
         found = canonical_of_new(target);
     free(target);
     return found;
+}
+
+bool belongs_to_index(const char *output, const char *index)
+{
+    char *name = canonical(output), *beside = canonical(index);
+    size_t length = beside ? strlen(beside) : 0;
+    bool begins = name && beside && strncmp(name, beside, length) == 0;
+    bool belongs = begins && (strcmp(name + length, "-lock") == 0 || strncmp(name + length, "-update", 7) == 0);
+    free(name);
+    free(beside);
+    if (belongs)
+        fail("%s: belongs to the index %s, so it cannot be the output; write to another file", output, index);
+    return belongs;
+}
+
+bool overwrites_input(const char *output, const char *const *inputs, size_t count)
+{
+    struct stat written, read;
+    for (size_t i = 0; i < count; i++)
+        if (is_index(inputs[i]) && belongs_to_index(output, inputs[i]))
+            return true;
+    if (!is_regular(output) || stat(output, &written) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (stat(inputs[i], &read) != 0)
+            continue;
+        if (read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
+            fail("%s: is read, so it cannot be the output too; write to another file", output);
+            return true;
+        }
+        if (S_ISDIR(read.st_mode) && is_below(output, inputs[i])) {
+            fail("%s: is in %s, which is read, and would be overwritten; write to a file elsewhere, or remove it",
+                 output, inputs[i]);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool is_same_output(const char *a, const char *b)

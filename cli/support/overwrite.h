@@ -5,9 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether writing `output` would overwrite what is read: one of these files, or a file in one of these folders. Then
- * the error has been reported. */
+/* Whether writing `output` would overwrite what is read: one of these files, what belongs to an index among them, or a
+ * file in one of these folders. Then the error has been reported. */
 bool overwrites_input(const char *output, const char *const *inputs, size_t count);
+
+/* Whether the name is that of a file that an index, of any name, has or may have next to it: INDEX-lock, and what
+ * dedup --update makes, INDEX-updated and INDEX-update-RUN.jsonl. Then the error has been reported. */
+bool belongs_to_index(const char *output, const char *index);
 
 /* Whether two names are of one file, which need not exist yet, or both standard output, "-". Devices may have two. */
 bool is_same_output(const char *a, const char *b);

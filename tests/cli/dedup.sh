@@ -127,6 +127,28 @@ run 0 --quiet one.jsonl two.jsonl.gz -o parts/
 wrong 'would both become' one.jsonl ./one.jsonl -o parts/
 { cat parts/one.jsonl; gzip -dc parts/two.jsonl.gz; } | cmp -s - reference || fail "$asked: changed an earlier output"
 
+# More inputs, and more outputs, than files that can be open.
+mkdir shards
+split -l 2 -d -a 3 --additional-suffix .jsonl <(head -n 400 corpus.jsonl) shards/
+for limit in 48 1000; do
+    (failures=0 && ulimit -n $limit && run 0 --quiet shards/*.jsonl -o shards.$limit && run 0 --quiet shards/*.jsonl -o shards.each.$limit/; exit $failures) ||
+        fail "with a limit of $limit open files"
+    [ "$(ls -A shards.each.$limit)" = "$(ls shards)" ] || fail "200 outputs are $(ls -A shards.each.$limit)"
+done
+cmp -s shards.48 shards.1000 && cat shards.each.48/* | cmp -s - shards.48 || fail "a limit of open files makes another output"
+gzip shards/*
+(failures=0 && ulimit -n 48 && wrong 'each compressed input stays open, so raise the limit' shards/* -o shards.gz; exit $failures) ||
+    fail "compressed inputs with a limit of 48 open files"
+rm -rf shards*
+
+# A run that fails leaves no folder that it made.
+if [ -z "${TWINSIFT_SANITIZED-}" ]; then
+    mkdir -p whole
+    (failures=0 && trap '' XFSZ && ulimit -f 1 && wrong 'File too large' --quiet corpus.jsonl -o whole/new/; exit $failures) || fail "a limit of file sizes"
+    [ -z "$(ls -A whole)" ] || fail "a failed run leaves $(find whole)"
+    rmdir whole
+fi
+
 # Inputs with the same name: outputs are in the same subfolders.
 mkdir -p days/monday days/tuesday/late
 cp one.jsonl days/monday/ && gzip -dc two.jsonl.gz >days/tuesday/late/one.jsonl
@@ -203,11 +225,25 @@ wrong 'is read' corpus.jsonl --against safe/in/a.jsonl -o safe/in/a.jsonl
 wrong 'is read' corpus.jsonl --against safe/seen.twin -o safe/seen.twin
 wrong 'is read' corpus.jsonl --update safe/seen.twin -o safe/seen.twin
 wrong 'is read' corpus.jsonl --update safe/seen.twin --groups safe/seen.twin -o x.jsonl
+for option in --against --update; do # nor what an index has next to it, also if that is not there yet
+    for ending in -lock -updated -update-0123456789abcdef.jsonl; do
+        wrong 'belongs to the index' corpus.jsonl $option safe/seen.twin -o ./safe/seen.twin$ending
+        wrong 'belongs to the index' corpus.jsonl $option safe/seen.twin --groups safe/in/../seen.twin$ending -o x.jsonl
+    done
+done
+mv safe/seen.twin safe/seen.index
+wrong 'belongs to the index' corpus.jsonl --update safe/seen.index -o safe/seen.index-updated
+mv safe/seen.index safe/seen.twin
+[ "$(ls safe)" = "$(printf 'in\nlink.jsonl\nseen.twin')" ] || fail "an output next to an index: $(ls safe)"
 [ "$(cat safe/in/* safe/seen.twin | cksum)" = "$before" ] || fail "what is read was overwritten: $(ls -l safe safe/in)"
 wrong 'two options' one.jsonl -o x.jsonl --groups ./x.jsonl
 wrong 'two options' one.jsonl -o x.jsonl --groups y --report y
 wrong 'two options' one.jsonl --groups -
 wrong 'two options' one.jsonl -o parts/ --groups ./parts/../parts/one.jsonl
+# Only documents have a file per input: that the others cannot be in a folder is said before anything is written.
+mkdir -p folders
+wrong 'is the name of a folder' one.jsonl -o x.jsonl --groups folders/
+wrong 'is the name of a folder' one.jsonl -o x.jsonl --report none/
 [ ! -e x.jsonl ] || fail "an output was written"
 wrong 'only once' --against - - <one.jsonl
 wrong 'has no name' - -o parts/ <one.jsonl
@@ -278,6 +314,15 @@ if mkdir mounted && touch mounted/file && unshare --mount mount --bind mounted/f
     unshare --mount sh -c 'mount --bind mounted/file mounted/file && "$1" dedup one.jsonl -o mounted/file' - "$TWINSIFT" 2>err
     [ $? = 2 ] && grep -q 'is mounted' err || fail "an output that is mounted: $(cat err)"
 fi
+
+# ---- a name as long as names can be is written, and replaced
+
+long=$(printf 'x%.0s' {1..249}).jsonl
+for _ in 1 2; do
+    run 0 --quiet one.jsonl -o $long
+    cmp -s $long day1.jsonl || fail "an output with a long name"
+done
+rm -f $long
 
 # ---- inputs that change while they are read: records of two versions are not mixed
 
@@ -388,6 +433,20 @@ seq 100000 300000 | tr '\n' ' ' >long.text
 run 0 --measure containment --groups groups.jsonl within.jsonl -o a.jsonl
 [ "$(ids a.jsonl | tr '\n' ' ')" = 'long other ' ] || fail "$asked: kept $(ids a.jsonl)"
 [ "$(grep -o '"similarity":1.0000' groups.jsonl | wc -l)" = 20 ] || fail "$asked: $(cat groups.jsonl)"
+# One file twice, by another name or in a folder, is no collection that anybody means.
+mkdir -p twice && cp one.jsonl twice/ && ln -s twice/one.jsonl another.jsonl
+run 0 --dry-run twice another.jsonl
+says 'another.jsonl: is given more than once'
+run 0 --dry-run /dev/null one.jsonl /dev/null corpus.jsonl
+! grep -q 'more than once' err || fail "$asked: $(cat err)"
+rm -r twice another.jsonl
+
+# Similarities that are close to each other have labels that differ.
+awk 'BEGIN { for (i = 0; i < 3; i++) { printf "{\"id\":%d,\"text\":\"", i; for (j = 0; j < 9000; j++) printf "word%d ", j; for (j = 0; j < i; j++) printf "more%d ", j; print "\"}" } }' >close.jsonl
+run 0 --quiet --dry-run --report close.html close.jsonl
+[ "$(grep -o '"middle">0[.][0-9]*<' close.html | sort -u | wc -l)" = 12 ] || fail "$asked: $(grep -o '"middle">[^<]*<' close.html)"
+rm close.*
+
 # Excerpts are as wide in scripts whose characters have more bytes.
 begin=市政府宣布将在河边修建一座新的图书馆预计明年春天开工总投资约 # 60 columns, 90 bytes
 text=$begin三千万元而且不再推迟

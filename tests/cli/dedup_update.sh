@@ -40,6 +40,12 @@ cp whole.out before.out
 grep -q 'was done before' err || fail "once more: $(cat err)"
 cmp -s before.out whole.out || fail "once more: another output"
 contents whole.twin | cmp -s - whole.contents || fail "once more: another index"
+# Groups that were not wanted then cannot be made up for: its documents are known now.
+run 2 dedup --update whole.twin corpus.jsonl --groups other.groups -o whole.out
+says 'other.groups: cannot be written, because this run was done before'
+[ "$(wc -l <err)" = 1 ] && [ ! -e other.groups ] && cmp -s before.out whole.out || fail "$asked: $(cat err)"
+run 0 dedup --update whole.twin corpus.jsonl --groups - --report other.html -o whole.out
+says 'other.html: is not written'
 for change in 'rm again.out' 'touch corpus.jsonl' "$TWINSIFT index add -q again.twin samples.jsonl"; do
     cp start.twin again.twin
     echo '{"id":"sample","text":"one more document that is like no other of them all"}' >samples.jsonl

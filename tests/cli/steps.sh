@@ -65,6 +65,13 @@ wrong 'is read' filter part-?.sig ?.pairs -o x --groups part-c.jsonl
 wrong 'two options' filter part-?.sig ?.pairs -o x --groups x
 wrong 'cannot be written' sign part-a.jsonl -o missing/x
 wrong 'would both become' filter part-a.sig part-a.sig 1.pairs -o x/
+# Two shards signed to one file: the documents of one would be lost. The same task may be repeated, also with more.
+wrong 'part-a.sig: has the signatures of part-a.jsonl, which would be lost' sign part-c.jsonl -o part-a.sig
+wrong 'part-a.sig: has the signatures of part-a.jsonl, which' sign ./part-a.jsonl -o part-a.sig
+cp part-a.sig two.sig
+run 0 sign -q part-c.jsonl part-a.jsonl -o two.sig
+wrong 'two.sig: has the signatures of part-c.jsonl, which' sign part-a.jsonl -o two.sig
+rm two.sig
 [ "$(cat part-?.* ?.cand ?.pairs | cksum)" = "$before" ] || fail "what is read was overwritten"
 
 # An input that has changed since it was signed is named, whether it is longer or shorter now.
@@ -119,9 +126,15 @@ same one.jsonl steps.jsonl "$asked"
 
 # ---- what does not belong together
 
+run 0 sign -q part-a.jsonl --id-from path-and-line -o ids.sig
 wrong 'other signatures' join part-a.sig part-c.sig part-b.sig 1.cand 2.cand -o x
-wrong 'part 2 of 2 is missing' join part-?.sig 1.cand -o x
-wrong 'part 1 of 3 is missing' filter part-?.sig 2.pairs 3.pairs -o x
+wrong 'candidates in 1.cand: part 2 of 2 is missing' join part-?.sig 1.cand -o x
+wrong 'pairs in 2.pairs … 3.pairs: part 1 of 3 is missing' filter part-?.sig 2.pairs 3.pairs -o x
+run 0 band -q part-?.sig --part 1/3 -o third.cand
+wrong 'third.cand: one of 3 parts' join part-?.sig ?.cand third.cand -o x
+run 0 join -q part-?.sig ?.cand --part 2/3 --keep longest -o longest.pairs
+wrong 'longest.pairs: written with another --keep' filter part-?.sig 1.pairs longest.pairs 3.pairs -o x
+wrong 'part-b.sig: was signed with other options' band ids.sig part-b.sig -o x
 wrong 'was given twice' filter part-?.sig 1.pairs 1.pairs -o x
 wrong 'another scheme' band part-a.sig part-b.other -o x
 wrong 'not written by sign, band or join' band part-a.jsonl -o x
@@ -135,9 +148,33 @@ wrong 'FOLDER/' filter part-?.sig ?.pairs --part 1/2 -o x
 head -c 5000 part-a.sig >short.sig
 wrong 'short.sig: damaged at byte' band short.sig -o x
 mv part-a.jsonl moved.jsonl
-wrong 'part-a.jsonl' join part-?.sig ?.cand -o x
+for step in 'band' 'join ?.cand' 'filter ?.pairs'; do
+    # shellcheck disable=SC2086 # words
+    wrong 'part-a.sig: has the signatures of part-a.jsonl, which cannot be opened: No such' $step part-?.sig -o x
+done
+says 'run all steps in the same folder'
 mv moved.jsonl part-a.jsonl
 [ ! -e x ] || fail "an error left an output"
+
+# ---- the example of docs/scale.md with GNU parallel, on this machine in place of two hosts
+
+if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+    mkdir crawl parallel
+    for number in 0 1 2 3; do
+        sed -n "$((number + 1))~4p" corpus.jsonl >crawl/part-0$number.jsonl
+        gzip crawl/part-0$number.jsonl # .zst in the document
+    done
+    awk '/^```/ { inside = 0 } inside { print } /^```sh/ { inside = 1 }' "${BASH_SOURCE%/*}/../../docs/scale.md" |
+        sed -n '/^on_hosts()/,/twinsift filter/p' |
+        sed "s/ -S host1,host2 -j 1/ -j 2/; s/jsonl\.zst/jsonl.gz/; s/twinsift \([a-z]\)/'\$TWINSIFT' \1/" >example.sh
+    grep -c "TWINSIFT' [sbjf]" example.sh | grep -qx 4 || fail "docs/scale.md: its example has changed: $(cat example.sh)"
+    (cd crawl && PARALLEL_HOME=../parallel TWINSIFT_THREADS=1 sh ../example.sh >out 2>err) ||
+        fail "docs/scale.md: its example fails: $(cat crawl/err)"
+    (cd crawl && "$TWINSIFT" dedup -q part-*.jsonl.gz -o ../crawled/)
+    diff -r crawled crawl/clean || fail "docs/scale.md: its example and dedup differ"
+else
+    echo 'skipped: the example of docs/scale.md, for GNU parallel is not installed'
+fi
 
 # ---- less memory than there are signatures, and stages that are kept; dedup_kill.sh has runs that are killed
 
