@@ -32,7 +32,8 @@ if [[ $("$program" dedup --help) == *$'\n'"  --memory "* ]]; then
 fi
 
 # time_dedup NAME OUTPUT FILE [OPTION...]: the output is a new file. To replace one, file systems first write the new one to
-# the disk, so that a crash leaves either of them.
+# the disk, so that a crash leaves either of them. How long it takes until the output is on the disk is measured besides:
+# a small one is still in the cache when the program ends, a large one is not.
 time_dedup()
 {
     local name=$1 output=$2 file=$3
@@ -40,9 +41,13 @@ time_dedup()
     rm -f "$output"
     timed "$program" dedup --stats "$@" -o "$output" "$file"
     keep_best "$name"
+    local took=$wall
     best[$name.kept]=$(number kept) best[$name.peak]=$(number peak_bytes)
     wall=$(calc "$(sed -nE 's/.*"seconds":\{"reading":([0-9.]+),"deciding":([0-9.]+).*/\1 + \2/p' "$noise")")
     keep_best "$name.decided"
+    timed sync "$output"
+    wall=$(calc "$took + $wall")
+    keep_best "$name.synced"
 }
 
 # race SIZE: wc -w and dedup by turns, without and within the limits; the same records must be kept.
@@ -81,6 +86,7 @@ report_size()
         report "    the best of them" "$(calc "${best[$1.wall]} / ${best[$3.wall]}")" x
         report "    CPU time" "$(calc "${all[$1.cpu]} / ${all[$3.cpu]}")" x
         report "    without writing" "$(calc "${all[$1.decided.wall]} / ${all[$3.decided.wall]}")" x "$4"
+        report "    until the output is on the disk" "$(calc "${all[$1.synced.wall]} / ${all[$3.synced.wall]}")" x
         report "    the same of copying the output (dd)" "$(calc "${all[copy.$1.wall]} / ${all[copy.$3.wall]}")" x
     fi
     for limit in "${limits[@]}"; do

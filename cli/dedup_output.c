@@ -172,7 +172,8 @@ static bool write_all(FILE *out, const struct dedup_result *result)
 static bool write_one(const struct dedup_result *result, const char *path)
 {
     struct output_file output;
-    if (!output_file_open_large(&output, path))
+    struct dedup_range all = { .end = twin_collection_count(result->collection).documents };
+    if (!output_file_open_large(&output, path, dedup_record_bytes(result, all)))
         return false;
     if (write_all(output.file, result))
         return output_file_finish(&output);
@@ -233,12 +234,13 @@ static bool write_named(const struct dedup_result *result, char *const *names, s
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
         struct output_file *file = &outputs[i].file;
-        good = make_folders(&outputs[i], names[i]) && output_file_open_large(file, names[i]) &&
+        good = make_folders(&outputs[i], names[i]) &&
+               output_file_open_large(file, names[i], dedup_record_bytes(result, range)) &&
                write_range(file->file, result, range, &has_header) && output_file_close(file);
     }
     good = good && inputs_are_as_read(result);
     for (size_t i = 0; outputs && i < count; i++)
-        if (!outputs[i].file.path)
+        if (!outputs[i].file.given)
             continue;
         else if (good)
             good = output_file_finish(&outputs[i].file);

@@ -1,23 +1,24 @@
 /* dedup_records.c — the records that stay are copied from the input to the output.
  *
  * Documents are numbered in the order of the input, so the records of one input are consecutive and their offsets
- * increase. They are read in blocks, without parsing. While one worker writes what is left of its block, others read
- * theirs; blocks are written in order. */
+ * increase. They are read in blocks, without parsing, and written in order. While one worker writes, others read ahead,
+ * into blocks that are free. Whoever has read the block that is next writes it, and then all that are ready after it. */
 #include "dedup_records.h"
 
 #include "support/messages.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 20, LINE_END_BYTES = 2 };
+enum { BLOCK_BYTES = 1 << 20, LINE_END_BYTES = 2, BLOCKS_PER_WORKER = 2 };
 
-/* The block of a worker. */
 struct block {
     twin_buffer bytes; /* of the input, then of the output */
     twin_status status;
     twin_error error;
+    bool is_ready; /* has been read, and not been written */
 };
 
 struct copying {
@@ -25,9 +26,14 @@ struct copying {
     const struct dedup_result *result;
     uint32_t source;
     const struct dedup_range *ranges; /* of the blocks */
-    struct block *blocks;             /* one per worker */
+    struct block *blocks;             /* used in turn */
+    size_t block_count;
+    pthread_mutex_t lock; /* of what follows, and of what is ready */
+    pthread_cond_t freed; /* a block has been written */
+    size_t next;          /* the first item that has not been written */
+    bool is_writing;      /* a worker is, without the lock */
     bool failed;
-    int write_error; /* errno of the worker whose write failed first; 0: none has */
+    int write_error; /* errno of the write that failed; 0: none has */
 };
 
 /* ---- dividing ---- */
@@ -80,6 +86,15 @@ static struct dedup_range *divide(size_t *count, const struct dedup_result *resu
     return ranges;
 }
 
+uint64_t dedup_record_bytes(const struct dedup_result *result, struct dedup_range range)
+{
+    uint64_t bytes = 0;
+    for (size_t i = range.begin; i < range.end; i++)
+        if (dedup_stays(result, i))
+            bytes += twin_collection_position(result->collection, (uint32_t)i).length + LINE_END_BYTES;
+    return bytes;
+}
+
 /* ---- copying ---- */
 
 static void report_writing(const struct dedup_result *result, size_t done)
@@ -126,11 +141,9 @@ static twin_status keep_records(struct block *block, const struct copying *copyi
     return TWIN_OK;
 }
 
-static void read_block(void *context, size_t item, int worker)
+static void read_block(struct block *block, const struct copying *copying, size_t item)
 {
-    struct copying *copying = context;
     const struct dedup_result *result = copying->result;
-    struct block *block = &copying->blocks[worker];
     struct dedup_range range = copying->ranges[item];
     uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
     uint64_t to = record_end_offset(result, range.end - 1) + LINE_END_BYTES;
@@ -142,37 +155,84 @@ static void read_block(void *context, size_t item, int worker)
         block->status = keep_records(block, copying, range);
 }
 
-static void write_block(void *context, size_t item, int worker)
+static void write_block(const struct block *block, struct copying *copying, size_t item)
 {
-    struct copying *copying = context;
-    struct block *block = &copying->blocks[worker];
-    if (copying->failed || copying->write_error)
-        return;
     if (block->status != TWIN_OK) {
         copying->failed = true;
         fail_status("the input", block->status, &block->error);
         return;
     }
+    errno = 0;
     if (fwrite(block->bytes.bytes, 1, block->bytes.length, copying->out) < block->bytes.length)
-        copying->write_error = errno;
+        copying->write_error = errno ? errno : EIO;
     report_writing(copying->result, copying->ranges[item].end);
+}
+
+/* Writes all blocks that are next. One worker at a time does, and without the lock, which it has before and after. */
+static void write_ready(struct copying *copying)
+{
+    copying->is_writing = true;
+    for (;;) {
+        size_t item = copying->next;
+        struct block *block = &copying->blocks[item % copying->block_count];
+        bool stopped = copying->failed || copying->write_error;
+        if (!block->is_ready)
+            break;
+        pthread_mutex_unlock(&copying->lock);
+        if (!stopped)
+            write_block(block, copying, item);
+        pthread_mutex_lock(&copying->lock);
+        block->is_ready = false;
+        copying->next = item + 1;
+        pthread_cond_broadcast(&copying->freed);
+    }
+    copying->is_writing = false;
+}
+
+/* Items are taken in increasing order, so the one that is next has always been taken, and no worker waits for a block
+ * that nobody will write. */
+static void copy_blocks(void *context, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    struct copying *copying = context;
+    for (size_t item = begin; item < end; item++) {
+        struct block *block = &copying->blocks[item % copying->block_count];
+        pthread_mutex_lock(&copying->lock);
+        while (item >= copying->next + copying->block_count)
+            pthread_cond_wait(&copying->freed, &copying->lock);
+        pthread_mutex_unlock(&copying->lock);
+        read_block(block, copying, item);
+        pthread_mutex_lock(&copying->lock);
+        block->is_ready = true;
+        if (!copying->is_writing)
+            write_ready(copying);
+        pthread_mutex_unlock(&copying->lock);
+    }
 }
 
 bool write_dedup_records(FILE *out, const struct dedup_result *result, struct dedup_range range)
 {
     twin_exec exec = result->exec;
-    size_t count, workers = exec.workers > 1 ? (size_t)exec.workers : 1;
+    struct copying copying = { .out = out,
+                               .result = result,
+                               .source = range.source,
+                               .block_count = exec.workers > 1 ? (size_t)exec.workers * BLOCKS_PER_WORKER : 1,
+                               .lock = PTHREAD_MUTEX_INITIALIZER,
+                               .freed = PTHREAD_COND_INITIALIZER };
+    size_t count;
     struct dedup_range *ranges = divide(&count, result, range);
-    struct block *blocks = calloc(workers, sizeof *blocks);
-    struct copying copying = { out, result, range.source, ranges, blocks, !ranges || !blocks, 0 };
-    if (copying.failed)
-        fail_status("the output", TWIN_ENOMEM, NULL);
+    copying.ranges = ranges;
+    copying.blocks = calloc(copying.block_count, sizeof *copying.blocks);
+    if (ranges && copying.blocks)
+        twin_exec_for(exec, count, 1, copy_blocks, &copying);
     else
-        twin_exec_in_order(exec, count, read_block, write_block, &copying);
-    for (size_t i = 0; blocks && i < workers; i++)
-        twin_buffer_clear(&blocks[i].bytes);
-    free(blocks);
+        copying.failed = !refuse_status("the output", TWIN_ENOMEM, NULL);
+    for (size_t i = 0; copying.blocks && i < copying.block_count; i++)
+        twin_buffer_clear(&copying.blocks[i].bytes);
+    free(copying.blocks);
     free(ranges);
+    pthread_cond_destroy(&copying.freed);
+    pthread_mutex_destroy(&copying.lock);
     if (copying.write_error)
         errno = copying.write_error; /* whoever closes the output reports it, in this thread */
     return !copying.failed;

@@ -15,6 +15,9 @@ static inline bool dedup_stays(const struct dedup_result *result, size_t documen
     return twin_dedup_keepers(result->dedup)[document] == document;
 }
 
+/* About how many bytes those that stay have. */
+uint64_t dedup_record_bytes(const struct dedup_result *result, struct dedup_range range);
+
 /* Writes them byte for byte, each with a line end. On false the error has been reported. */
 bool write_dedup_records(FILE *out, const struct dedup_result *result, struct dedup_range range);
 

@@ -1,13 +1,21 @@
 /* large_file.c — files that may be too large for the system's cache.
  *
+ * Where a file will be is decided by ext4 block by block, which is a third of the time that writing takes. A file whose
+ * length is known before has its blocks reserved instead, all at once. Other file systems gain nothing by that, and may
+ * lose: btrfs does not compress what was reserved.
+ *
  * A copy of a large file fills the cache with itself, and what is pushed out for it may be the very input that is still
  * to be read. Linux 6.14 can write without keeping (RWF_DONTCACHE): pages go to the disk at once, and are free when they
  * are there. Older systems, and file systems that cannot, refuse the first such write, and write as usual then. */
 #include "large_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef RWF_DONTCACHE
@@ -18,7 +26,21 @@ struct large_file {
     int fd;
     uint64_t cached; /* bytes that are still left to the cache */
     int flags;       /* of writes after that */
+    uint64_t written;
+    bool is_reserved; /* it may have more room than it needs */
 };
+
+/* Reserves room for so many bytes, or as many as there is room for: whether there is enough is seen when it is used.
+ * False: it would not save time. */
+static bool reserve(int fd, uint64_t bytes)
+{
+    enum { LEAST_BYTES = 1 << 20 }; /* there may be many small files */
+    struct statfs system;
+    if (bytes < LEAST_BYTES || bytes > INT64_MAX || fstatfs(fd, &system) != 0 || system.f_type != EXT4_SUPER_MAGIC)
+        return false;
+    (void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    return true;
+}
 
 static ssize_t write_some(struct large_file *file, const char *bytes, size_t length)
 {
@@ -47,23 +69,25 @@ static ssize_t write_large(void *cookie, const char *bytes, size_t length)
             break;
         done += (size_t)written;
     }
+    ((struct large_file *)cookie)->written += done;
     return (ssize_t)done;
 }
 
 static int close_large(void *cookie)
 {
     struct large_file *file = cookie;
+    bool cut = !file->is_reserved || ftruncate(file->fd, (off_t)file->written) == 0;
     int status = close(file->fd);
     free(file);
-    return status;
+    return cut ? status : -1;
 }
 
-FILE *large_file_open(int fd, uint64_t cached)
+FILE *large_file_open(int fd, uint64_t cached, uint64_t expected)
 {
     struct large_file *file = malloc(sizeof *file);
     if (!file)
         return NULL;
-    *file = (struct large_file){ fd, cached, RWF_DONTCACHE };
+    *file = (struct large_file){ fd, cached, RWF_DONTCACHE, 0, reserve(fd, expected) };
     FILE *out = fopencookie(file, "w", (cookie_io_functions_t){ .write = write_large, .close = close_large });
     if (!out)
         free(file);

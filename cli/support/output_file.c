@@ -91,6 +91,7 @@ static void clear(struct output_file *output)
         close(output->unnamed);
     free(output->temporary);
     free(output->path);
+    free(output->given);
     *output = (struct output_file){ 0 };
 }
 
@@ -109,7 +110,7 @@ static FILE *open_stream(struct output_file *output, int fd)
 {
     if (packed_by_name(output->path))
         return packed_open(fd, output->path);
-    FILE *file = output->may_be_large ? large_file_open(fd, large_file_cached()) : fdopen(fd, "w");
+    FILE *file = output->expected ? large_file_open(fd, large_file_cached(), output->expected) : fdopen(fd, "w");
     output->buffer = file ? malloc(BUFFER_BYTES) : NULL;
     if (output->buffer)
         setvbuf(file, output->buffer, _IOFBF, BUFFER_BYTES);
@@ -228,8 +229,8 @@ static int standard_stream(const struct stat *known)
 static bool open_standard(struct output_file *out, int stream)
 {
     int fd = dup(stream);
-    out->path = strdup(stream == STDOUT_FILENO ? "standard output" : "standard error");
-    out->file = fd >= 0 && out->path ? fdopen(fd, "w") : NULL;
+    out->given = strdup(stream == STDOUT_FILENO ? "standard output" : "standard error");
+    out->file = fd >= 0 && out->given ? fdopen(fd, "w") : NULL;
     if (out->file)
         return true;
     fail("%s cannot be written: %s", stream == STDOUT_FILENO ? "standard output" : "standard error", strerror(errno));
@@ -281,11 +282,11 @@ static bool name_unnamed(struct output_file *output)
     return good;
 }
 
-static bool open_output(struct output_file *out, const char *path, bool may_be_large)
+static bool open_output(struct output_file *out, const char *path, uint64_t expected)
 {
     struct stat known;
     bool exists = stat(path, &known) == 0;
-    *out = (struct output_file){ .may_be_large = may_be_large };
+    *out = (struct output_file){ .expected = expected };
     if (is_standard(path))
         return open_standard(out, STDOUT_FILENO);
     if (names_folder(path))
@@ -294,9 +295,11 @@ static bool open_output(struct output_file *out, const char *path, bool may_be_l
     if (stream >= 0)
         return open_standard(out, stream);
     out->path = exists ? realpath(path, NULL) : follow_links(path); /* writes through a link */
-    if (out->path && exists && !S_ISREG(known.st_mode))
+    out->given = strdup(path);
+    bool named = out->path && out->given;
+    if (named && exists && !S_ISREG(known.st_mode))
         out->file = fopen(path, "w");
-    else if (out->path)
+    else if (named)
         out->file = open_temporary(out, exists ? known.st_mode & 0777 : usual_mode());
     if (out->file)
         return true;
@@ -307,18 +310,18 @@ static bool open_output(struct output_file *out, const char *path, bool may_be_l
 
 bool output_file_open(struct output_file *out, const char *path)
 {
-    return open_output(out, path, false);
+    return open_output(out, path, 0);
 }
 
-bool output_file_open_large(struct output_file *out, const char *path)
+bool output_file_open_large(struct output_file *out, const char *path, uint64_t expected)
 {
-    return open_output(out, path, true);
+    return open_output(out, path, expected + 1);
 }
 
 /* Reports why the file could not be written, and removes it. */
 static bool give_up(struct output_file *output)
 {
-    fail("%s: could not be written: %s", output->path, strerror(errno ? errno : EIO));
+    fail("%s: could not be written: %s", output->given, strerror(errno ? errno : EIO));
     output_file_abandon(output);
     return false;
 }

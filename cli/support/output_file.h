@@ -3,26 +3,30 @@
 #define TWIN_SUPPORT_OUTPUT_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do
  * that, so that nothing is left behind however the program ends; else, and where too many files are open, it has another
- * name, and a signal that ends the program removes it. A link is followed, also to where there is no file yet. What is not a regular file, such as /dev/stdout, is written directly. */
+ * name, and a signal that ends the program removes it. A link is followed, also to where there is no file yet. What is
+ * not a regular file, such as /dev/stdout, is written directly. */
 struct output_file {
-    char *path;      /* the final name */
+    char *given;     /* the name as the user has given it, for messages; NULL: nothing is open */
+    char *path;      /* where that leads; NULL: to a standard stream */
     char *temporary; /* the present name, or the one it has for a moment; NULL: written directly */
     int unnamed;     /* the file, if it has no name; 0: it has one */
     size_t place;    /* of a temporary name among those that a signal has to remove */
     FILE *file;
     char *buffer; /* of the file */
-    bool may_be_large;
+    uint64_t expected; /* bytes, if it may be large; 0: it is not */
 };
 
 /* Opens; "-" is standard output. On false the error has been reported. */
 bool output_file_open(struct output_file *out, const char *path);
 
-/* The same; a part of the file that is large for this machine does not stay in the system's cache (large_file.h). */
-bool output_file_open_large(struct output_file *out, const char *path);
+/* The same, for about so many bytes; a part of a file that is large for this machine does not stay in the system's cache
+ * (large_file.h). */
+bool output_file_open_large(struct output_file *out, const char *path, uint64_t expected);
 
 /* Closes the file, which still has to be finished: so several appear together, or none. On false the error has been
  * reported and the file is gone. */

@@ -35,7 +35,7 @@ bool output_is_good(void)
 static int close_file(int status)
 {
     if (!output_is_good())
-        status = fail("%s: could not be written: %s", output.path, strerror(output_error));
+        status = fail("%s: could not be written: %s", output.given, strerror(output_error));
     if (status != EXIT_ERROR)
         return output_file_finish(&output) ? status : EXIT_ERROR;
     output_file_abandon(&output);

@@ -315,6 +315,17 @@ if mkdir mounted && touch mounted/file && unshare --mount mount --bind mounted/f
     [ $? = 2 ] && grep -q 'is mounted' err || fail "an output that is mounted: $(cat err)"
 fi
 
+# ---- an output of many blocks is written in order, whoever has read them
+
+"$TWINSIFT_GENERATE" --docs 8000 --seed 6 >large.jsonl
+for threads in 1 2 5; do
+    run 0 --quiet --threads $threads large.jsonl -o large.$threads
+    cmp -s large.1 large.$threads || fail "$asked: another output than with one thread"
+done
+[ "$(stat -c %s large.1)" -gt 12000000 ] || fail "the output has too few blocks to show anything"
+diff large.jsonl large.1 | awk '/^>/ { exit 1 }' || fail "an output of many blocks is not what is left of the input"
+rm large.*
+
 # ---- a name as long as names can be is written, and replaced
 
 long=$(printf 'x%.0s' {1..249}).jsonl
@@ -469,6 +480,9 @@ if [ -e /dev/full ]; then
     [ "$(cat groups)" = 'earlier groups' ] || fail "groups were replaced though the records could not be written"
     [ "$(cat old.jsonl)" = old ] || fail "$asked: changed an earlier output"
 fi
+(trap '' XFSZ && ulimit -f 1 && exec "$TWINSIFT" dedup -q corpus.jsonl -o old.jsonl) 2>err
+[ $? = 2 ] && grep -q ': old.jsonl: could not be written: File too large' err || fail "a file too large: $(cat err)"
+[ "$(cat old.jsonl)" = old ] || fail "a file too large replaced an earlier output"
 ! ls | grep -q '\.jsonl\.......$' || fail "left something behind: $(ls)"
 : >empty.jsonl
 run 0 empty.jsonl -o none.jsonl

@@ -9,12 +9,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "corpus.h"
 #include "support/large_file.h"
 
-enum { PIECES = 3000, MOST = 257 };
+enum { PIECES = 3000, MOST = 257, MOST_RESERVED = 64 << 20 };
 
 /* The byte at a place of the file; the period is none of the lengths of pieces. */
 static unsigned char byte_at(size_t place)
@@ -23,12 +24,12 @@ static unsigned char byte_at(size_t place)
 }
 
 /* Writes pieces of all lengths, and one much longer than buffers are, which the file must consist of. */
-static void check_file(const char *path, uint64_t cached)
+static void check_file(const char *path, uint64_t cached, uint64_t expected)
 {
     enum { LONG = 3 << 20 };
     int fd = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600), again = fd < 0 ? -1 : dup(fd);
     assert_true(again >= 0);
-    FILE *file = large_file_open(fd, cached);
+    FILE *file = large_file_open(fd, cached, expected);
     char *piece = malloc(LONG);
     assert_true(file && piece);
     size_t length = 0;
@@ -41,6 +42,11 @@ static void check_file(const char *path, uint64_t cached)
     }
     assert_int_equal(fclose(file), 0);
 
+    /* What was reserved, 64 MB at most, and not needed has been given back; half as much is more than enough for what a
+     * file system needs besides. */
+    struct stat about;
+    assert_int_equal(fstat(again, &about), 0);
+    assert_true((size_t)about.st_blocks * 512 < length + (MOST_RESERVED >> 1));
     assert_int_equal(lseek(again, 0, SEEK_END), length);
     for (size_t at = 0; at < length;) {
         ssize_t count = pread(again, piece, LONG, (off_t)at);
@@ -59,9 +65,13 @@ static void all_bytes_are_written(void **state)
     (void)state;
     struct corpus corpus;
     corpus_begin(&corpus);
-    check_file(corpus_path(&corpus, "from the first byte"), 0);
-    check_file(corpus_path(&corpus, "from the middle"), 100000);
-    check_file(corpus_path(&corpus, "never"), UINT64_MAX);
+    check_file(corpus_path(&corpus, "from the first byte"), 0, 0);
+    check_file(corpus_path(&corpus, "from the middle"), 100000, 0);
+    check_file(corpus_path(&corpus, "never"), UINT64_MAX, 0);
+    check_file(corpus_path(&corpus, "less than was reserved"), 100000, MOST_RESERVED);
+    check_file(corpus_path(&corpus, "more than was reserved"), 100000, 1 << 20);
+    check_file(corpus_path(&corpus, "more than any disk has"), 100000, UINT64_MAX);
+    check_file(corpus_path(&corpus, "more than this disk has"), 100000, INT64_MAX);
     corpus_end(&corpus);
 }
 
@@ -75,7 +85,7 @@ static void where_that_is_refused_it_is_written_as_usual(void **state)
         print_message("/dev/shm cannot be written here: skipped\n");
         skip();
     }
-    check_file(path, 1000);
+    check_file(path, 1000, MOST_RESERVED);
     unlink(path);
 }
 
@@ -88,7 +98,7 @@ static void a_full_disk_is_an_error(void **state)
             print_message("there is no /dev/full here: skipped\n");
             skip();
         }
-        FILE *file = large_file_open(fd, i ? UINT64_MAX : 0);
+        FILE *file = large_file_open(fd, i ? UINT64_MAX : 0, i ? MOST_RESERVED : 0);
         assert_non_null(file);
         bool good = fputs("too much", file) >= 0;
         assert_false(fclose(file) == 0 && good);
