@@ -1,10 +1,8 @@
 /* dedup_html.c — the report of twinsift dedup as one self-contained HTML page: counts, plots, examples.
  *
- * Plots are bars drawn as SVG in the page, so neither gnuplot nor a network is needed to see them. Texts come from
- * strangers and are escaped. */
-#include "dedup_output.h"
+ * Plots are bars drawn as SVG in the page, so neither gnuplot nor a network is needed to see them. */
+#include "dedup_examples.h"
 
-#include "support/escape.h"
 #include "support/messages.h"
 #include "support/output_file.h"
 #include "support/size.h"
@@ -197,174 +195,6 @@ static void write_sizes(FILE *out, const struct dedup_result *result)
     write_bars(out, &bars, "Groups by the number of their documents, the one kept included.");
 }
 
-/* ---- examples ---- */
-
-/* So many bytes of each text are compared, and so many shown; of what is equal, a little around the differences. */
-enum { COMPARED_BYTES = 1 << 16, SHOWN_BYTES = 1500, AROUND_BYTES = 120 };
-
-/* Moves `at` backwards to where a character begins. */
-static size_t character_start(twin_text text, size_t at)
-{
-    while (at > 0 && at < text.length && ((unsigned char)text.bytes[at] & 0xC0) == 0x80)
-        at--;
-    return at;
-}
-
-/* A stretch that is equal: if it is long, its beginning, unless it is the first, and its end, unless it is the last.
- * If it is both, all is equal. */
-static size_t write_equal(FILE *out, twin_text text, bool first, bool last)
-{
-    size_t before = first ? 0 : AROUND_BYTES, after = last ? 0 : AROUND_BYTES;
-    if (first && last)
-        before = SHOWN_BYTES; /* nothing differs */
-    if (text.length <= before + after + AROUND_BYTES) {
-        escape_html(out, text.bytes, text.length);
-        return text.length;
-    }
-    before = character_start(text, before);
-    size_t from = character_start(text, text.length - after);
-    escape_html(out, text.bytes, before);
-    fputs(" <span class=\"soft\">…</span> ", out);
-    escape_html(out, text.bytes + from, text.length - from);
-    return before + text.length - from;
-}
-
-/* Whether a span replaces the one before it. */
-static bool is_replacement(const twin_edit_spans *spans, size_t span)
-{
-    return span > 0 && spans->spans[span].kind != TWIN_EDIT_EQUAL && spans->spans[span - 1].kind != TWIN_EDIT_EQUAL;
-}
-
-/* One side of a pair: its spans, with those that only it has marked. Both sides stop at the same span, but not between
- * what was replaced and what replaces it. */
-static void write_side(FILE *out, twin_text text, const twin_edit_spans *spans, bool second)
-{
-    size_t shown = 0;
-    for (size_t i = 0; i < spans->count; i++) {
-        const twin_edit_span *span = &spans->spans[i];
-        bool marked = span->kind == (second ? TWIN_EDIT_INSERTED : TWIN_EDIT_DELETED);
-        twin_text part = { text.bytes + (second ? span->b_begin : span->a_begin),
-                           second ? span->b_length : span->a_length };
-        if (shown >= SHOWN_BYTES && !is_replacement(spans, i)) {
-            fputs(" <span class=\"soft\">…</span>", out);
-            return;
-        }
-        if (span->kind == TWIN_EDIT_EQUAL)
-            shown += write_equal(out, part, i == 0, i + 1 == spans->count);
-        else
-            shown += (span->kind == TWIN_EDIT_INSERTED ? span->b_length : span->a_length);
-        if (!marked)
-            continue;
-        fputs("<mark>", out);
-        escape_html(out, part.bytes, excerpt_length(part, SHOWN_BYTES));
-        fputs("</mark>", out);
-    }
-}
-
-/* A document as the left or right half of a pair. */
-static void write_document(FILE *out, const struct dedup_result *result, uint32_t document, twin_text text,
-                           const twin_edit_spans *spans, bool second)
-{
-    enum { MOST_OF_ID = 400 }; /* bytes; there may be megabytes */
-    twin_text id = twin_collection_id(NULL, result->collection, document);
-    size_t shown = excerpt_length(id, MOST_OF_ID);
-    fputs("<div dir=\"auto\"><b dir=\"auto\">", out); /* Arabic and Hebrew from the right */
-    escape_html(out, id.bytes, shown);
-    fputs(shown < id.length ? "…</b>" : "</b>", out);
-    write_side(out, text, spans, second);
-    fputs("</div>", out);
-}
-
-/* Where the texts were cut, the last change may be one of the cut; but if nothing is equal, it is all there is. */
-static void drop_last_change(twin_edit_spans *spans)
-{
-    size_t count = spans->count;
-    while (count > 0 && spans->spans[count - 1].kind != TWIN_EDIT_EQUAL)
-        count--;
-    if (count > 0)
-        spans->count = count;
-}
-
-/* Both texts, with what they do not share marked. */
-static void write_pair(FILE *out, const struct dedup_result *result, uint32_t kept, uint32_t dropped)
-{
-    twin_scratch scratches[2] = { 0 };
-    twin_document a, b;
-    twin_edit_spans spans = { 0 };
-    fputs("<div class=\"pair\">", out);
-    if (twin_collection_document(&a, result->collection, &scratches[0], kept, NULL) == TWIN_OK &&
-        twin_collection_document(&b, result->collection, &scratches[1], dropped, NULL) == TWIN_OK) {
-        bool cut = a.text.length > COMPARED_BYTES || b.text.length > COMPARED_BYTES;
-        a.text.length = excerpt_length(a.text, COMPARED_BYTES);
-        b.text.length = excerpt_length(b.text, COMPARED_BYTES);
-        if (twin_diff(&spans, a.text, b.text, (twin_diff_options){ 0 }) == TWIN_OK) {
-            if (cut)
-                drop_last_change(&spans);
-            write_document(out, result, kept, a.text, &spans, false);
-            write_document(out, result, dropped, b.text, &spans, true);
-        }
-    }
-    fputs("</div>\n", out);
-    twin_edit_spans_clear(&spans);
-    twin_scratch_clear(&scratches[0]);
-    twin_scratch_clear(&scratches[1]);
-}
-
-/* The dropped document that is the least similar to the one kept: what the threshold means for this collection. */
-static uint32_t least_similar(const struct dedup_result *result, const twin_dedup_group *group)
-{
-    const double *similarities = twin_dedup_similarities(result->dedup);
-    uint32_t least = group->dropped[0];
-    for (size_t i = 1; i < group->count; i++)
-        if (similarities[group->dropped[i]] < similarities[least])
-            least = group->dropped[i];
-    return least;
-}
-
-static void write_examples(FILE *out, const struct dedup_result *result)
-{
-    const twin_dedup_group *largest[LARGEST_GROUPS];
-    size_t count = largest_groups(largest, result->dedup);
-    fputs("<h2>The largest groups</h2>\n<p>On the left the document that is kept, on the right the one of those "
-          "dropped for it that is the least similar; what they do not share is marked.</p>\n",
-          out);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t other = least_similar(result, largest[i]);
-        fprintf(out, "<p>%zu dropped; similarity %.4f</p>", largest[i]->count,
-                twin_dedup_similarities(result->dedup)[other]);
-        write_pair(out, result, largest[i]->keeper, other);
-    }
-}
-
-/* The dropped documents that are the least similar to the ones kept, of different groups: they show whether the
- * threshold is right. */
-static void write_least_similar(FILE *out, const struct dedup_result *result)
-{
-    enum { EXAMPLES = 5 };
-    const double *similarities = twin_dedup_similarities(result->dedup);
-    const twin_dedup_group *groups;
-    size_t count = twin_dedup_groups(&groups, result->dedup), listed = 0;
-    struct {
-        uint32_t keeper, dropped;
-    } least[EXAMPLES + 1];
-    for (size_t i = 0; i < count; i++) {
-        uint32_t dropped = least_similar(result, &groups[i]);
-        size_t place = listed;
-        for (; place > 0 && similarities[least[place - 1].dropped] > similarities[dropped]; place--)
-            least[place] = least[place - 1];
-        least[place].keeper = groups[i].keeper;
-        least[place].dropped = dropped;
-        listed += listed < EXAMPLES;
-    }
-    fputs("<h2>The least similar</h2>\n<p>Of all dropped documents those that are the least similar to the one "
-          "kept, one of a group: if these should stay, the threshold is too low.</p>\n",
-          out);
-    for (size_t i = 0; i < listed; i++) {
-        fprintf(out, "<p>similarity %.4f</p>", similarities[least[i].dropped]);
-        write_pair(out, result, least[i].keeper, least[i].dropped);
-    }
-}
-
 bool write_report(const struct dedup_result *result, const char *path)
 {
     struct output_file output;
@@ -376,9 +206,8 @@ bool write_report(const struct dedup_result *result, const char *path)
         fputs("<h2>Similarities and groups</h2>\n", output.file);
         write_similarities(output.file, result);
         write_sizes(output.file, result);
-        write_examples(output.file, result);
-        write_least_similar(output.file, result);
     }
+    write_dedup_examples(output.file, result);
     fputs("</body></html>\n", output.file);
     return output_file_finish(&output);
 }

@@ -149,11 +149,12 @@ static twin_status keep_answer(struct known_worker *worker, const twin_document 
         worker->capacity = capacity;
     }
     struct known_found *found = &worker->found[worker->count];
-    *found = (struct known_found){
-        document->position.source,
-        document->position.offset,
-        { .file = path, .id_is_number = nearest->id_is_number, .similarity = nearest->similarity }
-    };
+    *found = (struct known_found){ document->position.source,
+                                   document->position.offset,
+                                   { .file = path,
+                                     .id_is_number = nearest->id_is_number,
+                                     .number = KNOWN_IN_INDEX,
+                                     .similarity = nearest->similarity } };
     if (!append_id(&worker->ids, &found->match, nearest->id))
         return TWIN_ENOMEM;
     worker->count++;
@@ -241,6 +242,7 @@ static bool take_match(void *context, twin_match found)
     twin_position position = twin_collection_position(between->other, found.b);
     twin_text id = twin_collection_id(&match->id_is_number, between->other, found.b);
     match->file = twin_input_name(twin_collection_input(between->other), position.source);
+    match->number = found.b;
     match->similarity = found.similarity;
     between->no_memory = !append_id(&between->known->ids, match, id);
     return !between->no_memory;
@@ -250,6 +252,7 @@ bool known_between(struct known *known, const twin_collection *collection, const
                    twin_similar_options search)
 {
     struct between between = { .known = known, .other = other };
+    known->other = other;
     twin_similar *similar = NULL;
     twin_error error = { 0 };
     if (!make_matches(known, collection))

@@ -9,8 +9,10 @@ struct known_match {
     const char *file; /* the index, or the input it is in; NULL: there is none */
     size_t id, id_length;
     bool id_is_number;
+    uint32_t number; /* in the other collection, or KNOWN_IN_INDEX */
     double similarity;
 };
+#define KNOWN_IN_INDEX UINT32_MAX
 
 /* One match per document of the input; begin with {0}, end with known_clear(). */
 struct known {
@@ -19,6 +21,7 @@ struct known {
     twin_buffer ids;
     bool *excluded;                /* the same as flags; NULL before known_finish() */
     struct known_indexes *indexes; /* while the input is read; NULL: there are none */
+    const twin_collection *other;  /* NULL: there is none */
 };
 void known_clear(struct known *known);
 
@@ -43,7 +46,7 @@ twin_status known_examine(void *context, const twin_document *document, int numb
 /* Closes the indexes; from now on there is a match for each document of the collection, which has been read. */
 bool known_collect(struct known *known, const twin_collection *collection);
 
-/* The same for another collection that was read by the same scheme; its input must outlive `known`. */
+/* The same for another collection that was read by the same scheme; it must outlive `known`. */
 bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
                    twin_similar_options search);
 
