@@ -40,9 +40,14 @@ static void order_clear(struct order *order)
     free(order->spare);
 }
 
+static uint64_t key_of(uint64_t hash, size_t document)
+{
+    return (hash & ~(uint64_t)UINT32_MAX) | document;
+}
+
 static void order_add(struct order *order, uint64_t hash, size_t document)
 {
-    order->keys[order->count++] = (hash & ~(uint64_t)UINT32_MAX) | document;
+    order->keys[order->count++] = key_of(hash, document);
 }
 
 static uint32_t order_document(const struct order *order, size_t i)
@@ -291,19 +296,39 @@ static void fold_equal(twin_collection *collection, struct order *order, const s
     }
 }
 
-/* Leaves those of the documents, which come in increasing order, whose signatures have the same first slots as another's. */
-static void leave_alike(struct order *order, const twin_collection *collection, size_t slots)
+/* The first slots of signatures, which are far apart in memory, are hashed. */
+struct slot_hashing {
+    struct order *order;
+    const twin_collection *collection;
+    size_t slots;
+};
+
+static void hash_slots(void *context, size_t begin, size_t end, int worker)
 {
-    size_t count = order->count, left = 0;
-    uint32_t next = 0;
-    order->count = 0;
-    for (size_t i = 0; i < count; i++) {
+    (void)worker;
+    enum { AHEAD = 16 }; /* documents whose signatures are fetched in advance */
+    const struct slot_hashing *hashing = context;
+    const twin_collection *collection = hashing->collection;
+    const struct order *order = hashing->order;
+    uint32_t next = order_document(order, begin);
+    for (size_t i = begin; i < end; i++) {
         uint32_t document = order_document(order, i);
+        if (i + AHEAD < end)
+            __builtin_prefetch(collection->signatures + (size_t)order_document(order, i + AHEAD) * collection->slots);
         twin__signatures_pass(collection, document - next);
         const uint32_t *signature = twin__signature_of(collection, document);
         next = document + 1;
-        order_add(order, twin_hash_bytes(plain, signature, slots * sizeof *signature), document);
+        order->keys[i] = key_of(twin_hash_bytes(plain, signature, hashing->slots * sizeof *signature), document);
     }
+}
+
+/* Leaves those of the documents, which come in increasing order, whose signatures have the same first slots as another's. */
+static void leave_alike(struct order *order, const twin_collection *collection, size_t slots, twin_exec exec)
+{
+    enum { PIECE = 4096 };
+    size_t count = order->count, left = 0;
+    struct slot_hashing hashing = { order, collection, slots };
+    twin_exec_for(exec, count, PIECE, hash_slots, &hashing);
     twin__sort_by_high_half(order->keys, order->spare, count);
     for (size_t begin = 0, end; begin < count; begin = end) {
         end = run_end(order, begin);
@@ -323,7 +348,7 @@ static void sort_by_number(struct order *order)
 
 /* Lists the documents of which another may have the same set. Equal sets have equal signatures, and most signatures differ
  * from all others in the first slots. */
-static void find_suspects(struct order *order, const twin_collection *collection)
+static void find_suspects(struct order *order, const twin_collection *collection, twin_exec exec)
 {
     enum { FIRST_SLOTS = 4 };
     order->count = 0;
@@ -332,7 +357,7 @@ static void find_suspects(struct order *order, const twin_collection *collection
             order_add(order, 0, i);
     if (collection->slots == 0)
         return;
-    leave_alike(order, collection, collection->slots < FIRST_SLOTS ? collection->slots : FIRST_SLOTS);
+    leave_alike(order, collection, collection->slots < FIRST_SLOTS ? collection->slots : FIRST_SLOTS, exec);
     sort_by_number(order);
 }
 
@@ -349,7 +374,7 @@ static void fold_texts(twin_collection *collection, struct order *order)
 }
 
 /* Lists the documents whose whole signatures are those of another text. */
-static void list_doubtful(struct digests *out, struct order *order, const twin_collection *collection)
+static void list_doubtful(struct digests *out, struct order *order, const twin_collection *collection, twin_exec exec)
 {
     size_t count = order->count;
     order->count = out->count = 0;
@@ -357,7 +382,7 @@ static void list_doubtful(struct digests *out, struct order *order, const twin_c
         if (collection->firsts[order_document(order, i)] == order_document(order, i))
             order->keys[order->count++] = order->keys[i];
     sort_by_number(order);
-    leave_alike(order, collection, collection->slots);
+    leave_alike(order, collection, collection->slots, exec);
     sort_by_number(order);
     for (size_t i = 0; i < order->count; i++)
         out->documents[out->count++] = order_document(order, i);
@@ -396,7 +421,7 @@ static twin_status digest_sets(void *context, size_t begin, size_t end, int work
 static twin_status fold_sets(twin_collection *collection, struct order *order, struct digests *list, twin_exec exec,
                              twin_error *error)
 {
-    list_doubtful(list, order, collection);
+    list_doubtful(list, order, collection, exec);
     struct digesting digesting = { .collection = collection, .list = list };
     digesting.scratch = calloc((size_t)exec.workers, sizeof *digesting.scratch);
     if (!digesting.scratch)
@@ -439,7 +464,7 @@ twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec,
         goto done;
     for (size_t i = 0; i < count; i++)
         collection->firsts[i] = (uint32_t)i;
-    find_suspects(&order, collection);
+    find_suspects(&order, collection, exec);
     fold_texts(collection, &order);
     status = collection->rows || collection->texts ? TWIN_OK : fold_sets(collection, &order, &list, exec, error);
     if (status == TWIN_OK)
