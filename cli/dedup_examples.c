@@ -223,21 +223,32 @@ static bool fetch_indexed(twin_text *out, twin_index **index, twin_index_view **
            twin_index_text(out, *view, entry, NULL) == TWIN_OK;
 }
 
+/* Shows a text as an index keeps it. */
+static bool normalise(struct half *half, twin_buffer *room, const twin_index *index)
+{
+    bool good = twin_text_normalise(room, NULL, half->text, twin_index_options_of(index).scheme.normal) == TWIN_OK;
+    half->text = (twin_text){ room->bytes, room->length };
+    return good;
+}
+
 /* A document beside the one that is known elsewhere. An index that keeps no texts has none to show. */
 static void write_known_pair(FILE *out, const struct dedup_result *result, uint32_t dropped)
 {
     const struct known *known = result->known;
     const struct known_match *match = &known->matches[dropped];
+    bool is_indexed = match->number == KNOWN_IN_INDEX;
     twin_scratch scratches[2] = { 0 };
+    twin_buffer room = { 0 };
     twin_index *index = NULL;
     twin_index_view *view = NULL;
     struct half a = { .id = known_id(known, match) }, b;
-    bool good = match->number == KNOWN_IN_INDEX ? fetch_indexed(&a.text, &index, &view, match->file, a.id)
-                                                : fetch(&a, known->other, &scratches[0], match->number);
-    if (good && fetch(&b, result->collection, &scratches[1], dropped))
+    bool good = is_indexed ? fetch_indexed(&a.text, &index, &view, match->file, a.id)
+                           : fetch(&a, known->other, &scratches[0], match->number);
+    if (good && fetch(&b, result->collection, &scratches[1], dropped) && (!is_indexed || normalise(&b, &room, index)))
         write_halves(out, a, b);
     twin_index_view_free(view);
     twin_index_close(index);
+    twin_buffer_clear(&room);
     twin_scratch_clear(&scratches[0]);
     twin_scratch_clear(&scratches[1]);
 }

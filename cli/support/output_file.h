@@ -17,7 +17,7 @@ struct output_file {
     int unnamed;     /* the file, if it has no name; 0: it has one */
     size_t place;    /* of a temporary name among those that a signal has to remove */
     FILE *file;
-    char *buffer; /* of the file */
+    char *buffer;      /* of the file */
     uint64_t expected; /* bytes, if it may be large; 0: it is not */
 };
 

@@ -204,9 +204,9 @@ run 0 --quiet --against one.jsonl --against seen.twin corpus.jsonl
 [ ! -s out ] || fail "$asked: all of it is known"
 wrong 'missing.twin' --against missing.twin corpus.jsonl
 # The report shows some of what is known, beside the text that another collection has, or an index, if it keeps texts.
-words=$(seq -s ' ' 100 180)
+words="Once $(seq -s ' ' 100 180)"
 printf '{"id":"<there>","text":"%s whale"}\n' "$words" >there.jsonl
-printf '{"id":"here","text":"%s shark"}\n' "$words" >here.jsonl
+printf '{"id":"here","text":"%s Shark"}\n' "$words" >here.jsonl
 for keep in text sets; do
     "$TWINSIFT" index create --keep $keep there-$keep.twin && "$TWINSIFT" index add -q there-$keep.twin there.jsonl
 done
@@ -214,9 +214,12 @@ for there in there.jsonl there-text.twin there-sets.twin; do
     run 0 --quiet --dry-run --against $there --report page.html here.jsonl
     grep -q "here is like &lt;there&gt; in $there" page.html || fail "$asked: the report does not name what is known"
     grep -o '<mark>[^<]*' page.html >marked
-    [ $there = there-sets.twin ] || printf '<mark>%s\n' whale shark >wanted
-    [ $there != there-sets.twin ] || : >wanted
-    cmp -s marked wanted || fail "$asked: marked $(cat marked)"
+    case $there in
+        *.jsonl) wanted='<mark>whale <mark>Shark ' ;;
+        *-text.twin) wanted='<mark>whale <mark>shark ' ;; # normalised, as the index keeps it
+        *) wanted='' ;;
+    esac
+    [ "$(tr '\n' ' ' <marked)" = "$wanted" ] || fail "$asked: marked $(cat marked)"
 done
 "$TWINSIFT" index create none.twin --keep none && "$TWINSIFT" index add -q none.twin one.jsonl
 run 0 --threshold 0.5 --against none.twin one.jsonl
