@@ -53,7 +53,7 @@ for part in src include cli lab tests; do
 done
 echo
 
-shared=$(bash tools/road.sh --shared)
+shared=$(bash tools/check_includes.sh --shared)
 # shellcheck disable=SC2086
 echo "private headers that other rooms may include: $(wc -w <<<"$shared")"
 # shellcheck disable=SC2086

@@ -10,8 +10,8 @@ done
 mapfile -t files < <(find "${folders[@]}" -name '*.[ch]' -o -name '*.cc' | sort)
 mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -v '\.h$')
 
-echo "== road"
-tools/road.sh
+echo "== includes"
+tools/check_includes.sh
 
 echo "== clang-format"
 clang-format --dry-run -Werror "${files[@]}"

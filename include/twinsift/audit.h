@@ -5,7 +5,6 @@
 #ifndef TWINSIFT_AUDIT_H
 #define TWINSIFT_AUDIT_H
 
-#include <twinsift/edit_join.h>
 #include <twinsift/similar.h>
 
 #ifdef __cplusplus
@@ -40,11 +39,6 @@ typedef struct twin_document_list {
 /* Audits the pairs of distinct documents that twin_similar_find() found in `collection`. */
 TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
                                     twin_audit_options options, twin_error *error);
-
-/* The same for the pairs that twin_edit_join_find() found with the options `join`: the drawn documents are compared,
- * text by text, with all others of a length that can be near. Threshold, measure and top are not used. */
-TWIN_API twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                                      twin_edit_join_options join, twin_audit_options options, twin_error *error);
 
 /* Draws some of the documents listed, which are in increasing order and without copies of each other, and compares
  * them with all that are listed. Adds each similar pair to `out`, by a, then b; is_drawn[i] becomes whether

@@ -12,6 +12,7 @@
 #ifndef TWINSIFT_EDIT_JOIN_H
 #define TWINSIFT_EDIT_JOIN_H
 
+#include <twinsift/audit.h>
 #include <twinsift/edit.h>
 #include <twinsift/similar.h>
 
@@ -40,6 +41,11 @@ typedef struct twin_edit_join_options {
  * the collection was not read as texts. */
 TWIN_API twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection,
                                          twin_edit_join_options options, twin_error *error);
+
+/* Audits the pairs that twin_edit_join_find() found with the options `join`: the drawn documents are compared,
+ * text by text, with all others of a length that can be near. Threshold, measure and top are not used. */
+TWIN_API twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                                      twin_edit_join_options join, twin_audit_options options, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -36,8 +36,8 @@ static twin_status keep_matches(struct twin__audit *audit, const twin_similar *s
             status = twin__matches_add(&audit->matches, match);
     }
     twin__match_cursor_clear(&cursor);
-    for (size_t i = 0; i < similar->near_pairs.count && status == TWIN_OK; i++) {
-        twin_match match = twin__near_match(similar->near_pairs.items[i], similar->collection);
+    for (size_t i = 0; i < similar->packed.count && status == TWIN_OK; i++) {
+        twin_match match = twin__packed_match(similar->packed.items[i], similar->collection);
         if (audit->is_drawn[match.a] || audit->is_drawn[match.b])
             status = twin__matches_add(&audit->matches, match);
     }

@@ -134,8 +134,8 @@ twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const t
     size_t documents = twin_collection_count(similar->collection).documents;
     const uint32_t *firsts = twin_collection_firsts(similar->collection);
     twin_matches unpacked = { 0 };
-    const twin_matches *matches = similar->near_pairs.count ? &unpacked : &similar->matches;
-    twin_status status = twin__near_pairs_match(&unpacked, &similar->near_pairs, similar->collection);
+    const twin_matches *matches = similar->packed.count ? &unpacked : &similar->matches;
+    twin_status status = twin__packed_pairs_unpack(&unpacked, similar->packed, similar->collection);
     if (status == TWIN_OK)
         status = twin_cluster_keepers(keeper, similarity, documents, matches->items, matches->count, NULL);
     for (size_t i = 0; i < documents && status == TWIN_OK; i++) { /* a first comes before its copies */

@@ -39,6 +39,15 @@ void twin__match_runs_free(struct twin__match_runs *runs)
     free(runs);
 }
 
+void twin_matches_clear(twin_matches *matches)
+{
+    if (!matches)
+        return;
+    free(matches->items);
+    twin__match_runs_free(matches->runs);
+    *matches = (twin_matches){ 0 };
+}
+
 /* ---- writing ---- */
 
 static twin_status write_run(struct twin__match_runs *runs, const twin_matches *matches)

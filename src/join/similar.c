@@ -5,8 +5,10 @@
  * them. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "edit/edit_characters.h"
 #include "join/engine.h"
 #include "join/match_runs.h"
 #include "join/query.h"
@@ -83,7 +85,7 @@ void twin_similar_free(twin_similar *similar)
     if (!similar)
         return;
     twin_matches_clear(&similar->matches);
-    free(similar->near_pairs.items);
+    free(similar->packed.items);
     free(similar);
 }
 
@@ -100,13 +102,23 @@ size_t twin_similar_matches(const twin_match **out, const twin_similar *similar)
     return all ? similar->matches.count : 0;
 }
 
-void twin_matches_clear(twin_matches *matches)
+/* ---- pairs by edit distance ---- */
+
+twin_match twin__packed_match(uint64_t pair, const twin_collection *collection)
 {
-    if (!matches)
-        return;
-    free(matches->items);
-    twin__match_runs_free(matches->runs);
-    *matches = (twin_matches){ 0 };
+    uint32_t a = twin__packed_a(pair), b = twin__packed_b(pair);
+    size_t total = (size_t)twin_collection_size(collection, a) + twin_collection_size(collection, b);
+    return (twin_match){ a, b, twin__edit_ratio_of(twin__packed_indels(pair), total) };
+}
+
+twin_status twin__packed_pairs_unpack(twin_matches *out, struct twin__packed_pairs pairs,
+                                      const twin_collection *collection)
+{
+    if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, pairs.count))
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < pairs.count; i++)
+        out->items[out->count++] = twin__packed_match(pairs.items[i], collection);
+    return TWIN_OK;
 }
 
 /* ---- one query ---- */

@@ -50,13 +50,13 @@ static size_t list_begin(const struct lists *lists, uint32_t list)
 
 static size_t match_count(const twin_similar *similar)
 {
-    return similar->near_pairs.count ? similar->near_pairs.count : similar->matches.count;
+    return similar->packed.count ? similar->packed.count : similar->matches.count;
 }
 
 static twin_match match_at(const twin_similar *similar, size_t i)
 {
-    return similar->near_pairs.count ? twin__near_match(similar->near_pairs.items[i], similar->collection)
-                                     : similar->matches.items[i];
+    return similar->packed.count ? twin__packed_match(similar->packed.items[i], similar->collection)
+                                 : similar->matches.items[i];
 }
 
 /* The matches of each distinct document, at both ends. */
@@ -124,9 +124,9 @@ static twin_status add_all_matches(struct expansion *expansion, uint32_t a)
 static twin_status look_ahead(struct expansion *expansion)
 {
     const twin_similar *similar = expansion->similar;
-    if (similar->near_pairs.count == 0)
+    if (similar->packed.count == 0)
         return twin__match_cursor_next(&expansion->ahead, &expansion->is_ahead, &expansion->cursor);
-    expansion->is_ahead = expansion->next < similar->near_pairs.count;
+    expansion->is_ahead = expansion->next < similar->packed.count;
     if (expansion->is_ahead)
         expansion->ahead = match_at(similar, expansion->next++);
     return TWIN_OK;

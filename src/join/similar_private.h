@@ -9,23 +9,22 @@
  *   similar.c         the public face: pairs of a collection, one query
  *   between.c         pairs between two collections
  *   between_once.c    as many of them as tell which documents have any
- *   similar_each.c    pairs of documents from pairs of distinct ones
- *   edit_join.c       pairs by edit distance; near_pairs.c is how most of them are kept */
+ *   similar_each.c    pairs of documents from pairs of distinct ones */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
 #define TWIN_JOIN_SIMILAR_PRIVATE_H
 
 #include <twinsift/similar.h>
 
 #include "join/candidates.h"
-#include "join/near_pairs.h"
+#include "join/packed_pairs.h"
 
 struct twin_similar {
     const twin_collection *collection;
-    const twin_collection *other;       /* of which the second documents of pairs are; NULL: all are of the same */
-    twin_measure measure;               /* by which they are similar, */
-    double threshold;                   /* and how much at least; not for edits */
-    twin_matches matches;               /* of distinct documents, sorted by a, then b */
-    struct twin__near_pairs near_pairs; /* the same, packed; then there are no matches */
+    const twin_collection *other;     /* of which the second documents of pairs are; NULL: all are of the same */
+    twin_measure measure;             /* by which they are similar, */
+    double threshold;                 /* and how much at least; not for edits */
+    twin_matches matches;             /* of distinct documents, sorted by a, then b */
+    struct twin__packed_pairs packed; /* the same by edit distance; then there are no matches */
     twin_similar_counts counts;
 };
 

@@ -1,11 +1,11 @@
-/* edit_segments.c — segments as keys (Pass-Join: Li, Deng, Wang, Feng 2011).
+/* segments.c — segments as keys (Pass-Join: Li, Deng, Wang, Feng 2011).
  *
  * A text is cut into one segment more than the edits allowed. Each edit changes one segment at most, so a near text
  * contains one of them unchanged, shifted by no more characters than the edits allowed. The longer of two texts, or the
  * later of equal lengths, looks up the other: each of its windows where a segment may be. */
 #include <stdlib.h>
 
-#include "join/edit_keys.h"
+#include "edit_join/keys.h"
 #include "kernels/sort.h"
 
 /* Texts that a worker takes at a time. To index or count one takes about as long as any other; to compare one with

@@ -14,7 +14,7 @@
 
 #include "base/random.h"
 #include "corpus.h"
-#include "join/edit_join_private.h"
+#include "edit_join/edit_join_private.h"
 #include "scale.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -237,7 +237,7 @@ static inline void check_once(struct score *score, const struct world *world, tw
     twin_similar_free(similar);
 }
 
-/* The same by what near texts share alone (edit_keys.c), however long it takes; NULL when that is not possible. */
+/* The same by what near texts share alone (keys.c), however long it takes; NULL when that is not possible. */
 static inline twin_similar *find_by_keys(const struct world *world, twin_edit_join_options options)
 {
     const uint32_t *distinct;
@@ -253,12 +253,15 @@ static inline twin_similar *find_by_keys(const struct world *world, twin_edit_jo
             if (twin_collection_size(world->collection, distinct[i]) == length)
                 order[at++] = distinct[i];
     twin_edit_scratch scratch = { 0 };
-    struct twin__edit_class class = { order, count, count, &provider, options, &scratch, similar };
+    struct twin__edit_pairs pairs = { 0 };
+    struct twin__edit_class class = { order, count, count, &provider, options, &scratch, similar, &pairs };
     bool done;
     similar->collection = world->collection;
     assert_int_equal(twin__edit_join_by_keys(&done, &class, (double)INFINITY, NULL), TWIN_OK);
-    assert_int_equal(twin__near_pairs_sort(&similar->near_pairs), TWIN_OK);
-    assert_int_equal(twin__near_pairs_match(&similar->matches, &similar->near_pairs, world->collection), TWIN_OK);
+    assert_int_equal(twin__edit_pairs_sort(&pairs), TWIN_OK);
+    struct twin__packed_pairs packed = { pairs.items, pairs.count };
+    assert_int_equal(twin__packed_pairs_unpack(&similar->matches, packed, world->collection), TWIN_OK);
+    free(pairs.items);
     similar->counts.similar = similar->matches.count;
     twin__collection_provider_clear(&provider);
     twin_edit_scratch_clear(&scratch);

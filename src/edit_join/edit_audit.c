@@ -1,10 +1,10 @@
-/* audit_edits.c — a run by edit distance measures its own recall. */
+/* edit_audit.c — a run by edit distance measures its own recall. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/exec.h"
+#include "edit_join/edit_join_private.h"
 #include "join/audit_private.h"
-#include "join/edit_join_private.h"
 
 struct audit {
     struct twin__audit base; /* first: the two are one address */

@@ -1,15 +1,15 @@
 /* short_texts.h — texts of up to 64 characters in memory, in order of their length. */
-#ifndef TWIN_JOIN_SHORT_TEXTS_H
-#define TWIN_JOIN_SHORT_TEXTS_H
+#ifndef TWIN_EDIT_JOIN_SHORT_TEXTS_H
+#define TWIN_EDIT_JOIN_SHORT_TEXTS_H
 
-#include "join/edit_word.h"
+#include "edit_join/edit64.h"
 #include "join/provided.h"
 
 /* Begin with {0}, end with twin__short_texts_clear(). */
 struct twin__short_texts {
     size_t count;
-    size_t begin[TWIN__EDIT_WORD + 2]; /* by length: the first text of it */
-    size_t at[TWIN__EDIT_WORD + 2];    /* where that one's characters begin; those of the next follow */
+    size_t begin[TWIN__EDIT64 + 2]; /* by length: the first text of it */
+    size_t at[TWIN__EDIT64 + 2];    /* where that one's characters begin; those of the next follow */
     uint32_t *characters;
     uint32_t *documents; /* their numbers */
 };

@@ -1,13 +1,17 @@
-/* edit_join_private.h — what the files of the edit join, and its audit, share: edit_join.c decides when two texts are
- * near and searches for pairs class by class, in one of three ways: edit_tiles.c compares all short texts,
- * edit_keys.c looks up what near texts must share, edit_forest.c finds most. */
-#ifndef TWIN_JOIN_EDIT_JOIN_PRIVATE_H
-#define TWIN_JOIN_EDIT_JOIN_PRIVATE_H
+/* edit_join_private.h — what the files of the edit join, and its audit, share: class.c decides when two texts are near,
+ * edit_join.c searches for pairs class by class, in one of three ways: tiles.c compares all short texts, keys.c looks
+ * up what near texts must share, gram_forest.c finds most. */
+#ifndef TWIN_EDIT_JOIN_EDIT_JOIN_PRIVATE_H
+#define TWIN_EDIT_JOIN_EDIT_JOIN_PRIVATE_H
 
 #include <twinsift/edit_join.h>
 
+#include "edit_join/edit_pairs.h"
+#include "edit_join/short_texts.h"
 #include "join/provided.h"
 #include "join/similar_private.h"
+
+/* ---- class.c */
 
 /* Fills in what is zero and checks the rest, the collection too. */
 twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin_collection *collection,
@@ -20,8 +24,6 @@ size_t twin__edit_join_reach(twin_edit_join_options options, size_t length);
 twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                     twin_edit_join_options options);
 
-/* ---- a class ---- */
-
 /* Distinct documents in order of their length, of which each of the first `middle` is sought among those after it. */
 struct twin__edit_class {
     const uint32_t *documents;
@@ -29,8 +31,8 @@ struct twin__edit_class {
     const struct twin__provider *provider; /* of their texts */
     twin_edit_join_options options;        /* complete */
     twin_edit_scratch *scratch;            /* one per worker */
-    twin_similar *similar;                 /* gets the counts, and the pairs in no certain order: */
-                                           /* packed, or, if a forest finds them, as matches */
+    twin_similar *similar;                 /* gets the counts, and what a forest finds, as matches in any order */
+    struct twin__edit_pairs *pairs;        /* gets what is found otherwise, in any order */
 };
 
 static inline size_t twin__edit_class_length(const struct twin__edit_class *class, size_t position)
@@ -48,12 +50,37 @@ void twin__edit_class_name(const struct twin__edit_class *class, struct twin__pa
 twin_status twin__edit_class_verify(twin_matches *out, const struct twin__edit_class *class,
                                     const struct twin__pairs *pairs, twin_error *error);
 
-/* ---- edit_keys.c */
+/* ---- tiles.c */
+
+/* Replaces `out` by the pairs that are near, in no certain order, of each of the first `middle` texts and those after
+ * it. The options are complete, and allow fewer than 64 edits or any number. */
+twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *texts, size_t middle,
+                                twin_edit_join_options options);
+
+/* How long that takes, roughly, in nanoseconds on a processor with AVX2. It is the same on every machine, for the
+ * choice of a method depends on it. `firsts` and `counts` are how many of the first ones, and of all, have each
+ * length. */
+double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1],
+                        twin_edit_join_options options);
+
+/* ---- keys.c */
 
 /* Adds all near pairs of a class to those found. *done becomes false, and nothing is added, when the edits are too many
  * for this, the texts too long, or when it is expected to take longer than `worth` nanoseconds, or, if that is 0,
  * longer than a forest. */
 twin_status twin__edit_join_by_keys(bool *done, const struct twin__edit_class *class, double worth,
                                     twin_error *error);
+
+/* ---- gram_forest.c */
+
+/* What it keeps from class to class: signatures, which two classes share, and memory. */
+struct twin__gram_forest;
+twin_status twin__gram_forest_create(struct twin__gram_forest **out, size_t documents, int workers);
+void twin__gram_forest_free(struct twin__gram_forest *forest);
+
+/* Adds near pairs of the class to its matches, in no certain order. Classes follow each other in one order of
+ * documents. */
+twin_status twin__gram_forest_search(struct twin__gram_forest *forest, const struct twin__edit_class *class,
+                                     twin_error *error);
 
 #endif

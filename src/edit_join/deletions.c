@@ -1,4 +1,4 @@
-/* edit_deletions.c — deletions as keys (FastSS: Bocek, Hunt, Stiller 2007).
+/* deletions.c — deletions as keys (FastSS: Bocek, Hunt, Stiller 2007).
  *
  * The keys of a text are all strings that remain when up to as many characters are deleted as there may be edits. Two
  * near texts have one in common, since an edit deletes a character from either or both. All keys of all texts are
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/edit_keys.h"
+#include "edit_join/keys.h"
 #include "kernels/kernels.h"
 
 /* Keys of a class, of 8 bytes and as much again while they are sorted. */

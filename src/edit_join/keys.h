@@ -1,15 +1,15 @@
-/* edit_keys.h — what near texts must share. See edit_keys.c. */
-#ifndef TWIN_JOIN_EDIT_KEYS_H
-#define TWIN_JOIN_EDIT_KEYS_H
+/* keys.h — what near texts must share. See keys.c. */
+#ifndef TWIN_EDIT_JOIN_KEYS_H
+#define TWIN_EDIT_JOIN_KEYS_H
 
 #include <twinsift/hash.h>
 
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/random.h"
-#include "join/edit_join_private.h"
-#include "join/near_pairs.h"
-#include "join/short_texts.h"
+#include "edit_join/edit_join_private.h"
+#include "edit_join/edit_pairs.h"
+#include "edit_join/short_texts.h"
 
 /* Longer texts are left to the forest, for texts are kept in memory; so are more edits, because windows grow with their
  * square. */
@@ -17,10 +17,10 @@ enum { TWIN__KEY_CHARACTERS = 256, TWIN__KEY_EDITS = 4 };
 
 struct twin__key_worker {
     int number;
-    struct twin__edit_word word; /* the text that others are compared with, if texts are short */
-    uint32_t *compared_by;       /* segments: by position, the last text that was compared with it, plus one */
-    uint64_t seen;               /* candidates */
-    struct twin__near_pairs pairs;
+    struct twin__edit64 word; /* the text that others are compared with, if texts are short */
+    uint32_t *compared_by;    /* segments: by position, the last text that was compared with it, plus one */
+    uint64_t seen;            /* candidates */
+    struct twin__edit_pairs pairs;
 };
 
 struct twin__keys {
@@ -54,7 +54,7 @@ twin_status twin__keys_compare(const struct twin__keys *keys, struct twin__key_w
                                size_t other);
 void twin__keys_end(const struct twin__keys *keys, struct twin__key_worker *worker, size_t position);
 
-/* ---- two kinds of keys: edit_segments.c and edit_deletions.c */
+/* ---- two kinds of keys: segments.c and deletions.c */
 
 /* Keys in increasing order, each in the high half of a number, with the position of its text in the low half. Free
  * `entries` in the end. */

@@ -1,44 +1,44 @@
-/* near_pairs.c — pairs of texts that are near by edit distance, as numbers.
+/* edit_pairs.c — pairs of texts that are near by edit distance, as numbers.
  *
  * There may be a hundred million of them, so a pair is eight bytes, and a list is sorted nearly in place: bin by bin,
  * each with a little room beside it. A search that meets a pair again and again drops repeats whenever the list has
  * doubled. A list that may not grow further is sorted and goes, as matches, to a run on disk (match_runs.c); lists of
  * several workers share these runs. */
-#include "join/near_pairs.h"
+#include "edit_join/edit_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "join/edit_word.h"
 #include "join/match_runs.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 
-static size_t most_of(const struct twin__near_pairs *pairs)
+static size_t most_of(const struct twin__edit_pairs *pairs)
 {
-    return pairs->overflow ? pairs->overflow->matches->runs->most : SIZE_MAX;
+    return pairs->spill ? pairs->spill->matches->runs->most : SIZE_MAX;
 }
 
-twin_status twin__near_pairs_spill(struct twin__near_pairs *pairs)
+twin_status twin__edit_pairs_spill(struct twin__edit_pairs *pairs)
 {
-    struct twin__near_overflow *overflow = pairs->overflow;
-    twin_status status = twin__near_pairs_sort(pairs);
+    struct twin__edit_spill *spill = pairs->spill;
+    twin_status status = twin__edit_pairs_sort(pairs);
     if (status != TWIN_OK)
         return status;
-    pthread_mutex_lock(&overflow->lock);
-    status = twin__near_pairs_match(overflow->matches, pairs, overflow->collection);
+    pthread_mutex_lock(&spill->lock);
+    status = twin__packed_pairs_unpack(spill->matches, (struct twin__packed_pairs){ pairs->items, pairs->count },
+                                       spill->collection);
     if (status == TWIN_OK)
-        twin__match_runs_write(overflow->matches);
-    pthread_mutex_unlock(&overflow->lock);
+        twin__match_runs_write(spill->matches);
+    pthread_mutex_unlock(&spill->lock);
     pairs->count = pairs->sorted = 0;
     return status;
 }
 
-twin_status twin__near_pairs_add(struct twin__near_pairs *pairs, uint64_t pair)
+twin_status twin__edit_pairs_add(struct twin__edit_pairs *pairs, uint64_t pair)
 {
     if (pairs->count >= most_of(pairs)) {
-        twin_status status = twin__near_pairs_spill(pairs);
+        twin_status status = twin__edit_pairs_spill(pairs);
         if (status != TWIN_OK)
             return status;
     }
@@ -51,23 +51,23 @@ twin_status twin__near_pairs_add(struct twin__near_pairs *pairs, uint64_t pair)
 /* Repeats are dropped when there are twice as many pairs as were left the last time, and this many more. */
 enum { REPEATS = 1 << 20 };
 
-twin_status twin__near_pairs_add_once(struct twin__near_pairs *pairs, uint64_t pair)
+twin_status twin__edit_pairs_add_once(struct twin__edit_pairs *pairs, uint64_t pair)
 {
     size_t most = most_of(pairs), repeats = most < REPEATS ? most : REPEATS;
     twin_status status = TWIN_OK;
     if (pairs->count >= 2 * pairs->sorted + repeats || pairs->count >= most) {
-        status = twin__near_pairs_sort(pairs);
+        status = twin__edit_pairs_sort(pairs);
         if (status == TWIN_OK && pairs->count >= most / 2 + most % 2)
-            status = twin__near_pairs_spill(pairs);
+            status = twin__edit_pairs_spill(pairs);
     }
-    return status == TWIN_OK ? twin__near_pairs_add(pairs, pair) : status;
+    return status == TWIN_OK ? twin__edit_pairs_add(pairs, pair) : status;
 }
 
-twin_status twin__near_pairs_move(struct twin__near_pairs *out, struct twin__near_pairs *more)
+twin_status twin__edit_pairs_move(struct twin__edit_pairs *out, struct twin__edit_pairs *more)
 {
     uint64_t compared = out->compared + more->compared;
     if (out->count && out->count + more->count > most_of(out)) {
-        twin_status status = twin__near_pairs_spill(out);
+        twin_status status = twin__edit_pairs_spill(out);
         if (status != TWIN_OK)
             return status;
     }
@@ -83,7 +83,7 @@ twin_status twin__near_pairs_move(struct twin__near_pairs *out, struct twin__nea
         free(more->items);
     }
     out->compared = compared;
-    *more = (struct twin__near_pairs){ 0 };
+    *more = (struct twin__edit_pairs){ 0 };
     return TWIN_OK;
 }
 
@@ -93,16 +93,16 @@ enum { BINS = 256, ONE_BIN = 1 << 20 };
 
 static size_t bin_of(uint64_t pair, uint64_t width)
 {
-    return twin__near_a(pair) / width;
+    return twin__packed_a(pair) / width;
 }
 
 /* Begins becomes where each bin begins, and begins[BINS] the count. */
-static void move_to_bins(size_t *begins, const struct twin__near_pairs *pairs)
+static void move_to_bins(size_t *begins, const struct twin__edit_pairs *pairs)
 {
     uint64_t *items = pairs->items, last = 0;
     size_t next[BINS] = { 0 }, sum = 0;
     for (size_t i = 0; i < pairs->count; i++)
-        last = twin__near_a(items[i]) > last ? twin__near_a(items[i]) : last;
+        last = twin__packed_a(items[i]) > last ? twin__packed_a(items[i]) : last;
     const uint64_t width = last / BINS + 1;
     for (size_t i = 0; i < pairs->count; i++)
         next[bin_of(items[i], width)]++;
@@ -121,7 +121,7 @@ static void move_to_bins(size_t *begins, const struct twin__near_pairs *pairs)
         }
 }
 
-twin_status twin__near_pairs_sort(struct twin__near_pairs *pairs)
+twin_status twin__edit_pairs_sort(struct twin__edit_pairs *pairs)
 {
     size_t begins[BINS + 1] = { 0, pairs->count }, bins = 1, most = 0;
     if (pairs->count > ONE_BIN) {
@@ -140,22 +140,5 @@ twin_status twin__near_pairs_sort(struct twin__near_pairs *pairs)
     if (pairs->count)
         pairs->count = twin__kernels()->drop_repeats(pairs->items, pairs->count);
     pairs->sorted = pairs->count;
-    return TWIN_OK;
-}
-
-twin_match twin__near_match(uint64_t pair, const twin_collection *collection)
-{
-    uint32_t a = twin__near_a(pair), b = twin__near_b(pair);
-    size_t total = (size_t)twin_collection_size(collection, a) + twin_collection_size(collection, b);
-    return (twin_match){ a, b, twin__edit_ratio_of(twin__near_indels(pair), total) };
-}
-
-twin_status twin__near_pairs_match(twin_matches *out, const struct twin__near_pairs *pairs,
-                                   const twin_collection *collection)
-{
-    if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, pairs->count))
-        return TWIN_ENOMEM;
-    for (size_t i = 0; i < pairs->count; i++)
-        out->items[out->count++] = twin__near_match(pairs->items[i], collection);
     return TWIN_OK;
 }

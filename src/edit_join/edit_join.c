@@ -2,8 +2,8 @@
  *
  * Texts are sorted by length and cut into cells, such that a text and all longer ones that can be near to it are in its
  * cell and the next. The two cells make a class, and one class at a time is searched, in the way that is expected to be
- * fastest: short texts are all compared (edit_tiles.c), texts within few edits are looked up by what they must share
- * (edit_keys.c), and others are proposed by a forest (edit_forest.c). The first two miss none. */
+ * fastest: short texts are all compared (tiles.c), texts within few edits are looked up by what they must share
+ * (keys.c), and others are proposed by a forest (gram_forest.c). The first two miss none. */
 #include <twinsift/edit_join.h>
 
 #include <stdlib.h>
@@ -13,102 +13,14 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/edit_forest.h"
-#include "join/edit_join_private.h"
-#include "join/edit_tiles.h"
+#include "edit_join/edit_join_private.h"
 #include "join/engine.h"
 #include "join/match_runs.h"
 #include "join/seconds.h"
 #include "join/sorting.h"
 #include "join/verify.h"
 
-/* ---- when two texts are near ---- */
-
-static const double DEFAULT_RATIO = 0.8;
-
-twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin_collection *collection,
-                                     twin_error *error)
-{
-    if (twin_collection_slots(collection) != 0)
-        return twin__fail(error, TWIN_EINVAL, "the collection was not read as texts");
-    if (!(options->ratio >= 0 && options->ratio <= 1))
-        return twin__fail(error, TWIN_EINVAL, "ratio must be 0 to 1, not %g", options->ratio);
-    if (options->grams > TWIN_SHINGLE_MAX_WIDTH)
-        return twin__fail(error, TWIN_EINVAL, "grams must be 0 to %d, not %zu", (int)TWIN_SHINGLE_MAX_WIDTH,
-                          options->grams);
-    if (!options->limit_edits)
-        options->edits = TWIN_EDIT_FAR;
-    if (options->ratio == 0 && options->edits == TWIN_EDIT_FAR)
-        options->ratio = DEFAULT_RATIO;
-    if (options->minhash.slots == 0)
-        options->minhash.slots = TWIN_MINHASH_DEFAULT_SLOTS;
-    return twin__exec_complete(&options->exec, error);
-}
-
-/* 2n/(n + m) >= ratio bounds m, and so does m <= n + edits. A little more is harmless, for texts are compared. */
-size_t twin__edit_join_reach(twin_edit_join_options options, size_t length)
-{
-    size_t reach = TWIN_EDIT_MAX_LENGTH;
-    if (options.ratio > 0) {
-        double most = (double)length * (2 / options.ratio - 1) + 1e-6;
-        reach = most < (double)reach ? (size_t)most : reach;
-    }
-    if (options.edits < reach && length + options.edits < reach)
-        reach = length + options.edits;
-    return reach > length ? reach : length;
-}
-
-twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
-                                    twin_edit_join_options options)
-{
-    *out = -1;
-    if (options.edits != TWIN_EDIT_FAR) {
-        size_t distance;
-        twin_status status = twin_edit_distance(&distance, scratch, a, b, TWIN_EDIT_CHARS, options.edits);
-        if (status != TWIN_OK || distance == TWIN_EDIT_FAR)
-            return status;
-    }
-    return twin_edit_ratio(out, scratch, a, b, TWIN_EDIT_CHARS, options.ratio);
-}
-
-/* ---- a class ---- */
-
-bool twin__edit_class_allows(const void *context, uint32_t position, uint32_t other)
-{
-    const struct twin__edit_class *class = context;
-    size_t a = twin__edit_class_length(class, position), b = twin__edit_class_length(class, other);
-    return twin__edit_join_reach(class->options, a < b ? a : b) >= (a < b ? b : a);
-}
-
-void twin__edit_class_name(const struct twin__edit_class *class, struct twin__pairs *pairs)
-{
-    for (size_t i = 0; i < pairs->count; i++) {
-        uint32_t a = class->documents[twin__pair_low(pairs->items[i])];
-        uint32_t b = class->documents[twin__pair_high(pairs->items[i])];
-        pairs->items[i] = twin__pair(a, b);
-    }
-}
-
-static twin_status compare_texts(double *out, void *context, struct twin__content a, struct twin__content b,
-                                 int worker)
-{
-    const struct twin__edit_class *class = context;
-    return twin__edit_join_compare(out, &class->scratch[worker], (twin_text){ a.bytes, a.size },
-                                   (twin_text){ b.bytes, b.size }, class->options);
-}
-
-twin_status twin__edit_class_verify(twin_matches *out, const struct twin__edit_class *class,
-                                    const struct twin__pairs *pairs, twin_error *error)
-{
-    struct twin__edit_class copy = *class; /* the verifier's context is not const */
-    struct twin__verify_options options = { .comparison = { .compare = compare_texts, .context = &copy },
-                                            .exec = class->options.exec };
-    double begun = twin__seconds();
-    twin_status status = twin__verify_pairs(out, class->provider, pairs, options, error);
-    class->similar->counts.verified += pairs->count;
-    class->similar->counts.verifying_seconds += twin__seconds() - begun;
-    return status;
-}
+/* ---- all pairs of a class ---- */
 
 /* Texts with no more characters than may be edited are near without having anything in common. */
 static bool needs_all(const struct twin__edit_class *class)
@@ -153,7 +65,7 @@ static twin_status compare_all(const struct twin__edit_class *class, twin_error 
 static twin_status compare_tiles(const struct twin__edit_class *class, twin_error *error)
 {
     struct twin__short_texts texts = { 0 };
-    struct twin__near_pairs pairs = { .overflow = class->similar->near_pairs.overflow };
+    struct twin__edit_pairs pairs = { .spill = class->pairs->spill };
     twin_similar_counts *counts = &class->similar->counts;
     double begun = twin__seconds();
     twin_status status =
@@ -163,7 +75,7 @@ static twin_status compare_tiles(const struct twin__edit_class *class, twin_erro
     counts->candidates += pairs.compared;
     counts->verified += pairs.compared;
     if (status == TWIN_OK)
-        status = twin__near_pairs_move(&class->similar->near_pairs, &pairs);
+        status = twin__edit_pairs_move(class->pairs, &pairs);
     counts->verifying_seconds += twin__seconds() - begun;
     free(pairs.items);
     twin__short_texts_clear(&texts);
@@ -176,10 +88,10 @@ static const double DEAR = 2e5;
 /* What it costs to compare all, in nanoseconds; 0 when that is not possible. */
 static double tiles_cost(const struct twin__edit_class *class)
 {
-    size_t firsts[TWIN__EDIT_WORD + 1] = { 0 }, counts[TWIN__EDIT_WORD + 1] = { 0 };
-    bool many_edits = class->options.edits >= TWIN__EDIT_WORD && class->options.edits != TWIN_EDIT_FAR;
-    if (twin__edit_class_length(class, class->count - 1) > TWIN__EDIT_WORD || many_edits ||
-        class->provider->count > TWIN__NEAR_DOCUMENTS)
+    size_t firsts[TWIN__EDIT64 + 1] = { 0 }, counts[TWIN__EDIT64 + 1] = { 0 };
+    bool many_edits = class->options.edits >= TWIN__EDIT64 && class->options.edits != TWIN_EDIT_FAR;
+    if (twin__edit_class_length(class, class->count - 1) > TWIN__EDIT64 || many_edits ||
+        class->provider->count > TWIN__PACKED_DOCUMENTS)
         return 0;
     for (size_t i = 0; i < class->count; i++) {
         counts[twin__edit_class_length(class, i)]++;
@@ -190,7 +102,7 @@ static double tiles_cost(const struct twin__edit_class *class)
 
 /* ---- the choice ---- */
 
-static twin_status search_class(const struct twin__edit_class *class, struct twin__edit_forest *forest,
+static twin_status search_class(const struct twin__edit_class *class, struct twin__gram_forest *forest,
                                 twin_error *error)
 {
     bool done = false;
@@ -202,7 +114,7 @@ static twin_status search_class(const struct twin__edit_class *class, struct twi
         return status;
     if (cost > 0 && cost <= DEAR * (double)class->count)
         return compare_tiles(class, error);
-    return needs_all(class) ? compare_all(class, error) : twin__edit_forest_search(forest, class, error);
+    return needs_all(class) ? compare_all(class, error) : twin__gram_forest_search(forest, class, error);
 }
 
 /* ---- cells and classes ---- */
@@ -213,9 +125,10 @@ struct edit_join {
     struct twin__provider provider; /* of its texts */
     twin_edit_join_options options;
     twin_edit_scratch *scratch; /* one per worker */
-    struct twin__edit_forest *forest;
+    struct twin__gram_forest *forest;
     uint32_t *order; /* the distinct documents by length, then number */
     size_t count;
+    struct twin__edit_pairs pairs; /* found by tiles and keys */
 };
 
 static size_t length_at(const struct edit_join *join, size_t position)
@@ -256,7 +169,8 @@ static twin_status search(struct edit_join *join, twin_error *error)
                                           .provider = &join->provider,
                                           .options = join->options,
                                           .scratch = join->scratch,
-                                          .similar = join->similar };
+                                          .similar = join->similar,
+                                          .pairs = &join->pairs };
         if (class.count > 1)
             status = search_class(&class, join->forest, error);
         if (progress.report)
@@ -285,38 +199,45 @@ static void edit_join_clear(struct edit_join *join)
     for (int i = 0; join->scratch && i < join->options.exec.workers; i++)
         twin_edit_scratch_clear(&join->scratch[i]);
     twin__collection_provider_clear(&join->provider);
-    twin__edit_forest_free(join->forest);
+    twin__gram_forest_free(join->forest);
+    free(join->pairs.items);
     free(join->scratch);
     free(join->order);
 }
 
 /* More pairs than are to be in memory: the last of them follow the others. */
-static twin_status order_runs(twin_similar *similar, const struct twin__near_overflow *overflow, twin_error *error)
+static twin_status order_runs(struct edit_join *join, twin_error *error)
 {
-    twin_matches *matches = &similar->matches;
-    twin_status status = similar->near_pairs.count ? twin__near_pairs_spill(&similar->near_pairs) : TWIN_OK;
+    twin_similar *similar = join->similar;
+    twin_status status = join->pairs.count ? twin__edit_pairs_spill(&join->pairs) : TWIN_OK;
     if (status == TWIN_OK)
-        status = twin__match_runs_failure(error, matches->runs);
-    twin__matches_sort(matches);
-    similar->counts.similar = twin__matches_total(matches);
-    return status == TWIN_OK && overflow->may_repeat ? twin__matches_count_sorted(&similar->counts.similar, matches)
-                                                     : status;
+        status = twin__match_runs_failure(error, similar->matches.runs);
+    twin__matches_sort(&similar->matches);
+    similar->counts.similar = twin__matches_total(&similar->matches);
+    return status == TWIN_OK && join->pairs.spill->may_repeat
+               ? twin__matches_count_sorted(&similar->counts.similar, &similar->matches)
+               : status;
 }
 
-/* Pairs that are packed stay so if they may, and become matches if there are others. */
-static twin_status order_pairs(twin_similar *similar, bool packed)
+/* Packed pairs remain packed if they may, and become matches if the forest found some too. */
+static twin_status order_pairs(struct edit_join *join)
 {
-    size_t others = similar->matches.count;
-    twin_status status = twin__near_pairs_sort(&similar->near_pairs);
-    similar->counts.similar = similar->near_pairs.count;
-    if (status != TWIN_OK || (packed && others == 0))
-        return status;
-    status = twin__near_pairs_match(&similar->matches, &similar->near_pairs, similar->collection);
-    free(similar->near_pairs.items);
-    similar->near_pairs = (struct twin__near_pairs){ 0 };
-    if (others)
-        twin__matches_sort(&similar->matches);
-    similar->counts.similar = similar->matches.count;
+    twin_similar *similar = join->similar;
+    twin_matches *matches = &similar->matches;
+    twin_status status = twin__edit_pairs_sort(&join->pairs);
+    struct twin__packed_pairs packed = { join->pairs.items, join->pairs.count };
+    if (status == TWIN_OK && join->options.packed && matches->count == 0) {
+        similar->packed = packed;
+        similar->counts.similar = packed.count;
+        join->pairs.items = NULL;
+        return TWIN_OK;
+    }
+    bool mixed = matches->count > 0;
+    if (status == TWIN_OK)
+        status = twin__packed_pairs_unpack(matches, packed, similar->collection);
+    if (mixed)
+        twin__matches_sort(matches);
+    similar->counts.similar = matches->count;
     return status;
 }
 
@@ -324,24 +245,22 @@ static twin_status order_pairs(twin_similar *similar, bool packed)
 static twin_status search_within(struct edit_join *join, twin_error *error)
 {
     twin_similar *similar = join->similar;
-    struct twin__near_overflow overflow = { .matches = &similar->matches, .collection = similar->collection };
+    struct twin__edit_spill spill = { .matches = &similar->matches, .collection = similar->collection };
     if (!join->options.matches_in_memory) {
         twin_status status = search(join, error);
-        return status == TWIN_OK ? order_pairs(similar, join->options.packed) : status;
+        return status == TWIN_OK ? order_pairs(join) : status;
     }
     if (twin__match_runs_create(&similar->matches, join->options.matches_in_memory, join->options.temp_folder) !=
         TWIN_OK)
         return TWIN_ENOMEM;
-    pthread_mutex_init(&overflow.lock, NULL);
-    similar->near_pairs.overflow = &overflow;
+    pthread_mutex_init(&spill.lock, NULL);
+    join->pairs.spill = &spill;
     twin_status status = search(join, error);
     if (status == TWIN_OK)
         status = twin__match_runs_failure(error, similar->matches.runs);
     if (status == TWIN_OK)
-        status = twin__matches_on_disk(&similar->matches) ? order_runs(similar, &overflow, error)
-                                                          : order_pairs(similar, join->options.packed);
-    similar->near_pairs.overflow = NULL;
-    pthread_mutex_destroy(&overflow.lock);
+        status = twin__matches_on_disk(&similar->matches) ? order_runs(join, error) : order_pairs(join);
+    pthread_mutex_destroy(&spill.lock);
     return status;
 }
 
@@ -354,7 +273,7 @@ static twin_status find(struct edit_join *join, twin_error *error)
     if (status == TWIN_OK)
         status = twin__collection_provider(&join->provider, join->collection, NULL, workers);
     if (status == TWIN_OK)
-        status = twin__edit_forest_create(&join->forest, join->provider.count, workers);
+        status = twin__gram_forest_create(&join->forest, join->provider.count, workers);
     if (status == TWIN_OK)
         status = sort_by_length(join);
     if (status == TWIN_OK)

@@ -1,10 +1,10 @@
-/* edit_keys.c — pairs within few edits, none missed: near texts share a key, and those that share one are compared.
+/* keys.c — pairs within few edits, none missed: near texts share a key, and those that share one are compared.
  *
  * There are two kinds of keys. Segments are few, but in a crowd, such as names that end in a serial number, all share
  * one; deletions are many, and shared only by texts within twice the edits. The kind that is cheaper to look up is
  * tried first, and the other too if the candidates are many. A key is 32 bits of a hash: two that are equal by chance
  * cost a comparison. */
-#include "join/edit_keys.h"
+#include "edit_join/keys.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -90,23 +90,23 @@ void twin__keys_begin(const struct twin__keys *keys, struct twin__key_worker *wo
     if (!keys->are_short)
         return;
     size_t length = twin__edit_class_length(keys->class, position);
-    twin__edit_word_set(&worker->word, twin__short_text(&keys->short_texts, position, length), length);
+    twin__edit64_set(&worker->word, twin__short_text(&keys->short_texts, position, length), length);
 }
 
 void twin__keys_end(const struct twin__keys *keys, struct twin__key_worker *worker, size_t position)
 {
     if (keys->are_short)
-        twin__edit_word_unset(&worker->word, twin__short_text(&keys->short_texts, position, worker->word.length));
+        twin__edit64_unset(&worker->word, twin__short_text(&keys->short_texts, position, worker->word.length));
 }
 
 /* The characters of which two texts that are within the edits differ; TWIN_EDIT_FAR of others. */
-static size_t indels_of_short(const struct twin__keys *keys, const struct twin__edit_word *word, size_t other)
+static size_t indels_of_short(const struct twin__keys *keys, const struct twin__edit64 *word, size_t other)
 {
     size_t n = twin__edit_class_length(keys->class, other), edits = keys->class->options.edits;
     const uint32_t *text = twin__short_text(&keys->short_texts, other, n);
-    if (edits != TWIN_EDIT_FAR && twin__edit_word_distance(word, text, n) > edits)
+    if (edits != TWIN_EDIT_FAR && twin__edit64_distance(word, text, n) > edits)
         return TWIN_EDIT_FAR;
-    return twin__edit_word_indels(word, text, n);
+    return twin__edit64_indels(word, text, n);
 }
 
 static twin_status indels_of_long(size_t *out, const struct twin__keys *keys, int worker, size_t position,
@@ -141,8 +141,8 @@ twin_status twin__keys_compare(const struct twin__keys *keys, struct twin__key_w
     size_t total = twin__edit_class_length(class, position) + twin__edit_class_length(class, other);
     if (twin__edit_ratio_of(indels, total) < class->options.ratio)
         return TWIN_OK;
-    return twin__near_pairs_add_once(&worker->pairs,
-                                     twin__near_pair(class->documents[position], class->documents[other], indels));
+    return twin__edit_pairs_add_once(&worker->pairs,
+                                     twin__packed_pair(class->documents[position], class->documents[other], indels));
 }
 
 /* ---- an index ---- */
@@ -226,7 +226,7 @@ static twin_status make_workers(struct twin__keys *keys)
     for (size_t i = 0; keys->workers && i < count; i++) {
         struct twin__key_worker *worker = &keys->workers[i];
         worker->number = (int)i;
-        worker->pairs.overflow = keys->class->similar->near_pairs.overflow;
+        worker->pairs.spill = keys->class->pairs->spill;
         worker->compared_by = calloc(keys->class->middle, sizeof(uint32_t));
         worker->word.row_of = keys->are_short ? calloc(TWIN__EDIT_CHARACTERS, sizeof(uint16_t)) : NULL;
         if (!worker->compared_by || (keys->are_short && !worker->word.row_of))
@@ -252,19 +252,19 @@ static void keys_clear(struct twin__keys *keys)
 static twin_status compare_candidates(struct twin__keys *keys, const struct choice *choice, twin_error *error)
 {
     twin_similar *similar = keys->class->similar;
-    struct twin__near_pairs all = { .overflow = similar->near_pairs.overflow };
-    size_t runs = all.overflow ? all.overflow->matches->runs->count : 0;
+    struct twin__edit_pairs all = { .spill = keys->class->pairs->spill };
+    size_t runs = all.spill ? all.spill->matches->runs->count : 0;
     twin_status status = choice->kind->compare(&choice->index, error);
     for (int w = 0; w < keys->class->options.exec.workers && status == TWIN_OK; w++)
-        status = twin__near_pairs_move(&all, &keys->workers[w].pairs);
+        status = twin__edit_pairs_move(&all, &keys->workers[w].pairs);
     if (status == TWIN_OK)
-        status = twin__near_pairs_sort(&all);
-    if (all.overflow && all.overflow->matches->runs->count > runs)
-        all.overflow->may_repeat = true;
+        status = twin__edit_pairs_sort(&all);
+    if (all.spill && all.spill->matches->runs->count > runs)
+        all.spill->may_repeat = true;
     similar->counts.candidates += choice->candidates;
     similar->counts.verified += all.compared;
     if (status == TWIN_OK)
-        status = twin__near_pairs_move(&similar->near_pairs, &all);
+        status = twin__edit_pairs_move(keys->class->pairs, &all);
     free(all.items);
     return status;
 }
@@ -276,10 +276,10 @@ twin_status twin__edit_join_by_keys(bool *done, const struct twin__edit_class *c
     struct choice choice = { 0 };
     struct twin__keys keys = { .class = class,
                                .edits = most_edits(class),
-                               .are_short = longest <= TWIN__EDIT_WORD,
+                               .are_short = longest <= TWIN__EDIT64,
                                .hash = twin_hash_member(TWIN_HASH_XXH3, class->options.minhash.seed) };
     if (keys.edits > TWIN__KEY_EDITS || twin__edit_class_length(class, 0) <= keys.edits ||
-        longest > TWIN__KEY_CHARACTERS || class->provider->count > TWIN__NEAR_DOCUMENTS)
+        longest > TWIN__KEY_CHARACTERS || class->provider->count > TWIN__PACKED_DOCUMENTS)
         return TWIN_OK;
     twin_status status = make_workers(&keys);
     if (status == TWIN_OK)

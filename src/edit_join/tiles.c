@@ -1,10 +1,11 @@
-/* edit_tiles.c — all pairs of short texts that are near, by comparing all that their lengths allow.
+/* tiles.c — all pairs of short texts that are near, by comparing all that their lengths allow.
  *
  * Patterns of like length are put side by side into a tile (kernels.h), 64 of them up to 8 characters, 8 of them up
  * to 64, and each text whose length allows it is compared with a whole tile at a time. Where the tile says that one
  * is near, the characters that both have in common are counted. A worker takes a tile at a time; pairs are numbers,
  * so that sorting them makes the result the same whoever found them. */
-#include "join/edit_tiles.h"
+#include "edit_join/edit_join_private.h"
+#include "edit_join/short_texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct tile_worker {
     uint64_t allowed;                 /* lanes whose lengths allow texts of the length in hand */
     uint64_t within[TEXTS_AT_A_TIME]; /* what the kernel found */
     struct edit_tile tile;
-    struct twin__near_pairs pairs;
+    struct twin__edit_pairs pairs;
     bool failed;
 };
 
@@ -180,8 +181,8 @@ static void add_pairs(struct tile_worker *worker, const struct comparison *compa
         size_t indels = count_indels(worker, lane, text, n);
         if (twin__edit_ratio_of(indels, n + worker->lengths[lane]) < comparison->options.ratio)
             continue;
-        uint64_t pair = twin__near_pair(texts->documents[pattern], texts->documents[i], indels);
-        if (twin__near_pairs_add(&worker->pairs, pair) != TWIN_OK)
+        uint64_t pair = twin__packed_pair(texts->documents[pattern], texts->documents[i], indels);
+        if (twin__edit_pairs_add(&worker->pairs, pair) != TWIN_OK)
             worker->failed = true;
     }
 }
@@ -209,7 +210,7 @@ static void compare_tile(void *context, size_t begin, size_t end, int number)
     struct tile_worker *worker = &comparison->workers[number];
     for (size_t tile = begin; tile < end && !worker->failed; tile++) {
         begin_tile(worker, comparison, tile);
-        for (size_t n = 0; n <= TWIN__EDIT_WORD; n++) {
+        for (size_t n = 0; n <= TWIN__EDIT64; n++) {
             size_t from = texts->begin[n] > worker->first + 1 ? texts->begin[n] : worker->first + 1;
             if (from < texts->begin[n + 1] && set_limits(worker, comparison->options, n))
                 compare_run(worker, comparison, from, texts->begin[n + 1], n);
@@ -243,14 +244,14 @@ static twin_status cut_into_tiles(struct comparison *comparison)
     return TWIN_OK;
 }
 
-static twin_status make_workers(struct comparison *comparison, int count, struct twin__near_overflow *overflow)
+static twin_status make_workers(struct comparison *comparison, int count, struct twin__edit_spill *spill)
 {
     comparison->workers = aligned_alloc(EDIT_TILE, (size_t)count * sizeof *comparison->workers);
     if (!comparison->workers)
         return TWIN_ENOMEM;
     memset(comparison->workers, 0, (size_t)count * sizeof *comparison->workers);
     for (int i = 0; i < count; i++) {
-        comparison->workers[i].pairs.overflow = overflow;
+        comparison->workers[i].pairs.spill = spill;
         comparison->workers[i].row_of = calloc(TWIN__EDIT_CHARACTERS, sizeof(uint16_t));
         if (!comparison->workers[i].row_of)
             return TWIN_ENOMEM;
@@ -258,22 +259,22 @@ static twin_status make_workers(struct comparison *comparison, int count, struct
     return TWIN_OK;
 }
 
-static twin_status collect(struct twin__near_pairs *out, const struct comparison *comparison, int workers)
+static twin_status collect(struct twin__edit_pairs *out, const struct comparison *comparison, int workers)
 {
     out->count = 0;
     for (int i = 0; i < workers; i++)
-        if (comparison->workers[i].failed || twin__near_pairs_move(out, &comparison->workers[i].pairs) != TWIN_OK)
+        if (comparison->workers[i].failed || twin__edit_pairs_move(out, &comparison->workers[i].pairs) != TWIN_OK)
             return TWIN_ENOMEM;
     return TWIN_OK;
 }
 
-twin_status twin__tiles_compare(struct twin__near_pairs *out, const struct twin__short_texts *texts, size_t middle,
+twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *texts, size_t middle,
                                 twin_edit_join_options options)
 {
     struct comparison comparison = { .texts = texts, .middle = middle, .options = options };
     twin_status status = cut_into_tiles(&comparison);
     if (status == TWIN_OK)
-        status = make_workers(&comparison, options.exec.workers, out->overflow);
+        status = make_workers(&comparison, options.exec.workers, out->spill);
     if (status == TWIN_OK) {
         twin_exec_for(options.exec, comparison.tile_count, 1, compare_tile, &comparison);
         status = collect(out, &comparison, options.exec.workers);
@@ -292,14 +293,14 @@ twin_status twin__tiles_compare(struct twin__near_pairs *out, const struct twin_
 /* Nanoseconds per column of a tile, and per comparison of a tile, measured with AVX2 (bench_edit). */
 static const double EDIT_COLUMN = 7, INDEL_COLUMN = 3.5, PER_TEXT = 6;
 
-double twin__tiles_cost(const size_t firsts[TWIN__EDIT_WORD + 1], const size_t counts[TWIN__EDIT_WORD + 1],
+double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1],
                         twin_edit_join_options options)
 {
     const double column = options.edits != TWIN_EDIT_FAR ? EDIT_COLUMN : INDEL_COLUMN;
     double sum = 0;
-    for (size_t m = 0; m <= TWIN__EDIT_WORD; m++) {
+    for (size_t m = 0; m <= TWIN__EDIT64; m++) {
         double tiles = (double)firsts[m] * lane_bytes_for(m) / EDIT_TILE;
-        for (size_t n = m; n <= TWIN__EDIT_WORD && twin__edit_join_reach(options, m) >= n; n++)
+        for (size_t n = m; n <= TWIN__EDIT64 && twin__edit_join_reach(options, m) >= n; n++)
             sum += (n == m ? 0.5 : 1) * tiles * (double)counts[n] * ((double)n * column + PER_TEXT);
     }
     return sum;

@@ -1,5 +1,5 @@
 /* short_texts.c — texts of up to 64 characters in memory, in order of their length. */
-#include "join/short_texts.h"
+#include "edit_join/short_texts.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@ void twin__short_texts_clear(struct twin__short_texts *texts)
 /* Room for as many texts of each length as counts[length] says. */
 static twin_status make_room(struct twin__short_texts *out, const size_t *counts)
 {
-    for (size_t length = 0; length <= TWIN__EDIT_WORD; length++) {
+    for (size_t length = 0; length <= TWIN__EDIT64; length++) {
         out->begin[length + 1] = out->begin[length] + counts[length];
         out->at[length + 1] = out->at[length] + counts[length] * length;
     }
-    out->count = out->begin[TWIN__EDIT_WORD + 1];
-    out->characters = malloc((out->at[TWIN__EDIT_WORD + 1] + 1) * sizeof *out->characters);
+    out->count = out->begin[TWIN__EDIT64 + 1];
+    out->characters = malloc((out->at[TWIN__EDIT64 + 1] + 1) * sizeof *out->characters);
     out->documents = malloc((out->count + 1) * sizeof *out->documents);
     return out->characters && out->documents ? TWIN_OK : TWIN_ENOMEM;
 }
@@ -40,7 +40,7 @@ static twin_status load_text(struct loading *loading, size_t i, int worker, twin
     twin_status status = loading->provider->fetch(&text, loading->provider, out->documents[i], worker, error);
     if (status != TWIN_OK)
         return status;
-    uint32_t characters[4 * TWIN__EDIT_WORD];
+    uint32_t characters[4 * TWIN__EDIT64];
     size_t length = loading->provider->size(loading->provider, out->documents[i]);
     bool fits = text.size <= sizeof characters / sizeof characters[0];
     size_t found = fits ? twin__edit_decode(characters, (twin_text){ text.bytes, text.size }) : 0;
@@ -66,11 +66,11 @@ enum { TEXTS_AT_A_TIME = 64 };
 twin_status twin__short_texts_load(struct twin__short_texts *out, const struct twin__provider *provider,
                                    const uint32_t *documents, size_t count, twin_exec exec, twin_error *error)
 {
-    size_t counts[TWIN__EDIT_WORD + 1] = { 0 };
+    size_t counts[TWIN__EDIT64 + 1] = { 0 };
     *out = (struct twin__short_texts){ 0 };
     for (size_t i = 0; i < count; i++) {
         size_t length = provider->size(provider, documents[i]);
-        assert(length <= TWIN__EDIT_WORD);
+        assert(length <= TWIN__EDIT64);
         counts[length]++;
     }
     twin_status status = make_room(out, counts);

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rooms=(base kernels text input sketch lsh edit collection join dedup bloom store index mail)
+rooms=(base kernels text input sketch lsh edit collection join edit_join dedup bloom store index mail)
 
 # Private headers that other rooms may include, and why.
 shared=(
@@ -21,13 +21,14 @@ shared=(
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join
     collection/provider.h   # documents that can be joined: an index is one of them
+    join/audit_private.h join/candidates.h join/gate.h join/match_runs.h join/packed_pairs.h join/provided.h join/seconds.h join/similar_private.h join/sorting.h join/verify.h # lists, comparison and result of a join, for the one by edit distance
     join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/step_file.h  # which part of the work a file is, also for the matches of dedup
     join/engine.h     # from a provider to its similar pairs
     store/store.h     # tables and transactions; LMDB is seen by the store alone
 )
 
-# road.sh --shared: their paths.
+# check_includes.sh --shared: their paths.
 if [ "${1-}" = --shared ]; then
     printf 'src/%s\n' "${shared[@]}"
     exit 0
@@ -36,7 +37,7 @@ fi
 failed=0
 complain()
 {
-    echo "road: $1" >&2
+    echo "check_includes: $1" >&2
     failed=1
 }
 

@@ -1,8 +1,8 @@
-/* edit_forest.c — pairs of a class of texts that are near, most of them: through a forest.
+/* gram_forest.c — pairs of a class of texts that are near, most of them: through a forest.
  *
  * The texts are signed by their q-grams and put into a forest, which gives candidates to the texts of the first cell,
  * and the verifier (verify.c) compares them. Those of whose candidates many were near get more in the next round. */
-#include "join/edit_forest.h"
+#include "edit_join/edit_join_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ struct forest_worker {
     twin_sign_scratch sign; /* to sign their q-grams */
 };
 
-struct twin__edit_forest {
+struct twin__gram_forest {
     int worker_count;
     struct forest_worker *workers; /* one per worker */
     uint32_t *position_of;         /* by document, for those of the class */
@@ -78,7 +78,7 @@ struct twin__edit_forest {
 /* The class in hand, and the forest that searches it. */
 struct search {
     const struct twin__edit_class *class;
-    struct twin__edit_forest *forest;
+    struct twin__gram_forest *forest;
 };
 
 /* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a
@@ -113,7 +113,7 @@ static twin_status pad(twin_buffer *out, twin_text text, size_t q)
 
 static twin_status sign(struct search *search, size_t position, int number, twin_error *error)
 {
-    struct twin__edit_forest *forest = search->forest;
+    struct twin__gram_forest *forest = search->forest;
     const struct twin__provider *provider = search->class->provider;
     struct forest_worker *worker = &forest->workers[number];
     struct twin__content text;
@@ -146,7 +146,7 @@ static twin_status sign_some(void *context, size_t begin, size_t end, int worker
     return status;
 }
 
-static twin_status use_grams(struct twin__edit_forest *forest, size_t q, twin_minhash_options minhash)
+static twin_status use_grams(struct twin__gram_forest *forest, size_t q, twin_minhash_options minhash)
 {
     if (q == forest->q)
         return TWIN_OK;
@@ -160,7 +160,7 @@ static twin_status use_grams(struct twin__edit_forest *forest, size_t q, twin_mi
 }
 
 /* Keeps the signatures of those at the beginning of this class that were at the end of the one before. */
-static void move_on(struct twin__edit_forest *forest, const uint32_t *documents, size_t slots)
+static void move_on(struct twin__gram_forest *forest, const uint32_t *documents, size_t slots)
 {
     size_t passed = forest->documents ? (size_t)(documents - forest->documents) : 0;
     size_t kept = forest->signed_count > passed ? forest->signed_count - passed : 0;
@@ -174,7 +174,7 @@ static void move_on(struct twin__edit_forest *forest, const uint32_t *documents,
 static twin_status sign_class(struct search *search, twin_error *error)
 {
     const struct twin__edit_class *class = search->class;
-    struct twin__edit_forest *forest = search->forest;
+    struct twin__gram_forest *forest = search->forest;
     size_t slots = class->options.minhash.slots;
     move_on(forest, class->documents, slots);
     twin_status status =
@@ -300,7 +300,7 @@ static twin_status rounds_init(struct rounds *rounds, const struct twin__edit_cl
     return TWIN_OK;
 }
 
-twin_status twin__edit_forest_search(struct twin__edit_forest *forest, const struct twin__edit_class *class,
+twin_status twin__gram_forest_search(struct twin__gram_forest *forest, const struct twin__edit_class *class,
                                      twin_error *error)
 {
     struct search search = { class, forest };
@@ -326,9 +326,9 @@ twin_status twin__edit_forest_search(struct twin__edit_forest *forest, const str
 
 /* ---- life ---- */
 
-twin_status twin__edit_forest_create(struct twin__edit_forest **out, size_t documents, int workers)
+twin_status twin__gram_forest_create(struct twin__gram_forest **out, size_t documents, int workers)
 {
-    struct twin__edit_forest *forest = *out = calloc(1, sizeof *forest);
+    struct twin__gram_forest *forest = *out = calloc(1, sizeof *forest);
     if (!forest)
         return TWIN_ENOMEM;
     forest->worker_count = workers;
@@ -337,7 +337,7 @@ twin_status twin__edit_forest_create(struct twin__edit_forest **out, size_t docu
     return forest->workers && forest->position_of ? TWIN_OK : TWIN_ENOMEM;
 }
 
-void twin__edit_forest_free(struct twin__edit_forest *forest)
+void twin__gram_forest_free(struct twin__gram_forest *forest)
 {
     if (!forest)
         return;
