@@ -11,7 +11,7 @@ rooms=(base kernels text input sketch lsh edit collection join edit_join dedup b
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/bytes.h base/background.h base/checked_stream.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/spill.h base/stages.h base/utf8.h # tools of every room
+    base/array.h base/bytes.h base/background.h base/clock.h base/checked_stream.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/spill.h base/stages.h base/utf8.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     kernels/sip.h     # SipHash step by step, for bytes that come piece by piece
@@ -21,7 +21,7 @@ shared=(
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join
     collection/provider.h   # documents that can be joined: an index is one of them
-    join/audit_private.h join/candidates.h join/gate.h join/match_runs.h join/packed_pairs.h join/provided.h join/seconds.h join/similar_private.h join/sorting.h join/verify.h # lists, comparison and result of a join, for the one by edit distance
+    join/audit_private.h join/candidates.h join/gate.h join/match_runs.h join/join_private.h join/packed_pairs.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance
     join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/step_file.h  # which part of the work a file is, also for the matches of dedup
     join/engine.h     # from a provider to its similar pairs

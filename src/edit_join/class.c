@@ -1,9 +1,9 @@
 /* class.c — when two texts are near, and a class of texts of like length. */
 #include "edit_join/edit_join_private.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/exec.h"
-#include "join/seconds.h"
 #include "join/verify.h"
 
 /* ---- when two texts are near ---- */

@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
 #include "edit_join/edit_join_private.h"
 #include "join/engine.h"
+#include "join/join_private.h"
 #include "join/match_runs.h"
-#include "join/seconds.h"
-#include "join/sorting.h"
 #include "join/verify.h"
 
 /* ---- all pairs of a class ---- */

@@ -8,7 +8,7 @@
 
 #include "edit_join/edit_pairs.h"
 #include "edit_join/short_texts.h"
-#include "join/provided.h"
+#include "join/join_private.h"
 #include "join/similar_private.h"
 
 /* ---- class.c */

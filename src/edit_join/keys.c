@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/join_private.h"
 #include "join/match_runs.h"
-#include "join/sorting.h"
 
 enum { TEXTS_AT_A_TIME = 64 }; /* that a worker loads */
 

@@ -3,7 +3,7 @@
 #define TWIN_EDIT_JOIN_SHORT_TEXTS_H
 
 #include "edit_join/edit64.h"
-#include "join/provided.h"
+#include "join/join_private.h"
 
 /* Begin with {0}, end with twin__short_texts_clear(). */
 struct twin__short_texts {

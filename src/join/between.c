@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "join/copies.h"
 #include "join/engine.h"
+#include "join/join_private.h"
 #include "join/match_runs.h"
-#include "join/provided.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 

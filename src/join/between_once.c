@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "join/engine.h"
+#include "join/join_private.h"
 #include "join/similar_private.h"
-#include "join/sorting.h"
 #include "join/verify.h"
 
 struct once {

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "join/candidates.h"
-#include "join/union_find.h"
+#include "join/join_private.h"
 
 /* Unites documents that are candidates or in one crowd. */
 static void unite(uint32_t *group, const struct twin__band_candidates *candidates)

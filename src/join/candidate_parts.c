@@ -11,9 +11,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "join/engine.h"
+#include "join/join_private.h"
 #include "join/similar_private.h"
 #include "join/step_file.h"
-#include "join/union_find.h"
 
 static const char MAGIC[] = "TWINCND2";
 

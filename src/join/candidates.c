@@ -15,9 +15,8 @@
 
 #include "base/array.h"
 #include "join/deep_bands.h"
+#include "join/join_private.h"
 #include "join/pair_overflow.h"
-#include "join/sorting.h"
-#include "join/union_find.h"
 #include "lsh/large_buckets.h"
 
 bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair)

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "join/copies.h"
+#include "join/join_private.h"
 #include "join/match_runs.h"
 #include "join/similar_private.h"
-#include "join/union_find.h"
 #include "kernels/sort.h"
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */

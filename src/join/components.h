@@ -2,7 +2,7 @@
 #ifndef TWIN_JOIN_COMPONENTS_H
 #define TWIN_JOIN_COMPONENTS_H
 
-#include "join/union_find.h"
+#include "join/join_private.h"
 #include "join/verify.h"
 
 /* Begin with twin__components_init(), end with twin__components_clear(), which accepts {0}. */

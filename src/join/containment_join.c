@@ -20,10 +20,10 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/stages.h"
 #include "join/engine.h"
-#include "join/seconds.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 struct worker {
     struct twin__probe_hit *found; /* lists of the index to look through */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "join/containment_private.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 enum { FEWEST = 4 }; /* pairs of a long document; fewer are left to the provider */
 

@@ -12,8 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
-#include "join/bits.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 /* Shingles that a good part of the documents has, as a sample shows, and how many do: buckets of two, in the order of
  * shingles, so that a sorted set sweeps over them. A place has the count in its high half and some bits of the

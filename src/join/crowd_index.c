@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 size_t twin__crowd_lowest_partner(const struct twin__crowd_state *crowd, size_t size, size_t low, size_t high)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "join/crowd_private.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 enum { NONE = 0, SEVERAL = UINT16_MAX, MOST_LABELS = UINT16_MAX - 1 };
 

@@ -14,8 +14,7 @@
 
 #include "base/array.h"
 #include "base/random.h"
-#include "join/sorting.h"
-#include "join/union_find.h"
+#include "join/join_private.h"
 #include "kernels/kernels.h"
 
 twin_status twin__crowd_finder_init(struct twin__crowd_finder *out, const struct twin__provider *provider,

@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "join/components.h"
 #include "join/containment_keepers.h"
@@ -23,13 +24,11 @@
 #include "join/deciding_pairs.h"
 #include "join/deep_bands.h"
 #include "join/gate.h"
+#include "join/join_private.h"
 #include "join/keepers.h"
 #include "join/match_runs.h"
 #include "join/pair_overflow.h"
-#include "join/seconds.h"
 #include "join/similar_private.h"
-#include "join/top_matches.h"
-#include "join/union_find.h"
 #include "join/verify.h"
 
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error)

@@ -4,7 +4,7 @@
 
 #include <twinsift/candidates.h>
 
-#include "join/provided.h"
+#include "join/join_private.h"
 
 /* similar.c: takes from the scheme what the options leave to it, and checks that all of it goes together. */
 twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error);

@@ -12,8 +12,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
-#include "join/bits.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 /* ---- frequent items ---- */
 

@@ -11,7 +11,7 @@
 
 #include "join/frequent_items.h"
 #include "join/item_numbers.h"
-#include "join/provided.h"
+#include "join/join_private.h"
 
 /* A set, encoded. */
 struct twin__family_set {

@@ -11,7 +11,7 @@
 
 #include <twinsift/similar.h>
 
-#include "join/provided.h"
+#include "join/join_private.h"
 
 /* The least number of equal slots at which a pair of this Jaccard similarity is worth comparing. */
 size_t twin__gate_least(double similarity, size_t slots);

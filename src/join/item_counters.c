@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "join/bits.h"
 #include "join/item_numbers.h"
+#include "join/join_private.h"
 
 bool twin__item_counters_init(struct twin__item_counters *out, size_t items, size_t most_bytes)
 {

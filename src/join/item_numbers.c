@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "join/bits.h"
+#include "join/join_private.h"
 
 bool twin__item_numbers_init(struct twin__item_numbers *out, size_t slots)
 {

@@ -20,7 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "join/union_find.h"
+#include "join/join_private.h"
 #include "kernels/kernels.h"
 
 enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */

@@ -32,7 +32,7 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "join/components.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 #include "join/verify.h"
 
 /* ---- the order, and matches outside crowds ---- */

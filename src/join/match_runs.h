@@ -61,4 +61,10 @@ void twin__match_cursor_clear(struct twin__match_cursor *cursor);
  * read. */
 twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor);
 
+/* ---- top_matches.c */
+
+/* Leaves the matches that are among the `top` best of either of their documents; of equal ones, that with the lower
+ * number. */
+twin_status twin__matches_keep_top(twin_matches *matches, size_t top);
+
 #endif

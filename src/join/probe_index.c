@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "join/bits.h"
+#include "join/join_private.h"
 #include "kernels/sort.h"
 
 static void fill_filter(struct twin__probe_index *index)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/bits.h"
+#include "join/join_private.h"
 
 twin_status twin__shingle_marks_init(struct twin__shingle_marks *out, size_t documents, size_t items)
 {

@@ -5,7 +5,7 @@
 #ifndef TWIN_JOIN_SIGNATURE_PROVIDER_H
 #define TWIN_JOIN_SIGNATURE_PROVIDER_H
 
-#include "join/provided.h"
+#include "join/join_private.h"
 
 /* Borrows the provider, and has a buffer for each of `workers` workers; end with twin__signature_provider_clear(). */
 twin_status twin__signature_provider(struct twin__provider *out, const struct twin__provider *of, int workers);

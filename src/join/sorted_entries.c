@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "join/bits.h"
+#include "join/join_private.h"
 
 static void note_starts(struct twin__sorted_entries *entries)
 {

@@ -1,5 +1,5 @@
 /* top_matches.c — of all matches, the best of each document. */
-#include "join/top_matches.h"
+#include "join/match_runs.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,9 +15,8 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "join/family.h"
+#include "join/join_private.h"
 #include "join/match_runs.h"
-#include "join/sorting.h"
-#include "join/union_find.h"
 #include "join/verify_private.h"
 
 /* ---- matches ---- */

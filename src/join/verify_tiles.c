@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "join/item_table.h"
-#include "join/sorting.h"
+#include "join/join_private.h"
 
 /* ---- an order that needs few contents at a time ---- */
 

@@ -1,6 +1,6 @@
-/* seconds.h — how long something takes. */
-#ifndef TWIN_JOIN_SECONDS_H
-#define TWIN_JOIN_SECONDS_H
+/* clock.h — how long something takes. */
+#ifndef TWIN_BASE_CLOCK_H
+#define TWIN_BASE_CLOCK_H
 
 #include <time.h>
 
