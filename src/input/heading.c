@@ -45,29 +45,30 @@ static bool has_same_columns(const struct twin__heading *heading, twin_text reco
     return !h && !p;
 }
 
-/* Whether every cell is the name of a column. */
-static bool has_only_names(const struct twin__heading *heading, twin_text record)
+/* Whether every cell of a record is one of another. */
+static bool has_all_cells(twin_text record, twin_text other, char separator)
 {
     const char *p = record.bytes, *end = record.bytes + record.length;
     while (p)
-        if (!has_cell(heading->header, heading->separator, twin__csv_next(&p, end, heading->separator).text))
+        if (!has_cell(other, separator, twin__csv_next(&p, end, separator).text))
             return false;
     return true;
 }
 
 enum twin__heading_kind twin__heading_of(const struct twin__heading *heading, twin_text record)
 {
-    enum { LONGER = 1024 }; /* a header so much longer than the first is not expected */
-    const struct twin__field *fields = heading->fields->items;
-    twin_text text = fields[TWIN__FIELD_TEXT].name;
-    if (record.length > heading->header.length + LONGER || !memchr(record.bytes, heading->separator, record.length) ||
+    enum {
+        LONGER = 1024,     /* bytes; a header so much longer than the first is not expected */
+        MOST_COLUMNS = 100 /* each is looked for among all */
+    };
+    twin_text text = heading->fields->items[TWIN__FIELD_TEXT].name;
+    char separator = heading->separator;
+    if (record.length > heading->header.length + LONGER || !memchr(record.bytes, separator, record.length) ||
         !memmem(record.bytes, record.length, text.bytes, text.length))
         return TWIN__HEADING_NONE; /* nearly all: without looking for columns */
-    if (!has_cell(record, heading->separator, text))
-        return TWIN__HEADING_NONE;
     if (has_same_columns(heading, record))
         return TWIN__HEADING_SAME;
-    bool is_header =
-        has_cell(record, heading->separator, fields[TWIN__FIELD_ID].name) || has_only_names(heading, record);
-    return is_header ? TWIN__HEADING_OTHER : TWIN__HEADING_NONE;
+    bool is_rearranged = heading->columns <= MOST_COLUMNS && has_all_cells(record, heading->header, separator) &&
+                         has_all_cells(heading->header, record, separator);
+    return is_rearranged ? TWIN__HEADING_REARRANGED : TWIN__HEADING_NONE;
 }

@@ -4,7 +4,6 @@
  * start. Opening does that once: it looks for the first record that begins in each chunk's range of bytes, and counts
  * the lines before it. Then chunks are read in any order, as those of lines are: a chunk has the records that begin in
  * its range. A record too long to be read, and one whose quote is never closed, can only be the last of its chunk. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,12 +273,19 @@ static twin_status take_id(twin_document *out, const struct csv_column *column, 
     return status;
 }
 
-static enum twin__heading_kind heading_of(const struct table *table, twin_text record)
+/* A line that is no record, but a header. */
+static void skip_header(struct twin__record *out, const struct table *table)
 {
     const struct twin__heading heading = { { table->header.bytes, table->header.length },
+                                           table->columns,
                                            table->separator,
                                            &table->source.settings->fields };
-    return twin__heading_of(&heading, record);
+    enum twin__heading_kind kind = twin__heading_of(&heading, out->document.record);
+    if (kind == TWIN__HEADING_SAME)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "repeats the header");
+    else if (kind == TWIN__HEADING_REARRANGED)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1,
+                             "has the names of the header in another order, as the records below it may");
 }
 
 static twin_status record_from(struct twin__record *out, const struct twin__source *source,
@@ -305,8 +311,8 @@ static twin_status record_from(struct twin__record *out, const struct twin__sour
     if (out->what == TWIN__RECORD_DOCUMENT && count != table->columns)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "%zu column%s, and the header has %zu", count,
                              count == 1 ? "" : "s", table->columns);
-    if (out->what == TWIN__RECORD_DOCUMENT && heading_of(table, out->document.record) != TWIN__HEADING_NONE)
-        twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "repeats the header");
+    if (out->what == TWIN__RECORD_DOCUMENT)
+        skip_header(out, table);
     if (out->what != TWIN__RECORD_DOCUMENT)
         return TWIN_OK;
     twin_status status = take_text(&out->document, fields, columns, buffers);
@@ -331,16 +337,6 @@ static uint64_t end_to_read(const struct table *table, size_t chunk)
     return longest;
 }
 
-/* Nothing below the header of another table can be read. */
-static twin_status refuse_other_table(const struct table *table, twin_text record, uint64_t line, twin_error *error)
-{
-    if (heading_of(table, record) != TWIN__HEADING_OTHER)
-        return TWIN_OK;
-    return twin__fail(error, TWIN_EFORMAT,
-                      "%s:%" PRIu64 ": is the header of a table with other columns; make it a file of its own",
-                      table->source.name, line);
-}
-
 static twin_status visit_records(const struct table *table, struct twin__chunk *chunk, const char **rest)
 {
     const twin_buffer *block = &chunk->buffers->block;
@@ -354,15 +350,9 @@ static twin_status visit_records(const struct table *table, struct twin__chunk *
         if (record_from(&record, &table->source, chunk->buffers, p, stop) != TWIN_OK)
             return twin__fail_memory(chunk->error);
         size_t length = (size_t)(stop - p);
-        twin_status status = TWIN_OK;
-        if (record.what == TWIN__RECORD_PROBLEM)
-            status = refuse_other_table(table, (twin_text){ p, length }, chunk->number ? start->lines + line : line,
-                                        chunk->error);
-        if (status != TWIN_OK)
-            return status;
         twin_position position = { start->offset + (uint64_t)(p - block->bytes), line, table->source.number,
                                    length < UINT32_MAX ? (uint32_t)length : UINT32_MAX };
-        status = twin__deliver(chunk, &record, position);
+        twin_status status = twin__deliver(chunk, &record, position);
         if (status != TWIN_OK)
             return status;
         line += count_lines(p, newline + 1);

@@ -293,8 +293,11 @@ check_inputs()
         bash -c '"$0" dedup --quiet --threshold 1 other.csv good.jsonl -o both.csv' "$TWINSIFT"
     expect "a table in a table" 0 "$pair" "standard input:6:1: repeats the header; the document is skipped" \
         "$TWINSIFT" pairs --as csv - < <(cat table.csv <(head -n 1 table.csv))
-    expect "another table in a table" 2 "" "standard input:6: is the header of a table with other columns" \
-        "$TWINSIFT" pairs --as csv - < <(cat table.csv other.csv)
+    expect "another table in a table" 0 $'a\tb\t1.0000' "" \
+        "$TWINSIFT" pairs -q --as csv - < <(printf 'id,name,text\n1,ann,short\n1000,id,text\na,x,a comment on it\nb,y,a comment on it\n')
+    expect "a table of other order in a table" 0 "$pair" \
+        "standard input:6:1: has the names of the header in another order, as the records below it may; the document is skipped" \
+        "$TWINSIFT" pairs --as csv - < <(cat table.csv <(echo id,text,title))
     expect "two columns" 0 $'g1\tg2\t0.8571' "" "$TWINSIFT" pairs --text-field title,text table.csv
     printf '%s\n' '{"doc":{"id":"g1","title":"x"},"body":"the body of a text"}' \
         '{"doc":{"id":"g2","title":null},"body":"x the body of a text"}' >nested.jsonl
