@@ -2,7 +2,8 @@
  * (Several changes together may make another model that is whole; then it must only be usable.)
  *
  * The input is a list of changes, four bytes each: three that choose a place in the file, one that is XORed into it.
- * The places are those whose bytes are not zero, which is where there is something to damage. */
+ * The places are those whose bytes are not zero, which is where there is something to damage. Loading the weights takes
+ * most of the time, so a model is either only read or also learns, as the first byte says. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 enum { MESSAGES = 12, TEXT_BYTES = 1024 };
 
-static char folder[] = "/tmp/fuzz_mail_model.XXXXXX", path[64], lock_path[80];
+static char folder[32], path[64], lock_path[80];
 static twin_message_reader *reader;
 static unsigned char *original, *damaged;
 static size_t size, used, *places;
@@ -95,6 +96,8 @@ static void make_once(void)
     twin_mail *mail;
     if (original)
         return;
+    bool has_memory = access("/dev/shm", W_OK) == 0; /* no disk to wait for */
+    snprintf(folder, sizeof folder, "%s/fuzz_mail.XXXXXX", has_memory ? "/dev/shm" : "/tmp");
     require(mkdtemp(folder) != NULL && twin_message_reader_create(&reader, (twin_message_options){ 0 }) == TWIN_OK);
     snprintf(path, sizeof path, "%s/m.twin", folder);
     snprintf(lock_path, sizeof lock_path, "%s-lock", path);
@@ -124,15 +127,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     double found[MESSAGES];
     size_t changes = length / 4;
+    bool learn = length > 0 && bytes[0] & 1;
     make_once();
     memcpy(damaged, original, size);
     for (; length >= 4; bytes += 4, length -= 4)
         damaged[places[(bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16) % used]] ^= bytes[3];
-    for (int learn = 0; learn < 2; learn++) {
-        write_file(damaged);
-        twin_status status = use_model(found, learn);
-        require(status == TWIN_OK || status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED);
-        require(status != TWIN_OK || changes > 1 || are_equal(found, right));
-    }
+    write_file(damaged);
+    twin_status status = use_model(found, learn);
+    require(status == TWIN_OK || status == TWIN_EFORMAT || status == TWIN_EUNSUPPORTED);
+    require(status != TWIN_OK || changes > 1 || are_equal(found, right));
     return 0;
 }

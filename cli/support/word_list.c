@@ -10,26 +10,24 @@
 
 enum { MOST_BYTES = 16 << 20 };
 
-static bool read_whole(char **out, size_t *length, const char *path)
+static bool read_whole(twin_buffer *out, const char *path)
 {
+    enum { BLOCK = 1 << 16 };
     FILE *file = fopen(path, "rb");
-    *out = malloc(MOST_BYTES + 1);
-    *length = 0;
-    if (!file || !*out) {
-        fail("%s: %s", path, strerror(errno));
-        if (file)
-            fclose(file);
-        return false;
+    size_t length = file ? 1 : 0;
+    bool has_room = true;
+    while (length && has_room && out->length <= MOST_BYTES) {
+        has_room = twin_buffer_reserve(out, BLOCK) == TWIN_OK;
+        length = has_room ? fread(out->bytes + out->length, 1, BLOCK, file) : 0;
+        out->length += length;
     }
-    *length = fread(*out, 1, MOST_BYTES + 1, file);
-    bool failed = ferror(file) != 0;
+    bool failed = !file || ferror(file) != 0;
     int reason = errno;
-    fclose(file);
-    if (failed)
-        fail("%s: %s", path, strerror(reason));
-    else if (*length > MOST_BYTES)
-        fail("%s: a list of words larger than 16 MiB", path);
-    return !failed && *length <= MOST_BYTES;
+    if (file)
+        fclose(file);
+    if (failed || !has_room)
+        return refuse("%s: %s", path, failed ? strerror(reason) : twin_status_text(TWIN_ENOMEM));
+    return out->length <= MOST_BYTES || refuse("%s: a list of words larger than 16 MiB", path);
 }
 
 static size_t split(twin_text *words, char *bytes, size_t length)
@@ -94,14 +92,15 @@ bool word_list_read_lines(struct word_list *out, const char *name)
 
 bool word_list_read(struct word_list *out, const char *path)
 {
-    size_t length;
-    *out = (struct word_list){ 0 };
-    if (!read_whole(&out->file, &length, path))
+    twin_buffer bytes = { 0 };
+    bool is_read = read_whole(&bytes, path);
+    *out = (struct word_list){ .file = bytes.bytes };
+    if (!is_read)
         return false;
-    out->words = malloc(count_lines(out->file, length) * sizeof *out->words);
+    out->words = malloc(count_lines(bytes.bytes, bytes.length) * sizeof *out->words);
     if (!out->words)
         return refuse("%s: %s", path, twin_status_text(TWIN_ENOMEM));
-    out->count = split(out->words, out->file, length);
+    out->count = split(out->words, bytes.bytes, bytes.length);
     if (out->count == 0)
         fail("%s: there are no words in it", path);
     return out->count > 0;
