@@ -13,6 +13,7 @@ struct request {
     double rate;
     enum { CELLS_1, CELLS_4, CELLS_8, CELLS_16 } cells; /* bits per cell */
     twin_bloom_layout layout;
+    uint64_t cell_count, functions; /* 0: from items and rate */
 };
 
 /* "4", "8" or "16"; 1 is what a filter has that does not count. */
@@ -40,6 +41,11 @@ static const struct option_row options[] = {
     { "layout", 0, OPTIONS_SEARCH, "NAME",
       "blocks (one cache line per item), classic (smaller for rates below 0.3 %) or auto, by the rate",
       &option_choice, AT(layout), .choices = "auto blocks classic" },
+    { "cells", 0, OPTIONS_SEARCH, "N",
+      "instead of --rate: this many cells, rounded up to a multiple of 512, in the layout classic", &option_count,
+      AT(cell_count), .least = 1 },
+    { "functions", 0, OPTIONS_SEARCH, "K", "with --cells: hash functions (default: the best for cells and items)",
+      &option_count, AT(functions), .least = 1, .most = TWIN_BLOOM_MAX_FUNCTIONS },
     { 0 },
 };
 
@@ -50,6 +56,12 @@ static const char *contradiction(const struct request *request)
     bool sip = shared->scheme.shingle.hash.family == TWIN_HASH_SIP;
     if (request->items == 0)
         return "missing --items N: how many items shall the filter hold?";
+    if (request->cell_count && option_given(&shared->base, "rate"))
+        return "--cells and --rate exclude each other: each determines the other";
+    if (request->cell_count && request->layout == TWIN_BLOOM_BLOCKS)
+        return "--cells needs the layout classic";
+    if (request->functions && !request->cell_count)
+        return "--functions needs --cells";
     if (sip && (!shared->key_file || option_given(&shared->base, "seed")))
         return "--hash sip needs --key-file, and takes no --seed";
     if (!sip && shared->key_file)
@@ -80,6 +92,8 @@ static int run(void *context)
                                   .rate = request->rate,
                                   .cell_bits = bits[request->cells],
                                   .layout = request->layout,
+                                  .cells = request->cell_count,
+                                  .functions = (unsigned)request->functions,
                                   .hash = { .family = shared->scheme.shingle.hash.family,
                                             .seed = shared->scheme.minhash.seed } };
     if (shared->key_file && !read_key(wanted.hash.key, shared->key_file))
@@ -115,6 +129,7 @@ const struct command command_bloom_create = {
     .status = "0  done\n2  error",
     .examples = "twinsift bloom create trusted.bloom --items 100M --rate 0.01\n"
                 "twinsift bloom create senders.bloom --items 1M --counting 8\n"
+                "twinsift bloom create small.bloom --items 1000 --cells 8K --functions 5\n"
                 "head -c 16 /dev/urandom > key\n"
                 "twinsift bloom create s.bloom --items 1M --hash sip --key-file key",
     .defaults = &defaults,

@@ -1,18 +1,15 @@
 /* cmd_plan.c — twinsift plan: bands, rows and hashes from the error rates you accept.
  *
- * There are four ways to ask: by two points of the S-curve, by a threshold and a number of hashes, by bands and rows,
- * and by the items of a Bloom filter. The library plans; this file refuses mixtures of the four, prints the plan, and
- * lets gnuplot draw the curve. */
+ * There are five queries: by two points of the S-curve, by a threshold and a number of hashes, by bands and rows (with
+ * the threshold that they shall serve), by the length of the texts, and by the items of a Bloom filter (plan_bloom.c).
+ * The library plans; this file refuses mixtures of the five, prints the plan, and lets gnuplot draw the curve. */
 #include "commands.h"
+#include "plan_bloom.h"
 #include "support/messages.h"
-#include "support/output_file.h"
 #include "support/plot.h"
 #include "support/record.h"
 #include "support/shared_options.h"
-#include "support/size.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,16 +17,11 @@
 
 /* ---- options */
 
-/* A Bloom filter to plan for. */
-struct bloom_goal {
-    uint64_t items;
-    double rate;
-};
-
 struct request {
     struct shared_options shared;   /* --threshold, --hashes, --error, --bands, --rows */
     twin_plan_point reject, accept; /* --threshold and --recall are an accept too */
     double recall;
+    uint64_t length;
     struct bloom_goal bloom;
     bool curve;
     const char *plot;
@@ -79,14 +71,25 @@ static const struct option_row options[] = {
       "the size of a Bloom filter for ITEMS items (K, M, G: thousand, million, billion) and a false-positive rate of "
       "P",
       &bloom_goal, AT(bloom) },
-    { "curve", 0, OPTIONS_OUTPUT, NULL, "also print J and P(J) for J = 0, 0.05 ... 1", &option_flag, AT(curve) },
-    { "plot", 0, OPTIONS_OUTPUT, "FILE.svg", "also draw the curve; needs gnuplot", &plot_file, AT(plot) },
+    { "length", 0, OPTIONS_MATCHING, "N", "the width of shingles for texts of N characters", &option_count,
+      AT(length), .least = 1 },
+    { "curve", 0, OPTIONS_OUTPUT, NULL,
+      "also print J and P(J) for J = 0, 0.05 ... 1; with --bloom the rate by functions, by cells and by items",
+      &option_flag, AT(curve) },
+    { "plot", 0, OPTIONS_OUTPUT, "FILE.svg", "also draw the curve, or the three of --bloom; needs gnuplot",
+      &plot_file, AT(plot) },
     { 0 },
 };
 
 static bool given(const struct request *request, const char *name)
 {
     return option_given(&request->shared.base, name);
+}
+
+/* A threshold asks for a plan, unless bands and rows are given: then it says what they shall serve. */
+static bool by_slots(const struct request *request)
+{
+    return given(request, "threshold") && !given(request, "bands");
 }
 
 static bool shows_curve(const struct request *request)
@@ -104,13 +107,16 @@ static const char *contradiction(const struct request *request)
 {
     bool reject = given(request, "reject"), accept = given(request, "accept"), bands = given(request, "bands"),
          rows = given(request, "rows"), threshold = given(request, "threshold"), hashes = given(request, "hashes"),
-         error = given(request, "error"), bloom = given(request, "bloom");
-    bool slots = threshold || hashes || error || given(request, "recall");
-    int ways = (reject || accept) + (bands || rows) + slots + bloom;
+         error = given(request, "error"), bloom = given(request, "bloom"), length = given(request, "length");
+    bool slots = by_slots(request) || hashes || error || given(request, "recall");
+    int ways = (reject || accept) + (bands || rows) + slots + bloom + length;
     if (ways == 0)
-        return "nothing to plan for: give --reject and --accept, or --threshold, or --bands and --rows, or --bloom";
+        return "nothing to plan for: give --reject and --accept, or --threshold, or --bands and --rows, or --length, "
+               "or --bloom";
     if (ways > 1)
-        return "--reject and --accept, --threshold, --bands and --rows, and --bloom exclude each other; use one";
+        return "--reject and --accept, --threshold, --bands and --rows, --length, and --bloom exclude each other; "
+               "use "
+               "one";
     if (reject != accept)
         return reject ? "--reject needs --accept" : "--accept needs --reject";
     if (bands != rows)
@@ -119,8 +125,8 @@ static const char *contradiction(const struct request *request)
         return "--hashes, --error and --recall need --threshold";
     if (hashes && error)
         return "--hashes and --error exclude each other: each determines the other";
-    if (bloom && (request->curve || request->plot))
-        return "--bloom has no curve to print or plot";
+    if (length && (request->curve || request->plot))
+        return "--length has no curve to print or plot";
     return NULL;
 }
 
@@ -129,13 +135,24 @@ static const char *contradiction(const struct request *request)
 struct answer {
     twin_plan plan;
     size_t hashes;
-    double half_way; /* P(half_way) = 1/2 */
-    bool reached;    /* the probability requested at the threshold */
+    double half_way;                         /* P(half_way) = 1/2 */
+    bool reached;                            /* the probability requested at the threshold */
+    double false_positives, false_negatives; /* with a threshold: the areas below and above the curve */
 };
 
 static double half_way(twin_plan plan)
 {
     return pow(-expm1(-M_LN2 / (double)plan.bands), 1 / (double)plan.rows);
+}
+
+/* The area below the curve from `from` to `to`, by Simpson's rule. */
+static double area(twin_plan plan, double from, double to)
+{
+    enum { PARTS = 1000 };
+    double step = (to - from) / PARTS, sum = twin_plan_probability(plan, from) + twin_plan_probability(plan, to);
+    for (int i = 1; i < PARTS; i++)
+        sum += twin_plan_probability(plan, from + i * step) * (i % 2 ? 4 : 2);
+    return sum * step / 3;
 }
 
 static bool plan_errors(twin_plan *out, const struct request *request)
@@ -161,7 +178,7 @@ static bool make_plan(struct answer *out, const struct request *request)
     *out = (struct answer){ .plan = request->shared.scheme.plan, .reached = true };
     if (given(request, "reject") && !plan_errors(&out->plan, request))
         return false;
-    if (given(request, "threshold"))
+    if (by_slots(request))
         plan_slots(out, request);
     size_t banded = out->plan.bands * out->plan.rows;
     if (banded > TWIN_MINHASH_MAX_SLOTS)
@@ -170,6 +187,11 @@ static bool make_plan(struct answer *out, const struct request *request)
     if (out->hashes == 0)
         out->hashes = banded;
     out->half_way = half_way(out->plan);
+    double threshold = request->shared.scheme.threshold;
+    if (given(request, "threshold")) {
+        out->false_positives = area(out->plan, 0, threshold);
+        out->false_negatives = 1 - threshold - area(out->plan, threshold, 1);
+    }
     return true;
 }
 
@@ -182,10 +204,16 @@ static void print_plan(const struct answer *answer, const struct request *reques
     if (given(request, "reject"))
         printf("reject: P(%g) = %.6f, at most %g requested\n", request->reject.similarity,
                twin_plan_probability(plan, request->reject.similarity), request->reject.probability);
-    if (given(request, "accept") || given(request, "threshold"))
+    if (given(request, "accept") || by_slots(request))
         printf("accept: P(%g) = %.6f, at least %g requested\n", request->accept.similarity,
                twin_plan_probability(plan, request->accept.similarity), request->accept.probability);
     printf("half-way: P(%.4f) = 0.5\n", answer->half_way);
+    if (given(request, "threshold") && given(request, "bands"))
+        printf("threshold: P(%g) = %.6f\n", request->shared.scheme.threshold,
+               twin_plan_probability(plan, request->shared.scheme.threshold));
+    if (given(request, "threshold"))
+        printf("areas: false positives %.6f, false negatives %.6f\n", answer->false_positives,
+               answer->false_negatives);
     if (shows_curve(request))
         for (int i = 0; i <= STEPS; i++)
             printf("%.2f\t%.6f\n", (double)i / STEPS, twin_plan_probability(plan, (double)i / STEPS));
@@ -221,8 +249,14 @@ static void print_plan_json(const struct answer *answer, const struct request *r
     record_number(&record, "half_way", answer->half_way, 10);
     if (given(request, "reject"))
         record_point(&record, "reject", answer->plan, request->reject);
-    if (given(request, "accept") || given(request, "threshold"))
+    if (given(request, "accept") || by_slots(request))
         record_point(&record, "accept", answer->plan, request->accept);
+    if (given(request, "threshold")) {
+        record_object(&record, "areas");
+        record_number(&record, "false_positives", answer->false_positives, 10);
+        record_number(&record, "false_negatives", answer->false_negatives, 10);
+        record_object_end(&record);
+    }
     if (shows_curve(request))
         record_curve(&record, answer->plan);
     record_end(&record);
@@ -236,14 +270,36 @@ static void write_points(FILE *script, const struct answer *answer, const struct
     if (given(request, "reject"))
         fprintf(script, "$reject << END\n%.10g %.10g\nEND\n", request->reject.similarity,
                 request->reject.probability);
-    if (given(request, "accept") || given(request, "threshold"))
+    if (given(request, "accept") || by_slots(request))
         fprintf(script, "$accept << END\n%.10g %.10g\nEND\n", request->accept.similarity,
                 request->accept.probability);
 }
 
-static void write_script(FILE *script, const struct answer *answer, const struct request *request)
+/* What is drawn: gnuplot's script sees both. */
+struct picture {
+    const struct answer *answer;
+    const struct request *request;
+};
+
+/* The areas left of the threshold and below the curve, right of it and above the curve. */
+static void write_areas(FILE *script, double threshold)
+{
+    fprintf(script,
+            "set arrow from %.6g,0 to %.6g,1 nohead dt 2 lc rgb '#555555'\n"
+            "below(x, y) = x <= %.6g ? y : NaN\nabove(x, y) = x >= %.6g ? y : NaN\n",
+            threshold, threshold, threshold, threshold);
+    fprintf(script, "plot $curve using 1:(below($1, 0)):(below($1, $2)) with filledcurves fs solid 0.25 noborder "
+                    "lc rgb '#b3261e' title 'false positives', "
+                    "$curve using 1:(above($1, $2)):(above($1, 1)) with filledcurves fs solid 0.35 noborder "
+                    "lc rgb '#e08a00' title 'false negatives', $curve");
+}
+
+static void write_script(FILE *script, const void *context)
 {
     enum { FINE = 500 };
+    const struct picture *picture = context;
+    const struct answer *answer = picture->answer;
+    const struct request *request = picture->request;
     fprintf(script, "set encoding utf8\n"
                     "set terminal svg size 800,520 dynamic noenhanced font 'sans-serif,14' background rgb 'white'\n");
     fprintf(script, "set title '%zu bands of %zu rows, %zu hashes'\n", answer->plan.bands, answer->plan.rows,
@@ -259,98 +315,62 @@ static void write_script(FILE *script, const struct answer *answer, const struct
         fprintf(script, "%.4f %.8f\n", (double)i / FINE, twin_plan_probability(answer->plan, (double)i / FINE));
     fprintf(script, "END\n");
     write_points(script, answer, request);
-    fprintf(script, "plot $curve with lines lw 2.5 lc rgb '#1f5fa8' title 'P(J) = 1 − (1 − J^%zu)^%zu'",
-            answer->plan.rows, answer->plan.bands);
+    if (given(request, "threshold"))
+        write_areas(script, request->shared.scheme.threshold);
+    else
+        fprintf(script, "plot $curve");
+    fprintf(script, " with lines lw 2.5 lc rgb '#1f5fa8' title 'P(J) = 1 − (1 − J^%zu)^%zu'", answer->plan.rows,
+            answer->plan.bands);
     fprintf(script, ", $half with points pt 7 ps 0.9 lc rgb '#1f5fa8' title 'half-way at %.3f'", answer->half_way);
     if (given(request, "reject"))
         fprintf(script, ", $reject with points pt 11 ps 1.3 lc rgb '#b3261e' title 'reject: at most %g at %g'",
                 request->reject.probability, request->reject.similarity);
-    if (given(request, "accept") || given(request, "threshold"))
+    if (given(request, "accept") || by_slots(request))
         fprintf(script, ", $accept with points pt 9 ps 1.3 lc rgb '#2e7d32' title 'accept: at least %g at %g'",
                 request->accept.probability, request->accept.similarity);
     fprintf(script, "\n");
 }
 
-static bool draw_plot(const struct answer *answer, const struct request *request)
+/* ---- the width of shingles */
+
+/* Text uses letters so unevenly that it has about as many shingles as twenty equally frequent letters would give. */
+static const double EFFECTIVE_LETTERS = 20;
+static const double RARE_SHINGLE = 0.001; /* the share of unrelated texts that may have a given shingle */
+
+static double chance_of_shingle(double length, double width)
 {
-    struct output_file picture;
-    if (!output_file_open(&picture, request->plot))
-        return false;
-    FILE *script = tmpfile();
-    char reason[PLOT_REASON_ROOM];
-    enum plot_result result = PLOT_FAILED;
-    if (script) {
-        write_script(script, answer, request);
-        result = plot_run(reason, picture.file, script, NULL);
-        fclose(script);
-    } else
-        snprintf(reason, sizeof reason, "a temporary file could not be created: %s", strerror(errno));
-    if (result == PLOT_DRAWN)
-        return output_file_finish(&picture);
-    fail("--plot: %s", reason);
-    output_file_abandon(&picture);
-    return false;
+    return -expm1((length - width + 1) * log1p(-pow(EFFECTIVE_LETTERS, -width)));
 }
 
-/* ---- the size of a Bloom filter */
-
-/* The plan is the textbook's; `twinsift bloom create` trades a little memory for one cache miss per query. */
-static bool plan_file(twin_bloom_shape *out, const struct bloom_goal *goal)
+/* The similarity that a changed character in the middle leaves: as many shingles as a shingle has characters change. */
+static double after_one_change(double length, double width)
 {
-    return twin_bloom_plan(out, (twin_bloom_options){ .items = goal->items, .rate = goal->rate }) == TWIN_OK;
+    double shingles = length - width + 1, changed = fmin(width, shingles);
+    return (shingles - changed) / (shingles + changed);
 }
 
-static void print_bloom_json(const struct bloom_goal *goal, const twin_plan_bloom *plan)
+static int plan_length(const struct request *request)
 {
-    twin_bloom_shape shape;
-    struct record record = record_begin(stdout, true);
-    record_count(&record, "items", goal->items);
-    record_number(&record, "requested", goal->rate, 10);
-    record_count(&record, "cells", plan->cells);
-    record_count(&record, "functions", plan->functions);
-    record_count(&record, "bytes", plan->bytes);
-    record_number(&record, "probability", plan->probability, 10);
-    if (plan_file(&shape, goal)) {
-        record_object(&record, "file");
-        record_string(&record, "layout", twin_bloom_layout_name(shape.layout));
-        record_count(&record, "cells", shape.cells);
-        record_count(&record, "functions", shape.functions);
-        record_count(&record, "bytes", twin_bloom_bytes(shape));
-        record_number(&record, "probability", twin_bloom_expected_rate(shape, (double)goal->items), 10);
-        record_object_end(&record);
-    } else
-        record_null(&record, "file");
-    record_end(&record);
-}
-
-static void print_bloom(const struct bloom_goal *goal, const twin_plan_bloom *plan)
-{
-    twin_bloom_shape shape;
-    char size[SIZE_ROOM];
-    printf("cells %" PRIu64 " functions %u bytes %" PRIu64 "\n", plan->cells, plan->functions, plan->bytes);
-    printf("size: %s, %.2f cells per item\n", write_size(size, plan->bytes),
-           (double)plan->cells / (double)goal->items);
-    printf("false positives: %.4g after %" PRIu64 " items, %g requested\n", plan->probability, goal->items,
-           goal->rate);
-    if (plan_file(&shape, goal))
-        printf("bloom create: %s, cells %" PRIu64 " functions %u, %s, false positives %.4g\n",
-               twin_bloom_layout_name(shape.layout), shape.cells, shape.functions,
-               write_size(size, twin_bloom_bytes(shape)), twin_bloom_expected_rate(shape, (double)goal->items));
-    else
-        printf("bloom create: makes no such filter\n");
-}
-
-static int plan_bloom(const struct request *request)
-{
-    const struct bloom_goal *goal = &request->bloom;
-    twin_plan_bloom plan;
-    if (twin_plan_for_bloom(&plan, goal->items, goal->rate) != TWIN_OK)
-        return fail("--bloom: %" PRIu64 " items take more cells than can be counted", goal->items);
-    if (request->shared.json)
-        print_bloom_json(goal, &plan);
-    else
-        print_bloom(goal, &plan);
-    return EXIT_DONE;
+    enum { WIDEST = 12 };
+    double length = (double)request->length;
+    int width = 2;
+    while (width < WIDEST && width < length && chance_of_shingle(length, width) > RARE_SHINGLE)
+        width++;
+    if (request->shared.json) {
+        struct record record = record_begin(stdout, true);
+        char rule[16];
+        snprintf(rule, sizeof rule, "char:%d", width);
+        record_string(&record, "shingle", rule);
+        record_number(&record, "chance", chance_of_shingle(length, width), 6);
+        record_number(&record, "after_one_change", after_one_change(length, width), 6);
+        record_end(&record);
+        return EXIT_YES;
+    }
+    printf("shingle char:%d\n", width);
+    printf("an unrelated text of %.0f characters has a given shingle with probability %.2g\n", length,
+           chance_of_shingle(length, width));
+    printf("one changed character leaves a similarity of %.4f or more\n", after_one_change(length, width));
+    return EXIT_YES;
 }
 
 /* ---- the command */
@@ -361,13 +381,20 @@ static int run_plan(void *context)
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
+    if (given(request, "length"))
+        return plan_length(request);
     if (given(request, "bloom"))
-        return plan_bloom(request);
-    if (given(request, "threshold"))
+        return plan_bloom(
+            &request->bloom,
+            (struct bloom_view){ .json = request->shared.json, .curve = request->curve, .plot = request->plot });
+    if (by_slots(request))
         request->accept = (twin_plan_point){ request->shared.scheme.threshold, request->recall };
 
     struct answer answer;
-    if (!make_plan(&answer, request) || (request->plot && !draw_plot(&answer, request)))
+    if (!make_plan(&answer, request))
+        return EXIT_ERROR;
+    struct picture picture = { &answer, request };
+    if (request->plot && !plot_draw(request->plot, write_script, &picture))
         return EXIT_ERROR;
     if (request->shared.json)
         print_plan_json(&answer, request);
@@ -386,11 +413,13 @@ const struct command command_plan = {
     .summary = "derive bands, rows and hashes from the error rates you accept",
     .usage = "--reject J:P --accept J:P [OPTION]...\n"
              "--threshold T [--hashes K | --error E] [--recall R] [OPTION]...\n"
-             "--bands B --rows R [OPTION]...\n"
+             "--bands B --rows R [--threshold T] [OPTION]...\n"
+             "--length N [--json]\n"
              "--bloom ITEMS:P [OPTION]...",
     .about =
         "The first form finds the fewest hashes that satisfy both conditions, the second the best use of K hashes; "
-        "the third prints the curve of a plan, the fourth the size of a Bloom filter.\n\n"
+        "the third prints the curve of a plan, the fourth the width of shingles for texts of a length, the fifth the "
+        "size of a Bloom filter.\n\n"
         "With B bands of R rows, sets of Jaccard similarity J become candidates with probability "
         "P(J) = 1 - (1 - J^R)^B, an S-curve.",
     .shared = "threshold hashes error bands rows json",
@@ -400,8 +429,9 @@ const struct command command_plan = {
               "2  error",
     .examples = "twinsift plan --reject 0.6:0.01 --accept 0.9:0.99\n"
                 "twinsift plan --threshold 0.8 --hashes 256 --curve\n"
-                "twinsift plan --bands 20 --rows 5 --plot curve.svg\n"
-                "twinsift plan --bloom 1G:0.01",
+                "twinsift plan --bands 20 --rows 5 --threshold 0.6 --plot curve.svg\n"
+                "twinsift plan --length 2000\n"
+                "twinsift plan --bloom 1G:0.01 --plot bloom.svg",
     .defaults = &defaults,
     .size = sizeof defaults,
     .run = run_plan,

@@ -1,9 +1,11 @@
 /* plot.c — plots, drawn by gnuplot if it is installed. */
 #include "plot.h"
 
+#include "messages.h"
+#include "output_file.h"
+
 #include <errno.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,4 +59,25 @@ enum plot_result plot_run(char reason[PLOT_REASON_ROOM], FILE *picture, FILE *sc
     if (errors)
         fclose(errors);
     return error == ENOENT ? PLOT_NO_GNUPLOT : error || status != 0 ? PLOT_FAILED : PLOT_DRAWN;
+}
+
+bool plot_draw(const char *path, void (*write)(FILE *script, const void *context), const void *context)
+{
+    struct output_file picture;
+    if (!output_file_open(&picture, path))
+        return false;
+    FILE *script = tmpfile();
+    char reason[PLOT_REASON_ROOM];
+    enum plot_result result = PLOT_FAILED;
+    if (script) {
+        write(script, context);
+        result = plot_run(reason, picture.file, script, NULL);
+        fclose(script);
+    } else
+        snprintf(reason, sizeof reason, "a temporary file could not be created: %s", strerror(errno));
+    if (result == PLOT_DRAWN)
+        return output_file_finish(&picture);
+    fail("--plot: %s", reason);
+    output_file_abandon(&picture);
+    return false;
 }

@@ -77,6 +77,9 @@ expect 0 bloom add --print-new new.bloom repeats
 [ "$(tr '\n' ' ' <out)" = 'a b c ' ] || fail "--print-new prints $(cat out)"
 
 # counting
+expect 0 bloom create chosen.bloom --items 1000 --cells 8K --functions 5
+expect 0 bloom info --json chosen.bloom
+grep -q '"functions":5,"cells":8192' out || fail "not the cells and functions that were given: $(cat out)"
 expect 0 bloom create c.bloom --items 100 --counting 4
 printf 'x\ny\nx\nx\n' >xyxx
 expect 0 bloom add c.bloom xyxx
@@ -162,6 +165,13 @@ expect 2 bloom create b.bloom --items 10 --rate 0.9
 expect 2 bloom create b.bloom --items 10 --rate 0
 says 'only 1e-12 to 0.5'
 expect 2 bloom create b.bloom --items 10 --counting 5
+expect 2 bloom create b.bloom --items 10 --functions 3
+says '--functions needs --cells'
+expect 2 bloom create b.bloom --items 10 --cells 1K --rate 0.1
+says 'exclude each other'
+expect 2 bloom create b.bloom --items 10 --cells 1K --layout blocks
+says 'layout classic'
+expect 2 bloom create b.bloom --items 10 --cells 1K --functions 65
 expect 2 bloom create b.bloom --items 999999999G
 if [ -z "${TWINSIFT_QUICK-}" ]; then # sanitizers need more address space than the limit
     expect 2 bash -c 'ulimit -v 1000000; exec "$0" bloom create b.bloom --items 100G' "$twinsift"

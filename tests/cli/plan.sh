@@ -18,7 +18,8 @@ silent
 run 0 --threshold 0.8 --hashes 128
 prints 'rows 5 bands 25 hashes 128
 accept: P(0.8) = 0.999951, at least 0.999 requested
-half-way: P(0.4868) = 0.5'
+half-way: P(0.4868) = 0.5
+areas: false positives 0.319970, false negatives 0.000001'
 cp out slots
 run 0 --threshold .8 && cmp -s out slots || fail '128 hashes are not the default'
 run 0 --threshold=0.8 --hashes=128 --recall=0.999 && cmp -s out slots || fail '0.999 is not the default'
@@ -47,7 +48,10 @@ run 0 --bloom 1M:0.01
 prints 'cells 9585059 functions 7 bytes 1198133
 size: 1.14 MiB, 9.59 cells per item
 false positives: 0.01004 after 1000000 items, 0.01 requested
-bloom create: blocks, cells 10099712 functions 8, 1.20 MiB, false positives 0.009998'
+bloom create: blocks, cells 10099712 functions 8, 1.20 MiB, false positives 0.009998
+counters of 4 bits: 4.82 MiB, no overflow expected while each item is added 1 time or less
+counters of 8 bits: 9.63 MiB, no overflow expected while each item is added 28 times or less
+counters of 16 bits: 19.26 MiB, no overflow expected while each item is added 7281 times or less'
 run 0 --bloom 1000000000:0.01
 has_line 'cells 9585058378 functions 7 bytes 1198132298'
 run 0 --bloom 97661:0.0001
@@ -55,6 +59,21 @@ has_line 'cells 1872173 functions 13 bytes 234022'
 has_line 'bloom create: classic, cells 1872896 functions 13, 228.62 KiB, false positives 9.978e-05'
 run 0 --bloom 1000G:0.000000000001
 has_line 'bloom create: makes no such filter'
+run 0 --bloom 1M:0.01 --curve
+for point in 'functions 1 0.09907' 'functions 7 0.01004' 'cells 9585059 0.01004' 'items 2000000 0.1575'; do
+    has_line "$(tr ' ' '\t' <<<"$point")"
+done
+
+run 0 --bands 10 --rows 5 --threshold 0.6
+has_line 'rows 5 bands 10 hashes 50'
+has_line 'threshold: P(0.6) = 0.554918'
+
+# 1 - (1 - 20^-5)^1996 = 0.00062, and with 4 characters 0.0124; five of 1996 shingles change.
+run 0 --length 2000
+prints 'shingle char:5
+an unrelated text of 2000 characters has a given shingle with probability 0.00062
+one changed character leaves a similarity of 0.9950 or more'
+run 0 --length 1 # as short as a text can be
 
 # ---- JSON
 
@@ -72,7 +91,41 @@ for j, p in plan["curve"]:
     assert abs(p - (1 - (1 - j ** 15) ** 20)) < 1e-9, (j, p)' || fail "$asked: not the JSON it should be"
 fi
 run 0 --json --bloom 1G:0.01
-prints '{"items":1000000000,"requested":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766,"file":{"layout":"blocks","cells":10099308032,"functions":8,"bytes":1262413504,"probability":0.009999998611}}'
+grep -q '^{"items":1000000000,"requested":0.01,"cells":9585058378,"functions":7,"bytes":1198132298,"probability":0.01003921766,"file":{"layout":"blocks","cells":10099308032,"functions":8,"bytes":1262413504,"probability":0.009999998611,"counters":\[{"bits":4,' out ||
+    fail "$asked: $(cat out)"
+
+# Truth by other means: areas by the trapezoidal rule, the tail of a Poisson variable by its head.
+if command -v python3 >/dev/null; then
+    run 0 --json --bands 20 --rows 5 --threshold 0.6
+    python3 -c '
+import json
+areas, n = json.load(open("out"))["areas"], 100000
+p = [1 - (1 - (i / n) ** 5) ** 20 for i in range(n + 1)]
+t = n * 6 // 10
+below = (sum(p[: t + 1]) - (p[0] + p[t]) / 2) / n
+above = (sum(1 - x for x in p[t:]) - (1 - p[t]) / 2) / n
+assert abs(areas["false_positives"] - below) < 1e-6, (areas, below)
+assert abs(areas["false_negatives"] - above) < 1e-6, (areas, above)' || fail "$asked: not these areas: $(cat out)"
+    run 0 --json --bloom 200K:0.001 --curve
+    python3 -c '
+import json, math
+plan = json.load(open("out"))
+file, n = plan["file"], plan["items"]
+mean, cells = n * file["functions"] / file["cells"], file["cells"]
+def tail(least):
+    return 1 - math.fsum(math.exp(-mean) * mean**i / math.factorial(i) for i in range(least))
+sharing = max(i for i in range(1, 12) if cells * tail(i) >= 1)
+for counter in file["counters"]:
+    full = 2 ** counter["bits"] - 1
+    times = max(r for r in range(full + 1) if r * sharing < full)
+    assert counter["additions"] == times, (counter, sharing, times)
+for name, column in plan["curves"].items():
+    assert min(abs(rate - plan["probability"]) for _, rate in column) < 1e-6, name
+functions = dict(plan["curves"]["functions"])
+assert min(functions, key=functions.get) == plan["functions"], functions' || fail "$asked: not this plan: $(cat out)"
+fi
+run 0 --json --length 2000
+prints '{"shingle":"char:5","chance":0.000623556,"after_one_change":0.995002}'
 
 # ---- wrong uses
 
@@ -82,12 +135,15 @@ wrong '--accept' --reject 0.6:0.01
 wrong '--reject' --accept 0.9:0.99
 wrong '--rows' --bands 20
 wrong '--bands' --rows 5
-wrong 'use one' --threshold 0.8 --bands 20 --rows 5
+wrong '--rows' --threshold 0.8 --bands 20
+wrong 'use one' --threshold 0.8 --bands 20 --rows 5 --hashes 100
+wrong 'use one' --length 100 --bloom 10:0.1
+wrong 'no curve to print' --length 100 --curve
+wrong '--length: "0" is not' --length 0
 wrong 'use one' --bloom 10:0.1 --threshold 0.5
 wrong 'need --threshold' --hashes 128
 wrong 'need --threshold' --recall 0.9
 wrong 'exclude each other' --threshold 0.8 --hashes 128 --error 0.05
-wrong 'no curve to print' --bloom 10:0.1 --curve
 wrong '--threshold: "abc" is not a number from 0 to 1' --threshold abc
 wrong '--threshold: "1.1" is not' --threshold 1.1
 wrong '--threshold: "-0.1" is not' --threshold -0.1
