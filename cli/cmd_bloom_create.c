@@ -14,6 +14,7 @@ struct request {
     enum { CELLS_1, CELLS_4, CELLS_8, CELLS_16 } cells; /* bits per cell */
     twin_bloom_layout layout;
     uint64_t cell_count, functions; /* 0: from items and rate */
+    bool scalable;
 };
 
 /* "4", "8" or "16"; 1 is what a filter has that does not count. */
@@ -46,6 +47,9 @@ static const struct option_row options[] = {
       AT(cell_count), .least = 1 },
     { "functions", 0, OPTIONS_SEARCH, "K", "with --cells: hash functions (default: the best for cells and items)",
       &option_count, AT(functions), .least = 1, .most = TWIN_BLOOM_MAX_FUNCTIONS },
+    { "scalable", 0, OPTIONS_SEARCH, NULL,
+      "let the filter grow: the rate stays below P whatever is added; --items is where it begins", &option_flag,
+      AT(scalable) },
     { 0 },
 };
 
@@ -62,6 +66,8 @@ static const char *contradiction(const struct request *request)
         return "--cells needs the layout classic";
     if (request->functions && !request->cell_count)
         return "--functions needs --cells";
+    if (request->scalable && (request->cell_count || request->cells != CELLS_1))
+        return "--scalable cannot be used with --cells or --counting";
     if (sip && (!shared->key_file || option_given(&shared->base, "seed")))
         return "--hash sip needs --key-file, and takes no --seed";
     if (!sip && shared->key_file)
@@ -94,6 +100,7 @@ static int run(void *context)
                                   .layout = request->layout,
                                   .cells = request->cell_count,
                                   .functions = (unsigned)request->functions,
+                                  .grows = request->scalable,
                                   .hash = { .family = shared->scheme.shingle.hash.family,
                                             .seed = shared->scheme.minhash.seed } };
     if (shared->key_file && !read_key(wanted.hash.key, shared->key_file))
@@ -130,6 +137,7 @@ const struct command command_bloom_create = {
     .examples = "twinsift bloom create trusted.bloom --items 100M --rate 0.01\n"
                 "twinsift bloom create senders.bloom --items 1M --counting 8\n"
                 "twinsift bloom create small.bloom --items 1000 --cells 8K --functions 5\n"
+                "twinsift bloom create seen.bloom --items 1M --scalable\n"
                 "head -c 16 /dev/urandom > key\n"
                 "twinsift bloom create s.bloom --items 1M --hash sip --key-file key",
     .defaults = &defaults,

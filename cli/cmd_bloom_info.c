@@ -26,6 +26,8 @@ static void print_info_json(const char *path, const twin_bloom_info *info)
     record_number(&record, "fill", info->fill, 6);
     record_number(&record, "rate", info->rate, 6);
     record_flag(&record, "past_plan", info->past_plan);
+    if (info->layers)
+        record_count(&record, "layers", info->layers);
     record_end(&record);
 }
 
@@ -37,6 +39,8 @@ static void print_info(const char *path, const twin_bloom_info *info)
            info->shape.functions);
     printf("  cells            %" PRIu64 " of %u bit%s, %" PRIu64 " bytes\n", info->shape.cells,
            info->shape.cell_bits, counting ? "s" : "", info->bytes);
+    if (info->layers)
+        printf("  layers           %zu, the newest as above; it grows\n", info->layers);
     if (info->family == TWIN_HASH_SIP)
         printf("  hash             sip, keyed\n");
     else

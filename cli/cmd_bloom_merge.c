@@ -24,8 +24,8 @@ static bool merge_in(twin_bloom *into, const struct request *request, const char
         request->intersect ? twin_bloom_intersect(NULL, into, other) : twin_bloom_unite(NULL, into, other);
     twin_bloom_free(other);
     if (status != TWIN_OK)
-        fail("%s: differs from %s in shape or hash; see 'twinsift bloom info'", path,
-             request->shared.base.arguments[1]);
+        fail("%s: cannot be merged with %s: %s; see 'twinsift bloom info'", path, request->shared.base.arguments[1],
+             twin_error_last(status));
     return status == TWIN_OK;
 }
 

@@ -27,7 +27,7 @@ static void use(const twin_bloom *bloom)
     require(twin_bloom_may_contain(copy, "a new one", 9));
     if (copy->shape.cell_bits > 1)
         require(twin_bloom_remove(copy, "a new one", 9));
-    require(twin_bloom_unite(NULL, copy, bloom) == TWIN_OK);
+    require(twin_bloom_unite(NULL, copy, bloom) == (bloom->grows ? TWIN_EINVAL : TWIN_OK));
     twin_bloom_free(copy);
 }
 

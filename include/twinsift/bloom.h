@@ -11,6 +11,11 @@
  * then reads a single cache line per item. Classic spreads the k cells over the whole filter: k cache misses, but
  * fewer bits per item, especially for small rates (9.6 against 10.1 at 1 %, 19.2 against 23.6 at 0.01 %).
  *
+ * A filter that grows is a list of layers (Almeida et al. 2007). When one holds the items it was planned for, the next,
+ * for twice as many at half the rate, takes what is added. The first has half of the rate asked for, so that the sum over
+ * all layers stays below it, whatever is added. Such a filter does not count, is not merged, and is not added to by
+ * several threads at once.
+ *
  * The same items and options give the same bits on every machine. One thread may change a filter while no
  * other uses it; any number may query at once; and any number may add at once through twin_bloom_add_shared() while
  * others query. */
@@ -40,6 +45,7 @@ typedef struct twin_bloom_options {
     twin_hash hash;           /* all zero: xxh3 with seed 0; sip with a secret key for hostile input */
     uint64_t cells;           /* 0: from items and rate. Else classic with this many (rounded up to 512) */
     unsigned functions;       /* with `cells`: k, 1 .. 64; 0: the best for cells and items */
+    bool grows;               /* a bit filter that adds a layer whenever it holds the items planned for */
 } twin_bloom_options;
 
 /* The dimensions of a filter; two filters can be merged when their shapes and hashes are equal. */
@@ -67,6 +73,8 @@ typedef struct twin_bloom_info {
     double items;       /* distinct items it holds, estimated from the fill */
     double rate;        /* false-positive rate now, computed from the cells */
     bool past_plan;     /* holds more than planned: the rate is above the planned one */
+    size_t layers; /* of a filter that grows, whose `shape` is that of the newest but for the cells, which are those
+                           of all layers, as is everything else; else 0 */
 } twin_bloom_info;
 
 typedef struct twin_bloom twin_bloom;
@@ -164,7 +172,8 @@ TWIN_API twin_status twin_bloom_inspect(twin_bloom_info *out, const char *path, 
  * is a filter, or a regular file that is empty; otherwise it is TWIN_EINVAL. */
 TWIN_API twin_status twin_bloom_save(const twin_bloom *bloom, const char *path, bool replace, twin_error *error);
 
-/* Replaces the file that was opened for writing by the filter as it is now. */
+/* Replaces the file that was opened for writing by the filter as it is now. TWIN_ENOMEM, and the file is left as it
+ * was, if the filter was to grow and could not. */
 TWIN_API twin_status twin_bloom_commit(twin_bloom *bloom, twin_error *error);
 
 #ifdef __cplusplus

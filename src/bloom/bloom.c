@@ -75,7 +75,10 @@ twin_status twin_bloom_create(twin_bloom **out, twin_bloom_options options)
 
     (*out)->hash = options.hash;
     (*out)->planned_items = options.items;
-    (*out)->planned_rate = options.cells ? twin_bloom_expected_rate(shape, (double)options.items) : options.rate;
+    (*out)->planned_rate = options.cells   ? twin_bloom_expected_rate(shape, (double)options.items)
+                           : options.grows ? twin__bloom_layer_rate(options.rate)
+                                           : options.rate;
+    (*out)->grows = options.grows;
     return TWIN_OK;
 }
 
@@ -96,13 +99,21 @@ twin_status twin_bloom_copy(twin_bloom **out, const twin_bloom *bloom)
     copy->added = bloom->added;
     copy->fresh = bloom->fresh;
     copy->removed = bloom->removed;
-    return TWIN_OK;
+    copy->grows = bloom->grows;
+    if (bloom->older)
+        status = twin_bloom_copy(&copy->older, bloom->older);
+    if (status != TWIN_OK) {
+        twin_bloom_free(copy);
+        *out = NULL;
+    }
+    return status;
 }
 
 void twin_bloom_free(twin_bloom *bloom)
 {
     if (!bloom)
         return;
+    twin_bloom_free(bloom->older);
     if (bloom->memory)
         munmap(bloom->memory, bloom->memory_bytes);
     if (bloom->lock >= 0)
@@ -271,16 +282,6 @@ static bool add_one(twin_bloom *bloom, const void *bytes, size_t length)
     return add_cells(bloom, cells);
 }
 
-bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length)
-{
-    if (!twin__bloom_is_changeable(bloom))
-        return false;
-    bool fresh = add_one(bloom, bytes, length);
-    bloom->added++;
-    bloom->fresh += fresh;
-    return fresh;
-}
-
 static bool test_cells(const twin_bloom *bloom, const uint64_t *cells)
 {
     for (unsigned i = 0; i < bloom->shape.functions; i++)
@@ -297,20 +298,53 @@ static __attribute__((noinline)) bool test_one(const twin_bloom *bloom, const vo
     return test_cells(bloom, cells);
 }
 
-bool twin_bloom_may_contain(const twin_bloom *bloom, const void *bytes, size_t length)
+static inline bool layer_may_contain(const twin_bloom *bloom, const void *bytes, size_t length)
 {
-    if (!bloom)
-        return false;
     if (!is_bit_blocks(bloom))
         return test_one(bloom, bytes, length);
     struct bloom_probe probe = probe_of(bloom, bytes, length);
     return twin__kernels()->bloom_has(bloom->words + 8 * probe.block, probe.lanes);
 }
 
+bool twin_bloom_may_contain(const twin_bloom *bloom, const void *bytes, size_t length)
+{
+    for (; bloom; bloom = bloom->older)
+        if (layer_may_contain(bloom, bytes, length))
+            return true;
+    return false;
+}
+
+static bool is_full(const twin_bloom *bloom)
+{
+    return bloom->fresh >= bloom->planned_items;
+}
+
+/* A filter that cannot grow takes more than planned; twin_bloom_commit() reports that. */
+static bool add_growing(twin_bloom *bloom, const void *bytes, size_t length)
+{
+    if (twin_bloom_may_contain(bloom, bytes, length))
+        return false;
+    if (is_full(bloom) && twin__bloom_grow(bloom) != TWIN_OK)
+        bloom->stunted = true;
+    return add_one(bloom, bytes, length);
+}
+
+bool twin_bloom_add(twin_bloom *bloom, const void *bytes, size_t length)
+{
+    if (!twin__bloom_is_changeable(bloom))
+        return false;
+    bool fresh = (bloom->grows ? add_growing : add_one)(bloom, bytes, length);
+    bloom->added++;
+    bloom->fresh += fresh;
+    return fresh;
+}
+
 uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, size_t length)
 {
     if (!bloom)
         return 0;
+    if (bloom->older)
+        return twin_bloom_may_contain(bloom, bytes, length);
     uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
     uint32_t least = full(bloom);
     find_cells(cells, bloom, bytes, length);
@@ -402,6 +436,59 @@ static size_t test_batch(bool *found, const twin_bloom *bloom, const twin_text *
     return hits;
 }
 
+/* The same over all layers. */
+static size_t test_layers(bool *found, const twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    size_t hits = test_batch(found, bloom, items, n);
+    for (const twin_bloom *layer = bloom->older; layer && hits < n; layer = layer->older) {
+        bool also[BATCH];
+        test_batch(also, layer, items, n);
+        hits = 0;
+        for (size_t i = 0; i < n; i++)
+            hits += found[i] |= also[i];
+    }
+    return hits;
+}
+
+/* Adds what is in no layer to the newest, which has room for all of the batch. */
+static size_t add_growing_batch(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t n)
+{
+    bool known[BATCH], added[BATCH];
+    twin_text absent[BATCH];
+    size_t count = 0;
+    test_layers(known, bloom, items, n);
+    for (size_t i = 0; i < n; i++)
+        if (!known[i])
+            absent[count++] = items[i];
+    size_t news = add_batch(added, bloom, absent, count);
+    for (size_t i = n; i-- > 0;)
+        fresh[i] = known[i] ? false : added[--count];
+    return news;
+}
+
+static size_t add_many_growing(bool *fresh, twin_bloom *bloom, const twin_text *items, size_t count)
+{
+    size_t news = 0, n;
+    bool unwanted[BATCH];
+    for (size_t i = 0; i < count; i += n) {
+        uint64_t room = is_full(bloom) ? 0 : bloom->planned_items - bloom->fresh;
+        bool *answers = fresh ? fresh + i : unwanted;
+        n = count - i < BATCH ? count - i : BATCH;
+        if (n > room)
+            n = room ? room : 1;
+        if (room == 0)
+            answers[0] = twin_bloom_add(bloom, items[i].bytes, items[i].length);
+        else {
+            size_t added = add_growing_batch(answers, bloom, items + i, n);
+            bloom->added += n;
+            bloom->fresh += added;
+        }
+        for (size_t k = 0; k < n; k++)
+            news += answers[k];
+    }
+    return news;
+}
+
 static bool set_shared(uint64_t *word, uint64_t bit)
 {
     /* A locked instruction costs twenty times a load, and half the bits are set already. */
@@ -440,6 +527,8 @@ size_t twin_bloom_add_many(bool *fresh, twin_bloom *bloom, const twin_text *item
 {
     if (!twin__bloom_is_changeable(bloom) || !items)
         return 0;
+    if (bloom->grows)
+        return add_many_growing(fresh, bloom, items, count);
     size_t news = in_batches(add_batch, fresh, bloom, items, count);
     bloom->added += count;
     bloom->fresh += news;
@@ -450,8 +539,9 @@ size_t twin_bloom_add_shared(bool *fresh, twin_bloom *bloom, const twin_text *it
 {
     if (!twin__bloom_is_changeable(bloom) || !items)
         return 0;
-    if (twin__bloom_is_counting(bloom)) {
-        twin__fail(NULL, TWIN_EINVAL, "threads cannot share a counting filter to add to it");
+    if (twin__bloom_is_counting(bloom) || bloom->grows) {
+        twin__fail(NULL, TWIN_EINVAL, "threads cannot share a filter that %s to add to it",
+                   bloom->grows ? "grows" : "counts");
         return 0;
     }
     size_t news = in_batches(add_shared_batch, fresh, bloom, items, count);
@@ -464,6 +554,6 @@ size_t twin_bloom_may_contain_many(bool *found, const twin_bloom *bloom, const t
 {
     size_t hits = 0;
     for (size_t i = 0; found && bloom && items && i < count; i += BATCH)
-        hits += test_batch(found + i, bloom, items + i, count - i < BATCH ? count - i : BATCH);
+        hits += test_layers(found + i, bloom, items + i, count - i < BATCH ? count - i : BATCH);
     return hits;
 }

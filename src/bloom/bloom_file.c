@@ -284,6 +284,8 @@ twin_status twin_bloom_commit(twin_bloom *bloom, twin_error *error)
         return twin__fail_null(error, "bloom");
     if (!bloom->path)
         return twin__fail(error, TWIN_EINVAL, "the filter was not opened for writing");
+    if (bloom->stunted)
+        return twin__fail(error, TWIN_ENOMEM, "%s: out of memory: the filter cannot grow any more", bloom->path);
     int lock = -1;
     twin_status status = write_and_name(&lock, bloom, bloom->path, LOCK_AGAIN, error);
     if (status != TWIN_OK)

@@ -1,7 +1,7 @@
 /* bloom_format.c — a filter as the bytes of a file.
  *
  *      0  8  magic "TWBLOOM\n"
- *      8  4  version, 1
+ *      8  4  version, 1; 2 for a filter that grows
  *     12  1  layout: 1 blocks, 2 classic
  *     13  1  bits per cell: 1, 4, 8, 16
  *     14  1  functions, 1 .. 64; 8 for blocks
@@ -14,11 +14,17 @@
  *     56  8  calls to add
  *     64  8  of these, calls that found the item new
  *     72  8  calls to remove
- *     80 32  zero
+ *     80  4  version 2: layers, 1 .. 64; else zero
+ *     84  4  version 2: the number of this layer, from 0; else zero
+ *     88 24  zero
  *    112  8  XXH3 of the table after the cells
  *    120  8  XXH3 of the 120 bytes before
  *    128     the cells
  *            a table: XXH3 of every MiB of cells, 8 bytes each
+ *
+ *
+ * A filter that grows is all of this once for each layer, the oldest first; after each table are zeros up to a multiple
+ * of 64 bytes.
  *
  * All numbers are little-endian. The header's checksum covers the table and the table covers the cells, so a
  * filter can be opened without reading it, and damage can be located. */
@@ -32,7 +38,17 @@
 #include "base/file.h"
 #include "bloom/bloom_private.h"
 
-enum { VERSION = 1, HEADER_BYTES = 128, TABLE_CHECK_AT = 112, HEADER_CHECK_AT = 120, CHUNK = 1 << 20 };
+enum {
+    VERSION = 1,
+    GROWING_VERSION = 2,
+    HEADER_BYTES = 128,
+    LAYERS_AT = 80,
+    ZERO_AT = 88,
+    TABLE_CHECK_AT = 112,
+    HEADER_CHECK_AT = 120,
+    CHUNK = 1 << 20,
+    ALIGNMENT = 64
+};
 
 static const char MAGIC[8] = "TWBLOOM\n";
 
@@ -57,13 +73,19 @@ static uint64_t chunks_of(uint64_t body)
     return (body + CHUNK - 1) / CHUNK;
 }
 
-static void write_header(uint8_t header[HEADER_BYTES], const twin_bloom *bloom, uint64_t table_check)
+/* Which layer of how many a part of the file is. */
+struct layer {
+    uint32_t number, layers;
+};
+
+static void write_header(uint8_t header[HEADER_BYTES], const twin_bloom *bloom, struct layer layer,
+                         uint64_t table_check)
 {
     uint64_t rate;
     memcpy(&rate, &bloom->planned_rate, sizeof rate);
     memset(header, 0, HEADER_BYTES);
     memcpy(header, MAGIC, sizeof MAGIC);
-    put(header + 8, VERSION, 4);
+    put(header + 8, bloom->grows ? GROWING_VERSION : VERSION, 4);
     header[12] = bloom->shape.layout == TWIN_BLOOM_BLOCKS ? 1 : 2;
     header[13] = (uint8_t)bloom->shape.cell_bits;
     header[14] = (uint8_t)bloom->shape.functions;
@@ -76,6 +98,10 @@ static void write_header(uint8_t header[HEADER_BYTES], const twin_bloom *bloom, 
     put(header + 56, bloom->added, 8);
     put(header + 64, bloom->fresh, 8);
     put(header + 72, bloom->removed, 8);
+    if (bloom->grows) {
+        put(header + LAYERS_AT, layer.layers, 4);
+        put(header + LAYERS_AT + 4, layer.number, 4);
+    }
     put(header + TABLE_CHECK_AT, table_check, 8);
     put(header + HEADER_CHECK_AT, XXH3_64bits(header, HEADER_CHECK_AT), 8);
 }
@@ -99,6 +125,7 @@ static void read_header(twin_bloom *bloom, const uint8_t *header)
     bloom->added = get(header + 56, 8);
     bloom->fresh = get(header + 64, 8);
     bloom->removed = get(header + 72, 8);
+    bloom->grows = get(header + 8, 4) == GROWING_VERSION;
 }
 
 bool twin__bloom_is_filter(int file)
@@ -107,46 +134,73 @@ bool twin__bloom_is_filter(int file)
     return pread(file, magic, sizeof magic, 0) == (ssize_t)sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0;
 }
 
-static twin_status check_header(const uint8_t *header, size_t size, const char *name, twin_error *error)
+/* A file, or what is left of it from a layer on. */
+struct part {
+    const uint8_t *bytes;
+    uint64_t size, offset; /* in the file */
+    const char *name;
+};
+
+static twin_status check_header(struct part part, twin_error *error)
 {
-    size_t magic = size < sizeof MAGIC ? size : sizeof MAGIC;
-    if (size == 0 || memcmp(header, MAGIC, magic) != 0)
-        return twin__fail(error, TWIN_EFORMAT, "%s: is not a twinsift filter", name);
-    if (size < HEADER_BYTES)
-        return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is truncated: it ends at byte %zu, inside the header",
-                             name, size);
-    uint64_t version = get(header + 8, 4);
-    if (version > VERSION)
-        return twin__fail_at(error, TWIN_EUNSUPPORTED, 8,
-                             "%s: has version %llu of the format, and this twinsift reads up to %d", name,
-                             (unsigned long long)version, VERSION);
-    if (get(header + HEADER_CHECK_AT, 8) != XXH3_64bits(header, HEADER_CHECK_AT))
-        return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: the header does not match its checksum", name);
+    size_t magic = part.size < sizeof MAGIC ? part.size : sizeof MAGIC;
+    if (part.offset == 0 && (part.size == 0 || memcmp(part.bytes, MAGIC, magic) != 0))
+        return twin__fail(error, TWIN_EFORMAT, "%s: is not a twinsift filter", part.name);
+    if (part.size < HEADER_BYTES)
+        return twin__fail_at(error, TWIN_EFORMAT, part.offset + part.size,
+                             "%s: is truncated: it ends at byte %llu, inside the header", part.name,
+                             (unsigned long long)(part.offset + part.size));
+    uint64_t version = get(part.bytes + 8, 4);
+    if (version > GROWING_VERSION)
+        return twin__fail_at(error, TWIN_EUNSUPPORTED, part.offset + 8,
+                             "%s: has version %llu of the format, and this twinsift reads up to %d", part.name,
+                             (unsigned long long)version, GROWING_VERSION);
+    if (get(part.bytes + HEADER_CHECK_AT, 8) != XXH3_64bits(part.bytes, HEADER_CHECK_AT))
+        return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: the header does not match its checksum", part.name);
     return TWIN_OK;
 }
 
-/* The checksum matches, so the file is forged, or of a later version without a new version number. */
-static twin_status check_fields(const twin_bloom *bloom, const uint8_t *header, const char *name, twin_error *error)
+/* Whether the header says which layer this is, and nothing where nothing is to be said. */
+static bool is_layer(const uint8_t *header, bool grows, uint32_t number, uint32_t *layers)
 {
-    static const uint8_t zero[TABLE_CHECK_AT - 80];
-    bool sound = get(header + 8, 4) == VERSION && twin__bloom_shape_is_sound(bloom->shape) &&
-                 twin_hash_available(bloom->hash.family) != TWIN_EINVAL && bloom->planned_items > 0 &&
-                 isfinite(bloom->planned_rate) && bloom->planned_rate >= 0 && bloom->planned_rate <= 1 &&
-                 memcmp(header + 80, zero, sizeof zero) == 0;
-    return sound
-               ? TWIN_OK
-               : twin__fail_at(error, TWIN_EFORMAT, 8, "%s: is damaged: the header holds values no filter has", name);
+    static const uint8_t zero[TABLE_CHECK_AT - LAYERS_AT];
+    if (!grows)
+        return number == 0 && memcmp(header + LAYERS_AT, zero, sizeof zero) == 0;
+    uint32_t count = (uint32_t)get(header + LAYERS_AT, 4);
+    bool is_first = number == 0;
+    *layers = is_first ? count : *layers;
+    return count == *layers && count > 0 && count <= BLOOM_MAX_LAYERS && get(header + LAYERS_AT + 4, 4) == number &&
+           memcmp(header + ZERO_AT, zero, TABLE_CHECK_AT - ZERO_AT) == 0;
 }
 
-static twin_status check_size(const twin_bloom *bloom, uint64_t size, const char *name, twin_error *error)
+/* The checksum matches, so the file is forged, or of a later version without a new version number. */
+static twin_status check_fields(const twin_bloom *bloom, struct part part, bool is_expected, twin_error *error)
 {
-    uint64_t body = twin_bloom_bytes(bloom->shape), want = HEADER_BYTES + body + 8 * chunks_of(body);
-    if (size < want)
+    bool sound = get(part.bytes + 8, 4) >= VERSION && twin__bloom_shape_is_sound(bloom->shape) &&
+                 twin_hash_available(bloom->hash.family) != TWIN_EINVAL && bloom->planned_items > 0 &&
+                 isfinite(bloom->planned_rate) && bloom->planned_rate >= 0 && bloom->planned_rate <= 1 &&
+                 !(bloom->grows && twin__bloom_is_counting(bloom)) && is_expected;
+    return sound ? TWIN_OK
+                 : twin__fail_at(error, TWIN_EFORMAT, part.offset + 8,
+                                 "%s: is damaged: the header holds values no filter has", part.name);
+}
+
+/* The bytes of a layer in a file, or of a filter that does not grow. */
+static uint64_t file_bytes(const twin_bloom *bloom)
+{
+    uint64_t body = twin_bloom_bytes(bloom->shape), bytes = HEADER_BYTES + body + 8 * chunks_of(body);
+    return bloom->grows ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : bytes;
+}
+
+static twin_status check_size(const twin_bloom *bloom, struct part part, bool is_last, twin_error *error)
+{
+    uint64_t want = file_bytes(bloom), size = part.offset + part.size, end = part.offset + want;
+    if (part.size < want)
         return twin__fail_at(error, TWIN_EFORMAT, size, "%s: is truncated: it has %llu bytes and should have %llu",
-                             name, (unsigned long long)size, (unsigned long long)want);
-    if (size > want)
-        return twin__fail_at(error, TWIN_EFORMAT, want, "%s: has %llu bytes after its end at byte %llu", name,
-                             (unsigned long long)(size - want), (unsigned long long)want);
+                             part.name, (unsigned long long)size, (unsigned long long)end);
+    if (part.size > want && is_last)
+        return twin__fail_at(error, TWIN_EFORMAT, end, "%s: has %llu bytes after its end at byte %llu", part.name,
+                             (unsigned long long)(size - end), (unsigned long long)end);
     return TWIN_OK;
 }
 
@@ -180,49 +234,66 @@ static twin_status choose_hash(twin_bloom *bloom, const twin_hash *given, uint64
 
 /* ---- the cells ---- */
 
-static twin_status check_table(const uint8_t *file, uint64_t body, const char *name, twin_error *error)
+static twin_status check_table(struct part part, uint64_t body, twin_error *error)
 {
-    if (XXH3_64bits(file + HEADER_BYTES + body, 8 * chunks_of(body)) == get(file + TABLE_CHECK_AT, 8))
+    const uint8_t *table = part.bytes + HEADER_BYTES + body;
+    uint64_t at = part.offset + HEADER_BYTES + body;
+    if (XXH3_64bits(table, 8 * chunks_of(body)) == get(part.bytes + TABLE_CHECK_AT, 8))
         return TWIN_OK;
-    return twin__fail_at(error, TWIN_EFORMAT, HEADER_BYTES + body,
-                         "%s: is damaged: the table of checksums at byte %llu does not match its own", name,
-                         (unsigned long long)(HEADER_BYTES + body));
+    return twin__fail_at(error, TWIN_EFORMAT, at,
+                         "%s: is damaged: the table of checksums at byte %llu does not match its own", part.name,
+                         (unsigned long long)at);
 }
 
-static twin_status check_cells(const uint8_t *file, uint64_t body, const char *name, twin_error *error)
+static twin_status check_cells(struct part part, uint64_t body, twin_error *error)
 {
-    const uint8_t *table = file + HEADER_BYTES + body;
+    const uint8_t *cells = part.bytes + HEADER_BYTES, *table = cells + body;
     for (uint64_t at = 0; at < body; at += CHUNK, table += 8) {
         size_t length = body - at < CHUNK ? body - at : CHUNK;
-        if (XXH3_64bits(file + HEADER_BYTES + at, length) != get(table, 8))
-            return twin__fail_at(error, TWIN_EFORMAT, HEADER_BYTES + at,
-                                 "%s: is damaged: bytes %llu to %llu do not match their checksum", name,
-                                 (unsigned long long)(HEADER_BYTES + at),
-                                 (unsigned long long)(HEADER_BYTES + at + length - 1));
+        uint64_t place = part.offset + HEADER_BYTES + at;
+        if (XXH3_64bits(cells + at, length) != get(table, 8))
+            return twin__fail_at(error, TWIN_EFORMAT, place,
+                                 "%s: is damaged: bytes %llu to %llu do not match their checksum", part.name,
+                                 (unsigned long long)place, (unsigned long long)(place + length - 1));
     }
     return TWIN_OK;
 }
 
-static twin_status view(twin_bloom *bloom, const uint8_t *file, size_t size, const char *name,
+/* The zeros after the table of a layer. */
+static twin_status check_padding(const twin_bloom *bloom, struct part part, uint64_t body, twin_error *error)
+{
+    static const uint8_t zero[ALIGNMENT];
+    uint64_t end = HEADER_BYTES + body + 8 * chunks_of(body);
+    if (memcmp(part.bytes + end, zero, file_bytes(bloom) - end) == 0)
+        return TWIN_OK;
+    return twin__fail_at(error, TWIN_EFORMAT, part.offset + end, "%s: is damaged: the bytes at %llu should be zero",
+                         part.name, (unsigned long long)(part.offset + end));
+}
+
+/* Views the filter, or the layer with this number of it, at the start of a part. */
+static twin_status view(twin_bloom *bloom, uint32_t *layers, struct part part, uint32_t number,
                         twin_bloom_open_options options, bool keyless, twin_error *error)
 {
-    twin_status status = check_header(file, size, name, error);
+    twin_status status = check_header(part, error);
     if (status != TWIN_OK)
         return status;
 
-    read_header(bloom, file);
-    status = check_fields(bloom, file, name, error);
+    read_header(bloom, part.bytes);
+    bool is_expected = is_layer(part.bytes, bloom->grows, number, layers);
+    status = check_fields(bloom, part, is_expected, error);
     if (status == TWIN_OK)
-        status = check_size(bloom, size, name, error);
+        status = check_size(bloom, part, number + 1 == *layers, error);
     uint64_t body = twin_bloom_bytes(bloom->shape);
     if (status == TWIN_OK)
-        status = check_table(file, body, name, error);
-    if (status == TWIN_OK && !options.trust)
-        status = check_cells(file, body, name, error);
-    if (status == TWIN_OK && !keyless)
-        status = choose_hash(bloom, options.hash, get(file + 24, 8), name, error);
+        status = check_table(part, body, error);
     if (status == TWIN_OK)
-        bloom->words = (uint64_t *)(uintptr_t)(file + HEADER_BYTES); /* never written: bloom->writable is false */
+        status = check_padding(bloom, part, body, error);
+    if (status == TWIN_OK && !options.trust)
+        status = check_cells(part, body, error);
+    if (status == TWIN_OK && !keyless)
+        status = choose_hash(bloom, options.hash, get(part.bytes + 24, 8), part.name, error);
+    if (status == TWIN_OK) /* never written: bloom->writable is false */
+        bloom->words = (uint64_t *)(uintptr_t)(part.bytes + HEADER_BYTES);
     return status;
 }
 
@@ -232,26 +303,39 @@ twin_status twin__bloom_view(twin_bloom **out, const void *bytes, size_t size, c
     *out = NULL;
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
         return twin__fail(error, TWIN_EUNSUPPORTED, "filters in files need a little-endian machine");
-    twin_bloom *bloom = calloc(1, sizeof *bloom);
-    if (!bloom)
-        return twin__fail(error, TWIN_ENOMEM, "%s: out of memory", name);
-
-    bloom->lock = -1;
-    twin_status status = view(bloom, bytes, size, name, options, keyless, error);
+    struct part part = { bytes, size, 0, name };
+    uint32_t layers = 1;
+    twin_bloom *newest = NULL;
+    twin_status status = TWIN_OK;
+    for (uint32_t number = 0; number < layers && status == TWIN_OK; number++) {
+        twin_bloom *bloom = calloc(1, sizeof *bloom);
+        if (!bloom) {
+            status = twin__fail(error, TWIN_ENOMEM, "%s: out of memory", name);
+            break;
+        }
+        bloom->lock = -1;
+        bloom->older = newest;
+        newest = bloom;
+        status = view(bloom, &layers, part, number, options, keyless, error);
+        uint64_t length = status == TWIN_OK ? file_bytes(bloom) : 0;
+        part = (struct part){ part.bytes + length, part.size - length, part.offset + length, name };
+    }
     if (status != TWIN_OK) {
-        twin_bloom_free(bloom);
+        twin_bloom_free(newest);
         return status;
     }
-    *out = bloom;
+    *out = newest;
     return TWIN_OK;
 }
 
 /* ---- writing ---- */
 
-twin_status twin__bloom_write(int file, const twin_bloom *bloom, const char *name, twin_error *error)
+static twin_status write_layer(int file, const twin_bloom *bloom, struct layer layer, uint64_t offset,
+                               const char *name, twin_error *error)
 {
     uint64_t body = twin_bloom_bytes(bloom->shape), chunks = chunks_of(body);
-    uint8_t header[HEADER_BYTES], *table = malloc(8 * chunks);
+    uint64_t after = file_bytes(bloom) - HEADER_BYTES - body; /* the table, with the zeros that may follow */
+    uint8_t header[HEADER_BYTES], *table = calloc(after, 1);
     if (!table)
         return twin__fail(error, TWIN_ENOMEM, "%s: out of memory", name);
 
@@ -259,10 +343,28 @@ twin_status twin__bloom_write(int file, const twin_bloom *bloom, const char *nam
         uint64_t at = i * CHUNK;
         put(table + 8 * i, XXH3_64bits((const char *)bloom->words + at, body - at < CHUNK ? body - at : CHUNK), 8);
     }
-    write_header(header, bloom, XXH3_64bits(table, 8 * chunks));
-    bool written = twin__write_at(file, header, HEADER_BYTES, 0) &&
-                   twin__write_at(file, bloom->words, body, HEADER_BYTES) &&
-                   twin__write_at(file, table, 8 * chunks, HEADER_BYTES + body) && fsync(file) == 0;
+    write_header(header, bloom, layer, XXH3_64bits(table, 8 * chunks));
+    bool written = twin__write_at(file, header, HEADER_BYTES, offset) &&
+                   twin__write_at(file, bloom->words, body, offset + HEADER_BYTES) &&
+                   twin__write_at(file, table, after, offset + HEADER_BYTES + body);
     free(table);
     return written ? TWIN_OK : twin__fail(error, TWIN_EIO, "%s: could not be written: %m", name);
+}
+
+twin_status twin__bloom_write(int file, const twin_bloom *bloom, const char *name, twin_error *error)
+{
+    const twin_bloom *layers[BLOOM_MAX_LAYERS];
+    uint32_t count = 0;
+    uint64_t offset = 0;
+    twin_status status = TWIN_OK;
+    for (; bloom; bloom = bloom->older)
+        layers[count++] = bloom;
+    for (uint32_t i = 0; i < count && status == TWIN_OK; i++) {
+        const twin_bloom *layer = layers[count - 1 - i]; /* the oldest first */
+        status = write_layer(file, layer, (struct layer){ i, count }, offset, name, error);
+        offset += file_bytes(layer);
+    }
+    if (status == TWIN_OK && fsync(file) != 0)
+        status = twin__fail(error, TWIN_EIO, "%s: could not be written: %m", name);
+    return status;
 }

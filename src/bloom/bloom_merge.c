@@ -52,6 +52,8 @@ static twin_status merge(double *rate, twin_bloom *into, const twin_bloom *other
         return TWIN_EINVAL;
     if (!other)
         return twin__fail_null(NULL, "other");
+    if (into->grows || other->grows)
+        return twin__fail(NULL, TWIN_EINVAL, "filters that grow cannot be merged");
     if (!same_kind(into, other))
         return twin__fail(NULL, TWIN_EINVAL, "the filters differ in shape or hash");
 
@@ -117,12 +119,8 @@ static void tally_block(struct tally *tally, const uint64_t *words, unsigned cel
     tally->rates += rate;
 }
 
-void twin_bloom_describe(twin_bloom_info *out, const twin_bloom *bloom)
+static void describe_layer(twin_bloom_info *out, const twin_bloom *bloom)
 {
-    if (out)
-        *out = (twin_bloom_info){ 0 };
-    if (!out || !bloom)
-        return;
     struct tally tally = { 0 };
     twin_bloom_shape shape = bloom->shape;
     for (uint64_t block = 0; block < bloom->blocks; block++)
@@ -151,4 +149,38 @@ void twin_bloom_describe(twin_bloom_info *out, const twin_bloom *bloom)
     };
     /* Both conditions: the tally is exact but counts removed and merged items again, the estimate fluctuates. */
     out->past_plan = out->fresh > out->planned_items && out->items > (double)out->planned_items;
+}
+
+/* Adds a layer, as described, to the description of those after it. */
+static void add_layer(twin_bloom_info *out, const twin_bloom_info *layer)
+{
+    double cells = (double)out->shape.cells + (double)layer->shape.cells;
+    out->fill = ((double)out->marked + (double)layer->marked) / cells;
+    out->shape.cells += layer->shape.cells;
+    out->planned_items += layer->planned_items;
+    out->bytes += layer->bytes;
+    out->added += layer->added;
+    out->fresh += layer->fresh;
+    out->marked += layer->marked;
+    out->items += layer->items;
+    out->rate = 1 - (1 - out->rate) * (1 - layer->rate);
+}
+
+void twin_bloom_describe(twin_bloom_info *out, const twin_bloom *bloom)
+{
+    if (out)
+        *out = (twin_bloom_info){ 0 };
+    if (!out || !bloom)
+        return;
+    describe_layer(out, bloom);
+    if (!bloom->grows)
+        return;
+    out->layers = 1;
+    out->planned_rate = 2 * bloom->planned_rate;
+    for (const twin_bloom *layer = bloom->older; layer; layer = layer->older, out->layers++) {
+        twin_bloom_info info;
+        describe_layer(&info, layer);
+        add_layer(out, &info);
+        out->planned_rate = 2 * layer->planned_rate;
+    }
 }

@@ -5,6 +5,7 @@
 #include "bloom/bloom_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/enum_names.h"
 #include "base/error.h"
@@ -133,6 +134,8 @@ static twin_status check_options(const twin_bloom_options *options)
     if (options->functions > TWIN_BLOOM_MAX_FUNCTIONS)
         return twin__fail(NULL, TWIN_EINVAL, "functions must be 1 to %d, not %u", (int)TWIN_BLOOM_MAX_FUNCTIONS,
                           options->functions);
+    if (options->grows && (options->cell_bits > 1 || options->cells))
+        return twin__fail(NULL, TWIN_EINVAL, "a filter that grows has cells of one bit, from items and rate");
     if (options->cells && options->layout == TWIN_BLOOM_BLOCKS)
         return twin__fail(NULL, TWIN_EINVAL, "cells cannot be chosen for the layout blocks");
     if (!options->cells && options->functions)
@@ -153,6 +156,11 @@ void twin__bloom_complete(twin_bloom_options *options)
         options->cell_bits = 1;
 }
 
+double twin__bloom_layer_rate(double rate)
+{
+    return fmax(rate / 2, SMALLEST_RATE);
+}
+
 twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
 {
     if (!out)
@@ -162,6 +170,8 @@ twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
     if (status != TWIN_OK)
         return status;
 
+    if (options.grows)
+        options.rate = twin__bloom_layer_rate(options.rate);
     double items = (double)options.items, cells = (double)options.cells;
     twin_bloom_shape shape = { .cell_bits = options.cell_bits, .functions = BLOOM_LANES };
     if (options.cells) {
@@ -194,4 +204,41 @@ bool twin__bloom_shape_is_sound(twin_bloom_shape shape)
         return false;
     return shape.layout == TWIN_BLOOM_CLASSIC ||
            (shape.layout == TWIN_BLOOM_BLOCKS && shape.functions == BLOOM_LANES);
+}
+
+/* A copy of the layer becomes the one before, and the filter itself, to which callers have a pointer, the new one. */
+twin_status twin__bloom_grow(twin_bloom *bloom)
+{
+    size_t layers = 0;
+    for (const twin_bloom *layer = bloom; layer; layer = layer->older)
+        layers++;
+    if (layers == BLOOM_MAX_LAYERS)
+        return TWIN_ELIMIT;
+    twin_bloom_shape shape;
+    twin_bloom *older = malloc(sizeof *older), *newer = NULL;
+    uint64_t items = bloom->planned_items > UINT64_MAX / 2 ? bloom->planned_items : 2 * bloom->planned_items;
+    /* Planned as the first layer of a filter of this layer's rate: it gets half of it. */
+    twin_status status =
+        older ? twin_bloom_plan(&shape,
+                                (twin_bloom_options){ .items = items, .rate = bloom->planned_rate, .grows = true })
+              : TWIN_ENOMEM;
+    if (status == TWIN_OK)
+        status = twin__bloom_make(&newer, shape);
+    if (status != TWIN_OK) {
+        free(older);
+        return status;
+    }
+    *older = *bloom;
+    older->path = NULL;
+    older->lock = -1;
+    newer->hash = bloom->hash;
+    newer->planned_items = items;
+    newer->planned_rate = twin__bloom_layer_rate(bloom->planned_rate);
+    newer->path = bloom->path;
+    newer->lock = bloom->lock;
+    newer->grows = true;
+    newer->older = older;
+    *bloom = *newer;
+    free(newer);
+    return TWIN_OK;
 }

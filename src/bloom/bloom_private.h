@@ -22,6 +22,10 @@ struct twin_bloom {
     double planned_rate;
     uint64_t added, fresh, removed;
 
+    bool grows;        /* this is its newest layer; numbers above are those of this layer */
+    bool stunted;      /* it should have grown, and there was no memory */
+    twin_bloom *older; /* the layer before, which is full; NULL: none */
+
     void *memory; /* the mapping that `words` points into; NULL when it is not owned */
     size_t memory_bytes;
     bool writable;
@@ -42,6 +46,15 @@ void twin__bloom_complete(twin_bloom_options *options);
 
 /* False for a shape that no plan gives, as in a damaged file. */
 bool twin__bloom_shape_is_sound(twin_bloom_shape shape);
+
+/* The rate of the first layer of a filter that grows, from that of the filter; and of each further layer, from that of
+ * the one before. By halves their sum stays below the rate of the filter. */
+double twin__bloom_layer_rate(double rate);
+
+/* Adds a layer to a filter that grows, which becomes the newest. */
+twin_status twin__bloom_grow(twin_bloom *bloom);
+
+enum { BLOOM_MAX_LAYERS = 64 };
 
 /* An empty filter with its memory zeroed. */
 twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape);

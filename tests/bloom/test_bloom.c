@@ -302,6 +302,93 @@ static void threads_may_add_at_once(void **state_unused)
     }
 }
 
+/* ---- filters that grow ---- */
+
+/* Adds the items numbered from `begin` in batches of an odd size, so that layers end within one. */
+static void add_in_batches(twin_bloom *bloom, uint64_t begin, uint64_t end)
+{
+    enum { BATCH = 77 };
+    struct item items[BATCH];
+    twin_text texts[BATCH];
+    for (uint64_t at = begin; at < end;) {
+        size_t n = 0;
+        for (; n < BATCH && at < end; n++, at++) {
+            items[n] = item(at);
+            texts[n] = (twin_text){ items[n].bytes, ITEM_BYTES };
+        }
+        twin_bloom_add_many(NULL, bloom, texts, n);
+    }
+}
+
+static void a_growing_filter_keeps_its_rate(void **state_unused)
+{
+    (void)state_unused;
+    enum { PLANNED = 500, ADDED = PLANNED * 100, PROBES = 2000000 / SCALE };
+    static const double rates[] = { .1, .01, .001 };
+    for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
+        twin_bloom *bloom = make((twin_bloom_options){ .items = PLANNED, .rate = rates[k], .grows = true });
+        add_in_batches(bloom, 0, ADDED);
+        for (uint64_t i = 0; i < ADDED; i++)
+            assert_true(has(bloom, i));
+        twin_bloom_info info = describe(bloom);
+        assert_int_equal(info.layers, 7); /* 500 + 1000 + ... + 32,000 = 63,500 */
+        assert_false(info.past_plan);
+        assert_true(fabs(info.planned_rate - rates[k]) < 1e-12);
+        assert_int_equal(info.added, ADDED);
+        /* The sum of the layers is below the rate; five standard errors above it would be chance once in 10^6. */
+        double seen = observed_rate(bloom, PROBES), allowed = 5 * sqrt(rates[k] / PROBES);
+        assert_true(seen < rates[k] + allowed);
+        assert_true(fabs(seen - info.rate) < allowed + info.rate / 10);
+        twin_bloom_free(bloom);
+    }
+}
+
+static bool layers_are_equal(const twin_bloom *a, const twin_bloom *b)
+{
+    for (; a && b; a = a->older, b = b->older)
+        if (a->fresh != b->fresh || a->shape.cells != b->shape.cells ||
+            memcmp(a->words, b->words, twin_bloom_bytes(a->shape)) != 0)
+            return false;
+    return !a && !b;
+}
+
+static void a_growing_filter_is_the_same_in_batches(void **state_unused)
+{
+    (void)state_unused;
+    enum { PLANNED = 100, ADDED = 3000 };
+    const twin_bloom_options options = { .items = PLANNED, .rate = .02, .grows = true };
+    twin_bloom *many = make(options), *single = make(options), *copy;
+    add_in_batches(many, 0, ADDED);
+    add_in_batches(many, 0, ADDED); /* nothing is new */
+    for (uint64_t i = 0; i < ADDED; i++)
+        add(single, i);
+    for (uint64_t i = 0; i < ADDED; i++)
+        assert_false(add(single, i));
+    assert_true(layers_are_equal(many, single));
+    assert_int_equal(twin_bloom_copy(&copy, many), TWIN_OK);
+    assert_true(layers_are_equal(copy, many));
+    twin_bloom_free(copy);
+    twin_bloom_free(many);
+    twin_bloom_free(single);
+}
+
+static void what_a_growing_filter_cannot_do_is_refused(void **state_unused)
+{
+    (void)state_unused;
+    twin_bloom *bloom, *other = make((twin_bloom_options){ .items = 100, .grows = true });
+    assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ .cell_bits = 4, .grows = true }), TWIN_EINVAL);
+    assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ .cells = 512, .grows = true }), TWIN_EINVAL);
+    bloom = make((twin_bloom_options){ .items = 100, .grows = true });
+    twin_text text = { "one", 3 };
+    assert_int_equal(twin_bloom_add_shared(NULL, bloom, &text, 1), 0);
+    assert_int_equal(twin_bloom_unite(NULL, bloom, other), TWIN_EINVAL);
+    assert_int_equal(twin_bloom_intersect(NULL, bloom, other), TWIN_EINVAL);
+    assert_false(twin_bloom_remove(bloom, "one", 3));
+    assert_int_equal(describe(bloom).fresh, 0);
+    twin_bloom_free(bloom);
+    twin_bloom_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +401,9 @@ int main(void)
         cmocka_unit_test(an_intersection_holds_what_both_hold),
         cmocka_unit_test(unequal_filters_are_not_merged),
         cmocka_unit_test(threads_may_add_at_once),
+        cmocka_unit_test(a_growing_filter_keeps_its_rate),
+        cmocka_unit_test(a_growing_filter_is_the_same_in_batches),
+        cmocka_unit_test(what_a_growing_filter_cannot_do_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

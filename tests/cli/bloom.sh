@@ -80,6 +80,17 @@ expect 0 bloom add --print-new new.bloom repeats
 expect 0 bloom create chosen.bloom --items 1000 --cells 8K --functions 5
 expect 0 bloom info --json chosen.bloom
 grep -q '"functions":5,"cells":8192' out || fail "not the cells and functions that were given: $(cat out)"
+expect 0 bloom create grows.bloom --items 1000 --scalable
+seq 20000 >grown.txt
+expect 0 bloom add grows.bloom grown.txt
+expect 0 bloom has grows.bloom grown.txt
+cmp -s out grown.txt || fail "a filter that grows has lost items"
+expect 0 bloom info grows.bloom
+grep -q '^  layers  *5,' out || fail "not five layers: $(cat out)"
+expect 2 bloom create b.bloom --items 10 --scalable --counting 4
+says '--scalable cannot be used'
+expect 2 bloom merge b.bloom grows.bloom grows.bloom
+says 'cannot be merged'
 expect 0 bloom create c.bloom --items 100 --counting 4
 printf 'x\ny\nx\nx\n' >xyxx
 expect 0 bloom add c.bloom xyxx
@@ -130,7 +141,7 @@ says 'thesis.txt: is not a filter, so it is not replaced'
 : >empty.bloom
 expect 0 bloom create --force empty.bloom --items 10
 expect 2 bloom merge x.bloom part1.bloom a.bloom
-says 'differs from part1.bloom'
+says "cannot be merged with part1.bloom: the filters differ in shape or hash"
 [ ! -e x.bloom ] || fail "a failed merge left a file"
 
 # info
