@@ -55,6 +55,37 @@ report_keep()
     report "$1: bytes per document" "$(calc "$(stat -c %s "$index") / ($documents + $more)")" ""
 }
 
+# make_template COUNT: pages of 250 words that differ in 12, about 0.78 similar to each other.
+make_template()
+{
+    awk -v count="$1" 'BEGIN {
+        srand(1)
+        for (i = 0; i < 5000; i++) {
+            word[i] = ""
+            for (k = 3 + int(rand() * 7); k > 0; k--) word[i] = word[i] sprintf("%c", 97 + int(rand() * 26))
+        }
+        for (i = 0; i < 250; i++) shared[i] = word[int(rand() * 5000)]
+        for (i = 0; i < count; i++) {
+            delete changed
+            for (k = 0; k < 12; k++) changed[int(rand() * 250)] = 1
+            text = ""
+            for (k = 0; k < 250; k++) text = text " " (k in changed ? word[int(rand() * 5000)] : shared[k])
+            printf "{\"id\":%d,\"text\":\"%s\"}\n", i, text
+        }
+    }'
+}
+
+# report_template COUNT QUERIES: a query among pages of one template compares a bounded number of them.
+report_template()
+{
+    make_template "$1" > "$corpus"
+    tail -n "$2" "$corpus" > "$queried"
+    create sets
+    load
+    timed "$program" index query --quiet --threads 1 "$index" "$queried"
+    report "$1 pages of one template: CPU time per query" "$(calc "1000 * $cpu / $2")" ms 300
+}
+
 begin_table "best of $runs"
 echo "$documents documents, $more to add, $queries queries; an index of up to 8 GB in $scratch, which has $free_mb MB free"
 echo
@@ -86,4 +117,5 @@ for keep in sets text none; do
     done
     report_keep "$keep"
 done
+report_template $((documents / 20)) 20
 end_table

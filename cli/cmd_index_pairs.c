@@ -47,7 +47,7 @@ static int run(void *context)
         return EXIT_ERROR;
     }
     if (!shared->quiet)
-        remark_answers(index_path(shared), index, threshold_of(shared));
+        warn_answers(index_path(shared), index, threshold_of(shared));
     twin_progress progress = progress_begin(shared->quiet);
     twin_index_pairs_options wanted = { .threshold = threshold_of(shared),
                                         .copies = copies,

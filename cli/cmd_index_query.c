@@ -13,7 +13,7 @@
 
 struct request {
     struct shared_options shared;
-    uint64_t top;
+    uint64_t top, most_compared;
     bool per_label, show, stats;
 };
 
@@ -25,6 +25,10 @@ static const struct option_row options[] = {
     { "per-label", 0, OPTIONS_MATCHING, NULL,
       "the most similar document of each label; with --top, the N most similar of each", &option_flag,
       AT(per_label) },
+    { "most-compared", 0, OPTIONS_MATCHING, "N",
+      "compare at most N candidates of a query, the most promising first (default: 10000); a remark says if there "
+      "were more",
+      &option_count, AT(most_compared), .least = 1, .most = UINT32_MAX },
     { "show", 0, OPTIONS_OUTPUT, NULL, "also print the text of each match; needs an index with --keep text",
       &option_flag, AT(show) },
     { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts and time at the end", &option_flag, AT(stats) },
@@ -36,6 +40,7 @@ struct querying {
     struct problems problems;
     twin_index_view *view;            /* where texts to show come from; NULL: none are shown */
     uint64_t queries, found, matches; /* of the queries, those with a match; matches of all */
+    uint64_t incomplete;              /* queries with more candidates than were compared */
     bool failed;
 };
 
@@ -53,9 +58,10 @@ static bool record_match_text(struct record *record, struct querying *querying, 
     return true;
 }
 
-static bool print_match(struct querying *querying, twin_text id, bool is_number, const twin_index_entry *entry,
-                        bool estimated)
+static bool print_match(struct querying *querying, twin_text id, bool is_number, const twin_index_answer *answer,
+                        size_t number)
 {
+    const twin_index_entry *entry = &answer->entries[number];
     struct record record = record_begin(results(), querying->request->shared.json);
     record_id(&record, "query", id, is_number);
     record_id(&record, "id", entry->id, entry->id_is_number);
@@ -64,8 +70,10 @@ static bool print_match(struct querying *querying, twin_text id, bool is_number,
         record_count(&record, "label", entry->label);
         record_count(&record, "time", entry->time);
     }
-    if (record.json && estimated)
+    if (record.json && answer->estimated)
         record_flag(&record, "estimated", true);
+    if (record.json && answer->incomplete)
+        record_flag(&record, "incomplete", true);
     if (querying->view && !record_match_text(&record, querying, entry))
         return false;
     record_end(&record);
@@ -78,8 +86,9 @@ static bool print_answer(void *context, twin_text id, bool is_number, const twin
     querying->queries++;
     querying->found += answer->count > 0;
     querying->matches += answer->count;
+    querying->incomplete += answer->incomplete;
     for (size_t i = 0; i < answer->count; i++)
-        if (!print_match(querying, id, is_number, &answer->entries[i], answer->estimated))
+        if (!print_match(querying, id, is_number, answer, i))
             return false;
     return output_is_good();
 }
@@ -102,6 +111,7 @@ static void report_stats(const struct querying *querying, uint64_t skipped, doub
         record_count(&record, "skipped", skipped);
         record_count(&record, "found", querying->found);
         record_count(&record, "matches", querying->matches);
+        record_count(&record, "incomplete", querying->incomplete);
         record_fixed(&record, "seconds", seconds() - since, 3);
         record_object_end(&record);
         record_end(&record);
@@ -112,8 +122,9 @@ static void report_stats(const struct querying *querying, uint64_t skipped, doub
             "  skipped    %12" PRIu64 "   could not be read\n"
             "  found      %12" PRIu64 "   have a match\n"
             "matches      %12" PRIu64 "   printed\n"
+            "incomplete   %12" PRIu64 "   queries with more candidates than were compared\n"
             "seconds      %12.3f\n",
-            querying->queries, skipped, querying->found, querying->matches, seconds() - since);
+            querying->queries, skipped, querying->found, querying->matches, querying->incomplete, seconds() - since);
 }
 
 static int query_input(struct querying *querying, twin_index *index, const twin_input *input, twin_exec exec,
@@ -125,7 +136,8 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     twin_error error = { 0 };
     twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(&request->shared),
                                                          .top = request->top,
-                                                         .per_label = request->per_label },
+                                                         .per_label = request->per_label,
+                                                         .most_compared = request->most_compared },
                                               .exec = exec,
                                               .strict = request->shared.strict,
                                               .answer = print_answer,
@@ -146,6 +158,8 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
         return fail_status(index_path(&request->shared), status, &error);
     if (querying->queries == 0 && querying->problems.count)
         return fail_unreadable(input);
+    if (querying->incomplete && !request->shared.quiet)
+        warn_incomplete(index_path(&request->shared), querying->incomplete, request->most_compared);
     report_stats(querying, problems, start);
     return skipped_status(&request->shared, problems, querying->matches ? EXIT_YES : EXIT_NO);
 }
@@ -160,7 +174,7 @@ static int query(void *context, const struct index_run *run)
     if (request->show && twin_index_options_of(run->index).keep != TWIN_KEEP_TEXT)
         return fail("%s: keeps no texts, so --show has nothing to show", index_path(shared));
     if (!shared->quiet)
-        remark_answers(index_path(shared), run->index, threshold_of(shared));
+        warn_answers(index_path(shared), run->index, threshold_of(shared));
     return query_input(&querying, run->index, run->input, run->exec, run->progress);
 }
 

@@ -25,6 +25,7 @@ struct known_worker {
     struct known_found *found;
     size_t count, capacity;
     twin_buffer ids;
+    uint64_t incomplete; /* queries with more candidates than were compared, and no match */
 };
 
 struct known_indexes {
@@ -104,7 +105,7 @@ static bool open_index(struct known_indexes *indexes, size_t number)
     if (status != TWIN_OK) {
         fail_status(path, status, &error);
     } else if (!indexes->request.quiet) {
-        remark_answers(path, indexes->indexes[number], indexes->request.threshold);
+        warn_answers(path, indexes->indexes[number], indexes->request.threshold);
         remark_rule(path, indexes->indexes[number], indexes->request.scheme);
     }
     return status == TWIN_OK;
@@ -170,6 +171,7 @@ twin_status known_examine(void *context, const twin_document *document, int numb
         twin_status status = twin_index_query(&worker->answer, worker->views[i], options, document->text, error);
         if (status != TWIN_OK)
             return status;
+        worker->incomplete += worker->answer.incomplete && worker->answer.count == 0;
         if (worker->answer.count)
             return keep_answer(worker, document, indexes->request.paths[i]);
     }
@@ -214,11 +216,22 @@ static bool take_found(struct known *known, struct known_worker *worker, const t
     return true;
 }
 
+static void warn_about_queries(const struct known_indexes *indexes)
+{
+    uint64_t incomplete = 0;
+    for (int i = 0; i < indexes->request.exec.workers; i++)
+        incomplete += indexes->workers[i].incomplete;
+    if (incomplete && !indexes->request.quiet)
+        warn_incomplete(indexes->request.count == 1 ? indexes->request.paths[0] : "the indexes", incomplete, 0);
+}
+
 bool known_collect(struct known *known, const twin_collection *collection)
 {
     bool good = make_matches(known, collection);
     for (int i = 0; known->indexes && i < known->indexes->request.exec.workers && good; i++)
         good = take_found(known, &known->indexes->workers[i], collection);
+    if (known->indexes)
+        warn_about_queries(known->indexes);
     close_indexes(known->indexes);
     known->indexes = NULL;
     return good;

@@ -101,7 +101,7 @@ twin_input *index_inputs(struct shared_options *shared, const twin_index *index,
     return open_inputs(shared, 1, progress);
 }
 
-void remark_answers(const char *path, const twin_index *index, double threshold)
+void warn_answers(const char *path, const twin_index *index, double threshold)
 {
     twin_index_options stored = twin_index_options_of(index);
     size_t slots = stored.scheme.minhash.slots;
@@ -110,6 +110,14 @@ void remark_answers(const char *path, const twin_index *index, double threshold)
     if (threshold > 0 && threshold < stored.scheme.threshold)
         warn("%s: the index was planned for %g; a pair at %g is found with probability %.3g", path,
              stored.scheme.threshold, threshold, twin_plan_probability(stored.scheme.plan, threshold));
+}
+
+void warn_incomplete(const char *path, uint64_t queries, uint64_t most_compared)
+{
+    uint64_t most = most_compared ? most_compared : TWIN_INDEX_MOST_COMPARED;
+    warn("%s: %" PRIu64 " quer%s had more candidates than the %" PRIu64 " that were compared, the most promising; "
+         "similar documents may be missing",
+         path, queries, queries == 1 ? "y" : "ies", most);
 }
 
 static void print_change_json(const twin_index_change *change)

@@ -31,7 +31,10 @@ void print_change(const struct shared_options *shared, const twin_index_change *
 
 /* Warns that similarities are estimates, if they are; and that matches may be missed if the threshold, unless 0, is
  * below that for which the index was planned, and how many are. */
-void remark_answers(const char *path, const twin_index *index, double threshold);
+void warn_answers(const char *path, const twin_index *index, double threshold);
+
+/* Says that as many queries had more candidates than were compared; 0: as many as by default. */
+void warn_incomplete(const char *path, uint64_t queries, uint64_t most_compared);
 
 /* --threshold, or 0, the index's own. */
 double threshold_of(const struct shared_options *shared);

@@ -60,7 +60,8 @@ static int print_matches(struct shared_options *shared, twin_index *index, const
     struct printing printing = { .json = shared->json, .problems = { .input = input, .quiet = shared->quiet } };
     uint64_t problems = 0;
     twin_error error = { 0 };
-    twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(shared) },
+    twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(shared),
+                                                         .most_compared = SIZE_MAX },
                                               .exec = exec,
                                               .strict = shared->strict,
                                               .answer = print_answer,
@@ -93,7 +94,7 @@ static int run(struct shared_options *shared)
     if (index && results_open(shared)) {
         twin_progress progress = progress_begin(shared->quiet);
         if (!shared->quiet)
-            remark_answers(index_path(shared), index, threshold_of(shared));
+            warn_answers(index_path(shared), index, threshold_of(shared));
         input = index_inputs(shared, index, progress);
         if (input)
             status = print_matches(shared, index, input, exec, progress);

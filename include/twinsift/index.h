@@ -144,7 +144,13 @@ typedef struct twin_index_query_options {
     double threshold; /* 0: the index's own. Below that, pairs are found only if they happen to share a band. */
     size_t top;       /* the most documents reported; 0: all */
     bool per_label;   /* `top` applies to each label separately; 0 then means 1 */
+
+    /* How many candidates are compared exactly, those with the most equal slots first; 0: TWIN_INDEX_MOST_COMPARED,
+     * SIZE_MAX: all. It bounds the time of a query among many pages of one template. */
+    size_t most_compared;
 } twin_index_query_options;
+
+enum { TWIN_INDEX_MOST_COMPARED = 10000 };
 
 /* A document of the index. The id lives until the answer or the view is used again. */
 typedef struct twin_index_entry {
@@ -162,7 +168,8 @@ typedef struct twin_index_entry {
 typedef struct twin_index_answer {
     twin_index_entry *entries; /* most similar first; ties by the age of the set, then label, then number */
     size_t count, capacity;
-    bool estimated; /* similarities are estimates, since the index keeps neither sets nor texts */
+    bool estimated;  /* similarities are estimates, since the index keeps neither sets nor texts */
+    bool incomplete; /* there were more candidates than `most_compared`: similar documents may be missing */
     twin_buffer ids;
 } twin_index_answer;
 TWIN_API void twin_index_answer_clear(twin_index_answer *answer);

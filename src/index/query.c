@@ -105,52 +105,13 @@ static twin_status fetch_set(twin_set *out, void *context, uint64_t hit, twin_er
     return twin__index_view_items(out, view, view->found[hit].set, view->found[hit].size, error);
 }
 
-static uint64_t size_of_set(void *context, uint64_t hit)
-{
-    return ((twin_index_view *)context)->found[hit].size;
-}
-
-static twin_status count_probes(size_t *out, void *context, uint64_t hit, struct twin__probe_table probes,
-                                twin_error *error)
-{
-    twin_index_view *view = context;
-    return twin__index_view_probe(out, view, view->found[hit].set, view->found[hit].size, probes, error);
-}
-
-/* Finds out what the sets have in common that queries met again and again. */
-static twin_status learn_rests(twin_index_view *view, twin_error *error)
-{
-    twin_items all = { 0 };
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < TWIN__REST_SAMPLES && status == TWIN_OK; i++) {
-        struct twin__rest_sample sample = view->rests.sample[i];
-        twin_set set;
-        status = twin__index_view_items(&set, view, sample.set, sample.size, error);
-        if (status == TWIN_OK && twin_items_reserve(&all, set.count) != TWIN_OK)
-            status = twin__fail_memory(error);
-        for (size_t j = 0; j < set.count && status == TWIN_OK; j++)
-            all.items[all.count++] = set.items[j];
-    }
-    if (status == TWIN_OK &&
-        twin__index_rests_learn(&view->rests, &all, &view->spare, view->counts.next_set) != TWIN_OK)
-        status = twin__fail_memory(error);
-    twin_items_clear(&all);
-    return status;
-}
-
-static twin_status verify(twin_index_view *view, const struct twin__query *query, twin_error *error)
-{
-    twin__index_rests_begin(&view->rests);
-    twin_status status = twin__query_verify(&view->hits, query, error);
-    return status == TWIN_OK && twin__index_rests_end(&view->rests) ? learn_rests(view, error) : status;
-}
-
 twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                   const twin_index_document *document, twin_error *error)
 {
     const twin_index_options *own = &view->index->options;
     out->count = out->ids.length = 0;
     view->query_ill_formed = 0;
+    out->incomplete = false;
     out->estimated = own->keep == TWIN_KEEP_NONE;
     if (!(options.threshold >= 0 && options.threshold <= 1))
         return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
@@ -160,10 +121,9 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
                                  .threshold = options.threshold > 0 ? options.threshold : own->scheme.threshold,
                                  .verify = out->estimated ? TWIN_VERIFY_ESTIMATE : TWIN_VERIFY_EXACT,
                                  .most = options.per_label ? 0 : options.top,
+                                 .most_compared =
+                                     options.most_compared ? options.most_compared : TWIN_INDEX_MOST_COMPARED,
                                  .fetch = fetch_set,
-                                 .size = size_of_set,
-                                 .count_probes = count_probes,
-                                 .item_shift = 64 - twin__index_item_bits(own),
                                  .context = view };
     twin_status status = twin__index_sketch(&query.set, view->query_signature, view->index, &view->scratch,
                                             &view->query_ill_formed, document);
@@ -173,7 +133,8 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
         return TWIN_OK;
     status = gather(view, &query, error);
     if (status == TWIN_OK)
-        status = verify(view, &query, error);
+        status = twin__query_verify(&view->hits, &query, error);
+    out->incomplete = view->hits.incomplete;
     return status == TWIN_OK ? twin__index_answer_fill(out, view, options, error) : status;
 }
 

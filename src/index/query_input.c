@@ -17,7 +17,7 @@ struct kept_answer {
     twin_position position;
     size_t id, id_length, entries, ids;
     size_t count;
-    bool id_is_number;
+    bool id_is_number, incomplete;
 };
 
 struct query_worker {
@@ -53,7 +53,8 @@ static twin_status keep_answer(struct query_worker *worker, const twin_index_doc
                                 .entries = worker->entry_count,
                                 .ids = worker->bytes.length + given->id.length,
                                 .count = answer->count,
-                                .id_is_number = given->id_is_number };
+                                .id_is_number = given->id_is_number,
+                                .incomplete = answer->incomplete };
     if (twin_buffer_append(&worker->bytes, given->id.bytes, given->id.length) != TWIN_OK ||
         twin_buffer_append(&worker->bytes, answer->ids.bytes, answer->ids.length) != TWIN_OK)
         return TWIN_ENOMEM;
@@ -96,7 +97,8 @@ static twin_status collect_answers(void *context, int number, struct twin__reade
         }
         twin_index_answer answer = { .entries = kept->count ? worker->entries + kept->entries : NULL,
                                      .count = kept->count,
-                                     .estimated = worker->answer.estimated };
+                                     .estimated = worker->answer.estimated,
+                                     .incomplete = kept->incomplete };
         const char *ids = buffer_at(&worker->bytes, kept->ids);
         for (size_t j = 0; j < answer.count; j++) {
             answer.entries[j].id.bytes = ids;

@@ -110,11 +110,6 @@ twin_digest twin__index_kept_digest(struct twin__bytes record);
 twin_status twin__index_items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record);
 twin_status twin__index_text_decode(twin_buffer *out, size_t most, struct twin__bytes record);
 
-/* How many items of a set have the slots of probes, without decoding it; too many to tell if they cannot be counted.
- * The probes are shifted by the bits that are not kept. Fails as above. */
-twin_status twin__index_items_probe(size_t *out, struct twin__probe_table probes, uint64_t count, unsigned bits,
-                                    struct twin__bytes record);
-
 /* What is kept of sets lies in blocks. */
 struct twin__index_kept {
     uint64_t set;

@@ -64,7 +64,6 @@ static void end_read(twin_index_view *view)
     twin__index_verified_detach(&view->ids, view->index);
     twin__index_lists_clear(&view->bands);
     twin__index_lists_clear(&view->ids);
-    twin__index_rests_clear(&view->rests);
     twin__store_cursor_close(&view->kept);
     twin__store_end_read(view->txn);
     view->txn = NULL;
@@ -225,22 +224,15 @@ static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *err
 }
 
 /* The text was normalised when it was kept, and normalising it again would change nothing. */
-static twin_status shingle_text(twin_index_view *view, uint64_t set, twin_error *error)
+static twin_status shingle_text(twin_set *out, twin_index_view *view, uint64_t set, twin_error *error)
 {
     twin_status status = get_text(view, set, error);
     if (status != TWIN_OK)
         return status;
     status = twin_signer_shingle_normalised(&view->again.sign, view->index->signer,
                                             (twin_text){ view->text.bytes, view->text.length });
-    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
-}
-
-static twin_status shingle_again(twin_set *out, twin_index_view *view, uint64_t set, twin_error *error)
-{
-    twin_status status = shingle_text(view, set, error);
-    if (status != TWIN_OK)
-        return status;
-    status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
+    if (status == TWIN_OK)
+        status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
@@ -251,7 +243,7 @@ twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_
     if (size == 0)
         return TWIN_OK;
     if (view->index->options.keep == TWIN_KEEP_TEXT)
-        return shingle_again(out, view, set, error);
+        return shingle_text(out, view, set, error);
     struct twin__bytes kept;
     twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
@@ -263,54 +255,6 @@ twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_
                    : twin__fail_memory(error);
     *out = (twin_set){ view->items.items, view->items.count };
     return TWIN_OK;
-}
-
-static size_t count_slots(const uint64_t *items, size_t count, struct twin__probe_table probes)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += probes.slots[items[i] >> probes.shift & probes.mask];
-    return found;
-}
-
-static twin_status probe_text(size_t *out, twin_index_view *view, uint64_t set, struct twin__probe_table probes,
-                              twin_error *error)
-{
-    twin_status status = shingle_text(view, set, error);
-    const twin_items *items = &view->again.sign.items;
-    *out = status == TWIN_OK ? count_slots(items->items, items->count, probes) : 0;
-    return status;
-}
-
-/* Keeps the rest of a set for later queries. */
-static twin_status probe_and_keep(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
-                                  struct twin__probe_table probes, twin_error *error)
-{
-    twin_set items;
-    twin_status status = twin__index_view_items(&items, view, set, size, error);
-    if (status != TWIN_OK)
-        return status;
-    twin__index_rests_keep(&view->rests, set, items, probes.shift);
-    *out = count_slots(items.items, items.count, probes);
-    return TWIN_OK;
-}
-
-twin_status twin__index_view_probe(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
-                                   struct twin__probe_table probes, twin_error *error)
-{
-    if (twin__index_rests_count(out, &view->rests, set, probes))
-        return TWIN_OK;
-    if (twin__index_rests_want(&view->rests, set, size))
-        return probe_and_keep(out, view, set, size, probes, error);
-    if (view->index->options.keep == TWIN_KEEP_TEXT)
-        return probe_text(out, view, set, probes, error);
-    struct twin__bytes kept;
-    twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
-    if (status != TWIN_OK)
-        return status;
-    status = twin__index_items_probe(out, probes, size, twin__index_item_bits(&view->index->options), kept);
-    return status == TWIN_OK ? TWIN_OK
-                             : twin__index_fail_damaged(error, view->index, "a set does not fit its checksum");
 }
 
 twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_document_record *document,

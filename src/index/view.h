@@ -3,7 +3,6 @@
 #define TWIN_INDEX_VIEW_H
 
 #include "index/postings.h"
-#include "index/rests.h"
 #include "join/query.h"
 
 struct twin_index_view {
@@ -23,8 +22,7 @@ struct twin_index_view {
         uint64_t set, size, members;
     } * found; /* those that passed the gate */
     size_t found_capacity;
-    struct twin__index_rests rests; /* of crowds that queries met */
-    struct twin__query_hits hits;   /* their documents are numbers in `found` */
+    struct twin__query_hits hits; /* their documents are numbers in `found` */
 };
 
 /* What a public call checks first: `out` and the view are given, and it could be renewed the last time. */
@@ -37,10 +35,6 @@ twin_status twin__index_view_document(struct twin__index_document_record *out, b
                                       uint64_t document, twin_error *error);
 twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size,
                                    twin_error *error);
-
-/* How many items of a set have the slots of probes, or more. */
-twin_status twin__index_view_probe(size_t *out, twin_index_view *view, uint64_t set, uint64_t size,
-                                   struct twin__probe_table probes, twin_error *error);
 
 twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_document_record *document,
                                       uint64_t set_size);

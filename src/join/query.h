@@ -1,13 +1,11 @@
 /* query.h — which of the candidates of one more document are similar to it.
  *
- * Whoever has the documents (a collection, an index) finds candidates and proposes them one by one; what is similar
- * enough is left in the list of hits. */
+ * The caller, a collection or an index, finds candidates and proposes them one by one; the list of hits keeps what is
+ * similar enough. */
 #ifndef TWIN_JOIN_QUERY_H
 #define TWIN_JOIN_QUERY_H
 
 #include <twinsift/similar.h>
-
-#include "join/query_probes.h"
 
 struct twin__query_hit {
     uint64_t document;
@@ -19,6 +17,7 @@ struct twin__query_hit {
 struct twin__query_hits {
     struct twin__query_hit *items;
     size_t count, capacity;
+    bool incomplete; /* more candidates passed the gate than were to be compared */
 };
 
 struct twin__query {
@@ -28,17 +27,12 @@ struct twin__query {
     twin_measure measure;
     double threshold;
     twin_verify verify;
-    size_t most; /* hits wanted; 0: all */
+    size_t most;          /* hits wanted; 0: all */
+    size_t most_compared; /* candidates that are compared, those with the most equal slots first; 0: all */
 
     /* The set of a candidate. It lives until the next one is fetched. Not called unless `verify` is exact. */
     twin_status (*fetch)(twin_set *out, void *context, uint64_t document, twin_error *error);
 
-    /* How many items a candidate has; and how many of them have the slots of probes. NULL: unknown. Where there are
-     * many candidates, most of them are then not fetched. */
-    uint64_t (*size)(void *context, uint64_t document);
-    twin_status (*count_probes)(size_t *out, void *context, uint64_t document, struct twin__probe_table probes,
-                                twin_error *error);
-    unsigned item_shift; /* the last bits of an item, which are always zero */
     void *context;
 
     size_t least; /* set by twin__query_begin(): equal slots of a candidate that is worth comparing */

@@ -70,6 +70,18 @@ wrong 'keeps no texts' query sets.twin --show one.jsonl
 run 0 query sets.twin --json --top 1 one.jsonl
 prints '{"query":"f0-0","id":"f0-0","similarity":1.0000,"label":0,"time":0}'
 
+# A query that may compare fewer candidates than there are says so, also in JSON, and compares the most promising.
+run 0 query sets.twin --most-compared 1 one.jsonl
+prints "f0-0${tab}f0-0${tab}1.0000
+f0-0${tab}f0-3${tab}1.0000"
+says 'sets.twin: 1 query had more candidates than the 1 that were compared, the most promising; similar documents may'
+run 0 query sets.twin --most-compared 1 --json --stats -q one.jsonl
+has '"time":0,"incomplete":true}'
+says '"incomplete":1'
+run 0 query sets.twin --most-compared 1000 --json --stats one.jsonl
+says '"incomplete":0'
+! grep -q incomplete out || fail "$asked: a complete answer is said to be incomplete"
+
 # ---- replacing, labels, removing
 
 echo '{"id":"f0-0","text":"something else altogether, with a few words of its own"}' >new.jsonl

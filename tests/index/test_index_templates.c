@@ -1,4 +1,4 @@
-/* test_index_crowd.c — queries among documents made from one template, against a comparison with every set. */
+/* test_index_templates.c — queries among documents made from one template, against a comparison with every set. */
 #include "index_frame.h"
 
 #include "index/draft.h"
