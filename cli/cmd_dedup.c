@@ -125,6 +125,10 @@ static const char *contradiction(const struct request *request)
         return "--dry-run writes no documents, so --output does not apply";
     if (request->dry_run && request->update)
         return "--dry-run changes nothing, so --update does not apply; use --against";
+    if (request->update && option_given(&request->shared.base, "no-sync"))
+        return "--update: the index would know documents that a power cut takes out of the output, so --no-sync does "
+               "not "
+               "apply";
     if (request->shared.input.format == TWIN_INPUT_SETS && (request->update || request->against.count))
         return "--sets: --against and --update need texts";
     if (request->measure != TWIN_JACCARD && uses_index(request))
@@ -239,8 +243,8 @@ static bool read_collection(struct run *run, twin_progress progress)
     end_dedup_stage(&run->how, &run->since, "reading", twin_collection_count(run->collection).bytes);
     if (!request->update && request->against.count == 0)
         return true;
-    bool good =
-        known_collect(&run->known, run->collection) && join_others(run, progress) && known_finish(&run->known);
+    bool good = known_collect(&run->known, run->collection) && join_others(run, progress) &&
+                known_finish(&run->known) && update_forget(&run->update, &run->known, run->collection);
     if (run->other)
         end_dedup_stage(&run->how, &run->since, "against", twin_collection_count(run->other).bytes);
     return good;
@@ -316,8 +320,6 @@ static bool write_outputs(struct run *run)
 {
     const struct request *request = run->request;
     struct dedup_result result = result_of(run);
-    if (request->groups && !request->shared.quiet)
-        remark_repeated_ids(run->collection);
     bool done = write_kept_and_groups(&result, kept_path(request), request->groups);
     if (!request->dry_run || request->groups)
         end_dedup_stage(&run->how, &run->since, "writing",
@@ -325,19 +327,30 @@ static bool write_outputs(struct run *run)
     return done;
 }
 
-/* What is to be added to the index is written before the outputs, and added after them. */
+/* In the order that dedup_update.h draws. Standard output is written when the outputs are finished. */
 static bool write_and_update(struct run *run)
 {
-    struct output_file file;
+    const struct request *request = run->request;
+    struct output_file journal;
+    struct dedup_outputs outputs;
     struct dedup_result result = result_of(run);
-    if (!update_write(&file, &run->update, &result))
+    uint64_t bytes = twin_dedup_count(run->dedup).kept_bytes;
+    if (!dedup_outputs_stage(&outputs, &result, kept_path(request), run->update.is_again ? NULL : request->groups))
         return false;
-    end_dedup_stage(&run->how, &run->since, "staging", 0);
-    if (!write_outputs(run)) {
-        output_file_abandon(&file);
+    if (!outputs.standard)
+        end_dedup_stage(&run->how, &run->since, "writing", bytes);
+    if (!update_stage(&journal, &run->update, &result, &outputs)) {
+        dedup_outputs_abandon(&outputs);
         return false;
     }
-    bool done = update_finish(&file, &run->update);
+    end_dedup_stage(&run->how, &run->since, "staging", 0);
+    if (!dedup_outputs_finish(&outputs)) {
+        output_file_abandon(&journal);
+        return false;
+    }
+    if (!request->output)
+        end_dedup_stage(&run->how, &run->since, "writing", bytes);
+    bool done = update_finish(&journal, &run->update);
     end_dedup_stage(&run->how, &run->since, "updating", 0);
     return done;
 }
@@ -345,6 +358,8 @@ static bool write_and_update(struct run *run)
 static bool write_results(struct run *run)
 {
     const struct request *request = run->request;
+    if (request->groups && !request->shared.quiet)
+        remark_repeated_ids(run->collection);
     bool done = request->update ? write_and_update(run) : write_outputs(run);
     struct dedup_result result = result_of(run);
     done = done && (!request->report || write_report(&result, request->report));
@@ -463,7 +478,7 @@ const struct command command_dedup = {
              "Documents are considered in the order of --keep. A document that is similar to one already kept is "
              "dropped for the first such document; any other is kept. Unless --keep is first, the result does not "
              "depend on the order of the input.",
-    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " quiet",
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " no-sync quiet",
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n"

@@ -69,7 +69,7 @@ const struct command command_index_pairs = {
     .usage = "[OPTION]... FILE",
     .about = "Lines are those of 'twinsift pairs'. The default threshold is that of 'index create'; below it, pairs "
              "may be missed.",
-    .shared = "threshold " INDEX_TAKES " output temp",
+    .shared = "threshold " INDEX_TAKES " output no-sync temp",
     .checked = INDEX_STORES,
     .options = options,
     .least = 1,

@@ -195,7 +195,7 @@ const struct command command_index_query = {
     "Each line of the output is a match: the id of the query, the id of the match and their similarity, "
     "tab-separated, the most similar first. The default threshold is that of 'index create'; below it, matches may "
     "be missed.",
-    .shared = TAKES_INPUT " threshold " INDEX_TAKES " output",
+    .shared = TAKES_INPUT " threshold " INDEX_TAKES " output no-sync",
     .checked = INDEX_STORES,
     .options = options,
     .least = 1,

@@ -366,7 +366,7 @@ const struct command command_mail_eval = {
         "average; 1-ROCA%, the area above the ROC curve, with its interval of 95 %; and the spam missed when at "
         "most 0.1, 1, 5 or 10 % of the good mail is lost. A score in the results is the log odds of spam, or "
         "that of a published filter, 0 to 1.",
-    .shared = "json quiet",
+    .shared = "no-sync json quiet",
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n2  error",

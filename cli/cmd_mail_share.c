@@ -194,7 +194,7 @@ const struct command command_mail_export = {
              "any text. Imported messages are not exported again. Anyone who has the key and the sketches can test "
              "whether a given address or message is among them. Without the key they reveal how many messages were "
              "learnt under each label and when, and which of them are similar.",
-    .shared = "output quiet",
+    .shared = "output no-sync quiet",
     .options = export_options,
     .status = "0  done\n2  error",
     .examples = "twinsift mail export --sketches -o site-a.sketches\n"

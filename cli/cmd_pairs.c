@@ -395,7 +395,7 @@ const struct command command_pairs = {
     "Every pair has been verified by comparing the two sets, unless --verify says otherwise. About one pair in "
     "12,000 at the threshold is missed, and fewer above it; --audit measures this. 'twinsift show A B INPUT...' "
     "shows where a pair differs.",
-    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " output " TAKES_MANNERS,
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold " TAKES_EXEC " output no-sync " TAKES_MANNERS,
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done, whether or not there are pairs\n"

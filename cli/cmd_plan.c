@@ -422,7 +422,7 @@ const struct command command_plan = {
         "size of a Bloom filter.\n\n"
         "With B bands of R rows, sets of Jaccard similarity J become candidates with probability "
         "P(J) = 1 - (1 - J^R)^B, an S-curve.",
-    .shared = "threshold hashes error bands rows json",
+    .shared = "threshold hashes error bands rows no-sync json",
     .options = options,
     .status = "0  planned\n"
               "1  the recall cannot be reached; the nearest plan is printed\n"

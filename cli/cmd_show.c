@@ -332,7 +332,7 @@ const struct command command_show = {
              "keeps texts. Words that only the first document has are printed as [-old-], those that only the second "
              "has as {+new+}; on a terminal they are red and green. White space is not compared.\n\n"
              "The similarity is that of the shingles, as 'twinsift pairs' prints it.\n\n" ABOUT_INPUT,
-    .shared = "id-field text-field as hidden strict shingle stop-words raw " TAKES_EXEC " output json quiet",
+    .shared = "id-field text-field as hidden strict shingle stop-words raw " TAKES_EXEC " output no-sync json quiet",
     .options = options,
     .least = 2,
     .most = SIZE_MAX,

@@ -101,7 +101,7 @@ const struct command command_sign = {
              "band finds candidate pairs, join verifies them, and filter writes the kept documents: the same bytes "
              "as dedup of all inputs. All shards must be signed with the same options. join and filter read the "
              "inputs again, under the names given here.",
-    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " quiet",
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " no-sync quiet",
     .options = options,
     .least = 1,
     .most = SIZE_MAX,

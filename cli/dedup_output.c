@@ -1,5 +1,5 @@
-/* dedup_output.c — what twinsift dedup writes: kept records and groups. Every output is staged next to its final
- * name, and all of them get their names at the end: a run that fails changes nothing. */
+/* dedup_output.c — what twinsift dedup writes: kept records and groups. Every output is staged: written, next to its final
+ * name. All of them get their names at the end, so that a run that fails changes nothing. */
 #include "dedup_output.h"
 #include "dedup_paths.h"
 #include "dedup_records.h"
@@ -169,16 +169,11 @@ static bool write_all(FILE *out, const struct dedup_result *result)
     return good && inputs_are_as_read(result);
 }
 
-static bool write_one(const struct dedup_result *result, const char *path)
+static bool stage_one(struct dedup_output *out, const struct dedup_result *result, const char *path)
 {
-    struct output_file output;
     struct dedup_range all = { .end = twin_collection_count(result->collection).documents };
-    if (!output_file_open_large(&output, path, dedup_record_bytes(result, all)))
-        return false;
-    if (write_all(output.file, result))
-        return output_file_finish(&output);
-    output_file_abandon(&output);
-    return false;
+    return output_file_open_large(&out->file, path, dedup_record_bytes(result, all)) &&
+           write_all(out->file.file, result) && output_file_close(&out->file);
 }
 
 /* ---- one output per input ---- */
@@ -189,14 +184,8 @@ static bool is_folder_of_files(const struct dedup_result *result, struct dedup_r
     return range.begin == range.end && is_folder(twin_input_name(result->input, range.source));
 }
 
-/* An output in a folder. */
-struct named_output {
-    struct output_file file;
-    size_t made; /* the length of the path of the first folder that was made for it; 0: none */
-};
-
 /* Makes the folders that an output is in. */
-static bool make_folders(struct named_output *output, char *path)
+static bool make_folders(struct dedup_output *output, char *path)
 {
     bool good = true;
     for (char *slash = strchr(path + 1, '/'); good && slash; slash = strchr(slash + 1, '/')) {
@@ -213,7 +202,7 @@ static bool make_folders(struct named_output *output, char *path)
 }
 
 /* Removes the folders that were made for an output, if they are empty. */
-static void remove_folders(const struct named_output *output, char *path)
+static void remove_folders(const struct dedup_output *output, char *path)
 {
     char *slash = output->made ? strrchr(path, '/') : NULL;
     for (; slash && (size_t)(slash - path) >= output->made; slash = strrchr(path, '/')) {
@@ -222,51 +211,33 @@ static void remove_folders(const struct named_output *output, char *path)
     }
 }
 
-/* Writes each output; their names come when all are written. */
-static bool write_named(const struct dedup_result *result, char *const *names, size_t count)
+/* The same folders are names too, in the folders above them. */
+static bool sync_folders(const struct dedup_output *output, char *path)
 {
-    struct named_output *outputs = calloc(count + 1, sizeof *outputs);
+    bool good = true;
+    char *slash = output->made ? strrchr(path, '/') : NULL;
+    for (; good && slash && (size_t)(slash - path) >= output->made; slash = strrchr(path, '/')) {
+        *slash = '\0';
+        good = output_folder_sync(path);
+    }
+    return good;
+}
+
+static bool stage_each(struct dedup_outputs *out, const struct dedup_result *result)
+{
     struct dedup_range range = { 0 };
-    bool good = outputs != NULL, has_header;
-    for (size_t i = 0; good && i < count; i++) {
-        has_header = false;
+    bool good = true;
+    for (size_t i = 0; good && i < twin_input_sources(result->input); i++) {
+        bool has_header = false;
         range = range_of(result, (uint32_t)i, range.end);
         if ((result->part.of && i % result->part.of != result->part.number) || is_folder_of_files(result, range))
             continue;
-        struct output_file *file = &outputs[i].file;
-        good = make_folders(&outputs[i], names[i]) &&
-               output_file_open_large(file, names[i], dedup_record_bytes(result, range)) &&
+        struct output_file *file = &out->items[i].file;
+        good = make_folders(&out->items[i], out->names[i]) &&
+               output_file_open_large(file, out->names[i], dedup_record_bytes(result, range)) &&
                write_range(file->file, result, range, &has_header) && output_file_close(file);
     }
-    good = good && inputs_are_as_read(result);
-    for (size_t i = 0; outputs && i < count; i++)
-        if (!outputs[i].file.given)
-            continue;
-        else if (good)
-            good = output_file_finish(&outputs[i].file);
-        else
-            output_file_abandon(&outputs[i].file);
-    for (size_t i = count; outputs && !good && i-- > 0;)
-        remove_folders(&outputs[i], names[i]);
-    free(outputs);
-    return good;
-}
-
-static bool write_each(const struct dedup_result *result, const char *folder)
-{
-    char **names = names_in_folder(folder, result->input);
-    if (!names)
-        return refuse_status("the output", TWIN_ENOMEM, NULL);
-    bool good = write_named(result, names, twin_input_sources(result->input));
-    free_names(names, result->input);
-    return good;
-}
-
-static bool write_kept(const struct dedup_result *result, const char *path)
-{
-    if (strcmp(path, "-") == 0)
-        return write_all(stdout, result) && fflush(stdout) == 0 && output_is_good();
-    return names_folder(path) ? write_each(result, path) : write_one(result, path);
+    return good && inputs_are_as_read(result);
 }
 
 /* ---- groups ---- */
@@ -328,7 +299,6 @@ static void write_known(FILE *out, const struct dedup_result *result, uint32_t d
     record_end(&record);
 }
 
-/* Stages them: they get their name when the kept documents have theirs. */
 static bool stage_groups(struct output_file *output, const struct dedup_result *result, const char *path)
 {
     const twin_dedup_group *groups;
@@ -343,15 +313,70 @@ static bool stage_groups(struct output_file *output, const struct dedup_result *
     return output_file_close(output);
 }
 
+/* ---- all outputs ---- */
+
+static void clear_outputs(struct dedup_outputs *outputs)
+{
+    for (size_t i = 0; outputs->names && i < outputs->count; i++)
+        free(outputs->names[i]);
+    free(outputs->names);
+    free(outputs->items);
+    *outputs = (struct dedup_outputs){ 0 };
+}
+
+bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *result, const char *kept,
+                         const char *groups)
+{
+    bool is_standard_output = kept && is_standard(kept), to_folder = kept && names_folder(kept);
+    *out = (struct dedup_outputs){ .count = to_folder ? twin_input_sources(result->input) : 1 };
+    out->standard = is_standard_output ? result : NULL;
+    out->items = calloc(out->count + 1, sizeof *out->items);
+    out->names = to_folder ? names_in_folder(kept, result->input) : NULL;
+    if (!out->items || (to_folder && !out->names)) {
+        clear_outputs(out);
+        return refuse_status("the output", TWIN_ENOMEM, NULL);
+    }
+    bool good = (!groups || stage_groups(&out->items[out->count].file, result, groups)) &&
+                (to_folder                     ? stage_each(out, result)
+                 : kept && !is_standard_output ? stage_one(&out->items[0], result, kept)
+                                               : true);
+    if (!good)
+        dedup_outputs_abandon(out);
+    return good;
+}
+
+bool dedup_outputs_finish(struct dedup_outputs *outputs)
+{
+    size_t count = outputs->count + 1;
+    struct output_file **files = calloc(count, sizeof(struct output_file *));
+    bool good = files || refuse_status("the output", TWIN_ENOMEM, NULL);
+    for (size_t i = 0; good && i < count; i++)
+        files[i] = &outputs->items[i].file;
+    if (good && outputs->standard)
+        good = write_all(stdout, outputs->standard) && fflush(stdout) == 0 && output_is_good();
+    good = good && output_files_finish(files, count);
+    for (size_t i = 0; good && outputs->names && i < outputs->count; i++)
+        good = sync_folders(&outputs->items[i], outputs->names[i]);
+    free(files);
+    if (good)
+        clear_outputs(outputs);
+    else
+        dedup_outputs_abandon(outputs);
+    return good;
+}
+
+void dedup_outputs_abandon(struct dedup_outputs *outputs)
+{
+    for (size_t i = 0; outputs->items && i <= outputs->count; i++)
+        if (outputs->items[i].file.given)
+            output_file_abandon(&outputs->items[i].file);
+    for (size_t i = outputs->count; outputs->names && i-- > 0;)
+        remove_folders(&outputs->items[i], outputs->names[i]);
+    clear_outputs(outputs);
+}
+
 bool write_kept_and_groups(const struct dedup_result *result, const char *kept, const char *groups)
 {
-    struct output_file output = { 0 };
-    if (groups && !stage_groups(&output, result, groups))
-        return false;
-    if (kept && !write_kept(result, kept)) {
-        if (groups)
-            output_file_abandon(&output);
-        return false;
-    }
-    return !groups || output_file_finish(&output);
+    struct dedup_outputs outputs;
+    return dedup_outputs_stage(&outputs, result, kept, groups) && dedup_outputs_finish(&outputs);
 }

@@ -3,6 +3,7 @@
 #define TWIN_DEDUP_OUTPUT_H
 
 #include "dedup_known.h"
+#include "support/output_file.h"
 
 #include <stdio.h>
 #include <twinsift/twinsift.h>
@@ -44,6 +45,18 @@ struct dedup_result {
  * error has been reported. */
 bool tables_have_one_header(const twin_input *input);
 
+/* Outputs that are written and have no names yet. */
+struct dedup_output {
+    struct output_file file;
+    size_t made; /* the length of the path of the first folder that was made for it; 0: none */
+};
+struct dedup_outputs {
+    struct dedup_output *items;          /* those of kept documents, and one more for groups; some may hold nothing */
+    size_t count;                        /* of kept documents */
+    char **names;                        /* in a folder; NULL: in none */
+    const struct dedup_result *standard; /* unless NULL, is written to standard output when the others are finished */
+};
+
 /* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and
  * sets the ids, one per line. To `kept`, which is written whole or not at all, or, if it ends in a slash, to one file
  * per input in that folder; "-": to standard output; NULL: not at all.
@@ -51,7 +64,18 @@ bool tables_have_one_header(const twin_input *input);
  * Writes to `groups`, unless it is NULL, a JSON line per group: the id that stays and those dropped for it, with their
  * similarities; and one for each document that an index knows, with the id there and the name of the index.
  *
- * On false the error has been reported, and whatever was there before is unchanged. */
+ * On false the error has been reported, and whatever was there before is unchanged. End with one of the next two;
+ * `result` must live until then. */
+bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *result, const char *kept,
+                         const char *groups);
+
+/* Gives the outputs their names, and puts them on the disk. On false the error has been reported. */
+bool dedup_outputs_finish(struct dedup_outputs *outputs);
+
+/* Removes them; nothing, if there are none. */
+void dedup_outputs_abandon(struct dedup_outputs *outputs);
+
+/* Stages and finishes. */
 bool write_kept_and_groups(const struct dedup_result *result, const char *kept, const char *groups);
 
 /* Says so if documents have the same id: groups name them by it. */

@@ -1,14 +1,13 @@
 /* dedup_update.c — adding to an index what was kept, so that an interrupted run can be repeated.
  *
- * dedup_update.h says in which order files appear. A run is recognised by a number, made from the inputs and the name
- * of the output, that is part of the name of its file. */
+ * dedup_update.h says in which order files go to the disk. A run is recognised by a number, made from the inputs and the
+ * name of the output, that is part of the name of its journal. */
 #include "dedup_update.h"
 
 #include "dedup_paths.h"
 #include "fingerprint.h"
 #include "support/messages.h"
 #include "support/paths.h"
-#include "support/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +51,32 @@ static void number_run(struct update_run *run)
 
 /* ---- the index ---- */
 
+/* Whether it is an index: nothing is made next to a file that is none. */
+static bool is_index_of_ours(const char *path)
+{
+    twin_index *index = NULL;
+    twin_error error = { 0 };
+    twin_status status = twin_index_open(&index, path, TWIN_INDEX_READ, &error);
+    twin_index_close(index);
+    return status == TWIN_OK || refuse_status(path, status, &error);
+}
+
+/* A number for the state that the last transaction left: it changes one of the two pages with which LMDB begins a file,
+ * at its very end. (Time and inode would not do: after a power cut the time may be an earlier one.) */
+static bool state_of_index(uint64_t *out, const char *path)
+{
+    struct contents contents;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = fd >= 0 && fingerprint_contents(&contents, fd, 2 * (uint64_t)sysconf(_SC_PAGESIZE));
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    if (!good)
+        return refuse("%s: cannot be read: %s", path, strerror(reason));
+    *out = contents.checksum;
+    return true;
+}
+
 /* A document that was kept and has an id that another has takes its place. */
 static void remark_replaced(const struct update_run *run, const twin_index_change *change)
 {
@@ -59,30 +84,6 @@ static void remark_replaced(const struct update_run *run, const twin_index_chang
         warn("%s: %" PRIu64 " document%s replaced one of the same id; if ids are unique in each file only, use "
              "--id-from path-and-line",
              run->index, change->replaced, plural(change->replaced));
-}
-
-static bool add_file(const struct update_run *run, const char *path, twin_index_change *change)
-{
-    twin_index *index = NULL;
-    twin_input *input = NULL;
-    twin_error error = { 0 };
-    twin_input_options options = { .max_bytes = UINT32_MAX };
-    twin_status status = twin_index_open(&index, run->index, TWIN_INDEX_WRITE, &error);
-    if (status == TWIN_OK)
-        status = twin_input_open(&input, &path, 1, options, &error);
-    twin_index_add_options wanted = { .exec = run->exec, .strict = true, .progress = run->progress };
-    if (status == TWIN_OK)
-        status = twin_index_add_input(change, index, input, wanted, &error);
-    if (status != TWIN_OK)
-        fail_status(run->index, status, &error);
-    twin_input_free(input);
-    twin_index_close(index);
-    return status == TWIN_OK;
-}
-
-static bool remove_file(const char *path)
-{
-    return unlink(path) == 0 || errno == ENOENT || refuse("%s: cannot be removed: %s", path, strerror(errno));
 }
 
 /* A file next to the index: the name of the index and an ending. The caller frees it. */
@@ -98,54 +99,140 @@ static char *name_beside(const char *index, const char *ending)
 }
 
 /* INDEX-update-RUN.jsonl; the caller frees it. */
-static char *name_file(const struct update_run *run)
+static char *name_journal(const struct update_run *run)
 {
     char ending[64];
     snprintf(ending, sizeof ending, "-update-%016" PRIx64 ".jsonl", run->number);
     return name_beside(run->index, ending);
 }
 
-/* ---- the last run: INDEX-updated has its number, and that of the state in which it left the index. A run holds the
- * file as long as it lasts: what another would add in the meantime would not be compared with what this one keeps ---- */
+/* A journal that came back after a power cut would do no harm, as long as its outputs are there. */
+static bool remove_journal(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        return refuse("%s: cannot be removed: %s", path, strerror(errno));
+    return output_folder_sync(path);
+}
+
+/* ---- INDEX-updated: one line, the last run that came to its end and the last that began to change the index, each with
+ * the state of the index then, and a checksum of what is before it:
+ *
+ *     twinsift-updated 1 DONE STATE BEGAN STATE CHECKSUM
+ *
+ * Numbers have 16 hexadecimal digits. A run holds the file as long as it lasts: what another would add in the meantime
+ * would not be compared with what this one keeps. Its name is on the disk when that of the journal is ---- */
 
 static const char LAST[] = "-updated";
-enum { LAST_ROOM = 64 };
+enum { LAST_ROOM = 128 };
+
+struct note {
+    uint64_t done, done_state, began, began_state;
+};
+
+static void write_note_line(char out[LAST_ROOM], const struct note *note)
+{
+    uint64_t checksum = 0;
+    int length =
+        snprintf(out, LAST_ROOM, "twinsift-updated 1 %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64,
+                 note->done, note->done_state, note->began, note->began_state);
+    fingerprint_add(&checksum, out, (size_t)length);
+    snprintf(out + length, LAST_ROOM - (size_t)length, " %016" PRIx64 "\n", checksum);
+}
+
+/* The note in the file; zeros if there is none. What was written in part says nothing, and then the journal is still
+ * there. */
+static struct note read_note(int file)
+{
+    char text[LAST_ROOM] = "", again[LAST_ROOM];
+    struct note note = { 0 };
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    if (length > 0 && sscanf(text, "twinsift-updated 1 %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &note.done,
+                             &note.done_state, &note.began, &note.began_state) == 4) {
+        write_note_line(again, &note);
+        if (strcmp(text, again) == 0)
+            return note;
+    }
+    return (struct note){ 0 };
+}
+
+static bool write_note(const struct update_run *run, const struct note *note)
+{
+    char text[LAST_ROOM];
+    write_note_line(text, note);
+    size_t length = strlen(text);
+    bool good = pwrite(run->last, text, length, 0) == (ssize_t)length && ftruncate(run->last, (off_t)length) == 0 &&
+                fsync(run->last) == 0;
+    return good || refuse("%s%s: cannot be written: %s", run->index, LAST, strerror(errno));
+}
+
+static bool note_began(const struct update_run *run)
+{
+    struct note note = read_note(run->last);
+    note.began = run->number;
+    return state_of_index(&note.began_state, run->index) && write_note(run, &note);
+}
+
+static bool note_done(const struct update_run *run, uint64_t number)
+{
+    struct note note = read_note(run->last);
+    note.done = number;
+    return state_of_index(&note.done_state, run->index) && write_note(run, &note);
+}
+
+/* Whether the file may be written: it is empty, or a note, if not a whole one; earlier builds wrote two numbers. */
+static bool is_note(int file)
+{
+    static const char mark[] = "twinsift-updated ";
+    char text[LAST_ROOM] = "";
+    struct stat known;
+    uint64_t numbers[2];
+    int end = 0;
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    if (fstat(file, &known) != 0 || !S_ISREG(known.st_mode) || length < 0 || known.st_size != length)
+        return false;
+    bool is_earlier = sscanf(text, "%16" SCNx64 " %16" SCNx64 "\n%n", &numbers[0], &numbers[1], &end) == 2 &&
+                      length == 34 && end == 34;
+    return length == 0 || is_earlier || strncmp(text, mark, strlen(mark)) == 0;
+}
+
+/* Whether the name still leads to the file that was opened: a run that has changed nothing removes it. */
+static bool is_named(int file, const char *name)
+{
+    struct stat held, named;
+    return fstat(file, &held) == 0 && lstat(name, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+static bool hold_file(int *out, const struct update_run *run, const char *name)
+{
+    for (;;) {
+        int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        if (file < 0)
+            return refuse("%s: cannot be written: %s", name, strerror(errno));
+        bool held = flock(file, LOCK_EX | LOCK_NB) == 0;
+        if (held && is_named(file, name) && is_note(file)) {
+            *out = file;
+            return true;
+        }
+        bool again = held && !is_named(file, name);
+        close(file);
+        if (!held)
+            return refuse("%s: is being updated by another run; try again when that has ended", run->index);
+        if (!again)
+            return refuse("%s: was not written by twinsift, and would be overwritten; move it away", name);
+    }
+}
 
 static bool hold_last(struct update_run *run)
 {
     struct stat known;
     char *name = name_beside(run->index, LAST);
-    int file = name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    if (name && file < 0)
-        fail("%s: cannot be written: %s", name, strerror(errno));
+    bool good = name && hold_file(&run->last, run, name);
+    if (good && stat(run->index, &known) == 0)
+        fchmod(run->last,
+               known.st_mode & 0666); /* whoever may write the index; the owner of the file has seen to it */
     free(name);
-    if (file < 0)
-        return false;
-    run->last = file;
-    if (stat(run->index, &known) == 0)
-        fchmod(file, known.st_mode & 0666); /* whoever may write the index; the owner of the file has seen to it */
-    return flock(file, LOCK_EX | LOCK_NB) == 0 ||
-           refuse("%s: is being updated by another run; try again when that has ended", run->index);
-}
-
-static bool describe_last(char out[LAST_ROOM], const struct update_run *run)
-{
-    uint64_t state = 0;
-    if (!fingerprint_add_file(&state, run->index))
-        return refuse("%s: cannot be read: %s", run->index, strerror(errno));
-    snprintf(out, LAST_ROOM, "%016" PRIx64 " %016" PRIx64 "\n", run->number, state);
-    return true;
-}
-
-/* What is written in part is no number of a run, and then the file of the update is still there. */
-static bool note_last(const struct update_run *run)
-{
-    char text[LAST_ROOM];
-    if (!describe_last(text, run))
-        return false;
-    size_t length = strlen(text);
-    return pwrite(run->last, text, length, 0) == (ssize_t)length ||
-           refuse("%s%s: cannot be written: %s", run->index, LAST, strerror(errno));
+    return good;
 }
 
 static bool outputs_exist(const struct update_run *run)
@@ -164,8 +251,9 @@ static bool outputs_exist(const struct update_run *run)
  * replace its outputs by empty ones. */
 static bool was_last(const struct update_run *run)
 {
-    char text[LAST_ROOM], noted[LAST_ROOM] = "";
-    return pread(run->last, noted, sizeof noted - 1, 0) > 0 && describe_last(text, run) && strcmp(noted, text) == 0 &&
+    uint64_t state;
+    struct note note = read_note(run->last);
+    return note.done == run->number && state_of_index(&state, run->index) && state == note.done_state &&
            outputs_exist(run);
 }
 
@@ -207,86 +295,188 @@ static bool has_written_all(const struct update_run *run)
     return true;
 }
 
-bool update_recover(bool *is_done, struct update_run *run)
+static bool add_journal(const struct update_run *run, const struct journal *journal, const char *path)
+{
+    twin_index_change change = { 0 };
+    twin_index_add_options options = { .exec = run->exec, .progress = run->progress };
+    if (!journal_add(&change, journal, path, run->index, options) || !note_done(run, journal->run) ||
+        !remove_journal(path))
+        return false;
+    remark_replaced(run, &change);
+    return true;
+}
+
+/* Whether the index is as it was when this run began to change it. */
+static bool is_unchanged(const struct update_run *run)
+{
+    uint64_t state;
+    struct note note = read_note(run->last);
+    return note.began == run->number && state_of_index(&state, run->index) && state == note.began_state;
+}
+
+/* An interrupted run whose journal is whole, and whose outputs are not, is done again by the same command. */
+static bool do_again(struct update_run *run, struct journal *journal, const struct journal_output *wrong,
+                     const char *fault)
+{
+    if (wrong->is_groups)
+        return refuse(
+            "%s; groups cannot be made again, because documents of the run are in %s now; leave --groups out", fault,
+            run->index);
+    if (!run->quiet)
+        warn("%s; the run is done again", fault);
+    run->is_again = true;
+    run->earlier = *journal;
+    *journal = (struct journal){ 0 };
+    return true;
+}
+
+/* Completes a journal, or finds out what is wrong and what can be done about it. */
+static bool recover_journal(bool *is_done, struct update_run *run, const char *path)
+{
+    struct journal journal;
+    char fault[JOURNAL_FAULT_ROOM];
+    const struct journal_output *wrong = NULL;
+    bool is_own = strcmp(path, run->journal) == 0, is_whole = journal_read(&journal, path, fault), good;
+    if (is_whole && journal_outputs_are_whole(&journal, !is_own || run->groups, &wrong, fault)) {
+        good = add_journal(run, &journal, path);
+        *is_done |= is_own;
+    } else if (is_own && is_unchanged(run)) {
+        if (!run->quiet)
+            warn("%s; nothing of this run is in the index, and it is done again", fault);
+        good = remove_journal(path);
+    } else if (is_own && is_whole) {
+        good = do_again(run, &journal, wrong, fault);
+    } else if (is_whole) {
+        good = refuse("%s; give the command of that run again, or, if this output is not needed, add %s to the index "
+                      "with 'twinsift index add' and remove it",
+                      fault, path);
+    } else {
+        good =
+            refuse("%s; which of its documents the index has is not known. If the output of that run is whole, add "
+                   "it with 'twinsift index add'; then move this file away",
+                   fault);
+    }
+    journal_clear(&journal);
+    return good;
+}
+
+static bool recover_all(bool *is_done, struct update_run *run)
 {
     glob_t found = { 0 };
-    *is_done = false;
-    number_run(run);
-    char *own = name_file(run), *pattern = make_pattern(run->index);
-    bool good = own && pattern && hold_last(run);
+    char *pattern = make_pattern(run->index);
+    bool good = pattern != NULL;
     int status = good ? glob(pattern, 0, NULL, &found) : GLOB_NOMATCH;
-    for (size_t i = 0; status == 0 && i < found.gl_pathc && good; i++) {
-        bool is_own = strcmp(found.gl_pathv[i], own) == 0;
-        *is_done |= is_own;
-        good =
-            add_file(run, found.gl_pathv[i], NULL) && (!is_own || note_last(run)) && remove_file(found.gl_pathv[i]);
-    }
+    for (size_t i = 0; status == 0 && i < found.gl_pathc && good; i++)
+        good = recover_journal(is_done, run, found.gl_pathv[i]);
     globfree(&found);
     free(pattern);
-    free(own);
+    return good;
+}
+
+/* Whether this run has changed the index, has not come to its end, and its journal is gone. */
+static bool has_lost_journal(const struct update_run *run)
+{
+    struct note note = read_note(run->last);
+    return note.began == run->number && note.done != run->number && !is_unchanged(run);
+}
+
+bool update_recover(bool *is_done, struct update_run *run)
+{
+    *is_done = false;
+    number_run(run);
+    run->journal = name_journal(run);
+    if (!run->journal || !is_index_of_ours(run->index) || !hold_last(run))
+        return false;
+    if (is_missing(run->journal) && has_lost_journal(run))
+        return refuse(
+            "%s: this run was interrupted while it changed the index, and this file is gone, so that it is not "
+            "known which documents the index has of it; write to another output",
+            run->journal);
+    if (!recover_all(is_done, run))
+        return false;
     const char *what =
         *is_done ? "was interrupted when its outputs were complete; the rest has been added to the index now"
                  : "was done before, and the index is as it left it; its outputs remain as they are";
-    *is_done = good && (*is_done || was_last(run));
+    *is_done = *is_done || (!run->is_again && was_last(run));
     if (*is_done && !has_written_all(run))
         return false;
     if (*is_done && !run->quiet)
         warn("%s: this run %s", run->index, what);
-    return good;
-}
-
-/* ---- the file ---- */
-
-static bool write_document(FILE *out, const twin_collection *collection, twin_scratch *scratch, uint32_t number)
-{
-    twin_document document;
-    twin_error error = { 0 };
-    twin_status status = twin_collection_document(&document, collection, scratch, number, &error);
-    if (status != TWIN_OK)
-        return refuse_status("the input", status, &error);
-    struct record record = record_begin(out, true);
-    record_document(&record, "id", collection, number);
-    record_text(&record, "text", document.text);
-    record_end(&record);
     return true;
 }
 
-bool update_write(struct output_file *file, const struct update_run *run, const struct dedup_result *result)
+/* ---- this run ---- */
+
+/* Forgets the documents whose first copies are marked: what is known of one is known of its copies. */
+static void forget_marked(struct known *known, const uint32_t *firsts, const bool *marked)
 {
-    const uint32_t *keepers = twin_dedup_keepers(result->dedup);
-    size_t documents = twin_dedup_count(result->dedup).documents;
-    twin_scratch scratch = { 0 };
-    char *name = name_file(run);
-    bool good = name && output_file_open(file, name);
-    free(name);
-    if (!good)
-        return false;
-    fchmod(fileno(file->file), 0600); /* texts, and perhaps of an index that nobody else may read */
-    for (uint32_t i = 0; i < documents && good && !ferror(file->file); i++)
-        if (keepers[i] == i)
-            good = write_document(file->file, result->collection, &scratch, i);
-    twin_scratch_clear(&scratch);
-    if (good)
-        return output_file_close(file);
-    output_file_abandon(file);
-    return false;
+    for (size_t i = 0; i < known->count; i++)
+        if (marked[firsts[i]]) {
+            known->matches[i].file = NULL;
+            known->excluded[i] = false;
+        }
 }
 
-bool update_finish(struct output_file *file, const struct update_run *run)
+bool update_forget(const struct update_run *run, struct known *known, const twin_collection *collection)
 {
-    char *name = name_file(run);
-    twin_index_change change = { 0 };
-    bool good = name && output_file_finish(file) && add_file(run, name, &change) &&
-                (!run->is_repeatable || note_last(run)) && remove_file(name);
-    if (good)
-        remark_replaced(run, &change);
-    free(name);
+    if (!run->is_again)
+        return true;
+    if (known->count != run->earlier.read)
+        return refuse("%s: is of a run that read %" PRIu64
+                      " documents, and these are %zu; give the same options again",
+                      run->journal, run->earlier.read, known->count);
+    const uint32_t *firsts = twin_collection_firsts(collection);
+    uint32_t *numbers = journal_numbers(&run->earlier, run->journal);
+    bool *marked = numbers ? calloc(known->count + 1, sizeof *marked) : NULL;
+    for (uint64_t i = 0; marked && i < run->earlier.documents; i++)
+        if (numbers[i] < known->count)
+            marked[firsts[numbers[i]]] = true;
+    if (marked)
+        forget_marked(known, firsts, marked);
+    else if (numbers)
+        fail_status("the input", TWIN_ENOMEM, NULL);
+    bool good = marked != NULL;
+    free(marked);
+    free(numbers);
     return good;
 }
 
+bool update_stage(struct output_file *journal, const struct update_run *run, const struct dedup_result *result,
+                  const struct dedup_outputs *outputs)
+{
+    *journal = (struct output_file){ 0 };
+    if (!run->is_again)
+        return journal_write(journal, run->journal, run->number, result, outputs);
+    return journal_has(&run->earlier, outputs) ||
+           refuse("%s: the outputs that it names cannot be made again as they were; give the same options again",
+                  run->journal);
+}
+
+bool update_finish(struct output_file *journal, const struct update_run *run)
+{
+    struct journal own = { 0 };
+    char fault[JOURNAL_FAULT_ROOM];
+    bool good = run->is_again || output_file_finish(journal);
+    if (good && !journal_read(&own, run->journal, fault))
+        good = refuse("%s", fault);
+    good = good && (run->is_again || note_began(run)) && add_journal(run, &own, run->journal);
+    journal_clear(&own);
+    return good;
+}
+
+/* A run that was refused leaves nothing behind. */
 void update_end(struct update_run *run)
 {
+    struct stat known;
+    if (run->last && fstat(run->last, &known) == 0 && known.st_size == 0) {
+        char *name = name_beside(run->index, LAST);
+        if (name)
+            unlink(name);
+        free(name);
+    }
     if (run->last)
         close(run->last);
-    run->last = 0;
+    free(run->journal);
+    journal_clear(&run->earlier);
+    *run = (struct update_run){ 0 };
 }

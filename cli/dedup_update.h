@@ -1,16 +1,29 @@
 /* dedup_update.h — adding to an index what was kept, so that an interrupted run can be repeated.
  *
- * What is to be added is first written to a file next to the index, which gets its name, INDEX-update-RUN.jsonl, when
- * the outputs of the run have theirs. From then on the run is done but for the index: whoever updates this index next
- * adds what is in the file, again if need be, and removes it. Before that nothing has changed, neither index nor
- * outputs. So a run that was killed at any point is completed by the next, and the same command, given again, either
- * does everything or finds its outputs complete. That it finds also when the run had come to its end: before the file
- * is removed, INDEX-updated says which run it was. */
+ * What an index knows is dropped from then on. So a document must be in the output, for good, before it is in the index.
+ * This is the order in which files go to the disk; each arrow waits for what is before it (fsync):
+ *
+ *     outputs ──► their folders ──► journal ──► its folder ──► INDEX-updated ──► index ──► INDEX-updated ──► journal
+ *     and groups                                                "began"          batches     "done"            removed
+ *     └── dedup_outputs_finish() ─┘ └───────────────────────── update_finish() ──────────────────────────────────────┘
+ *
+ * The journal, INDEX-update-RUN.jsonl (dedup_journal.h), has the documents that are to be added, and says what the outputs
+ * are. Whether the process is killed or the machine stops,
+ *
+ * - before the journal has its name, neither index nor, but for a moment, outputs have changed: the same command does
+ *   the same again;
+ * - after that the outputs are complete: whoever updates this index next adds what is in the journal, again if need be,
+ *   and removes it. If that is the same command, there is nothing else to do for it; also when the run had come to its
+ *   end, which "done" says.
+ *
+ * Nothing is taken for granted at that: the journal must be whole, and the outputs must be what it says. If they are not,
+ * because somebody has changed them, then the run is done again. Before the first batch, which "began" knows, it begins
+ * anew. Later the journal says which documents the run had kept: these are not known to it, although the index may
+ * have them. What cannot be made again, since the journal is damaged or that of another command, is refused. */
 #ifndef TWIN_DEDUP_UPDATE_H
 #define TWIN_DEDUP_UPDATE_H
 
-#include "dedup_output.h"
-#include "support/output_file.h"
+#include "dedup_journal.h"
 
 /* What distinguishes runs. */
 struct update_run {
@@ -20,10 +33,15 @@ struct update_run {
     const twin_input *input;
     twin_exec exec;
     twin_progress progress;
-    bool quiet;         /* no remarks */
-    uint64_t number;    /* set by update_recover(), as the next */
+    bool quiet; /* no remarks */
+
+    /* set by update_recover() */
+    uint64_t number;
     bool is_repeatable; /* another run can be the same: from files, to files */
     int last;           /* INDEX-updated, held by this run; 0: not */
+    char *journal;      /* the name */
+    bool is_again;      /* outputs of an interrupted run are made again, from its journal: */
+    struct journal earlier;
 };
 
 /* Begins an update: one at a time. Completes what earlier runs left. *is_done becomes whether one of them was this run,
@@ -32,12 +50,17 @@ struct update_run {
  * with update_end() in any case. */
 bool update_recover(bool *is_done, struct update_run *run);
 
-/* Writes what is kept to the file, which has no name yet; it ends with update_finish(), or with
- * output_file_abandon(). */
-bool update_write(struct output_file *file, const struct update_run *run, const struct dedup_result *result);
+/* If outputs are made again: what the interrupted run had kept is not known to the index. On false the error has been
+ * reported. */
+bool update_forget(const struct update_run *run, struct known *known, const twin_collection *collection);
 
-/* When the outputs are there: gives the file its name, adds what is in it, and removes it. */
-bool update_finish(struct output_file *file, const struct update_run *run);
+/* Writes the journal of outputs that are staged, which has no name yet; it ends with update_finish(), or with
+ * output_file_abandon(). If outputs are made again, checks that they are as they were: they have a journal. */
+bool update_stage(struct output_file *journal, const struct update_run *run, const struct dedup_result *result,
+                  const struct dedup_outputs *outputs);
+
+/* When the outputs are there: names the journal, adds what is in it, and removes it. */
+bool update_finish(struct output_file *journal, const struct update_run *run);
 
 /* Lets other runs update the index; nothing, if none was begun. */
 void update_end(struct update_run *run);

@@ -1,4 +1,4 @@
-/* fingerprint.c — a number for the state of files. */
+/* fingerprint.c — a number for the state of files, and one for what is in them. */
 #include "fingerprint.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <twinsift/hash.h>
+#include <unistd.h>
 
 void fingerprint_add(uint64_t *number, const void *bytes, size_t length)
 {
@@ -58,4 +59,48 @@ bool fingerprint_add_file(uint64_t *number, const char *name)
         return add_folder(number, name);
     add_facts(number, &known);
     return true;
+}
+
+static uint64_t count_lines(const char *bytes, size_t length)
+{
+    uint64_t lines = 0;
+    for (const char *end = bytes + length; (bytes = memchr(bytes, '\n', (size_t)(end - bytes))); bytes++)
+        lines++;
+    return lines;
+}
+
+/* Fills the block, unless the file ends before. -1 and errno on failure. */
+static ssize_t read_block(int file, char *out, size_t length, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < length) {
+        ssize_t got = pread(file, out + done, length - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+bool fingerprint_contents(struct contents *out, int file, uint64_t most)
+{
+    enum { BLOCK = 1 << 20 };
+    char *block = malloc(BLOCK);
+    *out = (struct contents){ 0 };
+    ssize_t got = block ? 1 : -1;
+    while (got > 0 && out->bytes < most) {
+        uint64_t left = most - out->bytes;
+        got = read_block(file, block, left < BLOCK ? (size_t)left : BLOCK, out->bytes);
+        if (got <= 0)
+            break;
+        fingerprint_add(&out->checksum, block, (size_t)got);
+        out->lines += count_lines(block, (size_t)got);
+        out->bytes += (size_t)got;
+    }
+    free(block);
+    return got >= 0;
 }

@@ -14,4 +14,13 @@ void fingerprint_add(uint64_t *number, const void *bytes, size_t length);
  * errno: some of it is not there, and only the names have been added. */
 bool fingerprint_add_file(uint64_t *number, const char *name);
 
+/* What is in a file. */
+struct contents {
+    uint64_t bytes, lines;
+    uint64_t checksum; /* fingerprint_add() of each MiB, begun with 0; the last part may be shorter */
+};
+
+/* Reads a file from its beginning, at most `most` bytes. False and errno on failure. */
+bool fingerprint_contents(struct contents *out, int file, uint64_t most);
+
 #endif

@@ -12,7 +12,7 @@
 
 /* What band, join and filter have in common as commands (command.h). */
 #define STEPS_COMMAND                                                                                                \
-    .shared = "memory temp " TAKES_EXEC " quiet", .least = 1, .most = SIZE_MAX,                                      \
+    .shared = "memory temp " TAKES_EXEC " no-sync quiet", .least = 1, .most = SIZE_MAX,                              \
     .status = "0  done\n"                                                                                            \
               "2  error"
 

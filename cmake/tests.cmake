@@ -144,6 +144,9 @@ if(TARGET program)
   target_link_libraries(exact_edit_pairs PRIVATE tool_settings)
   add_executable(peak tests/peak.c) # how much memory a command takes
   target_link_libraries(peak PRIVATE tool_settings)
+  add_library(sync_log MODULE tests/sync_log.c) # in which order files go to the disk
+  target_link_libraries(sync_log PRIVATE tool_settings ${CMAKE_DL_LIBS})
+  set_target_properties(sync_log PROPERTIES C_VISIBILITY_PRESET default) # its functions are to be found
   set(LAB_PROGRAM)
   if(TARGET lab)
     set(LAB_PROGRAM TWINSIFT_LAB=$<TARGET_FILE:lab>)
@@ -159,7 +162,7 @@ if(TARGET program)
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_QUICK=${QUICK}
       TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
-      TWINSIFT_PEAK=$<TARGET_FILE:peak> TWINSIFT_POISON=$<TARGET_FILE:poison>
+      TWINSIFT_SYNC_LOG=$<TARGET_FILE:sync_log> TWINSIFT_PEAK=$<TARGET_FILE:peak> TWINSIFT_POISON=$<TARGET_FILE:poison>
       TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()
 endif()
@@ -216,7 +219,7 @@ foreach(test lab build_smallest test_edit_crowds cli_memory cli_completion test_
     test_index cli_index test_sort cli_bounds test_families cli_bad_input damage cli_dedup cli_mail
     cli_many_pairs test_between cli_interrupt test_similar test_containment test_crowd cli_steps
     test_edit_join test_bloom_plan install test_edit cli_main cli_manual test_long_text test_index_damage
-    test_family cli_truth cli_edit_data cli_random cli_dedup_update test_packed_input test_mail_commits
+    test_family cli_truth cli_edit_data cli_random cli_durable cli_dedup_update test_packed_input test_mail_commits
     cli_bloom cli_mail_delivery cli_poison test_index_model test_dedup cli_mail_share test_bands cli_stack
     cli_mail_kill test_progress)
   if(TEST ${test})

@@ -112,6 +112,7 @@ done
 
 while read -r file; do
     while read -r header; do
+        [ "$file $header" != "cli/support/output_file.c base/file.h" ] || continue # a file gets its name in one way
         [[ $header == twinsift/* && -e include/$header ]] || [ -e "${file%/*}/$header" ] ||
             [[ $file != examples/* && $header == support/* && -e cli/$header ]] ||
             complain "$file includes $header, which is neither public nor in cli/support/ nor its own"

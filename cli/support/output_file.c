@@ -1,11 +1,11 @@
 /* output_file.c — files that appear whole or not at all.
  *
- * A file is written without a name (O_TMPFILE) in the folder of its final name. When it is complete it is linked there.
- * An earlier file cannot be replaced by a link: then the new one gets a temporary name first, and is renamed, which
- * replaces the other in one step. Where a file system has no files without names, it has the temporary name from the
- * beginning, and a signal handler removes it. */
+ * A file is written without a name (O_TMPFILE) in the folder of its final name. When it is complete it is put on the
+ * disk and named as the library does it (base/file.h). Where a file system has no files without names, it has a temporary
+ * name from the beginning, and a signal handler removes it. */
 #include "output_file.h"
 
+#include "base/file.h"
 #include "large_file.h"
 #include "messages.h"
 #include "packed_file.h"
@@ -240,48 +240,6 @@ static bool open_standard(struct output_file *out, int stream)
     return false;
 }
 
-/* Gives a file without a name its temporary one, from which it can be renamed. */
-static bool name_for_a_moment(struct output_file *output, const char *self)
-{
-    enum { TRIES = 100 };
-    char *end = output->temporary + strlen(output->temporary) - strlen("XXXXXX");
-    for (unsigned i = 0; i < TRIES; i++) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        snprintf(end, sizeof "XXXXXX", "%06lx",
-                 ((unsigned long)now.tv_nsec ^ (unsigned long)getpid() << 8) & 0xFFFFFF);
-        if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
-            return true;
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
-}
-
-/* Gives a file without a name its final one. Whatever ends the program in between finds it with no name or with that
- * one, unless an earlier file has to be replaced: then signals wait for the moment that this takes. */
-static bool name_unnamed(struct output_file *output)
-{
-    char self[32];
-    sigset_t all, before;
-    snprintf(self, sizeof self, "/proc/self/fd/%d", output->unnamed);
-    if (linkat(AT_FDCWD, self, AT_FDCWD, output->path, AT_SYMLINK_FOLLOW) == 0)
-        return true;
-    if (errno != EEXIST)
-        return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool good = name_for_a_moment(output, self);
-    if (good && rename(output->temporary, output->path) != 0) {
-        int reason = errno;
-        unlink(output->temporary);
-        errno = reason;
-        good = false;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return good;
-}
-
 static bool open_output(struct output_file *out, const char *path, uint64_t expected)
 {
     struct stat known;
@@ -326,6 +284,40 @@ static bool give_up(struct output_file *output)
     return false;
 }
 
+static bool leaves_to_system;
+
+void output_files_leave_to_system(void)
+{
+    leaves_to_system = true;
+}
+
+/* The file as the library names it. */
+static struct twin__finished_file finished(const struct output_file *output)
+{
+    return (struct twin__finished_file){ output->unnamed ? output->unnamed : -1, output->temporary };
+}
+
+int output_file_reopen(const struct output_file *output)
+{
+    if (output->unnamed)
+        return fcntl(output->unnamed, F_DUPFD_CLOEXEC, 3);
+    if (output->temporary)
+        return open(output->temporary, O_RDONLY | O_CLOEXEC);
+    errno = ESPIPE;
+    return -1;
+}
+
+/* Where there are several files, the disk is at work on the first while the next is written, and one wait for all of them
+ * is nearly as short as for the last. */
+static void begin_sync(const struct output_file *output)
+{
+    int fd = leaves_to_system ? -1 : output_file_reopen(output);
+    if (fd < 0)
+        return;
+    sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* of the whole file; it may fail */
+    close(fd);
+}
+
 bool output_file_close(struct output_file *output)
 {
     bool failed = ferror(output->file) != 0;
@@ -333,20 +325,97 @@ bool output_file_close(struct output_file *output)
     errno = 0;
     bool closed = close_stream(output) == 0;
     errno = reason ? reason : errno;
-    return (closed && !failed) || give_up(output);
+    if (!closed || failed)
+        return give_up(output);
+    begin_sync(output);
+    return true;
+}
+
+/* A name that another program has taken by accident is not tried again. */
+static bool name_output(struct output_file *output)
+{
+    enum { TRIES = 100 };
+    char *end = output->temporary + strlen(output->temporary) - strlen("XXXXXX");
+    bool good = false;
+    for (unsigned i = 0; i < TRIES && !good; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        if (output->unnamed)
+            snprintf(end, sizeof "XXXXXX", "%06lx",
+                     ((unsigned long)now.tv_nsec ^ (unsigned long)getpid() << 8) & 0xFFFFFF);
+        good = twin__name_finished(finished(output), output->path, true);
+        if (!good && !(output->unnamed && errno == EEXIST))
+            break;
+    }
+    return good;
+}
+
+bool output_folder_sync(const char *path)
+{
+    return leaves_to_system || twin__sync_folder(path) ||
+           refuse("%s: its folder could not be put on the disk: %s", path, strerror(errno));
+}
+
+/* Whether a file comes from the folder of another. */
+static bool in_same_folder(const char *a, const char *b)
+{
+    const char *a_name = strrchr(a, '/'), *b_name = strrchr(b, '/');
+    size_t length = a_name ? (size_t)(a_name - a) : 0;
+    return (a_name != NULL) == (b_name != NULL) && (!b_name || length == (size_t)(b_name - b)) &&
+           memcmp(a, b, length) == 0;
+}
+
+/* What is written directly has its name. */
+static bool is_staged(const struct output_file *output)
+{
+    return output && output->temporary;
+}
+
+static bool sync_all(struct output_file *const *outputs, size_t count)
+{
+    for (size_t i = 0; i < count && !leaves_to_system; i++)
+        if (is_staged(outputs[i]) && !twin__sync_finished(finished(outputs[i])))
+            return give_up(outputs[i]);
+    return true;
+}
+
+static bool name_all(struct output_file *const *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_staged(outputs[i]) && !name_output(outputs[i]))
+            return give_up(outputs[i]);
+    return true;
+}
+
+static bool sync_folders(struct output_file *const *outputs, size_t count)
+{
+    const char *last = NULL;
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        if (is_staged(outputs[i]) && !(last && in_same_folder(last, outputs[i]->path))) {
+            last = outputs[i]->path;
+            good = output_folder_sync(last);
+        }
+    return good;
+}
+
+bool output_files_finish(struct output_file *const *outputs, size_t count)
+{
+    bool good = true, named = false;
+    for (size_t i = 0; i < count && good; i++)
+        good = !outputs[i] || !outputs[i]->file || output_file_close(outputs[i]);
+    good = good && sync_all(outputs, count) && (named = name_all(outputs, count)) && sync_folders(outputs, count);
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i] && outputs[i]->given && named)
+            clear(outputs[i]);
+        else if (outputs[i])
+            output_file_abandon(outputs[i]);
+    return good;
 }
 
 bool output_file_finish(struct output_file *output)
 {
-    if (output->file && !output_file_close(output))
-        return false;
-    bool good = output->unnamed     ? name_unnamed(output)
-                : output->temporary ? rename(output->temporary, output->path) == 0
-                                    : true; /* written directly */
-    if (!good)
-        return give_up(output);
-    clear(output);
-    return true;
+    return output_files_finish(&output, 1);
 }
 
 void output_file_abandon(struct output_file *output)

@@ -32,9 +32,22 @@ bool output_file_open_large(struct output_file *out, const char *path, uint64_t 
  * reported and the file is gone. */
 bool output_file_close(struct output_file *output);
 
-/* Closes the file, unless it is closed, and gives it its name; on false the error has been reported and the file is
- * gone. */
+/* Closes the files that are open, and gives them their names, so that a power cut after it takes none away: all are put
+ * on the disk, then each gets its name, then the folders are put on the disk. Those that are NULL or hold nothing are
+ * passed over. On false the error has been reported and all that have no name yet are gone. */
+bool output_files_finish(struct output_file *const *outputs, size_t count);
 bool output_file_finish(struct output_file *output);
+
+/* Puts the folder that `path` is in on the disk: a folder that was made for an output is a name like that of a file. On
+ * false the error has been reported. */
+bool output_folder_sync(const char *path);
+
+/* From now on nothing is put on the disk before it gets its name: --no-sync. */
+void output_files_leave_to_system(void);
+
+/* A descriptor to read a file that is closed and not finished; the caller closes it. -1 and errno on failure, also of what
+ * is written directly. */
+int output_file_reopen(const struct output_file *output);
 
 /* Closes and removes it; nothing, if it is gone. */
 void output_file_abandon(struct output_file *output);

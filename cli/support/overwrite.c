@@ -45,8 +45,7 @@ static char *canonical_of_new(const char *path)
     return found;
 }
 
-/* Likewise; the file need not exist. */
-static char *canonical(const char *path)
+char *canonical_path(const char *path)
 {
     char *found = realpath(path, NULL), *target = found ? NULL : follow_links(path);
     if (target)
@@ -57,7 +56,7 @@ static char *canonical(const char *path)
 
 bool belongs_to_index(const char *output, const char *index)
 {
-    char *name = canonical(output), *beside = canonical(index);
+    char *name = canonical_path(output), *beside = canonical_path(index);
     size_t length = beside ? strlen(beside) : 0;
     bool begins = name && beside && strncmp(name, beside, length) == 0;
     bool belongs = begins && (strcmp(name + length, "-lock") == 0 || strncmp(name + length, "-update", 7) == 0);
@@ -99,7 +98,7 @@ bool is_same_output(const char *a, const char *b)
         return strcmp(a, b) == 0;
     if (stat(a, &known) == 0 && !S_ISREG(known.st_mode))
         return false;
-    char *first = canonical(a), *second = canonical(b);
+    char *first = canonical_path(a), *second = canonical_path(b);
     bool same = first && second && strcmp(first, second) == 0;
     free(first);
     free(second);

@@ -21,4 +21,8 @@ bool is_same_output(const char *a, const char *b);
  * folder, which may be created. */
 bool output_is_possible(const char *output);
 
+/* The name of a file from the root, without links and dots; it need not exist. The caller frees it; NULL: it has no
+ * folder, or out of memory. */
+char *canonical_path(const char *path);
+
 #endif

@@ -5,6 +5,7 @@
 #include "shared_options.h"
 
 #include "messages.h"
+#include "output_file.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -117,6 +118,15 @@ static bool read_color(void *value, const struct option_row *row, const char *te
 
 static const struct option_kind color_choice = { read_color, show_choice };
 
+static bool read_no_sync(void *value, const struct option_row *row, const char *text)
+{
+    (void)value, (void)row, (void)text;
+    output_files_leave_to_system();
+    return true;
+}
+
+static const struct option_kind no_sync = { read_no_sync, NULL };
+
 /* ---- waiting */
 
 static bool read_wait(void *value, const struct option_row *row, const char *text)
@@ -215,6 +225,9 @@ const struct option_row shared_option_rows[] = {
       "write to FILE, completely or not at all; compressed if its name ends in .gz or .zst (default: standard "
       "output)",
       &option_text, AT(output) },
+    { "no-sync", 0, OPTIONS_OUTPUT, NULL,
+      "do not wait until outputs are on the disk; a power cut right after the run may then take them away", &no_sync,
+      .offset = 0 },
     { "json", 0, OPTIONS_OUTPUT, NULL, "print JSON, one object per line", &option_flag, AT(json) },
     { "quiet", 'q', OPTIONS_OUTPUT, NULL, "no progress and no remarks", &option_flag, AT(quiet) },
     { "color", 0, OPTIONS_OUTPUT, "WHEN", "colour messages: auto, always or never", &color_choice, AT(color),

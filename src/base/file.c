@@ -67,16 +67,42 @@ static bool link_unnamed(int fd, const char *name)
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* A new name is durable once its folder is on the disk; not every file system allows syncing a folder. */
-static void sync_folder(const char *path)
+/* Whether a failure of fsync() means that bytes may be lost. What cannot be synced at all, such as a pipe or a folder of
+ * some file systems, says so with other reasons. */
+static bool is_loss(int reason)
+{
+    return reason == EIO || reason == ENOSPC || reason == EDQUOT;
+}
+
+/* A file that was opened to be synced: -1 and EACCES is one that its owner may not read, and nobody can sync. */
+static bool sync_and_close(int fd)
+{
+    if (fd < 0)
+        return errno == EACCES;
+    bool good = fsync(fd) == 0 || !is_loss(errno);
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return good;
+}
+
+bool twin__sync_finished(struct twin__finished_file file)
+{
+    if (file.fd >= 0)
+        return fsync(file.fd) == 0 || !is_loss(errno);
+    return sync_and_close(open(file.temporary, O_RDONLY | O_CLOEXEC));
+}
+
+bool twin__sync_folder(const char *path)
 {
     char *copy = strdup(path);
-    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (folder >= 0) {
-        fsync(folder);
-        close(folder);
+    if (!copy) {
+        errno = ENOMEM;
+        return false;
     }
+    int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(copy);
+    return sync_and_close(folder);
 }
 
 static bool rename_or_remove(const char *temporary, const char *path)
@@ -105,7 +131,7 @@ static bool name_unnamed(struct twin__finished_file file, const char *path, bool
                                            rename_or_remove(file.temporary, path));
 }
 
-bool twin__name_file(struct twin__finished_file file, const char *path, bool replace)
+bool twin__name_finished(struct twin__finished_file file, const char *path, bool replace)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -115,8 +141,17 @@ bool twin__name_file(struct twin__finished_file file, const char *path, bool rep
                              : link_and_remove(file.temporary, path);
     int reason = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (good)
-        sync_folder(path);
     errno = reason;
     return good;
+}
+
+bool twin__name_file(struct twin__finished_file file, const char *path, bool replace)
+{
+    if (twin__sync_finished(file))
+        return twin__name_finished(file, path, replace) && twin__sync_folder(path);
+    int reason = errno;
+    if (file.fd < 0)
+        unlink(file.temporary);
+    errno = reason;
+    return false;
 }

@@ -364,7 +364,5 @@ twin_status twin__bloom_write(int file, const twin_bloom *bloom, const char *nam
         status = write_layer(file, layer, (struct layer){ i, count }, offset, name, error);
         offset += file_bytes(layer);
     }
-    if (status == TWIN_OK && fsync(file) != 0)
-        status = twin__fail(error, TWIN_EIO, "%s: could not be written: %m", name);
     return status;
 }

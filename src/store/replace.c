@@ -199,8 +199,7 @@ static int copy_to(int fd, const twin__store *store, uint64_t number)
     if (code != MDB_SUCCESS)
         return code;
     bool good = fstat(store->environment->fd, &old) == 0 &&
-                (fchown(fd, old.st_uid, old.st_gid) == 0 || errno == EPERM) && fchmod(fd, old.st_mode & 07777) == 0 &&
-                fsync(fd) == 0;
+                (fchown(fd, old.st_uid, old.st_gid) == 0 || errno == EPERM) && fchmod(fd, old.st_mode & 07777) == 0;
     return good ? MDB_SUCCESS : errno;
 }
 
