@@ -540,8 +540,8 @@ size_t twin_bloom_add_shared(bool *fresh, twin_bloom *bloom, const twin_text *it
     if (!twin__bloom_is_changeable(bloom) || !items)
         return 0;
     if (twin__bloom_is_counting(bloom) || bloom->grows) {
-        twin__fail(NULL, TWIN_EINVAL, "threads cannot share a filter that %s to add to it",
-                   bloom->grows ? "grows" : "counts");
+        twin__fail(NULL, TWIN_EINVAL, "threads cannot share a %s to add to it",
+                   bloom->grows ? "filter that grows" : "counting filter");
         return 0;
     }
     size_t news = in_batches(add_shared_batch, fresh, bloom, items, count);

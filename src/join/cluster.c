@@ -1,7 +1,7 @@
 /* cluster.c — similar pairs become groups.
  *
  * Connected components are found by union and find. Keepers go through the documents in the order of preference: one
- * that nothing before it has dropped stays, and drops all that match it. Members are listed by keeper (copies.h). */
+ * that nothing before it has dropped stays, and drops all that match it. Members are listed by keeper (copies, join_private.h). */
 #include <twinsift/cluster.h>
 
 #include <stdlib.h>

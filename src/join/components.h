@@ -7,7 +7,7 @@
 
 /* Begin with twin__components_init(), end with twin__components_clear(), which accepts {0}. */
 struct twin__components {
-    uint32_t *group; /* of each document (union_find.h) */
+    uint32_t *group; /* of each document (union-find, join_private.h) */
     size_t count;    /* of documents */
 };
 

@@ -88,7 +88,7 @@ void twin__keeper_scratch_clear(struct twin__keeper_scratch *scratch);
 bool twin__keeper_sets_find(size_t *out, double *similarity, struct twin__keeper_scratch *scratch,
                             const struct twin__keeper_sets *sets, struct twin__keeper_set set, size_t from);
 
-/* Members of one component (union_find.h), which are not wanted. */
+/* Members of one component (union-find, join_private.h), which are not wanted. */
 struct twin__keeper_apart {
     const uint32_t *group; /* by documents */
     uint32_t root;

@@ -116,7 +116,7 @@ refused=( # arguments | message
     "plan --accept 0.5 | --accept: \"0.5\" is not a similarity and a probability"
     "plan --reject 0.9:0.1 --accept 0.8:0.9 | no curve is at most 0.1 at 0.9"
     "plan --reject 0.899:0.0001 --accept 0.9:0.9999 | takes more than 65536 hashes"
-    "plan --threshold 0.8 --bands 3 --rows 3 | exclude each other; use one"
+    "plan --threshold 0.8 --reject 0.5:0.1 --accept 0.9:0.9 | exclude each other; use one"
     "plan --hashes 100 | need --threshold"
     "plan --bloom 1M | --bloom: \"1M\" is not a number of items and a probability"
     "plan --bloom 1M:0 | --bloom: \"0\" is not a probability between 0 and 1"
