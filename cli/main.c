@@ -19,41 +19,15 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_pairs,
-    &command_dedup,
-    &command_sign,
-    &command_band,
-    &command_join,
-    &command_filter,
-    &command_show,
-    &command_plan,
-    &command_index_create,
-    &command_index_add,
-    &command_index_remove,
-    &command_index_query,
-    &command_index_pairs,
-    &command_index_info,
-    &command_index_check,
-    &command_index_export,
-    &command_index_compact,
-    &command_bloom_create,
-    &command_bloom_add,
-    &command_bloom_has,
-    &command_bloom_count,
-    &command_bloom_remove,
-    &command_bloom_merge,
-    &command_bloom_info,
-    &command_mail_learn,
-    &command_mail_check,
-    &command_mail_correct,
-    &command_mail_forget,
-    &command_mail_info,
-    &command_mail_compact,
-    &command_mail_export,
-    &command_mail_import,
-    &command_mail_eval,
-    &command_completion,
-    NULL,
+    &command_pairs,        &command_dedup,         &command_sign,         &command_band,
+    &command_join,         &command_filter,        &command_show,         &command_plan,
+    &command_serve,        &command_index_create,  &command_index_add,    &command_index_remove,
+    &command_index_query,  &command_index_pairs,   &command_index_info,   &command_index_check,
+    &command_index_export, &command_index_compact, &command_bloom_create, &command_bloom_add,
+    &command_bloom_has,    &command_bloom_count,   &command_bloom_remove, &command_bloom_merge,
+    &command_bloom_info,   &command_mail_learn,    &command_mail_check,   &command_mail_correct,
+    &command_mail_forget,  &command_mail_info,     &command_mail_compact, &command_mail_export,
+    &command_mail_import,  &command_mail_eval,     &command_completion,   NULL,
 };
 
 static const struct command_group groups[] = {
@@ -123,7 +97,7 @@ static char **given_arguments;
 
 static bool prepare(const struct command *command)
 {
-    bool is_mail = strncmp(command_words(command), "mail ", 5) == 0;
+    bool is_mail = strncmp(command_words(command), "mail ", 5) == 0 || command == &command_serve;
     return choose_cpu() && (!is_mail || mail_program_enter(given_arguments));
 }
 

@@ -3,7 +3,7 @@
 #
 # A folder of src/ is a room. A room includes its own headers and those of earlier rooms; of those, only the public
 # ones and the private ones named below. A public header include/twinsift/NAME.h belongs to the room that has
-# NAME.c. cli/ and lab/ see public headers, cli/support/ and their own; examples see public headers only.
+# NAME.c. cli/, serve/ and lab/ see public headers, cli/support/ and their own; serve/cmd_*.c are commands, as those of cli/; examples see public headers only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -115,9 +115,10 @@ while read -r file; do
         [ "$file $header" != "cli/support/output_file.c base/file.h" ] || continue # a file gets its name in one way
         [[ $header == twinsift/* && -e include/$header ]] || [ -e "${file%/*}/$header" ] ||
             [[ $file != examples/* && $header == support/* && -e cli/$header ]] ||
+            [ "${file%_*} $header" = "serve/cmd commands.h" ] ||
             complain "$file includes $header, which is neither public nor in cli/support/ nor its own"
         [[ $file != cli/support/* || $header != */* || $header == twinsift/* ]] ||
             complain "$file includes $header: cli/support/ sees public headers and its own"
     done < <(includes "$file")
-done < <(find cli lab examples -name '*.[ch]')
+done < <(find cli serve lab examples -name '*.[ch]')
 exit $failed

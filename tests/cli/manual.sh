@@ -155,6 +155,7 @@ done
 check_page twinsift-bloom twinsift bloom create add has count remove merge info
 check_page twinsift-mail twinsift mail learn check correct forget info compact export import eval
 check_page twinsift-plan twinsift plan
+check_page twinsift-serve twinsift serve
 [ -z "${TWINSIFT_LAB:-}" ] || check_page twinsift-lab twinsift-lab
 
 for page in "$root"/{README,CHANGELOG,bench/README,docs/architecture}.md "$root"/docs/*.1.md; do
