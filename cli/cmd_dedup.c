@@ -188,7 +188,10 @@ static twin_collection *read_side(struct run *run, const twin_input *input, twin
         wanted.examine = known_examine;
         wanted.context = &run->known;
     }
-    return read_documents(input, wanted, run->request->shared.quiet);
+    twin_collection *collection = read_documents(input, wanted, run->request->shared.quiet);
+    if (collection && !run->request->shared.quiet && !list_others(run->request).count && !run->known.indexes)
+        remark_one_file(input, collection);
+    return collection;
 }
 
 /* The same, unless an earlier run has done it. */

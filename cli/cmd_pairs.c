@@ -199,6 +199,8 @@ static bool read_collections(struct pairs_run *run, twin_progress progress)
     run->collection = read_side(run, run->input, progress);
     if (run->collection && run->other_input)
         run->other = read_side(run, run->other_input, progress);
+    if (run->collection && !against->count && !shared->quiet)
+        remark_one_file(run->input, run->collection);
     run->read = seconds();
     return run->collection && (run->other || !run->other_input);
 }

@@ -342,7 +342,7 @@ bool journal_add(twin_index_change *change, const struct journal *journal, const
     twin_status status = twin_index_open(&opened, index, TWIN_INDEX_WRITE, &error);
     if (status == TWIN_OK)
         status = twin_input_open(&input, &path, 1,
-                                 (twin_input_options){ .as = TWIN_INPUT_AS_LINES, .max_bytes = UINT32_MAX }, &error);
+                                 (twin_input_options){ .as = TWIN_INPUT_AS_JSONL, .max_bytes = UINT32_MAX }, &error);
     if (status == TWIN_OK)
         status = twin_index_add_input(change, opened, input, options, &error);
     twin_input_free(input);

@@ -6,6 +6,7 @@
 #include "support/progress.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void report_problems(const twin_input *input, const twin_collection *collection, bool quiet)
 {
@@ -38,6 +39,32 @@ static void report_remarks(const twin_input *input, twin_collection_counts count
         warn("%" PRIu64 " of %" PRIu64 " document%s in a script without blanks between words, such as Chinese, "
              "Japanese or Thai: use --shingle auto, which compares characters",
              counts.unspaced, counts.documents, counts.documents == 1 ? " is" : "s are");
+}
+
+/* Whether the only document is a file of several lines. */
+static bool is_one_file(const twin_input *input, const twin_collection *collection)
+{
+    if (twin_collection_count(collection).documents != 1 || twin_input_sources(input) != 1 ||
+        twin_input_format_of(input) == TWIN_INPUT_SETS || twin_input_folder_info(input, 0).documents ||
+        twin_collection_position(collection, 0).line)
+        return false;
+    twin_scratch scratch = { 0 };
+    twin_document document;
+    bool lines = false;
+    if (twin_collection_document(&document, collection, &scratch, 0, NULL) == TWIN_OK && document.text.length) {
+        const char *first = memchr(document.text.bytes, '\n', document.text.length);
+        lines = first && first + 1 < document.text.bytes + document.text.length;
+    }
+    twin_scratch_clear(&scratch);
+    return lines;
+}
+
+void remark_one_file(const twin_input *input, const twin_collection *collection)
+{
+    if (is_one_file(input, collection))
+        warn("%s is one document, so there is nothing to compare it with; if each of its lines is a document, use "
+             "--as lines",
+             twin_input_name(input, 0));
 }
 
 twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet)

@@ -8,4 +8,7 @@
  * error has been reported. Release it with twin_collection_free(). */
 twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet);
 
+/* A remark if all there is to compare is one plain file: whoever has lines of text has to say so. */
+void remark_one_file(const twin_input *input, const twin_collection *collection);
+
 #endif

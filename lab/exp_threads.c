@@ -92,7 +92,7 @@ static void run_once(struct result *out, const char *path, twin_exec exec, uint6
                                         .scheme.minhash = { TWIN_SKETCH_CLASSIC, 200, seed },
                                         .exec = exec };
     twin_similar_options finding = { .threshold = 0.5, .bands = { { 40, 5 }, 5000 }, .exec = exec };
-    twin_input_options opening = { .as = TWIN_INPUT_AS_LINES, .chunk_bytes = 1 << 16 };
+    twin_input_options opening = { .as = TWIN_INPUT_AS_JSONL, .chunk_bytes = 1 << 16 };
     expect(twin_input_open(&input, &path, 1, opening, &error), path, &error);
     expect(twin_collection_read(&collection, input, reading, &error), path, &error);
     expect(twin_similar_find(&similar, collection, finding, &error), path, &error);

@@ -40,7 +40,7 @@ static void remark_folders(const twin_input *input)
         if (info.shards && info.documents)
             warn("%s: %" PRIu64 " file%s read line by line, and %" PRIu64
                  " as a document each, whose id is the path; "
-                 "--as files or --as lines reads all alike",
+                 "--as files or --as jsonl reads all alike",
                  twin_input_name(input, i), info.shards, info.shards == 1 ? " is" : "s are", info.documents);
     }
 }
@@ -129,5 +129,6 @@ int fail_unreadable(const twin_input *input)
 {
     if (twin_input_format_of(input) == TWIN_INPUT_SETS)
         return fail("no line could be read");
-    return fail("no document could be read; --as says what the input is, if it is not JSON lines: csv, tsv or files");
+    return fail("no document could be read; --as says what the input is, if it is not JSON lines: lines, "
+                "csv, tsv or files");
 }

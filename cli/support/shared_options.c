@@ -159,8 +159,9 @@ const struct option_row shared_option_rows[] = {
       &sets_input, AT(input) },
     { "as", 0, OPTIONS_INPUT, "WHAT",
       "how files are read: auto, by name (.jsonl and .ndjson as JSON lines, .csv and .tsv as tables, others as one "
-      "document each); files, as one document each; lines, as JSON lines; csv or tsv, as tables",
-      &option_choice, AT(input.as), .choices = "auto files lines csv tsv" },
+      "document each); files, as one document each; jsonl, as JSON lines; lines, as one document per line; csv or "
+      "tsv, as tables",
+      &option_choice, AT(input.as), .choices = "auto files jsonl lines csv tsv" },
     { "hidden", 0, OPTIONS_INPUT, NULL, "also read hidden files and folders in folders", &option_flag,
       AT(input.hidden) },
     { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,

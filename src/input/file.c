@@ -76,7 +76,7 @@ static twin_status check_kind(const struct file *file, const struct twin__openin
         status = refuse_problem(opening, &record.problem, error);
     else if (status == TWIN_OK && begins_like_json(record.document.text))
         status = refuse(opening, "looks like JSON",
-                        "use --as lines if it is JSON lines, or --as files if it is one document", error);
+                        "use --as jsonl if it is JSON lines, or --as files if it is one document", error);
     twin_read_buffers_clear(&buffers);
     return status;
 }

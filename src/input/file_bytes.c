@@ -26,7 +26,8 @@ static twin_status check_packing(enum packing found, const char *name, twin_erro
 static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const struct twin__opening *opening,
                           twin_input_format format, twin_error *error)
 {
-    bool are_lines = twin__content_of(opening) == TWIN__CONTENT_LINES;
+    enum twin__content content = twin__content_of(opening);
+    bool are_lines = content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES;
     const twin_input_options *options = &opening->settings->options;
     size_t *memory_left = opening->settings->memory_left;
     int unpacked;

@@ -12,7 +12,7 @@ static const struct {
     const char *ending, *advice;
 } names[] = {
     { ".json", "if it is a JSON array, convert it to JSON lines with jq -c '.[]' and name them .jsonl; if it is JSON "
-               "lines, use --as lines; if it is one document, --as files" },
+               "lines, use --as jsonl; if it is one document, --as files" },
     { ".xz", "decompress it with xz -dc and give the result as standard input (-)" },
     { ".bz2", "decompress it with bzip2 -dc and give the result as standard input (-)" },
     { ".zstd", "rename it to .jsonl.zst, or give it as standard input (-)" },

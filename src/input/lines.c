@@ -1,4 +1,4 @@
-/* lines.c — files of lines: JSON lines, or rows of sets.
+/* lines.c — files of lines: JSON lines, rows of sets, or texts.
  *
  * A chunk of lines owns those that start in its own range of bytes. It looks for its first line
  * only there, and reads past its end only to finish its last line, so that each byte of a line,
@@ -28,7 +28,8 @@ static const struct lines *lines_of(const struct twin__source *source)
 
 static bool accepts(const struct twin__opening *opening)
 {
-    return !S_ISDIR(opening->about.st_mode) && twin__content_of(opening) == TWIN__CONTENT_LINES;
+    enum twin__content content = twin__content_of(opening);
+    return !S_ISDIR(opening->about.st_mode) && (content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES);
 }
 
 static twin_status open_lines(struct twin__source **out, struct twin__opening *opening, twin_error *error)
@@ -37,7 +38,9 @@ static twin_status open_lines(struct twin__source **out, struct twin__opening *o
     if (!lines)
         return twin__fail_memory(error);
     *out = &lines->source;
-    twin_status status = twin__file_bytes_open(&lines->bytes, opening, opening->settings->options.format, error);
+    bool are_texts = twin__content_of(opening) == TWIN__CONTENT_LINES; /* may begin like rows, with anything */
+    twin_status status = twin__file_bytes_open(
+        &lines->bytes, opening, are_texts ? TWIN_INPUT_SETS : opening->settings->options.format, error);
     uint64_t bytes = lines->bytes.end - lines->bytes.begin, each = opening->settings->options.chunk_bytes;
     lines->source.chunks = bytes / each + (bytes % each != 0);
     return status;

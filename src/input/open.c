@@ -50,8 +50,8 @@ static const struct {
     const char *ending;
     enum twin__content content;
 } endings[] = {
-    { ".jsonl", TWIN__CONTENT_LINES },
-    { ".ndjson", TWIN__CONTENT_LINES },
+    { ".jsonl", TWIN__CONTENT_JSONL },
+    { ".ndjson", TWIN__CONTENT_JSONL },
     { ".csv", TWIN__CONTENT_CSV },
     { ".tsv", TWIN__CONTENT_TSV },
 };
@@ -60,6 +60,7 @@ enum twin__content twin__content_of_name(const char *name, const struct twin__in
 {
     switch (settings->options.as) {
     case TWIN_INPUT_AS_FILES: return TWIN__CONTENT_DOCUMENT;
+    case TWIN_INPUT_AS_JSONL: return TWIN__CONTENT_JSONL;
     case TWIN_INPUT_AS_LINES: return TWIN__CONTENT_LINES;
     case TWIN_INPUT_AS_CSV: return TWIN__CONTENT_CSV;
     case TWIN_INPUT_AS_TSV: return TWIN__CONTENT_TSV;
@@ -83,9 +84,9 @@ enum twin__content twin__content_of(const struct twin__opening *opening)
 {
     bool nameless = !twin__opening_can_repeat(opening);
     if (opening->settings->options.format == TWIN_INPUT_SETS)
-        return TWIN__CONTENT_LINES;
+        return TWIN__CONTENT_JSONL;
     if (nameless && opening->settings->options.as == TWIN_INPUT_AS_NAMED)
-        return TWIN__CONTENT_LINES;
+        return TWIN__CONTENT_JSONL;
     return twin__content_of_name(opening->path, opening->settings);
 }
 

@@ -171,6 +171,16 @@ static void from_row(struct twin__record *out, const char **newline, char separa
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(element - line) + 1, "an empty element");
 }
 
+/* ---- lines of text ---- */
+
+static void from_text(struct twin__record *out, const char **newline, const char *line, const char *end)
+{
+    const char *found = memchr(line, '\n', (size_t)(end - 1 - line));
+    *newline = found ? found : end - 1;
+    out->document = (twin_document){ .text = { line, length_of(line, *newline) } };
+    out->what = is_blank(line, line + out->document.text.length) ? TWIN__RECORD_BLANK : TWIN__RECORD_DOCUMENT;
+}
+
 twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,
                                    twin_read_buffers *buffers, const char *line, const char *end)
 {
@@ -178,6 +188,8 @@ twin_status twin__record_from_line(struct twin__record *out, const char **newlin
     twin_status status = TWIN_OK;
     if (settings->options.format == TWIN_INPUT_SETS)
         from_row(out, newline, settings->options.separator, line, end);
+    else if (settings->options.as == TWIN_INPUT_AS_LINES)
+        from_text(out, newline, line, end);
     else
         status = from_json(out, newline, settings, buffers, line, end);
     if (status != TWIN_OK)

@@ -33,7 +33,13 @@ struct twin__record {
 };
 
 /* How a file is read: as one document, or record by record. */
-enum twin__content { TWIN__CONTENT_DOCUMENT, TWIN__CONTENT_LINES, TWIN__CONTENT_CSV, TWIN__CONTENT_TSV };
+enum twin__content {
+    TWIN__CONTENT_DOCUMENT,
+    TWIN__CONTENT_JSONL,
+    TWIN__CONTENT_LINES, /* each a document */
+    TWIN__CONTENT_CSV,
+    TWIN__CONTENT_TSV,
+};
 
 /* A source, opened. Each kind has a struct of its own that begins with this one. */
 struct twin__source {

@@ -134,8 +134,8 @@ unopened=( # arguments | message
     "$(printf 'n%.0s' {1..300}) | cannot be opened: File name too long"
     "good.jsonl/below | good.jsonl/below cannot be opened: Not a directory"
     "paper.pdf | paper.pdf is a PDF file; extract its text, or use --as files"
-    "corpus.gz | corpus.gz looks like JSON; use --as lines if it is JSON lines"
-    "part-00000 | part-00000 looks like JSON; use --as lines if it is JSON lines"
+    "corpus.gz | corpus.gz looks like JSON; use --as jsonl if it is JSON lines"
+    "part-00000 | part-00000 looks like JSON; use --as jsonl if it is JSON lines"
     "cut.txt.gz | cut.txt.gz: its gzip data ends early after 2000 bytes"
     "rows.tsv | rows.tsv has no column \"text\" in its first line, \"g1\\x09x\"; name columns with --id-field and --text-field, or use --sets"
     "--id-field key table.csv | table.csv has no column \"key\""
@@ -312,7 +312,11 @@ check_inputs()
         "$TWINSIFT" pairs --json latin
     "$TWINSIFT" dedup -q latin --groups latin.groups >/dev/null
     iconv -f UTF-8 -t UTF-8 latin.groups >/dev/null || fail "names in Latin-1" "groups are not UTF-8"
-    expect "--as lines" 0 "$pair" "" "$TWINSIFT" pairs --as lines part-00000
+    expect "--as jsonl" 0 "$pair" "" "$TWINSIFT" pairs --as jsonl part-00000
+    printf '%s\n' 'anna karenina of moscow' '' 'ana karenina of moscow' 'count vronsky' >names.txt
+    expect "--as lines" 0 $'1\t3\t0.9778' "" "$TWINSIFT" pairs --as lines --measure edit names.txt
+    expect "one file" 0 "" "names.txt is one document, so there is nothing to compare it with; if each of its lines" \
+        "$TWINSIFT" pairs --measure edit names.txt
     expect "--as files" 0 $'part-00000\tgood.jsonl\t1.0000' "" "$TWINSIFT" pairs --as files part-00000 good.jsonl
     cp letter.txt copy.txt
     expect "text files" 0 $'letter.txt\tcopy.txt\t1.0000' "" "$TWINSIFT" pairs letter.txt copy.txt

@@ -198,7 +198,7 @@ run 0 --quiet --against one.jsonl --groups groups.jsonl corpus.jsonl
 awk 'NR > 100' corpus.jsonl >rest.jsonl
 grep -q '"in":"one.jsonl"' groups.jsonl || fail "$asked: no match is named"
 # What stays is similar to nothing in the other collection, and nothing goes that is not similar to something.
-"$TWINSIFT" pairs -q --copies all out --as lines --against one.jsonl >between.tsv
+"$TWINSIFT" pairs -q --copies all out --as jsonl --against one.jsonl >between.tsv
 [ ! -s between.tsv ] || fail "$asked: $(head -1 between.tsv) stays"
 run 0 --quiet --against one.jsonl --against seen.twin corpus.jsonl
 [ ! -s out ] || fail "$asked: all of it is known"

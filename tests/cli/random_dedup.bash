@@ -67,7 +67,7 @@ try_any()
             "--against old.jsonl" "--groups any.groups" "--report any.html" "--dry-run" "--stats" "--strict" "--raw" \
             "--id-from path-and-line" "--max-document-bytes 1" "--max-document-bytes 100" "--bands 1 --rows 1" \
             "--bands 65536 --rows 1" "--rows 1000" "--error 0.5" "--error 0.05" "--text-field id" "--text-field id,text" \
-            "--id-field text" "--as lines" "--as files" "--as csv" "--threads 1" "--executor openmp" "--fail-on-skipped"
+            "--id-field text" "--as jsonl" "--as files" "--as csv" "--threads 1" "--executor openmp" "--fail-on-skipped"
         read -ra extra <<< "$picked"
         mixed+=("${extra[@]}")
     done

@@ -142,7 +142,7 @@ wrong 'of candidates; give files written by sign' band part-a.sig 1.cand -o x
 wrong 'no candidates' join part-a.sig -o x
 wrong '-o FILE' band part-a.sig
 wrong 'standard input' sign - -o x
-wrong 'a pipe, cannot be read again' sign --as lines <(cat part-a.jsonl) -o x
+wrong 'a pipe, cannot be read again' sign --as jsonl <(cat part-a.jsonl) -o x
 wrong '5/4' band part-a.sig --part 5/4 -o x
 wrong 'FOLDER/' filter part-?.sig ?.pairs --part 1/2 -o x
 head -c 5000 part-a.sig >short.sig

@@ -285,7 +285,7 @@ static void json_lines_in_a_folder_are_read_line_by_line(void **unused)
     CHECK_FOLDER(documents, "letter.txt", "c", "", "a", "b");
     CHECK_FOLDER((twin_input_options){ .as = TWIN_INPUT_AS_FILES }, "letter.txt", "more/part-1.NDJSON.gz",
                  "part-0.jsonl");
-    CHECK_FOLDER((twin_input_options){ .as = TWIN_INPUT_AS_LINES }, "expected an object", "c", "", "a", "b");
+    CHECK_FOLDER((twin_input_options){ .as = TWIN_INPUT_AS_JSONL }, "expected an object", "c", "", "a", "b");
 
     twin_input *input = open_one(path_of("d"), documents);
     assert_int_equal(twin_input_sources(input), 3);
@@ -497,8 +497,8 @@ static void files_that_may_not_be_meant_as_documents_are_refused(void **unused)
     write_packed_text("corpus.gz", "{\"text\":\"x\"}\n");
     write_text("x.pdf", "%PDF-1.7\n");
     write_text("x.json", "[]");
-    check_refused(path_of("part-0"), documents, TWIN_EINVAL, "looks like JSON; use --as lines");
-    check_refused(path_of("corpus.gz"), documents, TWIN_EINVAL, "looks like JSON; use --as lines");
+    check_refused(path_of("part-0"), documents, TWIN_EINVAL, "looks like JSON; use --as jsonl");
+    check_refused(path_of("corpus.gz"), documents, TWIN_EINVAL, "looks like JSON; use --as jsonl");
     check_refused(path_of("x.pdf"), documents, TWIN_EINVAL, "is a PDF file; extract its text");
     check_refused(path_of("x.json"), documents, TWIN_EINVAL, "jq -c '.[]'");
     check_refused(path_of("x.json"), (twin_input_options){ .as = 9 }, TWIN_EINVAL, "no such kind of files");
@@ -512,7 +512,7 @@ static void files_that_may_not_be_meant_as_documents_are_refused(void **unused)
         twin_input_free(input);
     }
     for (int i = 0; i < 2; i++) {
-        twin_input *input = open_one(path_of(names[i]), (twin_input_options){ .as = TWIN_INPUT_AS_LINES });
+        twin_input *input = open_one(path_of(names[i]), (twin_input_options){ .as = TWIN_INPUT_AS_JSONL });
         struct log log = read_all(input);
         assert_int_equal(log.count, 1);
         assert_string_equal(log.seen[0].text, "x");

@@ -404,6 +404,55 @@ static void a_file_cut_short_behind_our_back_is_an_error(void **unused)
     twin_input_free(input);
 }
 
+/* ---- lines of text ---- */
+
+static const twin_input_options texts = { .as = TWIN_INPUT_AS_LINES };
+
+static void each_line_of_text_is_a_document(void **unused)
+{
+    (void)unused;
+    static const char names[] = "\xEF\xBB\xBF[Anna]\n\n \t\r\n{\"text\":\r\nBZh Karenina\r\r\n  the last";
+    const char *path = path_of("names.txt");
+    write_file(path, names, sizeof names - 1);
+    twin_input *input = open_one(path, texts);
+    struct log log = read_all(input);
+    static const char *const expected[] = { "[Anna]", "{\"text\":", "BZh Karenina\r", "  the last" };
+    static const uint64_t lines[] = { 1, 4, 5, 6 };
+    assert_int_equal(log.count, 4);
+    for (size_t i = 0; i < log.count; i++) {
+        assert_false(log.seen[i].is_problem || log.seen[i].has_id);
+        assert_string_equal(log.seen[i].text, expected[i]);
+        assert_string_equal(log.seen[i].record, expected[i]);
+        assert_int_equal(log.seen[i].position.line, lines[i]);
+    }
+    clear_log(&log);
+    twin_input_free(input);
+    check_every_piece_size(path, sizeof names - 1 - 3, texts);
+}
+
+static void packed_lines_of_text_are_those_of_the_plain_file(void **unused)
+{
+    (void)unused;
+    static char lines[5000];
+    static unsigned char packed[6000];
+    uint64_t state = 11;
+    for (size_t i = 0; i < sizeof lines; i++) {
+        uint64_t number = twin__random_next(&state);
+        lines[i] = number % 9 ? (char)('a' + number % 23) : '\n';
+    }
+    write_file(path_of("plain"), lines, sizeof lines);
+    write_file(path_of("packed.gz"), packed, gzip(packed, sizeof packed, lines, sizeof lines));
+    twin_input *plain = open_one(path_of("plain"), texts), *unpacked = open_one(path_of("packed.gz"), texts);
+    struct log first = read_all(plain), second = read_all(unpacked);
+    assert_true(first.count > 100);
+    check_same_logs(&second, &first);
+    check_fetching(unpacked, &second);
+    clear_log(&first);
+    clear_log(&second);
+    twin_input_free(plain);
+    twin_input_free(unpacked);
+}
+
 /* ---- what is no input ---- */
 
 static void what_is_no_input_is_refused_with_advice(void **unused)
@@ -438,6 +487,8 @@ int main(void)
         IN_A_FOLDER(a_visitor_may_stop),
         IN_A_FOLDER(a_file_knows_what_others_did_to_it),
         IN_A_FOLDER(a_file_cut_short_behind_our_back_is_an_error),
+        IN_A_FOLDER(each_line_of_text_is_a_document),
+        IN_A_FOLDER(packed_lines_of_text_are_those_of_the_plain_file),
         IN_A_FOLDER(what_is_no_input_is_refused_with_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
