@@ -27,7 +27,7 @@ struct request {
     struct keep keep;
     bool chain, dry_run, stats, resume;
     uint64_t audit;
-    const char *output, *groups, *report, *update;
+    const char *output, *dropped, *groups, *report, *update;
     struct option_texts against;
 };
 
@@ -52,10 +52,11 @@ static const struct option_row options[] = {
       "write kept documents to FILE, compressed if its name ends in .gz or .zst; if it ends in /, to one file per "
       "input in that folder (default: standard output)",
       &option_text, AT(output) },
+    { "dropped", 0, OPTIONS_OUTPUT, "FILE", "write dropped documents to FILE", &option_text, AT(dropped) },
     { "groups", 0, OPTIONS_OUTPUT, "FILE",
       "write one JSON object per group: the kept document and those dropped for it", &option_text, AT(groups) },
-    { "report", 0, OPTIONS_OUTPUT, "FILE", "write an HTML page with counts, plots and the largest groups",
-      &option_text, AT(report) },
+    { "report", 0, OPTIONS_OUTPUT, "FILE",
+      "write an HTML page with the command, counts, plots and the largest groups", &option_text, AT(report) },
     { "dry-run", 0, OPTIONS_OUTPUT, NULL, "write no documents, only the summary", &option_flag, AT(dry_run) },
     { "audit", 0, OPTIONS_OUTPUT, "N",
       "measure recall: compare N kept documents, chosen at random, with all other kept ones", &option_count,
@@ -134,8 +135,9 @@ static const char *contradiction(const struct request *request)
     if (request->measure != TWIN_JACCARD && uses_index(request))
         return "--measure containment: an index finds Jaccard similarity only; give the documents themselves to "
                "--against";
-    if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST)
-        return "--sets: sets have no text, so --keep must be first";
+    if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST &&
+        request->keep.rule != TWIN_PREFER_LAST)
+        return "--sets: sets have no text, so --keep must be first or last";
     return request->resume ? cannot_resume(request) : NULL;
 }
 
@@ -190,7 +192,7 @@ static twin_collection *read_side(struct run *run, const twin_input *input, twin
     }
     twin_collection *collection = read_documents(input, wanted, run->request->shared.quiet);
     if (collection && !run->request->shared.quiet && !list_others(run->request).count && !run->known.indexes)
-        remark_one_file(input, collection);
+        remark_one_document(input, collection);
     return collection;
 }
 
@@ -319,12 +321,17 @@ static const char *kept_path(const struct request *request)
     return request->output ? request->output : "-";
 }
 
+static struct dedup_targets targets_of(const struct request *request)
+{
+    return (struct dedup_targets){ kept_path(request), request->dropped, request->groups };
+}
+
 static bool write_outputs(struct run *run)
 {
     const struct request *request = run->request;
     struct dedup_result result = result_of(run);
-    bool done = write_kept_and_groups(&result, kept_path(request), request->groups);
-    if (!request->dry_run || request->groups)
+    bool done = write_dedup_outputs(&result, targets_of(request));
+    if (!request->dry_run || request->dropped || request->groups)
         end_dedup_stage(&run->how, &run->since, "writing",
                         request->dry_run ? 0 : twin_dedup_count(run->dedup).kept_bytes);
     return done;
@@ -338,7 +345,10 @@ static bool write_and_update(struct run *run)
     struct dedup_outputs outputs;
     struct dedup_result result = result_of(run);
     uint64_t bytes = twin_dedup_count(run->dedup).kept_bytes;
-    if (!dedup_outputs_stage(&outputs, &result, kept_path(request), run->update.is_again ? NULL : request->groups))
+    struct dedup_targets targets = targets_of(request);
+    if (run->update.is_again)
+        targets.groups = NULL;
+    if (!dedup_outputs_stage(&outputs, &result, targets))
         return false;
     if (!outputs.standard)
         end_dedup_stage(&run->how, &run->since, "writing", bytes);
@@ -375,6 +385,7 @@ static bool paths_are_good(const struct run *run)
 {
     const struct request *request = run->request;
     struct dedup_paths paths = { .output = kept_path(request),
+                                 .dropped = request->dropped,
                                  .groups = request->groups,
                                  .report = request->report,
                                  .update = request->update,
@@ -399,8 +410,10 @@ static bool open_input(struct run *run, twin_progress progress)
                       request->update);
     run->update = (struct update_run){ .index = request->update,
                                        .output = request->output,
+                                       .dropped = request->dropped,
                                        .groups = request->groups,
                                        .report = request->report,
+                                       .patience = request->shared.wait,
                                        .input = run->input,
                                        .exec = run->exec,
                                        .progress = progress,
@@ -424,8 +437,10 @@ static bool dedup_and_write(struct run *run)
     twin_progress progress = progress_begin(shared->quiet);
     run->since = seconds();
     run->how = (struct dedup_run){ .progress = progress,
-                                   .by_field = run->request->keep.rule >= TWIN_PREFER_MOST,
-                                   .seed = shared->key_file ? NULL : &shared->scheme.minhash.seed };
+                                   .by_field = *run->request->keep.field,
+                                   .seed = shared->key_file ? NULL : &shared->scheme.minhash.seed,
+                                   .base = &shared->base,
+                                   .scheme = &run->scheme };
     bool done = open_input(run, progress);
     if (!done || run->is_done_before) {
         progress_end();
@@ -481,7 +496,7 @@ const struct command command_dedup = {
              "Documents are considered in the order of --keep. A document that is similar to one already kept is "
              "dropped for the first such document; any other is kept. Unless --keep is first, the result does not "
              "depend on the order of the input.",
-    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " no-sync quiet",
+    .shared = TAKES_INPUT " " TAKES_SCHEME " threshold memory " TAKES_EXEC " wait no-sync quiet",
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n"

@@ -75,7 +75,8 @@ static int run_filter(void *context)
         .part = request->part,
         .quiet = request->shared.quiet,
     };
-    good = good && write_kept_and_groups(&result, paths.output, request->groups);
+    good = good &&
+           write_dedup_outputs(&result, (struct dedup_targets){ .kept = paths.output, .groups = request->groups });
     progress_end();
     if (good && !request->shared.quiet) {
         steps_remark_grown(&steps);

@@ -200,7 +200,7 @@ static bool read_collections(struct pairs_run *run, twin_progress progress)
     if (run->collection && run->other_input)
         run->other = read_side(run, run->other_input, progress);
     if (run->collection && !against->count && !shared->quiet)
-        remark_one_file(run->input, run->collection);
+        remark_one_document(run->input, run->collection);
     run->read = seconds();
     return run->collection && (run->other || !run->other_input);
 }
@@ -359,7 +359,7 @@ static bool find_and_print(struct pairs_run *run)
 static bool overwrites_other(const struct pairs_request *request)
 {
     const char *output = request->shared.output;
-    return output && overwrites_input(output, request->against.items, request->against.count);
+    return overwrites_input(output ? output : "-", request->against.items, request->against.count);
 }
 
 static int run_pairs(void *context)

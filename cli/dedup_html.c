@@ -1,8 +1,10 @@
-/* dedup_html.c — the report of twinsift dedup as one self-contained HTML page: counts, plots, examples.
+/* dedup_html.c — the report of twinsift dedup as one self-contained HTML page: what was run, counts, plots, examples.
  *
  * Plots are bars drawn as SVG in the page, so neither gnuplot nor a network is needed to see them. */
 #include "dedup_examples.h"
 
+#include "support/command.h"
+#include "support/escape.h"
 #include "support/messages.h"
 #include "support/output_file.h"
 #include "support/size.h"
@@ -11,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char head[] =
     "<!DOCTYPE html>\n"
@@ -26,6 +29,8 @@ static const char head[] =
     "h2 { border-top: 1px solid var(--line); padding-top: 1em; margin-top: 2em }\n"
     "table { border-collapse: collapse } td, th { padding: .15em 1em .15em 0; text-align: left; vertical-align: top "
     "}\n"
+    "table.run { margin-bottom: 1em } .run th { font-weight: normal; color: var(--soft) }\n"
+    ".run code { overflow-wrap: anywhere }\n"
     "td.number { text-align: right; font-variant-numeric: tabular-nums } td.number, td.name { white-space: nowrap }\n"
     ".soft { color: var(--soft) }\n"
     "mark { background: var(--mark); color: inherit }\n"
@@ -39,6 +44,80 @@ static const char head[] =
     ".pair b { display: block; font-family: ui-monospace, monospace; font-weight: normal; color: var(--soft) }\n"
     "</style></head><body>\n"
     "<h1>Near-duplicates</h1>\n";
+
+/* ---- what was run ---- */
+
+/* A word as a shell takes it. */
+static void write_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    size_t length = strlen(word);
+    bool is_plain = length > 0 && strspn(word, plain) == length;
+    fputs(is_plain ? " " : " '", out);
+    for (size_t part; *word; word += part) {
+        part = strcspn(word, "'");
+        escape_html(out, word, part);
+        if (word[part]) {
+            fputs("'\\''", out);
+            part++;
+        }
+    }
+    fputs(is_plain ? "" : "'", out);
+}
+
+/* Now, or the time that SOURCE_DATE_EPOCH gives, so that a page can be made again. */
+static time_t page_time(void)
+{
+    const char *given = getenv("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    long long number = given ? strtoll(given, &end, 10) : 0;
+    return given && end > given && *end == '\0' ? (time_t)number : time(NULL);
+}
+
+static void write_inputs(FILE *out, const twin_input *input)
+{
+    enum { MOST_NAMED = 10 };
+    size_t count = twin_input_sources(input);
+    for (uint32_t i = 0; i < count && i < MOST_NAMED; i++) {
+        const char *name = twin_input_name(input, i);
+        fputs(i ? "<br>" : "", out);
+        escape_html(out, name, strlen(name));
+    }
+    if (count > MOST_NAMED)
+        fprintf(out, "<br>and %zu more", count - MOST_NAMED);
+}
+
+static void write_scheme(FILE *out, const twin_scheme *scheme, twin_input_format format)
+{
+    bool has_bands = scheme->measure == TWIN_JACCARD;
+    fprintf(out, "<tr><th>threshold</th><td>%g, %s</td></tr>\n", scheme->threshold,
+            has_bands ? "Jaccard similarity" : "containment");
+    if (format == TWIN_INPUT_DOCUMENTS)
+        fprintf(out, "<tr><th>shingles</th><td>%s:%zu</td></tr>\n", twin_shingle_kind_name(scheme->shingle.kind),
+                scheme->shingle.width);
+    if (has_bands)
+        fprintf(out, "<tr><th>signatures</th><td>%zu hashes, %zu bands of %zu rows</td></tr>\n",
+                scheme->minhash.slots, scheme->plan.bands, scheme->plan.rows);
+}
+
+/* What somebody needs who finds the page a year later. */
+static void write_command(FILE *out, const struct dedup_result *result)
+{
+    char date[64] = "";
+    struct tm parts;
+    time_t now = page_time();
+    if (gmtime_r(&now, &parts))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts);
+    fprintf(out, "<table class=\"run\">\n<tr><th>command</th><td><code>%s", result->run->base->command->name);
+    for (size_t i = 0; i < result->run->base->word_count; i++)
+        write_word(out, result->run->base->words[i]);
+    fputs("</code></td></tr>\n<tr><th>inputs</th><td>", out);
+    write_inputs(out, result->input);
+    fputs("</td></tr>\n", out);
+    write_scheme(out, result->run->scheme, twin_input_format_of(result->input));
+    fprintf(out, "<tr><th>version</th><td>twinsift %s</td></tr>\n<tr><th>date</th><td>%s</td></tr>\n</table>\n",
+            twin_version(), date);
+}
 
 /* ---- counts ---- */
 
@@ -92,7 +171,7 @@ static void write_counts(FILE *out, const struct dedup_result *result)
     write_row(out, "too short", read.too_short, "shorter than one shingle, similar only to equal ones");
     if (counts.without_field)
         write_row(out, "without field", counts.without_field, "do not have the field of --keep: preferred last");
-    write_row(out, "bad records", read.problems, "could not be read: left out");
+    write_row(out, "skipped", read.problems, "could not be read: left out");
     write_row(out, "pairs compared", counts.search.verified, "");
     fputs("</table>\n", out);
     if (!result->run)
@@ -104,7 +183,7 @@ static void write_counts(FILE *out, const struct dedup_result *result)
 
 /* ---- plots ---- */
 
-enum { MOST_BARS = 40, LABEL_ROOM = 24 };
+enum { MOST_BARS = 40, LABEL_ROOM = 48 };
 
 struct bars {
     size_t count;
@@ -191,7 +270,7 @@ static void write_sizes(FILE *out, const struct dedup_result *result)
         if (i < 3)
             snprintf(bars.labels[i], LABEL_ROOM, "%zu", i + 2);
         else
-            snprintf(bars.labels[i], LABEL_ROOM, "≤ %zu", (size_t)1 << i);
+            snprintf(bars.labels[i], LABEL_ROOM, "%zu–%zu", ((size_t)1 << (i - 1)) + 1, (size_t)1 << i);
     write_bars(out, &bars, "Groups by the number of their documents, the one kept included.");
 }
 
@@ -201,6 +280,7 @@ bool write_report(const struct dedup_result *result, const char *path)
     if (!output_file_open(&output, path))
         return false;
     fputs(head, output.file);
+    write_command(output.file, result);
     write_counts(output.file, result);
     if (twin_dedup_groups(NULL, result->dedup)) {
         fputs("<h2>Similarities and groups</h2>\n", output.file);

@@ -5,9 +5,11 @@
 #include "dedup_journal.h"
 
 #include "fingerprint.h"
+#include "index_file.h"
 #include "support/messages.h"
 #include "support/overwrite.h"
 #include "support/record.h"
+#include "support/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -334,12 +336,16 @@ uint32_t *journal_numbers(const struct journal *journal, const char *path)
 }
 
 bool journal_add(twin_index_change *change, const struct journal *journal, const char *path, const char *index,
-                 twin_index_add_options options)
+                 twin_index_add_options options, double patience)
 {
+    double end = seconds() + patience;
     twin_index *opened = NULL;
     twin_input *input = NULL;
     twin_error error = { 0 };
-    twin_status status = twin_index_open(&opened, index, TWIN_INDEX_WRITE, &error);
+    twin_status status;
+    do
+        status = twin_index_open(&opened, index, TWIN_INDEX_WRITE, &error);
+    while (wait_for_lock(status, end));
     if (status == TWIN_OK)
         status = twin_input_open(&input, &path, 1,
                                  (twin_input_options){ .as = TWIN_INPUT_AS_JSONL, .max_bytes = UINT32_MAX }, &error);

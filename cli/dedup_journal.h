@@ -53,8 +53,9 @@ bool journal_has(const struct journal *journal, const struct dedup_outputs *outp
 /* The numbers of the documents; the caller frees them. NULL: the error has been reported. */
 uint32_t *journal_numbers(const struct journal *journal, const char *path);
 
-/* Adds the documents to an index, again if need be. On false the error has been reported. */
+/* Adds the documents to an index, again if need be; if somebody else changes it, after so many seconds at most. On false
+ * the error has been reported. */
 bool journal_add(twin_index_change *change, const struct journal *journal, const char *path, const char *index,
-                 twin_index_add_options options);
+                 twin_index_add_options options, double patience);
 
 #endif

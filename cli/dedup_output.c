@@ -29,7 +29,7 @@ static struct dedup_range range_of(const struct dedup_result *result, uint32_t s
 static bool write_ids(FILE *out, const struct dedup_result *result, struct dedup_range range)
 {
     for (size_t i = range.begin; i < range.end; i++)
-        if (dedup_stays(result, i)) {
+        if (dedup_is_chosen(result, i)) {
             struct record record = record_begin(out, false);
             record_text(&record, "id", twin_collection_id(NULL, result->collection, (uint32_t)i));
             record_end(&record);
@@ -317,18 +317,34 @@ static bool stage_groups(struct output_file *output, const struct dedup_result *
 
 static void clear_outputs(struct dedup_outputs *outputs)
 {
-    for (size_t i = 0; outputs->names && i < outputs->count; i++)
+    for (size_t i = 0; outputs->names && i < outputs->kept; i++)
         free(outputs->names[i]);
     free(outputs->names);
     free(outputs->items);
     *outputs = (struct dedup_outputs){ 0 };
 }
 
-bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *result, const char *kept,
-                         const char *groups)
+static bool stage_kept(struct dedup_outputs *out, const struct dedup_result *result, const char *path)
 {
+    if (out->names)
+        return stage_each(out, result);
+    return !path || out->standard || stage_one(&out->items[0], result, path);
+}
+
+static bool stage_dropped(struct dedup_output *out, const struct dedup_result *result, const char *path)
+{
+    struct dedup_result dropped = *result;
+    dropped.of_dropped = true;
+    dropped.quiet = true; /* remarks are made with those that are kept */
+    return stage_one(out, &dropped, path);
+}
+
+bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *result, struct dedup_targets targets)
+{
+    const char *kept = targets.kept;
     bool is_standard_output = kept && is_standard(kept), to_folder = kept && names_folder(kept);
-    *out = (struct dedup_outputs){ .count = to_folder ? twin_input_sources(result->input) : 1 };
+    *out = (struct dedup_outputs){ .kept = to_folder ? twin_input_sources(result->input) : 1 };
+    out->count = out->kept + (targets.dropped != NULL);
     out->standard = is_standard_output ? result : NULL;
     out->items = calloc(out->count + 1, sizeof *out->items);
     out->names = to_folder ? names_in_folder(kept, result->input) : NULL;
@@ -336,10 +352,9 @@ bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *r
         clear_outputs(out);
         return refuse_status("the output", TWIN_ENOMEM, NULL);
     }
-    bool good = (!groups || stage_groups(&out->items[out->count].file, result, groups)) &&
-                (to_folder                     ? stage_each(out, result)
-                 : kept && !is_standard_output ? stage_one(&out->items[0], result, kept)
-                                               : true);
+    bool good = (!targets.groups || stage_groups(&out->items[out->count].file, result, targets.groups)) &&
+                stage_kept(out, result, kept) &&
+                (!targets.dropped || stage_dropped(&out->items[out->kept], result, targets.dropped));
     if (!good)
         dedup_outputs_abandon(out);
     return good;
@@ -355,7 +370,7 @@ bool dedup_outputs_finish(struct dedup_outputs *outputs)
     if (good && outputs->standard)
         good = write_all(stdout, outputs->standard) && fflush(stdout) == 0 && output_is_good();
     good = good && output_files_finish(files, count);
-    for (size_t i = 0; good && outputs->names && i < outputs->count; i++)
+    for (size_t i = 0; good && outputs->names && i < outputs->kept; i++)
         good = sync_folders(&outputs->items[i], outputs->names[i]);
     free(files);
     if (good)
@@ -370,13 +385,13 @@ void dedup_outputs_abandon(struct dedup_outputs *outputs)
     for (size_t i = 0; outputs->items && i <= outputs->count; i++)
         if (outputs->items[i].file.given)
             output_file_abandon(&outputs->items[i].file);
-    for (size_t i = outputs->count; outputs->names && i-- > 0;)
+    for (size_t i = outputs->kept; outputs->names && i-- > 0;)
         remove_folders(&outputs->items[i], outputs->names[i]);
     clear_outputs(outputs);
 }
 
-bool write_kept_and_groups(const struct dedup_result *result, const char *kept, const char *groups)
+bool write_dedup_outputs(const struct dedup_result *result, struct dedup_targets targets)
 {
     struct dedup_outputs outputs;
-    return dedup_outputs_stage(&outputs, result, kept, groups) && dedup_outputs_finish(&outputs);
+    return dedup_outputs_stage(&outputs, result, targets) && dedup_outputs_finish(&outputs);
 }

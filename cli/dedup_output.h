@@ -20,10 +20,12 @@ enum { MOST_DEDUP_STAGES = 8 };
 struct dedup_run {
     struct dedup_stage stages[MOST_DEDUP_STAGES];
     size_t stage_count;
-    const twin_dedup_audit *audit; /* NULL: there was none */
-    twin_progress progress;        /* receives "writing" */
-    bool by_field;                 /* a field decides which documents stay */
-    const uint64_t *seed;          /* NULL: it would reveal a secret key */
+    const twin_dedup_audit *audit;   /* NULL: there was none */
+    twin_progress progress;          /* receives "writing" */
+    bool by_field;                   /* a field decides which documents stay */
+    const uint64_t *seed;            /* NULL: it would reveal a secret key */
+    const struct request_base *base; /* the command */
+    const twin_scheme *scheme;
 };
 
 /* Ends a stage that began at *since, in seconds, and sets that to now. */
@@ -37,6 +39,7 @@ struct dedup_result {
     const struct known *known;
     const struct dedup_run *run; /* how it was found; NULL: it is not known */
     twin_exec exec;              /* for writing; {0}: one worker */
+    bool of_dropped;             /* documents that are dropped are written instead of those that stay */
     twin_part part;              /* of the inputs that are written, one in a file; {0}: all of them */
     bool quiet;                  /* no remarks */
 };
@@ -51,23 +54,26 @@ struct dedup_output {
     size_t made; /* the length of the path of the first folder that was made for it; 0: none */
 };
 struct dedup_outputs {
-    struct dedup_output *items;          /* those of kept documents, and one more for groups; some may hold nothing */
-    size_t count;                        /* of kept documents */
-    char **names;                        /* in a folder; NULL: in none */
+    struct dedup_output *items; /* of kept documents, of dropped ones, and of groups; some may hold nothing */
+    size_t kept, count;         /* of kept documents; of these and of dropped ones */
+    char **names;               /* of those of kept documents in a folder; NULL: in none */
     const struct dedup_result *standard; /* unless NULL, is written to standard output when the others are finished */
 };
 
-/* Writes the documents that stay: of files of lines the records, byte for byte, each with a line end; of folders and
- * sets the ids, one per line. To `kept`, which is written whole or not at all, or, if it ends in a slash, to one file
- * per input in that folder; "-": to standard output; NULL: not at all.
- *
- * Writes to `groups`, unless it is NULL, a JSON line per group: the id that stays and those dropped for it, with their
- * similarities; and one for each document that an index knows, with the id there and the name of the index.
+/* Where documents and groups are written, whole or not at all; NULL: they are not. */
+struct dedup_targets {
+    const char *kept;    /* if it ends in a slash, one file per input in that folder; "-": standard output */
+    const char *dropped; /* one file */
+    const char *groups;
+};
+
+/* Writes documents: of files of lines the records, byte for byte, each with a line end; of folders and sets the ids, one
+ * per line. Of groups a JSON line each: the id that stays and those dropped for it, with their similarities; and one for
+ * each document that an index knows, with the id there and the name of the index.
  *
  * On false the error has been reported, and whatever was there before is unchanged. End with one of the next two;
  * `result` must live until then. */
-bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *result, const char *kept,
-                         const char *groups);
+bool dedup_outputs_stage(struct dedup_outputs *out, const struct dedup_result *result, struct dedup_targets targets);
 
 /* Gives the outputs their names, and puts them on the disk. On false the error has been reported. */
 bool dedup_outputs_finish(struct dedup_outputs *outputs);
@@ -76,7 +82,7 @@ bool dedup_outputs_finish(struct dedup_outputs *outputs);
 void dedup_outputs_abandon(struct dedup_outputs *outputs);
 
 /* Stages and finishes. */
-bool write_kept_and_groups(const struct dedup_result *result, const char *kept, const char *groups);
+bool write_dedup_outputs(const struct dedup_result *result, struct dedup_targets targets);
 
 /* Says so if documents have the same id: groups name them by it. */
 void remark_repeated_ids(const twin_collection *collection);

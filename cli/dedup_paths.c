@@ -189,10 +189,10 @@ static bool gather(struct names *out, const struct dedup_paths *paths, const twi
     return true;
 }
 
-/* Whether the other two outputs, or what is read, are not what this one is. */
+/* Whether the other outputs, or what is read, are not what this one is. */
 static bool is_free(const struct dedup_paths *paths, const struct names *read, const char *output)
 {
-    const char *others[] = { paths->groups, paths->report };
+    const char *others[] = { paths->dropped, paths->groups, paths->report };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i] && others[i] != output && is_same_output(output, others[i]))
             return refuse("%s: is the output of two options; give each a file of its own", output);
@@ -205,7 +205,7 @@ static bool is_good(const struct dedup_paths *paths, const struct names *read, c
     return output_is_possible(output) && is_free(paths, read, output);
 }
 
-/* Groups and report are one file each, whatever there is to write. */
+/* Dropped documents, groups and report are one file each, whatever there is to write. */
 static bool is_good_file(const struct dedup_paths *paths, const struct names *read, const char *output)
 {
     if (names_folder(output))
@@ -336,6 +336,7 @@ bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *inp
     const char *output = paths->output;
     bool to_folder = output && names_folder(output);
     bool good = standard_input_is_read_once(paths) && gather(&read, paths, input, false) &&
+                (!paths->dropped || (is_good_file(paths, &read, paths->dropped) && tables_have_one_header(input))) &&
                 (!paths->groups || is_good_file(paths, &read, paths->groups)) &&
                 (!paths->report || is_good_file(paths, &read, paths->report)) &&
                 (!output || to_folder || (is_good(paths, &read, output) && tables_have_one_header(input))) &&

@@ -8,7 +8,7 @@
 
 /* What a run writes, and what it reads besides its inputs. */
 struct dedup_paths {
-    const char *output, *groups, *report; /* NULL: none; "-": standard output */
+    const char *output, *dropped, *groups, *report; /* NULL: none; "-": standard output */
     const char *update;
     const struct option_texts *against; /* NULL: none */
     const struct request_base *base;    /* the inputs, or the files of steps, as they were given */

@@ -1,4 +1,4 @@
-/* dedup_records.c — the records that stay are copied from the input to the output.
+/* dedup_records.c — the records that are written, of documents kept or dropped, are copied from the input to the output.
  *
  * Documents are numbered in the order of the input, so the records of one input are consecutive and their offsets
  * increase. They are read in blocks, without parsing, and written in order. While one worker writes, others read ahead,
@@ -44,17 +44,17 @@ static uint64_t record_end_offset(const struct dedup_result *result, size_t docu
     return position.offset + position.length;
 }
 
-/* The documents of the next block: it begins and ends with one that stays, and is no longer than it need be. */
+/* The documents of the next block: it begins and ends with one that is written, and is no longer than it need be. */
 static struct dedup_range next_block(const struct dedup_result *result, struct dedup_range range)
 {
-    while (range.begin < range.end && !dedup_stays(result, range.begin))
+    while (range.begin < range.end && !dedup_is_chosen(result, range.begin))
         range.begin++;
     if (range.begin == range.end)
         return range;
     uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
     size_t last = range.begin;
     for (size_t i = range.begin + 1; i < range.end && record_end_offset(result, i) - from <= BLOCK_BYTES; i++)
-        if (dedup_stays(result, i))
+        if (dedup_is_chosen(result, i))
             last = i;
     return (struct dedup_range){ range.source, range.begin, last + 1 };
 }
@@ -90,7 +90,7 @@ uint64_t dedup_record_bytes(const struct dedup_result *result, struct dedup_rang
 {
     uint64_t bytes = 0;
     for (size_t i = range.begin; i < range.end; i++)
-        if (dedup_stays(result, i))
+        if (dedup_is_chosen(result, i))
             bytes += twin_collection_position(result->collection, (uint32_t)i).length + LINE_END_BYTES;
     return bytes;
 }
@@ -114,7 +114,7 @@ static size_t whole_length(const twin_buffer *bytes, size_t at, size_t length)
     return end < bytes->length && bytes->bytes[end] == '\n' ? length + 1 : length;
 }
 
-/* Leaves those records in the block that stay, each with a line end. */
+/* Leaves those records in the block that are written, each with a line end. */
 static twin_status keep_records(struct block *block, const struct copying *copying, struct dedup_range range)
 {
     const struct dedup_result *result = copying->result;
@@ -124,7 +124,7 @@ static twin_status keep_records(struct block *block, const struct copying *copyi
     for (size_t i = range.begin; i < range.end; i++) {
         twin_position position = twin_collection_position(result->collection, (uint32_t)i);
         size_t at = (size_t)(position.offset - from);
-        if (!dedup_stays(result, i))
+        if (!dedup_is_chosen(result, i))
             continue;
         if (at + position.length > bytes->length) {
             snprintf(block->error.message, sizeof block->error.message, "%s became shorter while it was read",

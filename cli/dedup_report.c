@@ -160,7 +160,7 @@ void print_summary(const struct dedup_result *result)
     if (counts.without_field)
         print_count("without field", counts.without_field, "do not have the field of --keep: preferred last");
     if (read.problems)
-        print_count("bad records", read.problems, "could not be read: left out");
+        print_count("skipped", read.problems, "could not be read: left out");
     size_t listed = largest_groups(largest, result->dedup);
     if (listed)
         fputs("largest groups\n", stderr);

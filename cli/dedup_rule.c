@@ -6,27 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* first, longest, shortest, FIELD:max or FIELD:min. */
+/* The words that need no field, and their rules. */
+static const char words[] = "first last longest shortest";
+static const twin_preference rules[] = { TWIN_PREFER_FIRST, TWIN_PREFER_LAST, TWIN_PREFER_LONGEST,
+                                         TWIN_PREFER_SHORTEST };
+
+/* One of these, FIELD:max or FIELD:min. */
 static bool read_keep(void *value, const struct option_row *row, const char *text)
 {
     struct keep *keep = value;
-    int number = word_number("first longest shortest", text);
+    int number = word_number(words, text);
     const char *colon = strrchr(text, ':');
     bool most = colon && strcmp(colon, ":max") == 0, least = colon && strcmp(colon, ":min") == 0;
-    *keep = (struct keep){ number >= 0 ? (twin_preference)number : most ? TWIN_PREFER_MOST : TWIN_PREFER_LEAST, "" };
+    *keep = (struct keep){ number >= 0 ? rules[number] : most ? TWIN_PREFER_MOST : TWIN_PREFER_LEAST, "" };
     if (number >= 0)
         return true;
     if ((most || least) && colon > text && (size_t)(colon - text) < KEEP_FIELD_ROOM) {
         memcpy(keep->field, text, (size_t)(colon - text));
         return true;
     }
-    return refuse("--%s: \"%s\" is not first, longest, shortest, FIELD:max or FIELD:min", row->name, text);
+    return refuse("--%s: \"%s\" is not first, last, longest, shortest, FIELD:max or FIELD:min", row->name, text);
 }
 
 static void show_keep(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
 {
     (void)row;
-    word_at(out, "first longest shortest", ((const struct keep *)value)->rule);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i] == ((const struct keep *)value)->rule)
+            word_at(out, words, i);
 }
 
 const struct option_kind option_keep = { read_keep, show_keep };

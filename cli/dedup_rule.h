@@ -24,9 +24,10 @@ extern const struct option_kind option_keep, option_part;
 #define KEEP_ROW(request)                                                                                            \
     {                                                                                                                \
         "keep", 0, OPTIONS_MATCHING, "WHICH",                                                                        \
-            "which of several similar documents to keep: first, longest, shortest, or the one with the largest or "  \
-            "smallest value of a field, FIELD:max or FIELD:min",                                                     \
-            &option_keep, OPTION_AT(request, keep), .choices = "first longest shortest"                              \
+            "which of several similar documents to keep: first, last, longest, shortest, or the one with the "       \
+            "largest "                                                                                               \
+            "or smallest value of a field, FIELD:max or FIELD:min",                                                  \
+            &option_keep, OPTION_AT(request, keep), .choices = "first last longest shortest"                         \
     }
 #define CHAIN_ROW(request)                                                                                           \
     {                                                                                                                \

@@ -6,8 +6,10 @@
 
 #include "dedup_paths.h"
 #include "fingerprint.h"
+#include "index_file.h"
 #include "support/messages.h"
 #include "support/paths.h"
+#include "support/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,13 +205,24 @@ static bool is_named(int file, const char *name)
            held.st_ino == named.st_ino;
 }
 
+/* Takes the lock, if need be after a while. */
+static bool lock_in_time(int file, double end)
+{
+    bool held;
+    do
+        held = flock(file, LOCK_EX | LOCK_NB) == 0;
+    while (!held && wait_for_lock(errno == EWOULDBLOCK ? TWIN_EBUSY : TWIN_EIO, end));
+    return held;
+}
+
 static bool hold_file(int *out, const struct update_run *run, const char *name)
 {
+    double end = seconds() + run->patience;
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         if (file < 0)
             return refuse("%s: cannot be written: %s", name, strerror(errno));
-        bool held = flock(file, LOCK_EX | LOCK_NB) == 0;
+        bool held = lock_in_time(file, end);
         if (held && is_named(file, name) && is_note(file)) {
             *out = file;
             return true;
@@ -217,7 +230,8 @@ static bool hold_file(int *out, const struct update_run *run, const char *name)
         bool again = held && !is_named(file, name);
         close(file);
         if (!held)
-            return refuse("%s: is being updated by another run; try again when that has ended", run->index);
+            return refuse("%s: is being updated by another run; try again when that has ended, or with --wait",
+                          run->index);
         if (!again)
             return refuse("%s: was not written by twinsift, and would be overwritten; move it away", name);
     }
@@ -281,15 +295,21 @@ static bool is_wanting(const char *output)
     return output && !is_standard(output) && is_missing(output);
 }
 
+static bool refuse_wanting(const char *output, const char *option, const struct update_run *run)
+{
+    return refuse("%s: cannot be written, because this run was done before, and its documents are in %s now; leave "
+                  "--%s out",
+                  output, run->index, option);
+}
+
 /* Whether a run that is done has written all that is wanted of it now. Groups appear before a run is done, so that they
  * are missing only if it had none, or they were removed; the report comes last, and a run may have been killed before. */
 static bool has_written_all(const struct update_run *run)
 {
     if (is_wanting(run->groups))
-        return refuse(
-            "%s: cannot be written, because this run was done before, and its documents are in %s now; leave "
-            "--groups out",
-            run->groups, run->index);
+        return refuse_wanting(run->groups, "groups", run);
+    if (is_wanting(run->dropped))
+        return refuse_wanting(run->dropped, "dropped", run);
     if (is_wanting(run->report) && !run->quiet)
         warn("%s: is not written, because this run was done before", run->report);
     return true;
@@ -299,7 +319,7 @@ static bool add_journal(const struct update_run *run, const struct journal *jour
 {
     twin_index_change change = { 0 };
     twin_index_add_options options = { .exec = run->exec, .progress = run->progress };
-    if (!journal_add(&change, journal, path, run->index, options) || !note_done(run, journal->run) ||
+    if (!journal_add(&change, journal, path, run->index, options, run->patience) || !note_done(run, journal->run) ||
         !remove_journal(path))
         return false;
     remark_replaced(run, &change);

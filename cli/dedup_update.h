@@ -28,12 +28,13 @@
 /* What distinguishes runs. */
 struct update_run {
     const char *index;
-    const char *output;          /* NULL: standard output, and then no run is the same */
-    const char *groups, *report; /* what else it writes; NULL: nothing */
+    const char *output;                    /* NULL: standard output, and then no run is the same */
+    const char *dropped, *groups, *report; /* what else it writes; NULL: nothing */
     const twin_input *input;
     twin_exec exec;
     twin_progress progress;
-    bool quiet; /* no remarks */
+    double patience; /* how many seconds to wait for another run */
+    bool quiet;      /* no remarks */
 
     /* set by update_recover() */
     uint64_t number;

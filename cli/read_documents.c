@@ -59,12 +59,14 @@ static bool is_one_file(const twin_input *input, const twin_collection *collecti
     return lines;
 }
 
-void remark_one_file(const twin_input *input, const twin_collection *collection)
+void remark_one_document(const twin_input *input, const twin_collection *collection)
 {
     if (is_one_file(input, collection))
         warn("%s is one document, so there is nothing to compare it with; if each of its lines is a document, use "
              "--as lines",
              twin_input_name(input, 0));
+    else if (twin_collection_count(collection).documents == 1)
+        warn("there is one document in the input, so there is nothing to compare it with");
 }
 
 twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet)

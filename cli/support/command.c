@@ -247,11 +247,17 @@ int command_run(const struct program *program, const struct command *command, in
 {
     messages_from(command->name);
     struct request_base *request = malloc(command->size);
-    if (!request)
+    char **words = request ? malloc((size_t)argc * sizeof *words) : NULL; /* getopt_long() puts options first */
+    if (!words) {
+        free(request);
         return fail_status(command->name, TWIN_ENOMEM, NULL);
+    }
+    memcpy(words, argv, (size_t)argc * sizeof *words);
     memcpy(request, command->defaults, command->size);
     request->program = program;
     request->command = command;
+    request->words = (const char *const *)words + 1;
+    request->word_count = (size_t)(argc - 1);
     int status = read_options(request, argc, argv), error = command->error ? command->error : EXIT_ERROR;
     if (status == EXIT_ERROR)
         status = error;
@@ -259,6 +265,7 @@ int command_run(const struct program *program, const struct command *command, in
         bool ready = check_count(request) && (!program->prepare || program->prepare(command));
         status = ready ? command->run(request) : error;
     }
+    free(words);
     free(request);
     return status;
 }

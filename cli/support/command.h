@@ -42,6 +42,8 @@ struct request_base {
     size_t given_count;
     const char *const *arguments; /* all that is not an option */
     size_t count;
+    const char *const *words; /* options and arguments in the order in which they were given */
+    size_t word_count;
 };
 
 /* Commands with the same first word, such as "index". */

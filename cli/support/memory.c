@@ -24,14 +24,24 @@ static uint64_t read_number(const char *path, const char *word)
     return number;
 }
 
-/* What the machine has left, and what the control group allows, which in a container may be less. */
-static uint64_t free_memory(void)
+/* What a line of /proc/meminfo says, and what the control group allows, which in a container may be less. */
+static uint64_t allowed_memory(const char *word)
 {
-    uint64_t available = read_number("/proc/meminfo", "MemAvailable:");
+    uint64_t available = read_number("/proc/meminfo", word);
     uint64_t allowed = read_number("/sys/fs/cgroup/memory.max", "");
     if (available != UINT64_MAX)
         available *= 1024;
     return available < allowed ? available : allowed;
+}
+
+static uint64_t free_memory(void)
+{
+    return allowed_memory("MemAvailable:");
+}
+
+uint64_t machine_memory(void)
+{
+    return allowed_memory("MemTotal:");
 }
 
 static const uint64_t others = 32 << 20; /* the program, and what its threads read at a time */

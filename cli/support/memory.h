@@ -11,6 +11,9 @@
  * and sorting need some too. 0: any amount, for inputs that can be nowhere else. */
 size_t collection_memory(const struct shared_options *shared);
 
+/* What the machine has, or the control group allows; UINT64_MAX: it is not known. */
+uint64_t machine_memory(void);
+
 /* A search by the scheme of the collection. With --memory it may use what the collection leaves. */
 twin_similar_options search_within_memory(const struct shared_options *shared, twin_exec exec,
                                           twin_progress progress);

@@ -92,9 +92,10 @@ static const char *scan_digits(uint64_t *out, int *power, const char *text)
 }
 
 /* "e6", "E+6", "M" after the digits; adds to the power. */
+static const char suffixes[] = "KMGT";
+
 static bool scan_scale(int *power, const char *text)
 {
-    static const char suffixes[] = "KMGT";
     if (*text == 'e' || *text == 'E') {
         char *end;
         if (!isdigit((unsigned char)text[1 + (text[1] == '+')]))
@@ -124,6 +125,35 @@ bool scan_count(uint64_t *out, const char *text)
     return power == 0; /* else a fraction is left */
 }
 
+/* "1.5Gi": digits, and a suffix that stands for a power of 1024. */
+static bool scan_binary(uint64_t *out, const char *text)
+{
+    uint64_t digits;
+    int power;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    const char *rest = scan_digits(&digits, &power, text);
+    const char *suffix = *rest ? strchr(suffixes, toupper((unsigned char)*rest)) : NULL;
+    if (!suffix || strcmp(rest + 1, "i") != 0)
+        return false;
+    long double bytes = ldexpl((long double)digits, 10 * (int)(suffix - suffixes + 1));
+    for (; power < 0; power++)
+        bytes /= 10;
+    *out = bytes < 0x1p64L ? (uint64_t)bytes : UINT64_MAX;
+    return true;
+}
+
+bool scan_bytes(uint64_t *out, const char *text)
+{
+    char count[OPTION_VALUE_ROOM];
+    size_t length = strlen(text);
+    bool has_unit = length > 0 && toupper((unsigned char)text[length - 1]) == 'B';
+    if (length >= sizeof count)
+        return false;
+    snprintf(count, sizeof count, "%.*s", (int)(length - has_unit), text);
+    return scan_count(out, count) || (has_unit && scan_binary(out, count));
+}
+
 void fail_count(const char *name, const char *text, uint64_t least, uint64_t most)
 {
     enum { MILLION = 1000000 };
@@ -148,6 +178,18 @@ static bool read_count(void *value, const struct option_row *row, const char *te
     return good;
 }
 
+static bool read_bytes(void *value, const struct option_row *row, const char *text)
+{
+    uint64_t number;
+    if (!scan_bytes(&number, text))
+        return refuse("--%s: \"%s\" is not a number of bytes, such as 2G, 2GB or 2GiB", row->name, text);
+    if (number >= row->least && (!row->most || number <= row->most)) {
+        *(uint64_t *)value = number;
+        return true;
+    }
+    return read_count(value, row, text);
+}
+
 static bool read_size(void *value, const struct option_row *row, const char *text)
 {
     uint64_t number;
@@ -165,6 +207,7 @@ static void show_count(char out[OPTION_VALUE_ROOM], const void *value, const str
 }
 
 const struct option_kind option_count = { read_count, show_count };
+const struct option_kind option_bytes = { read_bytes, show_count };
 const struct option_kind option_size = { read_size, NULL };
 
 static bool read_seed(void *value, const struct option_row *row, const char *text)

@@ -49,6 +49,7 @@ struct option_texts {
 extern const struct option_kind option_flag;                 /* bool: becomes true */
 extern const struct option_kind option_count;                /* uint64_t from `least` to `most` */
 extern const struct option_kind option_size;                 /* size_t, likewise */
+extern const struct option_kind option_bytes;                /* uint64_t: also 2GB, 2GiB */
 extern const struct option_kind option_seed;                 /* uint64_t, also 0x… and random: any */
 #define OPTION_SEED_RANDOM UINT64_MAX                        /* as a default: it is drawn */
 extern const struct option_kind option_fraction;             /* double from 0 to 1 */
@@ -62,6 +63,9 @@ extern const struct option_kind option_help, option_version; /* no value: print 
 /* "1000", "1e6", "1.5M": a whole number with an optional suffix K, M, G or T (thousand to trillion). False when it
  * is anything else, UINT64_MAX when it is larger than that. */
 bool scan_count(uint64_t *out, const char *text);
+
+/* The same of bytes: "2GB" is 2G, and "2GiB" is 2 times 1024 to the power of three. */
+bool scan_bytes(uint64_t *out, const char *text);
 
 /* A decimal number from 0 to 1. *end is where it ends. */
 bool scan_fraction(double *out, const char *text, const char **end);

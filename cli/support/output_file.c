@@ -252,10 +252,14 @@ static bool open_output(struct output_file *out, const char *path, uint64_t expe
     int stream = exists ? standard_stream(&known) : -1;
     if (stream >= 0)
         return open_standard(out, stream);
-    out->path = exists ? realpath(path, NULL) : follow_links(path); /* writes through a link */
+    bool is_regular = exists && S_ISREG(known.st_mode);
+    if (exists && !is_regular)
+        out->path = strdup(path); /* /dev/fd/63 leads to a pipe, which has no other name */
+    else
+        out->path = is_regular ? realpath(path, NULL) : follow_links(path); /* writes through a link */
     out->given = strdup(path);
     bool named = out->path && out->given;
-    if (named && exists && !S_ISREG(known.st_mode))
+    if (named && exists && !is_regular)
         out->file = fopen(path, "w");
     else if (named)
         out->file = open_temporary(out, exists ? known.st_mode & 0777 : usual_mode());

@@ -67,24 +67,31 @@ bool belongs_to_index(const char *output, const char *index)
     return belongs;
 }
 
+/* Where the shell has sent standard output; as a name of ours for the file behind it. */
+static const char standard_file[] = "/dev/stdout";
+
 bool overwrites_input(const char *output, const char *const *inputs, size_t count)
 {
     struct stat written, read;
+    bool to_standard = is_standard(output);
+    const char *path = to_standard ? standard_file : output;
     for (size_t i = 0; i < count; i++)
         if (is_index(inputs[i]) && belongs_to_index(output, inputs[i]))
             return true;
-    if (!is_regular(output) || stat(output, &written) != 0)
+    if (!is_regular(path) || stat(path, &written) != 0)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (stat(inputs[i], &read) != 0)
             continue;
         if (read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
-            fail("%s: is read, so it cannot be the output too; write to another file", output);
+            fail("%s: is read, so it cannot be the output too; write to another file",
+                 to_standard ? inputs[i] : output);
             return true;
         }
-        if (S_ISDIR(read.st_mode) && is_below(output, inputs[i])) {
-            fail("%s: is in %s, which is read, and would be overwritten; write to a file elsewhere, or remove it",
-                 output, inputs[i]);
+        bool is_new = to_standard && written.st_size == 0; /* by the shell, for this */
+        if (S_ISDIR(read.st_mode) && !is_new && is_below(path, inputs[i])) {
+            fail("%s: is in %s, which is read, and would be %s; write to a file elsewhere, or remove it",
+                 to_standard ? "standard output" : output, inputs[i], to_standard ? "read too" : "overwritten");
             return true;
         }
     }

@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /* Whether writing `output` would overwrite what is read: one of these files, what belongs to an index among them, or a
- * file in one of these folders. Then the error has been reported. */
+ * file in one of these folders; "-": the file that the shell has sent standard output to, which grows while it is read.
+ * Then the error has been reported. */
 bool overwrites_input(const char *output, const char *const *inputs, size_t count);
 
 /* Whether the name is that of a file that an index, of any name, has or may have next to it: INDEX-lock, and what

@@ -14,8 +14,8 @@ static int output_error;
 bool results_open(const struct shared_options *shared)
 {
     const char *path = shared->output;
-    return !path ||
-           (!overwrites_input(path, shared->base.arguments, shared->base.count) && output_file_open(&output, path));
+    return !overwrites_input(path ? path : "-", shared->base.arguments, shared->base.count) &&
+           (!path || output_file_open(&output, path));
 }
 
 FILE *results(void)

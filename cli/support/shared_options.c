@@ -4,10 +4,12 @@
  * which two options and the environment decide. */
 #include "shared_options.h"
 
+#include "memory.h"
 #include "messages.h"
 #include "output_file.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -127,6 +129,33 @@ static bool read_no_sync(void *value, const struct option_row *row, const char *
 
 static const struct option_kind no_sync = { read_no_sync, NULL };
 
+/* "50%": of what the machine has. */
+static bool read_share(uint64_t *out, const struct option_row *row, const char *text)
+{
+    char *end = NULL;
+    unsigned long percent = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : 0;
+    uint64_t memory = machine_memory();
+    if (percent < 1 || percent > 100 || strcmp(end, "%") != 0)
+        return refuse("--%s: \"%s\" is not a share from 1%% to 100%%", row->name, text);
+    if (memory == UINT64_MAX)
+        return refuse("--%s: how much memory there is, is not known; give a size, such as 2G", row->name);
+    *out = memory / 100 * percent;
+    return *out >= row->least ||
+           refuse("--%s: %s of the memory is less than %" PRIu64 "M", row->name, text, row->least / 1000000);
+}
+
+static bool read_memory(void *value, const struct option_row *row, const char *text)
+{
+    return strchr(text, '%') ? read_share(value, row, text) : option_bytes.read(value, row, text);
+}
+
+static void show_bytes(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
+{
+    option_bytes.show(out, value, row);
+}
+
+static const struct option_kind memory_size = { read_memory, show_bytes };
+
 /* ---- waiting */
 
 static bool read_wait(void *value, const struct option_row *row, const char *text)
@@ -177,22 +206,22 @@ const struct option_row shared_option_rows[] = {
       "exit with status 3 if documents were skipped; the output is complete otherwise", &option_flag,
       AT(fail_on_skipped) },
     { "max-document-bytes", 0, OPTIONS_INPUT, "N", "skip documents of more than N bytes (default: 256M)",
-      &option_count, AT(max_document_bytes), .least = 1, .most = UINT32_MAX },
+      &option_bytes, AT(max_document_bytes), .least = 1, .most = UINT32_MAX },
     { "max-unpacked-bytes", 0, OPTIONS_INPUT, "N",
       "refuse compressed or piped input of more than N bytes (default: 200 times the compressed size, but at least 1 "
       "GiB; pipes: no limit)",
-      &option_count, AT(input.max_unpacked_bytes), .least = 1 },
+      &option_bytes, AT(input.max_unpacked_bytes), .least = 1 },
     { "temp", 0, OPTIONS_INPUT, "DIR",
       "the folder for temporary files, such as unpacked or piped input of more than 64 MiB (default: $TMPDIR, or "
       "/tmp)",
       &option_folder, AT(input.temp_folder) },
     { "memory", 0, OPTIONS_SEARCH, "SIZE",
-      "use about this much memory, such as 2G, at least 64M, and files in --temp for the rest (default: the free "
-      "memory)",
-      &option_count, AT(memory), .least = 64000000 },
+      "use about this much memory, such as 2G, 2GiB or 50%, at least 64M, and files in --temp for the rest (default: "
+      "the free memory)",
+      &memory_size, AT(memory), .least = 64000000 },
     { "null", '0', OPTIONS_INPUT, NULL, "items end with a NUL byte instead of a line end, in input and output",
       &null_separator, AT(separator) },
-    { "threshold", 0, OPTIONS_MATCHING, "T", "the lowest similarity, above 0 and at most 1", &option_fraction,
+    { "threshold", 't', OPTIONS_MATCHING, "T", "the lowest similarity, above 0 and at most 1", &option_fraction,
       AT(scheme.threshold) },
     { "keep", 0, OPTIONS_MATCHING, "WHAT",
       "what to store for verification: sets, the hashes of shingles, exact; text, compressed, exact, smaller but "
@@ -214,7 +243,7 @@ const struct option_row shared_option_rows[] = {
       AT(scheme.minhash.seed) },
     { "key-file", 0, OPTIONS_SEARCH, "FILE",
       "a secret key for sip instead of a seed: 16 bytes, or 32 hexadecimal digits", &option_text, AT(key_file) },
-    { "threads", 0, OPTIONS_SEARCH, "N",
+    { "threads", 'j', OPTIONS_SEARCH, "N",
       "the number of worker threads (default: $TWINSIFT_THREADS, or one per processor)", &option_count, AT(threads),
       .least = 1, .most = TWIN_EXEC_MAX_WORKERS },
     { "executor", 0, OPTIONS_SEARCH, "HOW", "serial, pthreads or openmp", &option_choice, AT(executor),

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* Which of several similar documents is preferred. Except for TWIN_PREFER_FIRST the result does not depend on the order
- * of the input: ties go to the smaller digest of the text, then to the smaller id, and only then to the earlier
+/* Which of several similar documents is preferred. Except for TWIN_PREFER_FIRST and TWIN_PREFER_LAST the result does not
+ * depend on the order of the input: ties go to the smaller digest of the text, then to the smaller id, and only then to the earlier
  * document. */
 typedef enum twin_preference {
     TWIN_PREFER_FIRST,    /* in the order of the input */
@@ -27,6 +27,7 @@ typedef enum twin_preference {
                              strings are larger than numbers and compared byte by byte. A document without the field,
                              or with another value in it, comes last */
     TWIN_PREFER_LEAST,    /* the smallest; without the field, last again */
+    TWIN_PREFER_LAST,     /* in the reverse order of the input */
 } twin_preference;
 
 typedef struct twin_dedup_options {

@@ -199,9 +199,10 @@ static twin_status decide(struct twin__decision *decision, twin_error *error)
 
 static twin_status check(const twin_dedup_options *options, twin_error *error)
 {
-    if ((unsigned)options->preference > TWIN_PREFER_LEAST)
+    if ((unsigned)options->preference > TWIN_PREFER_LAST)
         return twin__fail(error, TWIN_EINVAL, "unknown preference %d", (int)options->preference);
-    if ((options->preference >= TWIN_PREFER_MOST) != (options->field != NULL))
+    bool by_field = options->preference == TWIN_PREFER_MOST || options->preference == TWIN_PREFER_LEAST;
+    if (by_field != (options->field != NULL))
         return twin__fail(error, TWIN_EINVAL,
                           "the most and the least need the name of a field, and nothing else does");
     if (options->search.verify != TWIN_VERIFY_EXACT || options->search.method != TWIN_METHOD_BANDS)

@@ -54,7 +54,7 @@ static twin_status get_rule(struct reading *reading, struct twin__checked_stream
     uint64_t preference = twin__checked_number(stream, 0), chain = twin__checked_number(stream, 0);
     twin__checked_get_text(&field, stream, MOST_FIELD);
     twin_status status = stream->status;
-    if (status == TWIN_OK && (preference > TWIN_PREFER_LEAST || chain > 1))
+    if (status == TWIN_OK && (preference > TWIN_PREFER_LAST || chain > 1))
         status = twin__checked_fail(stream, "an unknown rule");
     if (status == TWIN_OK && twin_buffer_append(&field, "", 1) != TWIN_OK)
         status = twin__fail_memory(stream->error);

@@ -102,6 +102,11 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int by_number_descending(const void *a, const void *b)
+{
+    return by_number(b, a);
+}
+
 enum { FEWEST = 1024 }; /* keys, however little memory there is */
 
 /* Makes the keys of as many of the documents as have room; *count becomes how many these are. */
@@ -186,8 +191,9 @@ twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_
 {
     if (count < 2)
         return TWIN_OK;
-    if (preference.rule == TWIN_PREFER_FIRST) {
-        qsort(documents, count, sizeof *documents, by_number);
+    if (preference.rule == TWIN_PREFER_FIRST || preference.rule == TWIN_PREFER_LAST) {
+        qsort(documents, count, sizeof *documents,
+              preference.rule == TWIN_PREFER_FIRST ? by_number : by_number_descending);
         return TWIN_OK;
     }
     struct keys keys = { .collection = collection, .preference = preference, .total = count };

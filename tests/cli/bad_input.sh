@@ -491,7 +491,7 @@ check_whole_files()
         "$TWINSIFT" pairs good.jsonl again.jsonl
     expect "shards with the same ids, --id-from" 0 $'good.jsonl:1\tgood.jsonl:2\t1.0000\ngood.jsonl:1\tagain.jsonl:1\t1.0000
 good.jsonl:1\tagain.jsonl:2\t1.0000' "" "$TWINSIFT" pairs --id-from path-and-line good.jsonl again.jsonl
-    expect "a bad id that does not count" 0 "" "" "$TWINSIFT" pairs --id-from path-and-line - <<<'{"id":[],"text":"something to read"}'
+    expect "a bad id that does not count" 0 "" "" "$TWINSIFT" pairs -q --id-from path-and-line - <<<'{"id":[],"text":"something to read"}'
     expect "index create" 0 "" "" "$TWINSIFT" index create shards.twin
     printf '%s\n' '{"text":"something to read"}' | tee first.jsonl >second.jsonl
     expect "lines without ids" 0 "" "1 added, 0 replaced" "$TWINSIFT" index add shards.twin first.jsonl

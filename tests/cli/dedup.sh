@@ -84,7 +84,7 @@ done
 printf 'id,n,text\r\na,2,"%s"\r\nb,"1,5","%s"\r\nc,11,%s\r\n' "$text" "$text" "${text%%,*}" >fields.csv
 run 0 --quiet --keep n:max --threshold 0.5 fields.csv
 printf 'id,n,text\r\nb,"1,5","%s"\r\n' "$text" | cmp -s - out || fail "$asked: $(cat out)"
-wrong 'is not first, longest' --keep best fields.jsonl
+wrong 'is not first, last, longest' --keep best fields.jsonl
 mkdir texts && echo "$text" >texts/a && echo "$text" >texts/b
 wrong 'has no fields' --keep n:max texts
 
@@ -108,7 +108,7 @@ printf '%s\r\n%s\n' "$a" "$c" | cmp -s - out || fail "$asked: $(cat out)"
 printf '%s\n' "$a" '{"id":"a","text":"the same id but a text of its own, not like it"}' 'not json' "$c" >ids.jsonl
 run 0 --keep longest ids.jsonl
 grep -v 'not json' ids.jsonl | cmp -s - out || fail "$asked: $(cat out)"
-grep -q 'ids.jsonl:3:1' err && grep -q '^bad records *1 ' err || fail "$asked: $(cat err)"
+grep -q 'ids.jsonl:3:1' err && grep -q '^skipped *1 ' err || fail "$asked: $(cat err)"
 
 # ---- outputs
 
@@ -482,6 +482,78 @@ text=$begin三千万元而且不再推迟
 printf '{"id":"%s","text":"%s"}\n' x "$text" y "$text" >wide.jsonl
 run 0 wide.jsonl -o a.jsonl
 says "dropped for x: $begin…"
+
+# --keep last: of copies, and of similar ones, the one that comes last; also of sets.
+head -n 12 "$TWINSIFT_ROOT/samples/articles.jsonl" >few.jsonl
+tac few.jsonl >reversed.jsonl
+run 0 -q --keep last few.jsonl -o last.jsonl --groups last.groups
+run 0 -q reversed.jsonl -o first.jsonl
+tac first.jsonl | cmp -s - last.jsonl || fail "--keep last is not --keep first of the reverse"
+! cmp -s last.jsonl <("$TWINSIFT" dedup -q few.jsonl) || fail "--keep last keeps the first"
+printf 'a\t1\nb\t1\n' >ab.tsv
+run 0 -q --sets --keep last ab.tsv
+prints b
+
+# --dropped has the other documents, byte for byte: below the header of a table, and also those that are known.
+run 0 -q few.jsonl -o kept.jsonl --dropped dropped.jsonl
+[ -s dropped.jsonl ] && sort kept.jsonl dropped.jsonl | cmp -s - <(sort few.jsonl) || fail "$asked: not a partition"
+cmp -s dropped.jsonl <(grep -vxFf kept.jsonl few.jsonl) || fail "$asked: another order"
+run 0 -q --against kept.jsonl few.jsonl -o kept.none --dropped dropped.all.jsonl
+cmp -s dropped.all.jsonl few.jsonl && [ ! -s kept.none ] || fail "$asked: known documents are not among the dropped"
+printf 'id,text\n1,one text that is here twice\n2,another text\n3,one text that is here twice\n' >twice.csv
+run 0 -q twice.csv -o once.csv --dropped dropped.csv
+[ "$(cat dropped.csv)" = "$(sed -n '1p;4p' twice.csv)" ] || fail "$asked: $(cat dropped.csv)"
+run 0 -q few.jsonl twice.csv -o parted/ --groups -
+wrong 'is of another format' few.jsonl twice.csv -o parted/ --dropped mixed
+wrong 'two options' few.jsonl -o x.jsonl --dropped x.jsonl
+wrong 'is read' few.jsonl -o x.jsonl --dropped few.jsonl
+wrong 'is the name of a folder' few.jsonl --dropped none/
+
+# The page says what was run.
+run 0 -q -t 0.7 few.jsonl -o "an output's name" --report page.html
+for part in "<code>twinsift dedup -q -t 0.7 few.jsonl -o 'an output'\\''s name' --report page.html</code>" \
+    '>few.jsonl<' '>0.7, Jaccard similarity<' "twinsift $("$TWINSIFT" --version | grep -o '[0-9][0-9.]*')" \
+    "$(date -u +%Y-%m-%d)"; do
+    grep -qF -- "$part" page.html || fail "$asked: the page has no $part"
+done
+SOURCE_DATE_EPOCH=86400 run 0 -q few.jsonl -o x.jsonl --report page.html
+grep -q '1970-01-02 00:00 UTC' page.html || fail "SOURCE_DATE_EPOCH: another date"
+
+# Outputs that are pipes, by the names that bash gives them.
+run 0 -q few.jsonl -o >(cat >piped.jsonl) --dropped >(cat >piped.dropped)
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    cmp -s piped.jsonl kept.jsonl && cmp -s piped.dropped dropped.jsonl && break
+    sleep 0.1
+done
+cmp -s piped.jsonl kept.jsonl && cmp -s piped.dropped dropped.jsonl || fail "-o >(COMMAND)"
+
+# Standard output that is appended to what is read.
+cp few.jsonl own.jsonl
+"$TWINSIFT" dedup -q own.jsonl >>own.jsonl 2>err
+[ $? = 2 ] && grep -q 'own.jsonl: is read' err && cmp -s few.jsonl own.jsonl || fail ">> to its input: $(cat err)"
+"$TWINSIFT" pairs -q few.jsonl --against own.jsonl >>own.jsonl 2>err
+[ $? = 2 ] && cmp -s few.jsonl own.jsonl || fail "pairs >> to what it is compared with: $(cat err)"
+mkdir own && cp few.jsonl own/
+"$TWINSIFT" dedup -q own >>own/few.jsonl 2>err
+[ $? = 2 ] && grep -q 'standard output: is in own' err && cmp -s few.jsonl own/few.jsonl || fail ">> to a folder: $(cat err)"
+"$TWINSIFT" dedup -q own >own/new 2>err || fail "> to a new file in a folder: $(cat err)"
+
+# One document, or none, has no copies.
+run 0 <(head -n 1 few.jsonl)
+says 'there is one document in the input'
+run 0 <(head -n 1 few.jsonl) --against few.jsonl
+! grep -q 'there is one document' err || fail "$asked: it is compared with others"
+run 0 /dev/null
+says 'there are no documents'
+
+# --memory in units, and as a share.
+for size in 2GB 2GiB 100% 0.1e9B; do
+    run 0 -q --memory $size few.jsonl -o x.jsonl
+    cmp -s x.jsonl kept.jsonl || fail "--memory $size: another output"
+done
+wrong 'is not a number of bytes, such as 2G, 2GB or 2GiB' --memory 2XB few.jsonl
+wrong 'at least 64M' --memory 63MB few.jsonl
+wrong 'is not a share from 1% to 100%' --memory 101% few.jsonl
 wrong '--keep must be first' --sets --keep longest sets.tsv
 # A folder that is missing is noticed before the input is read.
 for option in '-o missing/x.jsonl' '-o missing/folder/' '-o parts' '--groups missing/x' '--report missing/x'; do

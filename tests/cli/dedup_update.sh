@@ -66,7 +66,27 @@ flock 9
 cp start.twin again.twin
 "$TWINSIFT" dedup -q --update again.twin corpus.jsonl -o another.out 2>err
 [ $? = 2 ] && grep -q 'is being updated by another run' err && [ ! -e another.out ] || fail "two at a time: $(cat err)"
+run 2 dedup -q --update again.twin --wait=0.2 corpus.jsonl -o another.out
+says 'is being updated by another run'
+# --wait: it begins when the other has ended, and knows what that has added.
+{ sleep 0.5; exec 9<&-; } &
 exec 9<&-
+run 0 dedup -q --update again.twin --wait corpus.jsonl -o another.out
+cmp -s another.out whole.out || fail "--wait: another output"
+wait
+cp start.twin together.twin
+"$TWINSIFT" dedup -q --update together.twin --wait corpus.jsonl -o first.of.two &
+run 0 dedup -q --update together.twin --wait corpus.jsonl -o second.of.two
+wait $! || fail "two that wait for each other"
+[ "$(cat first.of.two second.of.two | wc -l)" = "$(wc -l <whole.out)" ] || fail "--wait: two runs keep the same documents"
+
+# What is dropped is an output like the others: it can be had at once only, and is checked when a run is repeated.
+cp start.twin dropped.twin
+run 0 dedup -q --update dropped.twin corpus.jsonl -o dropped.out --dropped dropped.records
+sort dropped.out dropped.records | cmp -s - <(sort corpus.jsonl) || fail "--dropped: not a partition"
+rm dropped.records
+wrong 'dropped.records: cannot be written, because this run was done before' dedup -q --update dropped.twin corpus.jsonl \
+    -o dropped.out --dropped dropped.records
 
 # ---- a pipe can be read once only
 

@@ -146,7 +146,7 @@ wrong '--color: "blue" is not one of auto, always, never' plan --color blue
 
 # Untrusted ids and names: a message has no raw control characters and stays one line; a field can be restored.
 printf '%s\n' '{"id":"a\u001b]0;x\u0007\u009b\u202e\\\nb","text":"hello world, hello again"}' >hostile.jsonl
-cat hostile.jsonl hostile.jsonl | "$TWINSIFT" pairs - >out 2>err
+cat hostile.jsonl hostile.jsonl | "$TWINSIFT" pairs -q - >out 2>err
 LC_ALL=C grep -q '[^ -~]' err && fail "raw bytes in a message: $(cat -v err)"
 grep -qF 'a\x1B]0;x\x07\xC2\x9B\xE2\x80\xAE\' err && [ "$(wc -l <err)" = 1 ] || fail "a hostile id in a message: $(cat -v err)"
 run 2 pairs $'no\nsuch\033[31mfile'

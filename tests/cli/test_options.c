@@ -49,6 +49,29 @@ static void what_is_no_whole_number_is_no_count(void **state)
             fail_msg("\"%s\" is read as %llu", wrong[i], (unsigned long long)number);
 }
 
+static void bytes_may_have_a_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } right[] = {
+        { "2000", 2000 },      { "2000B", 2000 }, { "2G", 2000000000 },          { "2GB", 2000000000 },
+        { "2gb", 2000000000 }, { "1.5KB", 1500 }, { "2GiB", (uint64_t)2 << 30 }, { "1.5MiB", 3 << 19 },
+        { "0.3KiB", 307 },     { "1e3B", 1000 },  { "1TiB", (uint64_t)1 << 40 }, { "99999999TiB", UINT64_MAX },
+    };
+    static const char *const wrong[] = { "",    "B",    "GB",   "iB",   "2iB",   "2Gi",
+                                         "2XB", "2GBB", "2 GB", "-2GB", "2GiBB", "1.5B" };
+    uint64_t number;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        assert_true(scan_bytes(&number, right[i].text));
+        assert_int_equal(number, right[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        if (scan_bytes(&number, wrong[i]))
+            fail_msg("\"%s\" is read as %llu", wrong[i], (unsigned long long)number);
+}
+
 static const struct option_row *row_named(const char *name)
 {
     for (const struct option_row *row = shared_option_rows; row->name; row++)
@@ -107,9 +130,9 @@ static void shared_rows_are_complete(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_may_have_a_scale),          cmocka_unit_test(what_is_no_whole_number_is_no_count),
-        cmocka_unit_test(choices_are_those_of_the_library), cmocka_unit_test(words_are_counted_from_0),
-        cmocka_unit_test(shared_rows_are_complete),
+        cmocka_unit_test(counts_may_have_a_scale),  cmocka_unit_test(what_is_no_whole_number_is_no_count),
+        cmocka_unit_test(bytes_may_have_a_unit),    cmocka_unit_test(choices_are_those_of_the_library),
+        cmocka_unit_test(words_are_counted_from_0), cmocka_unit_test(shared_rows_are_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

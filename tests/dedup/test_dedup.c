@@ -79,8 +79,8 @@ static double similarity(const struct world *world, size_t a, size_t b)
 /* Whether a is preferred to b by the rule alone; false for equals, whose order is not tested here. */
 static bool is_better(const struct world *world, twin_preference preference, size_t a, size_t b)
 {
-    if (preference == TWIN_PREFER_FIRST)
-        return a < b;
+    if (preference == TWIN_PREFER_FIRST || preference == TWIN_PREFER_LAST)
+        return preference == TWIN_PREFER_FIRST ? a < b : a > b;
     return preference == TWIN_PREFER_LONGEST ? world->lengths[a] > world->lengths[b]
                                              : world->lengths[a] < world->lengths[b];
 }
@@ -140,6 +140,8 @@ static void check_groups(const struct world *world, const twin_dedup *dedup)
 static void what_stays_is_what_the_rule_says(void **state)
 {
     (void)state;
+    static const twin_preference rules[] = { TWIN_PREFER_FIRST, TWIN_PREFER_LONGEST, TWIN_PREFER_SHORTEST,
+                                             TWIN_PREFER_LAST };
     for (uint64_t number = 0; number < WORLDS; number++) {
         uint64_t seed = 11 + number;
         struct world world;
@@ -148,7 +150,8 @@ static void what_stays_is_what_the_rule_says(void **state)
         if (!exec_number(&exec, (int)(number % EXECS)))
             exec = (twin_exec){ 0 };
         world_read(&world, exec, &seed);
-        for (twin_preference preference = TWIN_PREFER_FIRST; preference <= TWIN_PREFER_SHORTEST; preference++) {
+        for (size_t rule = 0; rule < sizeof rules / sizeof rules[0]; rule++) {
+            twin_preference preference = rules[rule];
             twin_dedup_options options = thorough(preference, exec);
             for (int limited = 0; limited < 2; limited++) {
                 twin_dedup *dedup = find(world.collection, options);
