@@ -9,6 +9,7 @@
 #include "mail_model.h"
 #include "support/messages.h"
 #include "support/results.h"
+#include "support/verdict_text.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ static int status_of(const twin_mail_verdict *verdict)
 {
     if (!verdict->label)
         return IS_UNSURE;
-    return strcmp(verdict->label, TWIN_MAIL_SPAM) == 0 ? IS_SPAM : IS_NOT;
+    return verdict_is_spam(verdict) ? IS_SPAM : IS_NOT;
 }
 
 static twin_mail_check_options options_of(const struct work *work)
@@ -63,12 +64,12 @@ static void print_verdict(const struct request *request, twin_mail *mail, const 
                           const twin_message *message, twin_text path)
 {
     struct record record = record_begin(stdout, request->mail.shared.json);
-    record_string(&record, "verdict", verdict->label ? verdict->label : "unsure");
+    record_string(&record, "verdict", verdict_name(verdict));
     record_fixed(&record, "score", verdict->score, 6);
-    char reason[MAIL_REASON_ROOM]; /* --json has its figures apart */
+    char reason[VERDICT_REASON_ROOM]; /* --json has its figures apart */
     record_string(&record, "reason",
                   request->mail.shared.json ? twin_mail_reason_name(verdict->reason)
-                                            : describe_reason(reason, verdict));
+                                            : verdict_reason(reason, verdict));
     record_text(&record, "path", path);
     if (request->mail.shared.json) {
         record_fixed(&record, "log_odds", verdict->log_odds, 6);
@@ -126,23 +127,12 @@ static bool read_standard_input(twin_buffer *out)
     return !ferror(stdin);
 }
 
-static twin_text text_of(const char *string)
-{
-    return (twin_text){ string, strlen(string) };
-}
-
 static bool write_passed(twin_text raw, const twin_mail_verdict *verdict)
 {
-    char score[32], reason[MAIL_REASON_ROOM], about[160 + MAIL_REASON_ROOM];
-    const char *label = verdict->label ? verdict->label : "unsure";
-    bool spam = status_of(verdict) == IS_SPAM;
-    snprintf(score, sizeof score, "%.6f", verdict->score);
-    snprintf(about, sizeof about, "%s, score=%s, reason=%s", label, score, describe_reason(reason, verdict));
-    const twin_message_header headers[] = { { text_of("X-Spam-Flag"), text_of(spam ? "YES" : "NO") },
-                                            { text_of("X-Spam-Score"), text_of(score) },
-                                            { text_of("X-Twinsift"), text_of(about) } };
+    struct verdict_headers headers;
+    verdict_headers_write(&headers, verdict);
     twin_buffer out = { 0 };
-    twin_status status = twin_message_pass(&out, raw, headers, 3);
+    twin_status status = twin_message_pass(&out, raw, headers.fields, VERDICT_HEADERS);
     if (status == TWIN_OK)
         fwrite(out.bytes, 1, out.length, stdout);
     else

@@ -12,6 +12,7 @@ extern const struct command command_index_create, command_index_add, command_ind
 extern const struct command command_bloom_create, command_bloom_add, command_bloom_has, command_bloom_count,
     command_bloom_remove, command_bloom_merge, command_bloom_info;
 extern const struct command command_mail_learn, command_mail_check, command_mail_correct, command_mail_forget,
-    command_mail_info, command_mail_compact, command_mail_export, command_mail_import, command_mail_eval;
+    command_mail_info, command_mail_compact, command_mail_export, command_mail_import, command_mail_eval,
+    command_mail_milter;
 
 #endif

@@ -9,6 +9,7 @@
 #include "support/escape.h"
 #include "support/messages.h"
 #include "support/terminal.h"
+#include "support/verdict_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -51,19 +52,6 @@ static size_t find_words(twin_mail_word out[MOST_WORDS], twin_mail *mail, const 
 
 /* ---- side by side */
 
-/* The most similar message of any label; NULL: there is none. */
-static const twin_mail_lookalike *most_similar(const twin_mail_verdict *verdict)
-{
-    const twin_mail_lookalike *best = NULL;
-    for (size_t i = 0; i < 2 * verdict->count; i++) {
-        const twin_mail_evidence *e = &verdict->evidence[i / 2];
-        const twin_mail_lookalike *one = i % 2 ? &e->nearest_other : &e->nearest;
-        if (one->similarity > (best ? best->similarity : 0))
-            best = one;
-    }
-    return best;
-}
-
 static void print_beside(twin_text known, twin_text text, bool color)
 {
     twin_edit_spans spans = { 0 };
@@ -77,7 +65,7 @@ static void print_beside(twin_text known, twin_text text, bool color)
 
 static void show_nearest(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)
 {
-    const twin_mail_lookalike *nearest = most_similar(verdict);
+    const twin_mail_lookalike *nearest = verdict_nearest(verdict);
     twin_buffer known = { 0 }, text = { 0 };
     twin_error error = { 0 };
     if (!nearest)
@@ -93,22 +81,6 @@ static void show_nearest(twin_mail *mail, const twin_message *message, const twi
     }
     twin_buffer_clear(&known);
     twin_buffer_clear(&text);
-}
-
-const char *describe_reason(char out[MAIL_REASON_ROOM], const twin_mail_verdict *verdict)
-{
-    const char *name = twin_mail_reason_name(verdict->reason);
-    const twin_mail_lookalike *nearest = most_similar(verdict);
-    const twin_mail_sender *senders = &verdict->evidence[0].senders;
-    if (verdict->reason == TWIN_MAIL_BY_LOOKALIKE && nearest)
-        snprintf(out, MAIL_REASON_ROOM, "%s %" PRIu64 " %.2f", name, nearest->number, nearest->similarity);
-    else if (verdict->reason == TWIN_MAIL_BY_SENDER && senders->trusted)
-        snprintf(out, MAIL_REASON_ROOM, "%s trusted", name);
-    else if (verdict->reason == TWIN_MAIL_BY_SENDER && verdict->count > 0)
-        snprintf(out, MAIL_REASON_ROOM, "%s %" PRIu64, name, (uint64_t)senders->address + senders->address_others);
-    else
-        snprintf(out, MAIL_REASON_ROOM, "%s", name);
-    return out;
 }
 
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)

@@ -4,12 +4,6 @@
 
 #include "support/record.h"
 
-enum { MAIL_REASON_ROOM = 64 };
-
-/* The evidence that counted most, in `out`: "content", "lookalike" with the number of the known message and its
- * similarity, or "sender" with how often mail from the address was learnt, or "trusted". */
-const char *describe_reason(char out[MAIL_REASON_ROOM], const twin_mail_verdict *verdict);
-
 /* Prints the evidence below a verdict, and the nearest known message beside this one, if its text is kept. */
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color);
 
