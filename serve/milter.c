@@ -5,8 +5,9 @@
  * from the envelope: who sent it and which host brought it. Mail that was learnt from a mailbox has them, so they are
  * made up here in the same form.
  *
- * libmilter waits in a thread of its own for SIGHUP, SIGTERM and SIGINT, and ends at each of them. A signal goes to
- * the first thread of a process if that one does not block it, so SIGHUP comes to us, and the others to libmilter. */
+ * libmilter waits in a thread of its own for SIGHUP, SIGTERM and SIGINT, ends at each of them within five seconds, and
+ * drops what it was at. A signal goes to the first thread of a process if that one does not block it, so they come to
+ * us instead. */
 #include "milter.h"
 
 #include "judge.h"
@@ -30,6 +31,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Bytes of a message that are kept to be judged: no more is read of it. */
 enum { MOST_BYTES = 4 << 20 };
@@ -37,6 +39,7 @@ enum { MOST_BYTES = 4 << 20 };
 /* The only state outside connections. */
 static const struct milter_options *options;
 static struct models *models;
+static atomic_int at_end;   /* messages that are being judged */
 static twin_bloom *trusted; /* behind the lock: it is replaced */
 static pthread_rwlock_t trusted_lock = PTHREAD_RWLOCK_INITIALIZER;
 
@@ -289,6 +292,7 @@ static sfsistat end_message(SMFICTX *context)
 {
     struct connection *connection = connection_of(context);
     sfsistat result = SMFIS_ACCEPT;
+    at_end++;
     if (!remove_forged(context, connection) || connection->is_incomplete) {
         warn("%s: not judged: out of memory, or the mail server does not let headers be removed",
              macro(context, "i"));
@@ -297,6 +301,7 @@ static sfsistat end_message(SMFICTX *context)
         result = judge(context, connection);
     }
     forget_message(connection);
+    at_end--;
     return result;
 }
 
@@ -384,12 +389,11 @@ static bool open_socket(void)
 }
 
 static sem_t event; /* something has happened of: */
-static atomic_bool is_reload_wanted, has_ended;
+static atomic_bool is_reload_wanted, is_end_wanted, has_ended;
 
-static void note_reload(int signal_number)
+static void note_signal(int number)
 {
-    (void)signal_number;
-    is_reload_wanted = true;
+    *(number == SIGHUP ? &is_reload_wanted : &is_end_wanted) = true;
     sem_post(&event);
 }
 
@@ -401,28 +405,51 @@ static void *run_libmilter(void *good)
     return NULL;
 }
 
-/* The first thread: it takes SIGHUP, which must never find it blocked, or libmilter would take it and end. */
+/* The first thread must never block these signals, or libmilter would take them. */
+static void take_signals(void)
+{
+    static const int numbers[] = { SIGHUP, SIGTERM, SIGINT };
+    struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART | SA_NODEFER };
+    sigset_t set;
+    sigemptyset(&set);
+    sem_init(&event, 0, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaddset(&set, numbers[i]);
+        sigaction(numbers[i], &action, NULL);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Waits until no message is at its end, for five seconds at most, and ends the process. Threads of libmilter still wait
+ * for their servers, and cannot be told to leave, so nothing of theirs is taken down. Servers take the end of a
+ * connection for the failure of a filter, which they are set up for. */
+static void end(void)
+{
+    enum { TURNS = 500 };
+    const struct timespec turn = { .tv_nsec = 10000000 };
+    service_notify("STOPPING=1");
+    int turns = 0;
+    do
+        nanosleep(&turn, NULL); /* also the time that the last answer takes to leave */
+    while (++turns < TURNS && atomic_load(&at_end) > 0);
+    if (strncmp(options->listen, "unix:", 5) == 0)
+        unlink(options->listen + 5);
+    fflush(NULL);
+    _exit(EXIT_DONE);
+}
+
 static bool serve(void)
 {
     bool good = false;
     pthread_t libmilter;
-    sigset_t ours, theirs;
-    sigemptyset(&ours);
-    sigemptyset(&theirs);
-    sigaddset(&ours, SIGHUP);
-    sigaddset(&theirs, SIGTERM);
-    sigaddset(&theirs, SIGINT);
-    struct sigaction action = { .sa_handler = note_reload, .sa_flags = SA_RESTART | SA_NODEFER };
-    sem_init(&event, 0, 0);
-    pthread_sigmask(SIG_BLOCK, &theirs, NULL);
-    pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
     if (pthread_create(&libmilter, NULL, run_libmilter, &good) != 0)
         return refuse_status("the milter", TWIN_ENOMEM, NULL);
     service_notify("READY=1");
     while (!has_ended) {
         sem_wait(&event);
+        if (is_end_wanted)
+            end();
         if (atomic_exchange(&is_reload_wanted, false))
             read_trusted();
     }
@@ -439,6 +466,7 @@ int milter_run(const struct milter_options *wanted)
 {
     twin_error error = { 0 };
     options = wanted;
+    take_signals();
     if (!read_trusted())
         return EXIT_ERROR;
     twin_status status =

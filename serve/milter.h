@@ -19,6 +19,6 @@ struct milter_options {
 };
 
 /* Serves until SIGTERM or SIGINT, and returns the exit status; SIGHUP reads the filter of trusted addresses again. */
-int milter_run(const struct milter_options *options);
+int milter_run(const struct milter_options *wanted);
 
 #endif

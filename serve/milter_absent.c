@@ -2,8 +2,8 @@
 #include "milter.h"
 #include "support/messages.h"
 
-int milter_run(const struct milter_options *options)
+int milter_run(const struct milter_options *wanted)
 {
-    (void)options;
+    (void)wanted;
     return fail("the milter is not in this build of twinsift: it needs libmilter");
 }

@@ -16,7 +16,7 @@ void service_notify(const char *state)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof address.sun_path)
         return;
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path));
     if (*path == '@') /* a name that is in no file system */
         address.sun_path[0] = '\0';
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

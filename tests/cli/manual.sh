@@ -153,7 +153,7 @@ for step in sign band join filter dedup show; do
     check_page twinsift-$step twinsift $step
 done
 check_page twinsift-bloom twinsift bloom create add has count remove merge info
-check_page twinsift-mail twinsift mail learn check correct forget info compact export import eval
+check_page twinsift-mail twinsift mail learn check correct forget info compact export import eval milter
 check_page twinsift-plan twinsift plan
 check_page twinsift-serve twinsift serve
 [ -z "${TWINSIFT_LAB:-}" ] || check_page twinsift-lab twinsift-lab
