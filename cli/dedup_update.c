@@ -160,10 +160,12 @@ static struct note read_note(int file)
 static bool write_note(const struct update_run *run, const struct note *note)
 {
     char text[LAST_ROOM];
+    struct stat known;
     write_note_line(text, note);
     size_t length = strlen(text);
-    bool good = pwrite(run->last, text, length, 0) == (ssize_t)length && ftruncate(run->last, (off_t)length) == 0 &&
-                fsync(run->last) == 0;
+    /* Giving a file the length that it has would put that on the disk before the bytes. */
+    bool good = pwrite(run->last, text, length, 0) == (ssize_t)length && fstat(run->last, &known) == 0 &&
+                (known.st_size == (off_t)length || ftruncate(run->last, (off_t)length) == 0) && fsync(run->last) == 0;
     return good || refuse("%s%s: cannot be written: %s", run->index, LAST, strerror(errno));
 }
 
@@ -181,6 +183,15 @@ static bool note_done(const struct update_run *run, uint64_t number)
     return state_of_index(&note.done_state, run->index) && write_note(run, &note);
 }
 
+/* After a power cut a file may have its length and not its bytes. */
+static bool is_blank(const char *text, ssize_t length)
+{
+    ssize_t zeros = 0;
+    while (zeros < length && text[zeros] == '\0')
+        zeros++;
+    return zeros == length;
+}
+
 /* Whether the file may be written: it is empty, or a note, if not a whole one; earlier builds wrote two numbers. */
 static bool is_note(int file)
 {
@@ -194,7 +205,7 @@ static bool is_note(int file)
         return false;
     bool is_earlier = sscanf(text, "%16" SCNx64 " %16" SCNx64 "\n%n", &numbers[0], &numbers[1], &end) == 2 &&
                       length == 34 && end == 34;
-    return length == 0 || is_earlier || strncmp(text, mark, strlen(mark)) == 0;
+    return is_blank(text, length) || is_earlier || strncmp(text, mark, strlen(mark)) == 0;
 }
 
 /* Whether the name still leads to the file that was opened: a run that has changed nothing removes it. */

@@ -223,7 +223,7 @@ endif()
 # ---- the longest first: begun last, one of them would run alone while the other processors wait
 
 set(COST 1000)
-foreach(test lab build_smallest test_edit_crowds cli_memory cli_completion test_minhash cli_edit test_text
+foreach(test cli_crash lab build_smallest test_edit_crowds cli_memory cli_completion test_minhash cli_edit test_text
     test_index cli_index test_sort cli_bounds test_families cli_bad_input damage cli_dedup cli_mail
     cli_many_pairs test_between cli_interrupt test_similar test_containment test_crowd cli_steps
     test_edit_join test_bloom_plan install test_edit cli_main cli_manual test_long_text test_index_damage

@@ -9,7 +9,8 @@
  *     write PATH          the file, which has a name, is written to in place; once for several writes in a row
  *     remove PATH         the name is gone
  *
- * With TWIN_SYNC_STOP=N the process is killed instead of the Nth event, as by SIGKILL from outside.
+ * With TWIN_SYNC_STOP=N the process is killed instead of the Nth event, as by SIGKILL from outside. With TWIN_SYNC_HOOK a
+ * shell runs that command before each event, whose number it has as TWIN_SYNC_EVENT, while the process waits.
  *
  * What stdio writes is not seen. So a file counts as written to if its size or time of the last change has changed. */
 #include <dlfcn.h>
@@ -17,12 +18,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_FILES = 4096 };
@@ -63,14 +66,32 @@ static void note_synced(const struct stat *now)
     files[file_count++] = (struct synced){ now->st_ino, now->st_size, now->st_mtim };
 }
 
+/* What it runs is not watched. */
+static void run_hook(const char *hook)
+{
+    char number[64], path[PATH_MAX];
+    snprintf(number, sizeof number, "TWIN_SYNC_EVENT=%u", events);
+    snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
+    char *const words[] = { (char *)"sh", (char *)"-c", (char *)hook, NULL }, *const variables[] = { number, path,
+                                                                                                     NULL };
+    pid_t shell;
+    int status;
+    if (posix_spawn(&shell, "/bin/sh", NULL, NULL, words, variables) != 0 || waitpid(shell, &status, 0) != shell ||
+        status != 0)
+        abort();
+}
+
 /* Under the lock. */
 static void event(const char *what, const char *path)
 {
-    const char *log = getenv("TWIN_SYNC_LOG"), *stop = getenv("TWIN_SYNC_STOP");
+    const char *log = getenv("TWIN_SYNC_LOG"), *stop = getenv("TWIN_SYNC_STOP"), *hook = getenv("TWIN_SYNC_HOOK");
     if (!log)
         return;
-    if (stop && ++events == strtoul(stop, NULL, 10))
+    events++;
+    if (stop && events == strtoul(stop, NULL, 10))
         kill(getpid(), SIGKILL);
+    if (hook)
+        run_hook(hook);
     FILE *out = fopen(log, "ae");
     if (!out)
         abort();

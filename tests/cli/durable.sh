@@ -7,7 +7,7 @@
 program=("${TWINSIFT:?the program to test}") named=twinsift
 # shellcheck source=tests/cli/frame.bash
 . "${BASH_SOURCE%/*}/frame.bash"
-[ -z "${TWINSIFT_SANITIZED-}" ] || { echo "skipped: sanitizers have to be loaded first"; exit 77; }
+[ -z "${TWINSIFT_SANITIZED-}" ] || skip "sanitizers have to be loaded first"
 
 folder=$(pwd -P)
 # logged ARGUMENT...: runs the program, which leaves the file log.
@@ -285,6 +285,10 @@ rm w.twin-updated
 printf '0123456789abcdef 0123456789abcdef\n' >w.twin-updated # of an earlier build
 run 0 "${update[@]}"
 as_whole "after an earlier build"
+fresh
+head -c 95 /dev/zero >w.twin-updated # its length was on the disk before its bytes, when the power was cut
+run 0 "${update[@]}"
+as_whole "after a note of zeros"
 fresh
 printf '{"id":1,"text":"a document of somebody, which is in no output"}\n' >w.twin-update-0123456789abcdef.jsonl
 wrong 'w.twin-update-0123456789abcdef.jsonl: is not a whole file of a run' "${update[@]}"

@@ -7,6 +7,9 @@ failures=0 asked=
 fail() { failures=$((failures + 1)); printf 'FAILED: %s\n' "$*"; }
 trap '[ $? = 0 ] && [ $failures = 0 ] || { echo "$failures failed"; exit 1; }' EXIT
 
+# skip WHY: ends the script, as one that cannot be run here.
+skip() { echo "skipped: $1"; trap - EXIT; exit 77; }
+
 # run STATUS ARGUMENT...: runs the program, leaves out and err, checks the exit status.
 run() {
     local expected=$1 status

@@ -4,7 +4,7 @@ program=("${TWINSIFT:?the program to test}") named=twinsift
 samples=${TWINSIFT_ROOT:?}/samples/mail
 # shellcheck source=tests/cli/frame.bash
 . "${BASH_SOURCE%/*}/frame.bash"
-[ -x "$TWINSIFT-mail" ] || { echo 'skipped: this build has no mail'; trap - EXIT; exit 77; }
+[ -x "$TWINSIFT-mail" ] || skip 'this build has no mail'
 
 run 0 mail learn -m model.twin --as spam "$samples/spam"
 run 0 mail learn -m model.twin --as ham "$samples/ham"
