@@ -38,8 +38,10 @@ static const struct option_row options[] = {
     { "verify", 0, OPTIONS_MATCHING, "HOW", "exact, estimate or none", &option_choice, AT(verify),
       .choices = "exact estimate none" },
     { "top", 0, OPTIONS_MATCHING, "M",
-      "with --method forest: only the M most similar documents of each (default: 10)", &option_count, AT(top),
-      .least = 1, .most = MOST_TOP },
+      "with --method forest or --measure edit: only the M most similar documents of each (default with a forest: "
+      "10), "
+      "or, with --against, of each document of --against",
+      &option_count, AT(top), .least = 1, .most = MOST_TOP },
     { "copies", 0, OPTIONS_MATCHING, "WHICH",
       "for exact copies (equal sets), print only the pair with the first copy, all pairs, or none", &option_choice,
       AT(copies), .choices = "first all none" },
@@ -74,8 +76,8 @@ static const char *edit_contradiction(const struct pairs_request *request)
         return "--sets: edit distance needs texts, so --measure edit cannot be used";
     if (request->verify != TWIN_VERIFY_EXACT)
         return "--measure edit needs --verify exact: signatures estimate Jaccard similarity only";
-    if (request->top || bands)
-        return "--measure edit finds all pairs, through a forest: --method bands and --top cannot be used";
+    if (bands)
+        return "--measure edit searches without bands, so --method bands cannot be used";
     if (scheme->plan.bands || scheme->plan.rows || request->buckets)
         return "--measure edit searches a forest, so --bands, --rows and --buckets do not apply";
     if (option_given(&shared->base, "shingle") && scheme->shingle.kind != TWIN_SHINGLE_CHAR)
@@ -130,8 +132,8 @@ static const char *against_contradiction(const struct pairs_request *request)
         pipes[1] |= is_standard(base->arguments[i]);
     if (request->against.count == 0)
         return NULL;
-    if (request->measure == MEASURE_EDIT)
-        return "--against compares sets, so --measure edit cannot be used";
+    if (request->measure == MEASURE_EDIT && index)
+        return "--measure edit: a query of an index compares by the measure of the index; see 'twinsift index query'";
     if (request->groups || request->audit)
         return "--against finds pairs between two collections, so --groups and --audit cannot be used";
     if (pipes[0] && pipes[1])
@@ -231,6 +233,7 @@ static twin_edit_join_options edit_options(const struct pairs_run *run, twin_pro
                                      .limit_edits = request->max_edits != TWIN_EDIT_FAR,
                                      .edits = request->max_edits,
                                      .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
+                                     .top = request->top,
                                      .packed = true,
                                      .matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY,
                                      .temp_folder = temp_folder(&request->shared),
@@ -254,7 +257,10 @@ static bool find_similar(struct pairs_run *run, twin_progress progress)
     if (by_deduplication(run)) {
         twin_dedup_options wanted = { .search = similar_options(run, progress) };
         status = twin_dedup_find(&run->dedup, run->collection, wanted, &error);
-    } else if (by_edits(run))
+    } else if (by_edits(run) && run->other)
+        status =
+            twin_edit_join_between(&run->similar, run->collection, run->other, edit_options(run, progress), &error);
+    else if (by_edits(run))
         status = twin_edit_join_find(&run->similar, run->collection, edit_options(run, progress), &error);
     else if (run->other)
         status =

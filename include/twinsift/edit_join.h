@@ -26,6 +26,9 @@ typedef struct twin_edit_join_options {
     size_t edits;                 /* the most edits; 0: only equal texts */
     size_t grams;                 /* q, the characters of a q-gram; 0: two to five, by the length of the texts */
     twin_minhash_options minhash; /* of the q-grams; 128 slots find at least 99 of 100 pairs with a ratio of 0.95 */
+    size_t
+        top; /* a pair is kept if one text is among the `top` most similar of the other, or, between two collections, if
+                    the first is among those of the second; all pairs are in memory then. 0: all pairs are kept */
     bool packed; /* store pairs in half the memory where possible; then twin_similar_matches() returns none */
     size_t matches_in_memory; /* pairs held in memory per worker; more are sorted in a temporary file, and then only
                                  twin_similar_each() reports them, and they cannot be clustered. 0: all */
@@ -41,6 +44,13 @@ typedef struct twin_edit_join_options {
  * the collection was not read as texts. */
 TWIN_API twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection,
                                          twin_edit_join_options options, twin_error *error);
+
+/* The same for pairs between two collections of texts: a is a document of `first` and b one of `second`. Pairs within
+ * either are not searched. Both must outlive the result; not for audits and clusters. The time depends mostly on the
+ * smaller collection: each of its texts is looked up in the other, or compared with all of like length. */
+TWIN_API twin_status twin_edit_join_between(twin_similar **out, const twin_collection *first,
+                                            const twin_collection *second, twin_edit_join_options options,
+                                            twin_error *error);
 
 /* Audits the pairs that twin_edit_join_find() found with the options `join`: the drawn documents are compared,
  * text by text, with all others of a length that can be near. Threshold, measure and top are not used. */

@@ -59,8 +59,9 @@ static twin_status fetch_text(struct twin__content *out, const struct twin__prov
                               int worker, twin_error *error)
 {
     struct source *source = provider->context;
+    const twin_collection *collection = collection_of(provider, &document);
     twin_text text;
-    twin_status status = twin_collection_text(&text, source->collection, &source->scratch[worker], document, error);
+    twin_status status = twin_collection_text(&text, collection, &source->scratch[worker], document, error);
     if (status == TWIN_OK)
         *out = (struct twin__content){ text.bytes, text.length };
     return status;
@@ -104,9 +105,9 @@ static twin_status join_in_memory(struct twin__provider *out, struct source *sou
     source->rows = malloc((out->count * slots + 1) * sizeof *source->rows);
     if (!source->rows)
         return TWIN_ENOMEM;
-    if (first->count)
+    if (first->count && slots) /* of texts there are none */
         memcpy(source->rows, first->signatures, first->count * slots * sizeof *source->rows);
-    if (second->count)
+    if (second->count && slots)
         memcpy(source->rows + first->count * slots, second->signatures, second->count * slots * sizeof *source->rows);
     out->signatures.rows = source->rows;
     return TWIN_OK;

@@ -50,7 +50,7 @@ struct twin__provider {
 /* ---- a collection as a provider of sets, or of texts if it was read as texts */
 
 /* It borrows the collection, and has a scratch for each of `workers` workers; end with
- * twin__collection_provider_clear(). `other`, unless NULL, is a collection with the same scheme, of sets like the first:
+ * twin__collection_provider_clear(). `other`, unless NULL, is a collection with the same scheme, of sets or texts like the first:
  * its documents are numbered after those of the first, and pairs between the two are wanted. Signatures have to be one
  * array, so both are copied, to a file if the first may not take so much memory: TWIN_EIO and errno when that fails. */
 twin_status twin__collection_provider(struct twin__provider *out, const twin_collection *collection,

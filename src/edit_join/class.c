@@ -60,6 +60,8 @@ twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twi
 bool twin__edit_class_allows(const void *context, uint32_t position, uint32_t other)
 {
     const struct twin__edit_class *class = context;
+    if (class->is_between && (position < class->middle) == (other < class->middle))
+        return false;
     size_t a = twin__edit_class_length(class, position), b = twin__edit_class_length(class, other);
     return twin__edit_join_reach(class->options, a < b ? a : b) >= (a < b ? b : a);
 }

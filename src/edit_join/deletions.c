@@ -112,13 +112,24 @@ static size_t group_end(const struct twin__key_index *index, size_t begin)
     return end;
 }
 
+/* The first of the entries from `i` to `end`, of one key, that are compared with that of `i`. */
+static size_t others_begin(const struct twin__key_index *index, size_t i, size_t end)
+{
+    const struct twin__edit_class *class = index->keys->class;
+    size_t other = i + 1;
+    while (class->is_between && other < end && (uint32_t)index->entries[other] < class->middle)
+        other++;
+    return other;
+}
+
 static uint64_t count(const struct twin__key_index *index)
 {
     uint64_t seen = 0;
     for (size_t begin = 0, end; begin < index->count; begin = end) {
         end = group_end(index, begin);
+        size_t others = others_begin(index, begin, end);
         for (size_t i = begin; i < end && (uint32_t)index->entries[i] < index->keys->class->middle; i++)
-            seen += end - i - 1;
+            seen += end - (others > i ? others : i + 1);
     }
     return seen;
 }
@@ -128,11 +139,12 @@ static twin_status compare_group(const struct twin__key_index *index, struct twi
 {
     struct twin__keys *keys = index->keys;
     twin_status status = TWIN_OK;
+    size_t others = others_begin(index, begin, end);
     for (size_t i = begin; i + 1 < end && (uint32_t)index->entries[i] < keys->class->middle && status == TWIN_OK;
          i++) {
         size_t position = (uint32_t)index->entries[i];
         twin__keys_begin(keys, worker, position);
-        for (size_t j = i + 1; j < end && status == TWIN_OK; j++)
+        for (size_t j = others > i ? others : i + 1; j < end && status == TWIN_OK; j++)
             status = twin__keys_compare(keys, worker, position, (uint32_t)index->entries[j]);
         twin__keys_end(keys, worker, position);
     }

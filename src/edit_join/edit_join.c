@@ -1,9 +1,12 @@
-/* edit_join.c — pairs of texts that are near by edit distance.
+/* edit_join.c — pairs of texts that are near by edit distance, of one collection or between two.
  *
  * Texts are sorted by length and cut into cells, such that a text and all longer ones that can be near to it are in its
  * cell and the next. The two cells make a class, and one class at a time is searched, in the way that is expected to be
  * fastest: short texts are all compared (tiles.c), texts within few edits are looked up by what they must share
- * (keys.c), and others are proposed by a forest (gram_forest.c). The first two miss none. */
+ * (keys.c), and others are proposed by a forest (gram_forest.c). The first two miss none.
+ *
+ * Between two collections the smaller one is cut into cells, and a class is a cell and all texts of the other collection
+ * that can be near to one in it. */
 #include <twinsift/edit_join.h>
 
 #include <stdlib.h>
@@ -26,7 +29,7 @@
 static bool needs_all(const struct twin__edit_class *class)
 {
     return class->options.edits != TWIN_EDIT_FAR && class->options.ratio == 0 &&
-           class->options.edits >= twin__edit_class_length(class, 0);
+           class->options.edits >= twin__edit_class_shortest(class);
 }
 
 /* Pairs that are compared at a time, 8 bytes each. */
@@ -46,8 +49,8 @@ static twin_status compare_all(const struct twin__edit_class *class, twin_error 
     struct twin__pairs pairs = { 0 };
     twin_status status = TWIN_OK;
     for (uint32_t a = 0; a < class->middle && status == TWIN_OK; a++) {
-        for (uint32_t b = a + 1; b < class->count && twin__edit_class_allows(class, a, b); b++)
-            if (!twin__pairs_add(&pairs, twin__pair(a, b))) {
+        for (uint32_t b = class->is_between ? (uint32_t) class->middle : a + 1; b < class->count; b++)
+            if (twin__edit_class_allows(class, a, b) && !twin__pairs_add(&pairs, twin__pair(a, b))) {
                 status = TWIN_ENOMEM;
                 break;
             }
@@ -64,14 +67,19 @@ static twin_status compare_all(const struct twin__edit_class *class, twin_error 
 
 static twin_status compare_tiles(const struct twin__edit_class *class, twin_error *error)
 {
-    struct twin__short_texts texts = { 0 };
+    struct twin__short_texts texts = { 0 }, others = { 0 };
     struct twin__edit_pairs pairs = { .spill = class->pairs->spill };
     twin_similar_counts *counts = &class->similar->counts;
     double begun = twin__seconds();
+    size_t first = class->is_between ? class->middle : class->count;
     twin_status status =
-        twin__short_texts_load(&texts, class->provider, class->documents, class->count, class->options.exec, error);
+        twin__short_texts_load(&texts, class->provider, class->documents, first, class->options.exec, error);
+    if (status == TWIN_OK && class->is_between)
+        status = twin__short_texts_load(&others, class->provider, class->documents + first, class->count - first,
+                                        class->options.exec, error);
     if (status == TWIN_OK)
-        status = twin__tiles_compare(&pairs, &texts, class->middle, class->options);
+        status =
+            twin__tiles_compare(&pairs, &texts, class->middle, class->is_between ? &others : &texts, class->options);
     counts->candidates += pairs.compared;
     counts->verified += pairs.compared;
     if (status == TWIN_OK)
@@ -79,6 +87,7 @@ static twin_status compare_tiles(const struct twin__edit_class *class, twin_erro
     counts->verifying_seconds += twin__seconds() - begun;
     free(pairs.items);
     twin__short_texts_clear(&texts);
+    twin__short_texts_clear(&others);
     return status;
 }
 
@@ -90,14 +99,14 @@ static double tiles_cost(const struct twin__edit_class *class)
 {
     size_t firsts[TWIN__EDIT64 + 1] = { 0 }, counts[TWIN__EDIT64 + 1] = { 0 };
     bool many_edits = class->options.edits >= TWIN__EDIT64 && class->options.edits != TWIN_EDIT_FAR;
-    if (twin__edit_class_length(class, class->count - 1) > TWIN__EDIT64 || many_edits ||
+    if (twin__edit_class_longest(class) > TWIN__EDIT64 || many_edits ||
         class->provider->count > TWIN__PACKED_DOCUMENTS)
         return 0;
     for (size_t i = 0; i < class->count; i++) {
-        counts[twin__edit_class_length(class, i)]++;
+        counts[twin__edit_class_length(class, i)] += !class->is_between || i >= class->middle;
         firsts[twin__edit_class_length(class, i)] += i < class->middle;
     }
-    return twin__tiles_cost(firsts, counts, class->options);
+    return twin__tiles_cost(firsts, counts, class->is_between, class->options);
 }
 
 /* ---- the choice ---- */
@@ -119,36 +128,35 @@ static twin_status search_class(const struct twin__edit_class *class, struct twi
 
 /* ---- cells and classes ---- */
 
+/* Documents by length, then number. */
+struct side {
+    uint32_t *documents;
+    size_t count;
+};
+
 struct edit_join {
     twin_similar *similar;
-    const twin_collection *collection;
-    struct twin__provider provider; /* of its texts */
+    struct twin__provider provider; /* of the texts */
     twin_edit_join_options options;
     twin_edit_scratch *scratch; /* one per worker */
     struct twin__gram_forest *forest;
-    uint32_t *order; /* the distinct documents by length, then number */
-    size_t count;
+    struct side sides[2];          /* the distinct documents: all, or those of either collection */
+    uint32_t *both;                /* of two collections: the documents of a class */
     struct twin__edit_pairs pairs; /* found by tiles and keys */
 };
 
-static size_t length_at(const struct edit_join *join, size_t position)
+static size_t length_at(const struct edit_join *join, struct side side, size_t position)
 {
-    return twin_collection_size(join->collection, join->order[position]);
+    return join->provider.size(&join->provider, side.documents[position]);
 }
 
-/* The end of the cell that begins at `begin`: after all texts that can be near to its shortest. The lengths in a cell
- * differ by a sixteenth at least, so that there are not too many cells. */
-static size_t cell_end(const struct edit_join *join, size_t begin)
+/* The first document of a side, from `low` on, that is longer. */
+static size_t first_longer(const struct edit_join *join, struct side side, size_t low, size_t length)
 {
-    if (begin == join->count)
-        return begin;
-    size_t shortest = length_at(join, begin), reach = twin__edit_join_reach(join->options, shortest);
-    if (reach < shortest + shortest / 16)
-        reach = shortest + shortest / 16;
-    size_t low = begin + 1, high = join->count;
+    size_t high = side.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (length_at(join, middle) <= reach)
+        if (length_at(join, side, middle) <= length)
             low = middle + 1;
         else
             high = middle;
@@ -156,42 +164,118 @@ static size_t cell_end(const struct edit_join *join, size_t begin)
     return low;
 }
 
-static twin_status search(struct edit_join *join, twin_error *error)
+/* The end of the cell that begins at `begin`: after all texts that can be near to its shortest. The lengths in a cell
+ * differ by a sixteenth at least, so that there are not too many cells. */
+static size_t cell_end(const struct edit_join *join, struct side side, size_t begin)
+{
+    if (begin == side.count)
+        return begin;
+    size_t shortest = length_at(join, side, begin), reach = twin__edit_join_reach(join->options, shortest);
+    if (reach < shortest + shortest / 16)
+        reach = shortest + shortest / 16;
+    return first_longer(join, side, begin + 1, reach);
+}
+
+static twin_status search_documents(struct edit_join *join, const uint32_t *documents, size_t middle, size_t count,
+                                    twin_error *error)
+{
+    struct twin__edit_class class = { .documents = documents,
+                                      .middle = middle,
+                                      .count = count,
+                                      .is_between = join->both != NULL,
+                                      .provider = &join->provider,
+                                      .options = join->options,
+                                      .scratch = join->scratch,
+                                      .similar = join->similar,
+                                      .pairs = &join->pairs };
+    return search_class(&class, join->forest, error);
+}
+
+static twin_status search_one(struct edit_join *join, twin_error *error)
 {
     twin_status status = TWIN_OK;
     twin_progress progress = join->options.progress;
-    size_t begin = 0, middle = cell_end(join, 0), end;
-    for (; begin < join->count && status == TWIN_OK; begin = middle, middle = end) {
-        end = cell_end(join, middle);
-        struct twin__edit_class class = { .documents = join->order + begin,
-                                          .middle = middle - begin,
-                                          .count = end - begin,
-                                          .provider = &join->provider,
-                                          .options = join->options,
-                                          .scratch = join->scratch,
-                                          .similar = join->similar,
-                                          .pairs = &join->pairs };
-        if (class.count > 1)
-            status = search_class(&class, join->forest, error);
+    struct side side = join->sides[0];
+    size_t begin = 0, middle = cell_end(join, side, 0), end;
+    for (; begin < side.count && status == TWIN_OK; begin = middle, middle = end) {
+        end = cell_end(join, side, middle);
+        if (end - begin > 1)
+            status = search_documents(join, side.documents + begin, middle - begin, end - begin, error);
         if (progress.report)
-            progress.report(progress.context, &twin__stage_pairing, middle, join->count);
+            progress.report(progress.context, &twin__stage_pairing, middle, side.count);
     }
     return status;
 }
 
-static twin_status sort_by_length(struct edit_join *join)
+/* The first text that may be near to one of `length` characters. */
+static size_t first_near(const struct edit_join *join, struct side side, size_t length)
 {
-    const uint32_t *distinct;
-    join->count = twin_collection_distinct(&distinct, join->collection);
-    join->order = malloc((join->count + 1) * sizeof *join->order);
-    uint64_t *keys = malloc((join->count + 1) * sizeof *keys);
-    for (size_t i = 0; keys && i < join->count; i++)
-        keys[i] = (uint64_t)twin_collection_size(join->collection, distinct[i]) << 32 | distinct[i];
-    bool sorted = join->order && keys && twin__sort_numbers(keys, join->count);
-    for (size_t i = 0; sorted && i < join->count; i++)
-        join->order[i] = (uint32_t)keys[i];
+    size_t low = 0, high = side.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (twin__edit_join_reach(join->options, length_at(join, side, middle)) < length)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static twin_status keep_top(struct edit_join *join);
+
+static twin_status search_two(struct edit_join *join, twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    twin_progress progress = join->options.progress;
+    bool second_smaller = join->sides[1].count < join->sides[0].count;
+    struct side side = join->sides[second_smaller], other = join->sides[!second_smaller];
+    for (size_t begin = 0, end; begin < side.count && status == TWIN_OK; begin = end) {
+        end = cell_end(join, side, begin);
+        size_t longest = length_at(join, side, end - 1), middle = end - begin;
+        size_t from = first_near(join, other, length_at(join, side, begin));
+        size_t to = first_longer(join, other, from, twin__edit_join_reach(join->options, longest));
+        memcpy(join->both, side.documents + begin, middle * sizeof *join->both);
+        memcpy(join->both + middle, other.documents + from, (to - from) * sizeof *join->both);
+        if (to > from)
+            status = search_documents(join, join->both, middle, middle + to - from, error);
+        if (status == TWIN_OK && join->options.top)
+            status = keep_top(join);
+        if (progress.report)
+            progress.report(progress.context, &twin__stage_pairing, end, side.count);
+    }
+    return status;
+}
+
+static twin_status sort_by_length(struct side *out, const struct twin__provider *provider, const uint32_t *documents,
+                                  size_t count)
+{
+    out->count = count;
+    out->documents = malloc((count + 1) * sizeof *out->documents);
+    uint64_t *keys = malloc((count + 1) * sizeof *keys);
+    for (size_t i = 0; keys && i < count; i++)
+        keys[i] = provider->size(provider, documents[i]) << 32 | documents[i];
+    bool sorted = out->documents && keys && twin__sort_numbers(keys, count);
+    for (size_t i = 0; sorted && i < count; i++)
+        out->documents[i] = (uint32_t)keys[i];
     free(keys);
     return sorted ? TWIN_OK : TWIN_ENOMEM;
+}
+
+static twin_status sort_sides(struct edit_join *join)
+{
+    const twin_signatures *all = &join->provider.signatures;
+    if (!join->similar->other)
+        return sort_by_length(&join->sides[0], &join->provider, all->documents, all->count);
+    size_t first = 0;
+    while (first < all->count && all->documents[first] < join->provider.split)
+        first++;
+    join->both = malloc((all->count + 1) * sizeof *join->both);
+    twin_status status = join->both ? TWIN_OK : TWIN_ENOMEM;
+    if (status == TWIN_OK)
+        status = sort_by_length(&join->sides[0], &join->provider, all->documents, first);
+    return status == TWIN_OK
+               ? sort_by_length(&join->sides[1], &join->provider, all->documents + first, all->count - first)
+               : status;
 }
 
 static void edit_join_clear(struct edit_join *join)
@@ -202,7 +286,53 @@ static void edit_join_clear(struct edit_join *join)
     twin__gram_forest_free(join->forest);
     free(join->pairs.items);
     free(join->scratch);
-    free(join->order);
+    free(join->sides[0].documents);
+    free(join->sides[1].documents);
+    free(join->both);
+}
+
+/* ---- what was found ---- */
+
+/* Pairs as matches, at the end of those that the forest found. */
+static twin_status unpack_pairs(struct edit_join *join)
+{
+    twin_status status = twin__edit_pairs_sort(&join->pairs);
+    if (status == TWIN_OK)
+        status = twin__edit_pairs_unpack(&join->similar->matches, &join->pairs, &join->provider,
+                                         join->similar->collection);
+    if (status == TWIN_OK)
+        join->pairs.count = join->pairs.sorted = 0;
+    return status;
+}
+
+/* By the second document, the most similar first. */
+static int by_second(const void *a, const void *b)
+{
+    const twin_match *x = a, *y = b;
+    if (x->b != y->b)
+        return x->b < y->b ? -1 : 1;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->a > y->a) - (x->a < y->a);
+}
+
+/* Of one collection, the matches that are among the best of either document; of two, among those of the second. */
+static twin_status keep_top(struct edit_join *join)
+{
+    twin_matches *matches = &join->similar->matches;
+    twin_status status = unpack_pairs(join);
+    if (status != TWIN_OK || !join->similar->other)
+        return status == TWIN_OK ? twin__matches_keep_top(matches, join->options.top) : status;
+    size_t kept = 0, rank = 0;
+    if (matches->count)
+        qsort(matches->items, matches->count, sizeof *matches->items, by_second);
+    for (size_t i = 0; i < matches->count; i++) {
+        rank = i > 0 && matches->items[i].b == matches->items[i - 1].b ? rank + 1 : 0;
+        if (rank < join->options.top)
+            matches->items[kept++] = matches->items[i];
+    }
+    matches->count = kept;
+    return TWIN_OK;
 }
 
 /* More pairs than are to be in memory: the last of them follow the others. */
@@ -219,34 +349,48 @@ static twin_status order_runs(struct edit_join *join, twin_error *error)
                : status;
 }
 
+/* Of two collections the documents of the second are numbered on their own. */
+static void number_apart(struct edit_join *join)
+{
+    twin_matches *matches = &join->similar->matches;
+    for (size_t i = 0; join->similar->other && i < matches->count; i++)
+        matches->items[i].b -= join->provider.split;
+}
+
 /* Packed pairs remain packed if they may, and become matches if the forest found some too. */
 static twin_status order_pairs(struct edit_join *join)
 {
     twin_similar *similar = join->similar;
     twin_matches *matches = &similar->matches;
-    twin_status status = twin__edit_pairs_sort(&join->pairs);
-    struct twin__packed_pairs packed = { join->pairs.items, join->pairs.count };
-    if (status == TWIN_OK && join->options.packed && matches->count == 0) {
-        similar->packed = packed;
-        similar->counts.similar = packed.count;
-        join->pairs.items = NULL;
-        return TWIN_OK;
-    }
     bool mixed = matches->count > 0;
-    if (status == TWIN_OK)
-        status = twin__packed_pairs_unpack(matches, packed, similar->collection);
-    if (mixed)
+    if (join->options.packed && !mixed && !join->options.top && !similar->other) {
+        twin_status status = twin__edit_pairs_sort(&join->pairs);
+        similar->packed = (struct twin__packed_pairs){ join->pairs.items, join->pairs.count };
+        similar->counts.similar = join->pairs.count;
+        join->pairs.items = NULL;
+        return status;
+    }
+    twin_status status = join->options.top ? keep_top(join) : unpack_pairs(join);
+    if (mixed || join->options.top)
         twin__matches_sort(matches);
+    number_apart(join);
     similar->counts.similar = matches->count;
     return status;
+}
+
+static twin_status search(struct edit_join *join, twin_error *error)
+{
+    return join->similar->other ? search_two(join, error) : search_one(join, error);
 }
 
 /* Searches with a limit to the pairs in memory, if there is one. */
 static twin_status search_within(struct edit_join *join, twin_error *error)
 {
     twin_similar *similar = join->similar;
-    struct twin__edit_spill spill = { .matches = &similar->matches, .collection = similar->collection };
-    if (!join->options.matches_in_memory) {
+    struct twin__edit_spill spill = { .matches = &similar->matches,
+                                      .collection = similar->collection,
+                                      .provider = &join->provider };
+    if (!join->options.matches_in_memory || join->options.top) {
         twin_status status = search(join, error);
         return status == TWIN_OK ? order_pairs(join) : status;
     }
@@ -271,16 +415,39 @@ static twin_status find(struct edit_join *join, twin_error *error)
     join->scratch = calloc((size_t)workers, sizeof *join->scratch);
     twin_status status = join->scratch ? TWIN_OK : TWIN_ENOMEM;
     if (status == TWIN_OK)
-        status = twin__collection_provider(&join->provider, join->collection, NULL, workers);
+        status = twin__collection_provider(&join->provider, join->similar->collection, join->similar->other, workers);
     if (status == TWIN_OK)
         status = twin__gram_forest_create(&join->forest, join->provider.count, workers);
     if (status == TWIN_OK)
-        status = sort_by_length(join);
+        status = sort_sides(join);
     if (status == TWIN_OK)
         status = search_within(join, error);
     twin_similar_counts *counts = &join->similar->counts;
     counts->pairing_seconds = twin__seconds() - begun - counts->verifying_seconds;
     return status;
+}
+
+/* Pairs of one collection, or between two. */
+static twin_status find_similar(twin_similar **out, const twin_collection *collection, const twin_collection *other,
+                                twin_edit_join_options options, twin_error *error)
+{
+    if (error)
+        error->status = TWIN_OK;
+    struct edit_join join = { .similar = calloc(1, sizeof *join.similar), .options = options };
+    if (!join.similar)
+        return twin__fail_memory(error);
+    join.similar->collection = collection;
+    join.similar->other = other;
+    twin_status status = TWIN_OK;
+    if (!other || (twin_collection_count(collection).documents && twin_collection_count(other).documents))
+        status = find(&join, error);
+    edit_join_clear(&join);
+    if (status != TWIN_OK) {
+        twin_similar_free(join.similar);
+        return error && error->status == TWIN_OK ? twin__fail_status(error, status) : status;
+    }
+    *out = join.similar;
+    return TWIN_OK;
 }
 
 twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection, twin_edit_join_options options,
@@ -290,21 +457,22 @@ twin_status twin_edit_join_find(twin_similar **out, const twin_collection *colle
         return twin__fail_null(error, out ? "collection" : "out");
     *out = NULL;
     twin_status status = twin__edit_join_complete(&options, collection, error);
-    if (status != TWIN_OK)
-        return status;
-    if (error)
-        error->status = TWIN_OK;
-    struct edit_join join = { .collection = collection, .options = options };
-    join.similar = calloc(1, sizeof *join.similar);
-    if (!join.similar)
-        return twin__fail_memory(error);
-    join.similar->collection = collection;
-    status = find(&join, error);
-    edit_join_clear(&join);
-    if (status != TWIN_OK) {
-        twin_similar_free(join.similar);
-        return error && error->status == TWIN_OK ? twin__fail_status(error, status) : status;
-    }
-    *out = join.similar;
-    return TWIN_OK;
+    return status == TWIN_OK ? find_similar(out, collection, NULL, options, error) : status;
+}
+
+twin_status twin_edit_join_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                   twin_edit_join_options options, twin_error *error)
+{
+    if (!out || !first || !second)
+        return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
+    *out = NULL;
+    twin_status status = twin__edit_join_complete(&options, first, error);
+    if (status == TWIN_OK)
+        status = twin__edit_join_complete(&options, second, error);
+    if (status == TWIN_OK && twin_collection_scheme(first)->normal != twin_collection_scheme(second)->normal)
+        status = twin__fail(error, TWIN_EINVAL, "the texts of the two collections were normalised differently");
+    if (status == TWIN_OK &&
+        twin_collection_count(first).documents + twin_collection_count(second).documents > UINT32_MAX)
+        status = twin__fail(error, TWIN_ELIMIT, "the two collections have too many documents together");
+    return status == TWIN_OK ? find_similar(out, first, second, options, error) : status;
 }

@@ -24,10 +24,13 @@ size_t twin__edit_join_reach(twin_edit_join_options options, size_t length);
 twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                     twin_edit_join_options options);
 
-/* Distinct documents in order of their length, of which each of the first `middle` is sought among those after it. */
+/* Distinct documents in order of their length, of which each of the first `middle` is sought among those after it. Or,
+ * between two collections, the first `middle` in order of their length and then the others, among which they are
+ * sought. */
 struct twin__edit_class {
     const uint32_t *documents;
     size_t middle, count;
+    bool is_between;
     const struct twin__provider *provider; /* of their texts */
     twin_edit_join_options options;        /* complete */
     twin_edit_scratch *scratch;            /* one per worker */
@@ -40,7 +43,23 @@ static inline size_t twin__edit_class_length(const struct twin__edit_class *clas
     return class->provider->size(class->provider, class->documents[position]);
 }
 
-/* Whether the lengths of the texts at two positions allow them to be near; `context` is the class. */
+/* The fewest and the most characters of a text of the class. */
+static inline size_t twin__edit_class_shortest(const struct twin__edit_class *class)
+{
+    size_t first = twin__edit_class_length(class, 0),
+           other = twin__edit_class_length(class, class->is_between ? class->middle : 0);
+    return first < other ? first : other;
+}
+
+static inline size_t twin__edit_class_longest(const struct twin__edit_class *class)
+{
+    size_t last = twin__edit_class_length(class, class->count - 1),
+           other = twin__edit_class_length(class, class->middle - 1);
+    return last > other ? last : other;
+}
+
+/* Whether the class seeks pairs of the texts at two positions, and their lengths allow them to be near; `context` is
+ * the class. */
 bool twin__edit_class_allows(const void *context, uint32_t position, uint32_t other);
 
 /* Pairs of positions become pairs of documents. */
@@ -52,15 +71,16 @@ twin_status twin__edit_class_verify(twin_matches *out, const struct twin__edit_c
 
 /* ---- tiles.c */
 
-/* Replaces `out` by the pairs that are near, in no certain order, of each of the first `middle` texts and those after
- * it. The options are complete, and allow fewer than 64 edits or any number. */
-twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *texts, size_t middle,
-                                twin_edit_join_options options);
+/* Replaces `out` by the pairs that are near, in no certain order, of each of the first `middle` patterns and the texts
+ * after it; or, where `texts` are others than `patterns`, all of them. The options are complete, and allow fewer than 64
+ * edits or any number. */
+twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *patterns, size_t middle,
+                                const struct twin__short_texts *texts, twin_edit_join_options options);
 
 /* How long that takes, roughly, in nanoseconds on a processor with AVX2. It is the same on every machine, for the
- * choice of a method depends on it. `firsts` and `counts` are how many of the first ones, and of all, have each
- * length. */
-double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1],
+ * choice of a method depends on it. `firsts` and `counts` are how many of the first ones, and of all or of the others,
+ * have each length. */
+double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1], bool is_between,
                         twin_edit_join_options options);
 
 /* ---- keys.c */
@@ -79,7 +99,7 @@ twin_status twin__gram_forest_create(struct twin__gram_forest **out, size_t docu
 void twin__gram_forest_free(struct twin__gram_forest *forest);
 
 /* Adds near pairs of the class to its matches, in no certain order. Classes follow each other in one order of
- * documents. */
+ * documents, unless they are between two collections. */
 twin_status twin__gram_forest_search(struct twin__gram_forest *forest, const struct twin__edit_class *class,
                                      twin_error *error);
 

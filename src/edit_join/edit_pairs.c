@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "edit/edit_characters.h"
 #include "join/match_runs.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
@@ -19,6 +20,22 @@ static size_t most_of(const struct twin__edit_pairs *pairs)
     return pairs->spill ? pairs->spill->matches->runs->most : SIZE_MAX;
 }
 
+twin_status twin__edit_pairs_unpack(twin_matches *out, const struct twin__edit_pairs *pairs,
+                                    const struct twin__provider *provider, const twin_collection *collection)
+{
+    if (provider->split == 0)
+        return twin__packed_pairs_unpack(out, (struct twin__packed_pairs){ pairs->items, pairs->count }, collection);
+    if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, pairs->count))
+        return TWIN_ENOMEM;
+    for (size_t i = 0; i < pairs->count; i++) {
+        uint32_t a = twin__packed_a(pairs->items[i]), b = twin__packed_b(pairs->items[i]);
+        size_t total = (size_t)(provider->size(provider, a) + provider->size(provider, b));
+        double ratio = twin__edit_ratio_of(twin__packed_indels(pairs->items[i]), total);
+        out->items[out->count++] = (twin_match){ a, b, ratio };
+    }
+    return TWIN_OK;
+}
+
 twin_status twin__edit_pairs_spill(struct twin__edit_pairs *pairs)
 {
     struct twin__edit_spill *spill = pairs->spill;
@@ -26,8 +43,7 @@ twin_status twin__edit_pairs_spill(struct twin__edit_pairs *pairs)
     if (status != TWIN_OK)
         return status;
     pthread_mutex_lock(&spill->lock);
-    status = twin__packed_pairs_unpack(spill->matches, (struct twin__packed_pairs){ pairs->items, pairs->count },
-                                       spill->collection);
+    status = twin__edit_pairs_unpack(spill->matches, pairs, spill->provider, spill->collection);
     if (status == TWIN_OK)
         twin__match_runs_write(spill->matches);
     pthread_mutex_unlock(&spill->lock);

@@ -4,14 +4,16 @@
 
 #include <pthread.h>
 
+#include "collection/provider.h"
 #include "join/packed_pairs.h"
 
 /* Where pairs go when more of them are found than are to be in memory: to the runs of a list of matches. Lists of
  * several workers share it. */
 struct twin__edit_spill {
     pthread_mutex_t lock;
-    twin_matches *matches; /* with runs, which say how many a list may hold */
-    const twin_collection *collection;
+    twin_matches *matches;             /* with runs, which say how many a list may hold */
+    const twin_collection *collection; /* for twin__edit_pairs_unpack() */
+    const struct twin__provider *provider;
     bool may_repeat; /* what went there: a pair may be in more than one run */
 };
 
@@ -37,5 +39,9 @@ twin_status twin__edit_pairs_move(struct twin__edit_pairs *out, struct twin__edi
 
 /* Sorts, and drops repeats. */
 twin_status twin__edit_pairs_sort(struct twin__edit_pairs *pairs);
+
+/* Adds the pairs to the matches; the provider has the documents of the collection, and perhaps those of another. */
+twin_status twin__edit_pairs_unpack(twin_matches *out, const struct twin__edit_pairs *pairs,
+                                    const struct twin__provider *provider, const twin_collection *collection);
 
 #endif

@@ -178,7 +178,7 @@ static twin_status sign_class(struct search *search, twin_error *error)
     size_t slots = class->options.minhash.slots;
     move_on(forest, class->documents, slots);
     twin_status status =
-        use_grams(forest, grams_for(class->options, twin__edit_class_length(class, 0)), class->options.minhash);
+        use_grams(forest, grams_for(class->options, twin__edit_class_shortest(class)), class->options.minhash);
     if (status != TWIN_OK)
         return status;
     if (!TWIN__ARRAY_GROW(&forest->rows, &forest->row_capacity, forest->signed_count * slots,
@@ -305,10 +305,14 @@ twin_status twin__gram_forest_search(struct twin__gram_forest *forest, const str
 {
     struct search search = { class, forest };
     size_t slots = class->options.minhash.slots;
+    if (class->is_between) { /* classes are not parts of one order */
+        forest->documents = NULL;
+        forest->signed_count = 0;
+    }
     twin_status status = sign_class(&search, error);
     if (status != TWIN_OK)
         return status;
-    double similarity = least_similarity(class->options, twin__edit_class_length(class, 0), forest->q);
+    double similarity = least_similarity(class->options, twin__edit_class_shortest(class), forest->q);
     struct rounds rounds = { .position_of = forest->position_of };
     struct twin__minhash_forest *trees = NULL;
     status = rounds_init(&rounds, class);

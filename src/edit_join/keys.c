@@ -36,7 +36,7 @@ void twin__key_characters(struct twin__characters *out, const struct twin__keys 
     out->count = 0;
     if (keys->are_short) { /* four bytes each */
         size_t length = twin__edit_class_length(keys->class, position);
-        out->bytes = (const char *)twin__short_text(&keys->short_texts, position, length);
+        out->bytes = (const char *)twin__key_short_text(keys, position, length);
         for (; out->count < length; out->count++)
             out->at[out->count] = (uint32_t)(sizeof(uint32_t) * out->count);
         out->at[length] = (uint32_t)(sizeof(uint32_t) * length);
@@ -74,9 +74,15 @@ static twin_status load_some(void *context, size_t begin, size_t end, int worker
 static twin_status load_texts(struct twin__keys *keys, twin_error *error)
 {
     const struct twin__edit_class *class = keys->class;
-    if (keys->are_short)
-        return twin__short_texts_load(&keys->short_texts, class->provider, class->documents, class->count,
-                                      class->options.exec, error);
+    if (keys->are_short) {
+        size_t first = class->is_between ? class->middle : class->count;
+        twin_status status = twin__short_texts_load(&keys->short_texts[0], class->provider, class->documents, first,
+                                                    class->options.exec, error);
+        return status == TWIN_OK
+                   ? twin__short_texts_load(&keys->short_texts[1], class->provider, class->documents + first,
+                                            class->count - first, class->options.exec, error)
+                   : status;
+    }
     keys->texts = calloc(class->count, sizeof *keys->texts);
     if (!keys->texts)
         return twin__fail_memory(error);
@@ -90,20 +96,20 @@ void twin__keys_begin(const struct twin__keys *keys, struct twin__key_worker *wo
     if (!keys->are_short)
         return;
     size_t length = twin__edit_class_length(keys->class, position);
-    twin__edit64_set(&worker->word, twin__short_text(&keys->short_texts, position, length), length);
+    twin__edit64_set(&worker->word, twin__key_short_text(keys, position, length), length);
 }
 
 void twin__keys_end(const struct twin__keys *keys, struct twin__key_worker *worker, size_t position)
 {
     if (keys->are_short)
-        twin__edit64_unset(&worker->word, twin__short_text(&keys->short_texts, position, worker->word.length));
+        twin__edit64_unset(&worker->word, twin__key_short_text(keys, position, worker->word.length));
 }
 
 /* The characters of which two texts that are within the edits differ; TWIN_EDIT_FAR of others. */
 static size_t indels_of_short(const struct twin__keys *keys, const struct twin__edit64 *word, size_t other)
 {
     size_t n = twin__edit_class_length(keys->class, other), edits = keys->class->options.edits;
-    const uint32_t *text = twin__short_text(&keys->short_texts, other, n);
+    const uint32_t *text = twin__key_short_text(keys, other, n);
     if (edits != TWIN_EDIT_FAR && twin__edit64_distance(word, text, n) > edits)
         return TWIN_EDIT_FAR;
     return twin__edit64_indels(word, text, n);
@@ -212,7 +218,7 @@ static twin_status choose(struct choice *out, struct twin__keys *keys, double wo
 
 static bool is_worth_it(const struct choice *choice, const struct twin__edit_class *class, double worth)
 {
-    size_t longest = twin__edit_class_length(class, class->count - 1);
+    size_t longest = twin__edit_class_longest(class);
     return choice->kind && (worth > 0 ? choice->kind->comparison * (double)choice->candidates <= worth
                                       : choice->candidates <= CROWD / longest * (uint64_t) class->count);
 }
@@ -227,7 +233,7 @@ static twin_status make_workers(struct twin__keys *keys)
         struct twin__key_worker *worker = &keys->workers[i];
         worker->number = (int)i;
         worker->pairs.spill = keys->class->pairs->spill;
-        worker->compared_by = calloc(keys->class->middle, sizeof(uint32_t));
+        worker->compared_by = calloc(keys->class->count, sizeof(uint32_t));
         worker->word.row_of = keys->are_short ? calloc(TWIN__EDIT_CHARACTERS, sizeof(uint16_t)) : NULL;
         if (!worker->compared_by || (keys->are_short && !worker->word.row_of))
             return TWIN_ENOMEM;
@@ -244,7 +250,8 @@ static void keys_clear(struct twin__keys *keys)
     }
     for (size_t i = 0; keys->texts && i < keys->class->count; i++)
         twin_buffer_clear(&keys->texts[i]);
-    twin__short_texts_clear(&keys->short_texts);
+    twin__short_texts_clear(&keys->short_texts[0]);
+    twin__short_texts_clear(&keys->short_texts[1]);
     free(keys->workers);
     free(keys->texts);
 }
@@ -272,13 +279,13 @@ static twin_status compare_candidates(struct twin__keys *keys, const struct choi
 twin_status twin__edit_join_by_keys(bool *done, const struct twin__edit_class *class, double worth, twin_error *error)
 {
     *done = false;
-    size_t longest = twin__edit_class_length(class, class->count - 1);
+    size_t longest = twin__edit_class_longest(class);
     struct choice choice = { 0 };
     struct twin__keys keys = { .class = class,
                                .edits = most_edits(class),
                                .are_short = longest <= TWIN__EDIT64,
                                .hash = twin_hash_member(TWIN_HASH_XXH3, class->options.minhash.seed) };
-    if (keys.edits > TWIN__KEY_EDITS || twin__edit_class_length(class, 0) <= keys.edits ||
+    if (keys.edits > TWIN__KEY_EDITS || twin__edit_class_shortest(class) <= keys.edits ||
         longest > TWIN__KEY_CHARACTERS || class->provider->count > TWIN__PACKED_DOCUMENTS)
         return TWIN_OK;
     twin_status status = make_workers(&keys);

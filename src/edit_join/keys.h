@@ -28,10 +28,17 @@ struct twin__keys {
     size_t edits; /* within which near texts are */
     twin_hash hash;
     bool are_short;
-    struct twin__short_texts short_texts; /* if they are, */
-    twin_buffer *texts;                   /* and if not, by position */
+    struct twin__short_texts short_texts[2]; /* if they are: all, or, between two collections, of either, */
+    twin_buffer *texts;                      /* and if not, by position */
     struct twin__key_worker *workers;
 };
+
+/* The characters of the short text at a position, which has `length` of them. */
+static inline const uint32_t *twin__key_short_text(const struct twin__keys *keys, size_t position, size_t length)
+{
+    bool other = keys->class->is_between && position >= keys->class->middle;
+    return twin__short_text(&keys->short_texts[other], position - (other ? keys->class->middle : 0), length);
+}
 
 /* Where the characters of a text begin, and where it ends. */
 struct twin__characters {

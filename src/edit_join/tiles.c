@@ -37,8 +37,9 @@ struct tile_worker {
 };
 
 struct comparison {
-    const struct twin__short_texts *texts;
-    size_t middle; /* patterns are those before this one */
+    const struct twin__short_texts *patterns;
+    size_t middle;                         /* of which those before this one are compared */
+    const struct twin__short_texts *texts; /* the same, of which those after the pattern are wanted, or others */
     twin_edit_join_options options;
     size_t *begins; /* the first pattern of each tile */
     size_t tile_count;
@@ -96,7 +97,7 @@ static void set_lane(struct tile_worker *worker, size_t lane, const uint32_t *pa
 
 static void begin_tile(struct tile_worker *worker, const struct comparison *comparison, size_t number)
 {
-    const struct twin__short_texts *patterns = comparison->texts;
+    const struct twin__short_texts *patterns = comparison->patterns;
     uint16_t rows = 1;
     worker->first = comparison->begins[number];
     worker->lanes = comparison->begins[number + 1] - worker->first;
@@ -176,12 +177,12 @@ static void add_pairs(struct tile_worker *worker, const struct comparison *compa
     const uint32_t *text = twin__short_text(texts, i, n);
     for (; lanes; lanes &= lanes - 1) {
         size_t lane = (size_t)__builtin_ctzll(lanes), pattern = worker->first + lane;
-        if (i <= pattern)
+        if (comparison->texts == comparison->patterns && i <= pattern)
             continue;
         size_t indels = count_indels(worker, lane, text, n);
         if (twin__edit_ratio_of(indels, n + worker->lengths[lane]) < comparison->options.ratio)
             continue;
-        uint64_t pair = twin__packed_pair(texts->documents[pattern], texts->documents[i], indels);
+        uint64_t pair = twin__packed_pair(comparison->patterns->documents[pattern], texts->documents[i], indels);
         if (twin__edit_pairs_add(&worker->pairs, pair) != TWIN_OK)
             worker->failed = true;
     }
@@ -208,14 +209,15 @@ static void compare_tile(void *context, size_t begin, size_t end, int number)
     struct comparison *comparison = context;
     const struct twin__short_texts *texts = comparison->texts;
     struct tile_worker *worker = &comparison->workers[number];
+    const bool is_between = texts != comparison->patterns;
     for (size_t tile = begin; tile < end && !worker->failed; tile++) {
         begin_tile(worker, comparison, tile);
         for (size_t n = 0; n <= TWIN__EDIT64; n++) {
-            size_t from = texts->begin[n] > worker->first + 1 ? texts->begin[n] : worker->first + 1;
+            size_t from = is_between || texts->begin[n] > worker->first + 1 ? texts->begin[n] : worker->first + 1;
             if (from < texts->begin[n + 1] && set_limits(worker, comparison->options, n))
                 compare_run(worker, comparison, from, texts->begin[n + 1], n);
         }
-        end_tile(worker, texts);
+        end_tile(worker, comparison->patterns);
     }
 }
 
@@ -223,7 +225,7 @@ static void compare_tile(void *context, size_t begin, size_t end, int number)
 
 static twin_status cut_into_tiles(struct comparison *comparison)
 {
-    const struct twin__short_texts *patterns = comparison->texts;
+    const struct twin__short_texts *patterns = comparison->patterns;
     const size_t count = comparison->middle;
     comparison->begins = malloc((count + 1) * sizeof *comparison->begins);
     if (!comparison->begins)
@@ -268,10 +270,10 @@ static twin_status collect(struct twin__edit_pairs *out, const struct comparison
     return TWIN_OK;
 }
 
-twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *texts, size_t middle,
-                                twin_edit_join_options options)
+twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *patterns, size_t middle,
+                                const struct twin__short_texts *texts, twin_edit_join_options options)
 {
-    struct comparison comparison = { .texts = texts, .middle = middle, .options = options };
+    struct comparison comparison = { .patterns = patterns, .middle = middle, .texts = texts, .options = options };
     twin_status status = cut_into_tiles(&comparison);
     if (status == TWIN_OK)
         status = make_workers(&comparison, options.exec.workers, out->spill);
@@ -293,15 +295,17 @@ twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin_
 /* Nanoseconds per column of a tile, and per comparison of a tile, measured with AVX2 (bench_edit). */
 static const double EDIT_COLUMN = 7, INDEL_COLUMN = 3.5, PER_TEXT = 6;
 
-double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1],
+double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1], bool is_between,
                         twin_edit_join_options options)
 {
     const double column = options.edits != TWIN_EDIT_FAR ? EDIT_COLUMN : INDEL_COLUMN;
     double sum = 0;
     for (size_t m = 0; m <= TWIN__EDIT64; m++) {
         double tiles = (double)firsts[m] * lane_bytes_for(m) / EDIT_TILE;
-        for (size_t n = m; n <= TWIN__EDIT64 && twin__edit_join_reach(options, m) >= n; n++)
-            sum += (n == m ? 0.5 : 1) * tiles * (double)counts[n] * ((double)n * column + PER_TEXT);
+        for (size_t n = is_between ? 0 : m; n <= TWIN__EDIT64; n++)
+            if (lengths_allow(options, n, m))
+                sum +=
+                    (n == m && !is_between ? 0.5 : 1) * tiles * (double)counts[n] * ((double)n * column + PER_TEXT);
     }
     return sum;
 }

@@ -76,11 +76,24 @@ wrong "--verify exact" --measure edit --verify estimate words.jsonl
 wrong "do not apply" --measure edit --bands 3 words.jsonl
 wrong "char:N" --measure edit --shingle word:3 words.jsonl
 wrong "needs texts" --measure edit --sets words.jsonl
-wrong "cannot be used" --measure edit --top 3 words.jsonl
+wrong "--method bands" --measure edit --method bands words.jsonl
 wrong "--max-edits" --measure edit --max-edits many words.jsonl
 wrong "needs --method forest" --top 3 words.jsonl
 wrong "--measure jaccard" --method forest --measure containment words.jsonl
 wrong "--top" --method forest --top 0 words.jsonl
+
+# Names of a base that are near to those that are asked for.
+printf '%s\n' 'Jane Smith' 'Jayne Smyth' 'John Smith' 'Ann Lee' 'Anne Leigh' > base.txt
+printf '%s\n' 'jane smyth' 'an lee' 'nobody' 'ANN LEE' > names.txt
+prints "1${tab}1${tab}0.9000
+2${tab}1${tab}0.9524" --as lines --measure edit --max-edits 1 --threshold 0.85 base.txt --against <(head -1 names.txt)
+prints "2${tab}1${tab}0.9524
+4${tab}2${tab}0.9231
+4${tab}4${tab}1.0000" --as lines --measure edit --top 1 base.txt --against names.txt
+prints "1${tab}1${tab}0.9000
+1${tab}2${tab}0.9524
+4${tab}4${tab}1.0000" --as lines --measure edit --top 1 names.txt --against base.txt
+wrong "cannot be used" --as lines --measure edit --audit 5 base.txt --against names.txt
 
 # The best of each document: the nearest neighbour of each number is the next, and of the last the one before.
 for i in 1 2 3 4 5 6; do
@@ -112,6 +125,21 @@ for ratio in 0.95 0.85; do
     echo "$ratio: found $right of $true pairs"
 done
 
+# Between two parts of it: the pairs across, of all pairs.
+sed -n '1~3p' corpus.jsonl > first.jsonl
+sed -n '2~3p;3~3p' corpus.jsonl > second.jsonl
+sed -E 's/^\{"id": ?"?([^",]*).*/\1/' first.jsonl > first.ids
+awk -F '\t' -v OFS='\t' 'NR == FNR { first[$1]; next }
+    ($1 in first) && !($2 in first); !($1 in first) && ($2 in first) { print $2, $1, $3 }' first.ids true.tsv |
+    LC_ALL=C sort > across.sorted
+"$TWINSIFT" pairs --quiet --measure edit --threshold 0.85 --copies all first.jsonl --against second.jsonl |
+    LC_ALL=C sort > between.sorted
+[ "$(wc -l < across.sorted)" -ge 50 ] || fail "only $(wc -l < across.sorted) pairs across"
+[ -z "$(LC_ALL=C comm -13 across.sorted between.sorted)" ] || fail "--against: pairs that are not true"
+[ $((100 * $(wc -l < between.sorted))) -ge $((99 * $(wc -l < across.sorted))) ] ||
+    fail "--against: $(wc -l < between.sorted) of $(wc -l < across.sorted) pairs"
+
+same_by_all "$TWINSIFT" pairs --quiet --measure edit --threshold 0.85 first.jsonl --against second.jsonl
 for how in "--measure edit --threshold 0.9" "--method forest --top 2 --threshold 0.2"; do
     read -ra options <<< "$how"
     same_by_all "$TWINSIFT" pairs --quiet "${options[@]}" corpus.jsonl

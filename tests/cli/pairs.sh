@@ -88,7 +88,7 @@ run 0 pairs groups.jsonl --against against.twin
 wrong 'an index cannot be combined' pairs groups.jsonl --against against.twin --against more.jsonl
 wrong 'do not apply' pairs groups.jsonl --copies all --against against.twin
 wrong 'contradicts what was stored' pairs groups.jsonl --shingle word:5 --against against.twin
-wrong 'so --measure edit cannot be used' pairs --measure edit groups.jsonl --against against.jsonl
+wrong 'by the measure of the index' pairs --measure edit groups.jsonl --against against.twin
 wrong '--groups and --audit cannot be used' pairs --groups groups.jsonl --against against.jsonl
 wrong 'only one of the two' pairs - --against - </dev/null
 wrong 'missing.jsonl' pairs groups.jsonl --against missing.jsonl

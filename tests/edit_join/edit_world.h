@@ -254,7 +254,14 @@ static inline twin_similar *find_by_keys(const struct world *world, twin_edit_jo
                 order[at++] = distinct[i];
     twin_edit_scratch scratch = { 0 };
     struct twin__edit_pairs pairs = { 0 };
-    struct twin__edit_class class = { order, count, count, &provider, options, &scratch, similar, &pairs };
+    struct twin__edit_class class = { .documents = order,
+                                      .middle = count,
+                                      .count = count,
+                                      .provider = &provider,
+                                      .options = options,
+                                      .scratch = &scratch,
+                                      .similar = similar,
+                                      .pairs = &pairs };
     bool done;
     similar->collection = world->collection;
     assert_int_equal(twin__edit_join_by_keys(&done, &class, (double)INFINITY, NULL), TWIN_OK);
