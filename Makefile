@@ -21,6 +21,7 @@ deps:
 	@tools/deps.sh
 
 build:
+	@command -v cmake >/dev/null || { echo 'make: cmake is missing; run make deps' >&2; exit 1; }
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 

@@ -65,9 +65,11 @@ static int add_input(void *context, const struct index_run *run)
     if (status != TWIN_OK)
         fail_status(index_path(&request->shared), status, &error);
     if (status == TWIN_OK && problems.count && change.added + change.replaced == 0)
-        return fail_unreadable(run->input);
+        return fail_unreadable(&problems);
     if (status == TWIN_OK || change.batches)
         print_change(&request->shared, &change, false);
+    if (status == TWIN_OK)
+        remark_empty(&problems, change.added + change.replaced);
     report_remarks(request, run->input, &change);
     return skipped_status(&request->shared, change.problems, status == TWIN_OK ? EXIT_DONE : EXIT_ERROR);
 }

@@ -157,7 +157,8 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     if (status != TWIN_OK)
         return fail_status(index_path(&request->shared), status, &error);
     if (querying->queries == 0 && querying->problems.count)
-        return fail_unreadable(input);
+        return fail_unreadable(&querying->problems);
+    remark_empty(&querying->problems, querying->queries);
     if (querying->incomplete && !request->shared.quiet)
         warn_incomplete(index_path(&request->shared), querying->incomplete, request->most_compared);
     report_stats(querying, problems, start);

@@ -4,12 +4,16 @@
  * learnt the batches before, and a model is not written anew for each message. */
 #include "commands.h"
 #include "mail_model.h"
+#include "support/paths.h"
 #include "support/record.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct request {
     struct mail_request mail;
@@ -42,6 +46,28 @@ static bool save(struct work *work)
     return status == TWIN_OK || refuse_status(mail_path(&work->request->mail), status, &error);
 }
 
+/* Whether a line begins with the name of a header field and a colon; that of an address, https://…, is none. */
+static bool is_field(const char *line, const char *end)
+{
+    const char *at = line;
+    while (at < end && (isalnum((unsigned char)*at) || *at == '-' || *at == '_'))
+        at++;
+    return at > line && at < end && *at == ':' && !(end - at > 2 && at[1] == '/' && at[2] == '/');
+}
+
+/* Whether one of the lines before the first blank one is a header field. */
+static bool has_header(const char *at, const char *end)
+{
+    enum { MOST_LINES = 100 };
+    for (int i = 0; at < end && *at != '\n' && *at != '\r' && i < MOST_LINES; i++) {
+        if (is_field(at, end))
+            return true;
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline ? newline + 1 : end;
+    }
+    return false;
+}
+
 /* Why nothing can be learnt from it; NULL: something can. Headers and text have no zero bytes, other files have some
  * near their beginning. */
 static const char *no_message(twin_text raw)
@@ -53,7 +79,10 @@ static const char *no_message(twin_text raw)
     if (blanks == raw.length)
         return "is empty";
     bool binary = memchr(raw.bytes, 0, raw.length < LOOKED_AT ? raw.length : LOOKED_AT);
-    return binary ? "is not a message: it has zero bytes" : NULL;
+    if (binary)
+        return "is not a message: it has zero bytes";
+    return has_header(raw.bytes + blanks, raw.bytes + raw.length) ? NULL
+                                                                  : "is not a message: it begins without a header";
 }
 
 /* Reports what is no message; false if the work ends with it. */
@@ -75,7 +104,7 @@ static bool change(void *context, const twin_message *message, twin_text path)
     const char *label = work->request->label;
     twin_status status;
     const char *why = no_message(message->raw);
-    if (why)
+    if (why && work->verb != FORGET) /* what was learnt by an earlier build */
         return leave_out(work, path, why);
     if (work->verb == FORGET)
         status = twin_mail_forget(&effect, work->mail, message, &error);
@@ -118,6 +147,17 @@ static void print_changes(const struct work *work)
     }
 }
 
+/* One that was created for messages that were then refused. */
+static void remove_model(const char *path)
+{
+    char *lock = NULL;
+    if (asprintf(&lock, "%s-lock", path) < 0)
+        return;
+    unlink(path);
+    unlink(lock);
+    free(lock);
+}
+
 static int work_on(struct request *request, enum verb verb)
 {
     struct work work = { .request = request, .verb = verb, .now = mail_now() };
@@ -129,6 +169,7 @@ static int work_on(struct request *request, enum verb verb)
         return EXIT_ERROR;
     if (verb != FORGET && !request->label)
         return fail("--as is missing: say which label the messages have, such as spam or ham");
+    bool is_new = is_missing(mail_path(&request->mail));
     work.mail = mail_open(&request->mail, TWIN_MAIL_WRITE, verb == FORGET ? NULL : &limits);
     if (!work.mail)
         return EXIT_ERROR;
@@ -137,6 +178,8 @@ static int work_on(struct request *request, enum verb verb)
     if (good)
         print_changes(&work);
     twin_mail_close(work.mail);
+    if (!good && is_new && work.effects[TWIN_MAIL_LEARNT] == 0)
+        remove_model(mail_path(&request->mail));
     return good ? EXIT_DONE : EXIT_ERROR;
 }
 

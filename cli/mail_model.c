@@ -150,14 +150,16 @@ int64_t mail_each_raw(struct mail_request *request, size_t first, mail_visit_raw
     }
     twin_progress progress = progress_begin(shared.quiet);
     twin_input *input = open_inputs(&shared, first, progress);
-    struct walk walk = {
-        .visit = visit, .context = context, .problems = { .input = input }, .strict = shared.strict
-    };
+    struct walk walk = { .visit = visit,
+                         .context = context,
+                         .problems = { .input = input, .quiet = shared.quiet },
+                         .strict = shared.strict };
     bool good = input && read_all(&walk, input);
     progress_end();
     if (good) {
         problems_end(walk.problems.count);
-        good = !(walk.problems.count && walk.count == 0) || (fail_unreadable(input), false);
+        remark_empty(&walk.problems, (uint64_t)walk.count);
+        good = !(walk.problems.count && walk.count == 0) || (fail_unreadable(&walk.problems), false);
     }
     twin_input_free(input);
     return good ? walk.count : -1;

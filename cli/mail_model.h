@@ -11,7 +11,7 @@ struct mail_request {
     const char *key_file; /* of a model that is created; NULL: a random key */
 };
 
-#define MAIL_TAKES "strict hidden json quiet"
+#define MAIL_TAKES "strict hidden max-unpacked-bytes json quiet"
 
 #define MAIL_DEFAULTS                                                                                                \
     {                                                                                                                \

@@ -79,7 +79,8 @@ static int print_matches(struct shared_options *shared, twin_index *index, const
     if (status != TWIN_OK)
         return fail_status(index_path(shared), status, &error);
     if (printing.queries == 0 && printing.problems.count)
-        return fail_unreadable(input);
+        return fail_unreadable(&printing.problems);
+    remark_empty(&printing.problems, printing.queries);
     return skipped_status(shared, problems, EXIT_DONE);
 }
 

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void report_problems(const twin_input *input, const twin_collection *collection, bool quiet)
+/* Returns what was reported. */
+static struct problems report_problems(const twin_input *input, const twin_collection *collection, bool quiet)
 {
     const twin_problem *first;
     size_t count = twin_collection_problems(&first, collection);
@@ -21,6 +22,7 @@ static void report_problems(const twin_input *input, const twin_collection *coll
     for (size_t i = 0; i < count; i++)
         problems_add(&problems, &first[i]);
     ill_formed_end(&problems, counts.ill_formed);
+    return problems;
 }
 
 /* Reports what is no error, but may not be what was meant. */
@@ -79,10 +81,10 @@ twin_collection *read_documents(const twin_input *input, twin_collection_options
         fail_status("the input", status, &error);
         return NULL;
     }
-    report_problems(input, collection, quiet);
+    struct problems problems = report_problems(input, collection, quiet);
     twin_collection_counts counts = twin_collection_count(collection);
     if (counts.documents == 0 && counts.problems) {
-        fail_unreadable(input);
+        fail_unreadable(&problems);
         twin_collection_free(collection);
         return NULL;
     }

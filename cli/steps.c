@@ -148,7 +148,7 @@ static void allow_unpacked(twin_input_options *options, const char *limit)
 /* Settings come first, and are the same in all notes; then inputs; then a limit, if one was given; then sizes. */
 static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, const char *file)
 {
-    const char *item = note->bytes, *end = note->bytes + note->length;
+    const char *item = note->length ? note->bytes : "", *end = item + note->length;
     bool good = note->length > 0 && end[-1] == 0, is_named = false;
     size_t settings = 0;
     for (; good && item < end; item += strlen(item) + 1) {

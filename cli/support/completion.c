@@ -62,7 +62,7 @@ static void print_quoted(const char *text, const char *escaped)
 static void bash_command(const struct program *program, const struct command *command)
 {
     const struct option_row *rows[COMMAND_OPTIONS_ROOM];
-    size_t count = command_options(rows, program, command, true);
+    size_t count = command_options(rows, program, command, false);
     printf("    '%s') words='", command_words(command));
     for (size_t i = 0; i < count; i++)
         printf("%s--%s", i ? " " : "", rows[i]->name);
@@ -73,7 +73,7 @@ static void bash_command(const struct program *program, const struct command *co
 static void bash_values(const struct program *program, const struct command *command)
 {
     const struct option_row *rows[COMMAND_OPTIONS_ROOM];
-    size_t count = command_options(rows, program, command, true);
+    size_t count = command_options(rows, program, command, false);
     for (size_t i = 0; i < count; i++) {
         const struct option_row *row = rows[i];
         if (!row->argument || row->argument[0] == '[')
@@ -91,9 +91,9 @@ static void bash_values(const struct program *program, const struct command *com
 static void bash_words(const struct program *program)
 {
     printf("    case ${COMP_WORDS[*]:1:COMP_CWORD-1} in\n    '') words='");
-    print_names(program, "help --version");
+    print_names(program, "completion help --version");
     printf("' ;;\n    help) words='");
-    print_names(program, "");
+    print_names(program, "completion");
     printf("' ;;\n    completion) words='bash zsh fish' ;;\n");
     for (const struct command_group *group = program->groups; group->name; group++) {
         printf("    %s | 'help %s') words='", group->name, group->name);
@@ -163,7 +163,7 @@ static void zsh_option(const struct option_row *row)
 static void zsh_command(const struct program *program, const struct command *command)
 {
     const struct option_row *rows[COMMAND_OPTIONS_ROOM];
-    size_t count = command_options(rows, program, command, true);
+    size_t count = command_options(rows, program, command, false);
     printf("    ('%s')\n        _arguments -s -S", command_words(command));
     for (size_t i = 0; i < count; i++)
         zsh_option(rows[i]);
@@ -191,6 +191,7 @@ static void print_zsh(const struct program *program)
             zsh_entry(command_words(*command), (*command)->summary);
     for (const struct command_group *group = program->groups; group->name; group++)
         zsh_entry(group->name, group->summary);
+    zsh_entry("completion", find_command(program, "completion", NULL)->summary);
     zsh_entry("help", "print the help of a command");
     fputs("        )\n        _describe command names\n        return\n    fi\n    case $command in\n", stdout);
     for (const struct command_group *group = program->groups; group->name; group++) {
@@ -203,7 +204,7 @@ static void print_zsh(const struct program *program)
               stdout);
     }
     fputs("    (help)\n        case ${words[3,CURRENT - 1]} in\n        ('') compadd ", stdout);
-    print_names(program, "");
+    print_names(program, "completion");
     fputs(";;\n", stdout);
     for (const struct command_group *group = program->groups; group->name; group++) {
         printf("        (%s) compadd ", group->name);
@@ -221,7 +222,7 @@ static void print_zsh(const struct program *program)
 static void fish_command(const struct program *program, const struct command *command)
 {
     const struct option_row *rows[COMMAND_OPTIONS_ROOM];
-    size_t count = command_options(rows, program, command, true);
+    size_t count = command_options(rows, program, command, false);
     for (size_t i = 0; i < count; i++) {
         const struct option_row *row = rows[i];
         printf("complete -c %s -n '__%s_at %s' -l %s", program->name, program->name, command_words(command),
@@ -266,6 +267,7 @@ static void print_fish(const struct program *program)
             fish_word(program, condition, command_words(*command), (*command)->summary);
     for (const struct command_group *group = program->groups; group->name; group++)
         fish_word(program, condition, group->name, group->summary);
+    fish_word(program, condition, "completion", find_command(program, "completion", NULL)->summary);
     fish_word(program, condition, "help", "print the help of a command");
     for (const struct command_group *group = program->groups; group->name; group++) {
         snprintf(condition, sizeof condition, "__%s_only %s; or __%s_only help %s", name, group->name, name,
@@ -278,7 +280,7 @@ static void print_fish(const struct program *program)
     printf("complete -c %s -n '%s' -f -a 'bash zsh fish'\n", name, condition);
     snprintf(condition, sizeof condition, "__%s_only help", name);
     printf("complete -c %s -n '%s' -f -a '", name, condition);
-    print_names(program, "");
+    print_names(program, "completion");
     printf("'\n");
     each_command(program, fish_command);
 }

@@ -90,9 +90,14 @@ static void report(const twin_input *input, const twin_problem *problem, const c
     twin_buffer_clear(&position);
 }
 
+static bool is_of_file(const twin_problem *problem)
+{
+    return problem->kind == TWIN_PROBLEM_UNREADABLE || problem->kind == TWIN_PROBLEM_FOREIGN;
+}
+
 static void report_skipped(const twin_input *input, const twin_problem *problem)
 {
-    bool is_file = problem->kind == TWIN_PROBLEM_UNREADABLE || problem->kind == TWIN_PROBLEM_FOREIGN;
+    bool is_file = is_of_file(problem);
     bool is_row = twin_input_format_of(input) == TWIN_INPUT_SETS;
     report(input, problem, is_file ? "; the file" : is_row ? "; the row" : "; the document", " is skipped");
 }
@@ -100,6 +105,7 @@ static void report_skipped(const twin_input *input, const twin_problem *problem)
 void problems_add(struct problems *problems, const twin_problem *problem)
 {
     if (problem->kind != TWIN_PROBLEM_ILL_FORMED) {
+        problems->files += is_of_file(problem);
         if (problems->count++ < MOST_REPORTED)
             report_skipped(problems->input, problem);
     } else if (problems->ill_formed++ < MOST_ILL_FORMED && !problems->quiet) {
@@ -125,10 +131,19 @@ int skipped_status(const struct shared_options *shared, uint64_t skipped, int st
     return shared->fail_on_skipped && skipped && status != EXIT_ERROR ? EXIT_SKIPPED : status;
 }
 
-int fail_unreadable(const twin_input *input)
+void remark_empty(const struct problems *problems, uint64_t documents)
 {
-    if (twin_input_format_of(input) == TWIN_INPUT_SETS)
+    bool is_mail = twin_input_format_of(problems->input) == TWIN_INPUT_MAIL;
+    if (documents == 0 && problems->count == 0 && !problems->quiet)
+        warn("there are no %s in the input", is_mail ? "messages" : "documents");
+}
+
+int fail_unreadable(const struct problems *problems)
+{
+    if (twin_input_format_of(problems->input) == TWIN_INPUT_SETS)
         return fail("no line could be read");
+    if (problems->files == problems->count)
+        return fail("no file could be read");
     return fail("no document could be read; --as says what the input is, if it is not JSON lines: lines, "
                 "csv, tsv or files");
 }

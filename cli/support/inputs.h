@@ -24,6 +24,7 @@ struct problems {
     const twin_input *input;
     bool quiet;
     uint64_t count, ill_formed;
+    uint64_t files; /* of these, files that could not be opened or are no text */
 };
 void problems_add(struct problems *problems, const twin_problem *problem);
 
@@ -36,6 +37,9 @@ void ill_formed_end(const struct problems *problems, uint64_t all);
 int skipped_status(const struct shared_options *shared, uint64_t skipped, int status);
 
 /* Reports that the input had documents and none could be read, and returns EXIT_ERROR. */
-int fail_unreadable(const twin_input *input);
+int fail_unreadable(const struct problems *problems);
+
+/* Says that there is nothing in the input, unless something could not be read. */
+void remark_empty(const struct problems *problems, uint64_t documents);
 
 #endif

@@ -87,10 +87,14 @@ static void end_with_sentence(int number, siginfo_t *info, void *context)
         raise(number); /* dies of it: SA_RESETHAND has removed the handler */
         return;
     }
+    static const char ending[] = "-lock"; /* of the file of locks beside an index or a model, which grows */
+    size_t length = strlen(path);
+    bool is_lock = length > strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
     say(sender);
     say(": ");
     say(path);
-    say(" became shorter, or its disk failed, while it was read\n");
+    say(is_lock ? " could not be written: its disk is full, or has failed\n"
+                : " became shorter, or its disk failed, while it was read\n");
     _exit(EXIT_ERROR);
 }
 

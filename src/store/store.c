@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -106,13 +107,21 @@ bool twin__store_set_map(twin__store *store, size_t bytes)
 
 /* ---- answers of LMDB ---- */
 
-/* LMDB says EIO when less was written than it asked for, which mostly means that the disk is full. */
+/* LMDB says EIO when less was written than it asked for, which mostly means that the disk is full, or that the file would
+ * be larger than the process may make it. */
 static int reason_of(int code, const char *path)
 {
     enum { ALL_BUT_FULL = 1 << 20 };
     struct statvfs disk;
-    bool full = code == EIO && statvfs(path, &disk) == 0 && disk.f_bavail * disk.f_frsize < ALL_BUT_FULL;
-    return full ? ENOSPC : code;
+    struct stat file;
+    struct rlimit most;
+    if (code != EIO)
+        return code;
+    if (statvfs(path, &disk) == 0 && disk.f_bavail * disk.f_frsize < ALL_BUT_FULL)
+        return ENOSPC;
+    bool is_limited = getrlimit(RLIMIT_FSIZE, &most) == 0 && stat(path, &file) == 0 &&
+                      (rlim_t)file.st_size + ALL_BUT_FULL > most.rlim_cur;
+    return is_limited ? EFBIG : code;
 }
 
 twin_status twin__store_answer(twin__store_txn *txn, int code, twin_error *error)

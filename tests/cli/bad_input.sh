@@ -474,6 +474,8 @@ check_whole_files()
             bash -c 'ulimit -v 250000 && "$0" pairs --threads 2 millions.jsonl' "$TWINSIFT"
         rm millions.jsonl
     fi
+    mkdir pictures && printf '%%PDF-1.5' >pictures/a.pdf
+    expect "no file that is text" 2 "" "no file could be read" "$TWINSIFT" pairs pictures
     expect "junk --strict" 2 "" "junk.jsonl:1:1: expected an object" "$TWINSIFT" pairs --strict junk.jsonl
     [ "$(wc -l <err)" -eq 1 ] || fail "junk --strict" "more than one sentence"
     mkdir -p d1/x d2/x && tee d1/x/a d2/x/a <good.jsonl >/dev/null

@@ -102,6 +102,20 @@ run 0 add sets.twin --label 5 one.jsonl
 run 0 query sets.twin --per-label --json one.jsonl
 [ "$(wc -l <out)" = 2 ] || fail "$asked: not one of each label: $(cat out)"
 
+# ---- an input without documents
+
+: >nothing.jsonl
+run 0 create nothing.twin
+run 0 add nothing.twin nothing.jsonl
+says 'there are no documents in the input'
+run 1 query nothing.twin nothing.jsonl
+says 'there are no documents in the input'
+run 0 add -q nothing.twin nothing.jsonl
+[ ! -s err ] || fail "$asked: $(cat err)"
+yes | head -n 20000 | awk '{ print "{\"id\":" NR ",\"text\":\"number " NR * 7919 " of many\"}" }' >many.jsonl
+(trap '' XFSZ && ulimit -f 500 && exec "$TWINSIFT" index add -q nothing.twin many.jsonl) 2>err
+[ $? = 2 ] && grep -q 'nothing.twin: could not be written: File too large' err || fail "a file too large: $(cat err)"
+
 # ---- removing: an id is a line as it is, or as it is printed; once is enough; a list may be long, or empty
 
 printf '%s\n' '{"id":"blank ","text":"an id that ends with a blank"}' '{"id":"a\tb","text":"an id with a tab"}' \

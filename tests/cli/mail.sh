@@ -33,6 +33,30 @@ says '--as is missing'
 expect 2 mail learn --as 'two words' "$few/junk"
 says 'is not a label'
 expect 2 mail learn --as spam no-such-file
+# A model that was made for nothing is gone again.
+expect 2 "$twinsift" mail learn -m unwanted.twin --as 'two words' "$few/junk"
+expect 2 "$twinsift" mail learn -m unwanted.twin --as spam no-such-file
+expect 2 "$twinsift" mail learn -m unwanted.twin --strict --as spam <<<'a note'
+[ "$(echo unwanted.twin*)" = 'unwanted.twin*' ] || fail "a command that is refused leaves $(echo unwanted.twin*)"
+# Files that are no messages: a note, JSON lines, a table, a page. One with a header, however odd, is a message.
+mkdir others
+echo 'call ann at nine' >others/note.txt
+echo '{"id":"a","text":"From: somebody"}' >others/lines.jsonl
+printf 'set\telement\n' >others/sets.tsv
+printf 'https://example.org/\n\nFrom: somebody\n' >others/page.txt
+printf 'From ann@example.org Mon Mar  2 08:00:00 2026\nX-Odd:\n\na message\n' >others/odd.eml
+expect 0 "$twinsift" mail learn -m others.twin --as spam others
+says 'others/note.txt is not a message: it begins without a header; it is left out'
+says '4 messages were left out'
+says '1 learnt, 0 corrected'
+expect 2 "$twinsift" mail learn -m others.twin --strict --as spam others
+mkdir none
+expect 0 "$twinsift" mail learn -m others.twin --as spam none
+says 'there are no messages in the input'
+rm -r others others.twin*
+head -c 3000000 /dev/zero | gzip >bomb.eml.gz
+expect 2 mail learn --as spam --max-unpacked-bytes 1M bomb.eml.gz
+says '--max-unpacked-bytes allows more'
 
 # learn, check
 expect 0 mail learn --as spam "$few/junk"
