@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folders=()
-for folder in include src cli serve lab bench fuzz examples tests; do
+for folder in include src cli serve lab bench fuzz examples tests python; do
     [ ! -d "$folder" ] || folders+=("$folder")
 done
 mapfile -t files < <(find "${folders[@]}" -name '*.[ch]' -o -name '*.cc' | sort)

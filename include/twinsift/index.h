@@ -139,6 +139,9 @@ TWIN_API twin_status twin_index_view_create(twin_index_view **out, twin_index *i
 TWIN_API twin_status twin_index_view_renew(twin_index_view *view, twin_error *error);
 TWIN_API void twin_index_view_free(twin_index_view *view);
 
+/* The number of documents in a view, which is known without reading anything; 0 for an empty view. */
+TWIN_API uint64_t twin_index_documents(const twin_index_view *view);
+
 /* What to look for. */
 typedef struct twin_index_query_options {
     double threshold; /* 0: the index's own. Below that, pairs are found only if they happen to share a band. */

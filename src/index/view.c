@@ -119,6 +119,11 @@ twin_status twin__index_view_check(const void *out, const twin_index_view *view,
                                   view->index->path);
 }
 
+uint64_t twin_index_documents(const twin_index_view *view)
+{
+    return view && view->txn ? view->counts.documents : 0;
+}
+
 twin_status twin_index_view_renew(twin_index_view *view, twin_error *error)
 {
     if (!view)

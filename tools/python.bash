@@ -1,0 +1,17 @@
+# python.bash — functions of the scripts that use Python packages. Source it in the root of the project.
+
+# make_venv NAME PACKAGE...: a virtual environment build/python/NAME with these packages from PyPI. It is made again when
+# the list changes. Fails, and says so, where there is no venv, no pip or no network.
+make_venv()
+{
+    local folder=$PWD/build/python/$1 list
+    list=$(printf '%s\n' "${PYTHON:-python3}" "${@:2}")
+    if [ "$(cat "$folder/packages" 2>/dev/null)" = "$list" ]; then
+        return 0
+    fi
+    rm -rf "$folder"
+    mkdir -p "$(dirname "$folder")"
+    "${PYTHON:-python3}" -m venv "$folder"
+    "$folder/bin/pip" --quiet --disable-pip-version-check install --cache-dir "$PWD/build/python/pip-cache" "${@:2}"
+    echo "$list" > "$folder/packages"
+}

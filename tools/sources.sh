@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# sources.sh FOLDER: fetches the libraries of tools/sources.txt into FOLDER/NAME, checks their hashes, and unpacks them.
+# What is there already is not fetched again.
+set -euo pipefail
+folder=$1
+list=$(dirname "$0")/sources.txt
+mirror=${TWINSIFT_MIRROR:-http://deb.debian.org/debian/pool/main}
+
+mkdir -p "$folder"
+while read -r name _ _ sum path; do
+    [[ $name != "#"* ]] || continue
+    [ ! -e "$folder/$name/.$sum" ] || continue
+    file=$folder/${path##*/}
+    if ! sha256sum --quiet --status -c <<<"$sum  $file" 2>/dev/null; then
+        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' "$mirror/$path" "$file"
+        sha256sum --quiet -c <<<"$sum  $file"
+    fi
+    rm -rf "${folder:?}/$name"
+    mkdir "$folder/$name"
+    tar -xf "$file" -C "$folder/$name" --strip-components=1
+    touch "$folder/$name/.$sum"
+done < "$list"
