@@ -23,7 +23,8 @@
 
 struct request {
     struct shared_options shared;
-    twin_measure measure;
+    enum measure measure;
+    size_t max_edits; /* TWIN_EDIT_FAR: not given */
     struct keep keep;
     bool chain, dry_run, stats, resume;
     uint64_t audit;
@@ -35,8 +36,10 @@ struct request {
 
 static const struct option_row options[] = {
     { "measure", 0, OPTIONS_MATCHING, "M",
-      "jaccard, or containment, the share of the smaller set that is in the larger", &option_choice, AT(measure),
-      .choices = "jaccard containment" },
+      "jaccard; containment, the share of the smaller set that is in the larger; or edit, the share of characters "
+      "that both texts have in the same order",
+      &option_choice, AT(measure), .choices = "jaccard containment edit" },
+    MAX_EDITS_ROW(struct request),
     KEEP_ROW(struct request),
     CHAIN_ROW(struct request),
     { "against", 0, OPTIONS_MATCHING, "FILE",
@@ -69,6 +72,7 @@ static const struct option_row options[] = {
 struct run {
     const struct request *request;
     twin_scheme scheme;
+    twin_edit_join_options edits; /* for --measure edit */
     twin_exec exec;
     twin_input *input;
     twin_collection *collection;
@@ -102,7 +106,7 @@ static void run_clear(struct run *run)
 static const char *cannot_resume(const struct request *request)
 {
     const struct request_base *base = &request->shared.base;
-    if (request->shared.input.format == TWIN_INPUT_SETS || request->measure != TWIN_JACCARD)
+    if (request->shared.input.format == TWIN_INPUT_SETS || request->measure != MEASURE_JACCARD)
         return "--resume is for documents and Jaccard similarity";
     if (request->update || request->against.count)
         return "--resume does not go with --against and --update, which can be run again from the start";
@@ -120,8 +124,25 @@ static bool uses_index(const struct request *request)
     return found;
 }
 
+/* Texts and all their similar pairs are in memory, or read again. */
+static const char *cannot_compare_texts(const struct request *request)
+{
+    if (request->measure != MEASURE_EDIT)
+        return request->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
+    if (request->update || request->against.count)
+        return "--measure edit: --against and --update compare sets; see 'twinsift pairs --against'";
+    if (request->audit)
+        return "--measure edit: --audit compares sets; 'twinsift pairs --audit' measures the recall of the search";
+    if (request->shared.memory)
+        return "--measure edit: similar pairs are in memory, so --memory does not apply";
+    return edit_contradiction(&request->shared);
+}
+
 static const char *contradiction(const struct request *request)
 {
+    const char *sentence = cannot_compare_texts(request);
+    if (sentence)
+        return sentence;
     if (request->dry_run && request->output)
         return "--dry-run writes no documents, so --output does not apply";
     if (request->dry_run && request->update)
@@ -132,7 +153,7 @@ static const char *contradiction(const struct request *request)
                "apply";
     if (request->shared.input.format == TWIN_INPUT_SETS && (request->update || request->against.count))
         return "--sets: --against and --update need texts";
-    if (request->measure != TWIN_JACCARD && uses_index(request))
+    if (request->measure != MEASURE_JACCARD && uses_index(request))
         return "--measure containment: an index finds Jaccard similarity only; give the documents themselves to "
                "--against";
     if (request->shared.input.format == TWIN_INPUT_SETS && request->keep.rule != TWIN_PREFER_FIRST &&
@@ -174,9 +195,11 @@ static twin_collection_options reading_options(const struct run *run, twin_progr
 {
     const struct shared_options *shared = &run->request->shared;
     size_t collections = list_others(run->request).count ? 2 : 1;
+    bool texts = run->request->measure == MEASURE_EDIT;
     return (twin_collection_options){ .scheme = run->scheme,
+                                      .texts = texts,
                                       .repeated_ids = true,
-                                      .memory_bytes = collection_memory(shared) / collections,
+                                      .memory_bytes = texts ? 0 : collection_memory(shared) / collections,
                                       .temp_folder = temp_folder(shared),
                                       .exec = run->exec,
                                       .strict = shared->strict,
@@ -218,6 +241,8 @@ static twin_dedup_options rule_of(const struct run *run, twin_progress progress)
     twin_similar_options search = search_within_memory(&run->request->shared, run->exec, progress);
     twin_dedup_options rule = keep_rule(&run->request->keep, run->request->chain, search);
     rule.excluded = run->known.excluded;
+    if (run->request->measure == MEASURE_EDIT)
+        rule.by_edits = &run->edits;
     return rule;
 }
 
@@ -440,7 +465,8 @@ static bool dedup_and_write(struct run *run)
                                    .by_field = *run->request->keep.field,
                                    .seed = shared->key_file ? NULL : &shared->scheme.minhash.seed,
                                    .base = &shared->base,
-                                   .scheme = &run->scheme };
+                                   .scheme = &run->scheme,
+                                   .by_edits = run->request->measure == MEASURE_EDIT };
     bool done = open_input(run, progress);
     if (!done || run->is_done_before) {
         progress_end();
@@ -458,6 +484,17 @@ static void print_result(const struct run *run, void (*print)(const struct dedup
     print(&result);
 }
 
+/* Texts are found without bands. */
+static bool choose_scheme(struct run *run)
+{
+    const struct request *request = run->request;
+    run->scheme = request->shared.scheme;
+    if (request->measure != MEASURE_EDIT)
+        return complete_scheme(&run->scheme, &request->shared, (twin_measure)request->measure);
+    run->edits = edit_join_options(&request->shared, &run->scheme, request->max_edits);
+    return true;
+}
+
 static int run_dedup(void *context)
 {
     struct request *request = context;
@@ -469,8 +506,7 @@ static int run_dedup(void *context)
     if (request->output && is_standard(request->output))
         request->output = NULL;
     bool done = search_options_finish(&request->shared) && make_exec(&run.exec, &request->shared) &&
-                load_stop_words(&request->shared, &stop_words) &&
-                complete_scheme(&run.scheme, &request->shared, request->measure) && dedup_and_write(&run);
+                load_stop_words(&request->shared, &stop_words) && choose_scheme(&run) && dedup_and_write(&run);
     bool show = done && !run.is_done_before;
     if (show && request->stats)
         print_result(&run, print_stats);
@@ -484,7 +520,7 @@ static int run_dedup(void *context)
     return skipped_status(&request->shared, skipped, done ? EXIT_DONE : EXIT_ERROR);
 }
 
-static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8) };
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0.8), .max_edits = TWIN_EDIT_FAR };
 
 const struct command command_dedup = {
     .name = "twinsift dedup",
@@ -505,6 +541,7 @@ const struct command command_dedup = {
         "twinsift dedup corpus.jsonl -o clean.jsonl\n"
         "twinsift dedup --threshold 0.9 --keep longest --groups groups.jsonl crawl.jsonl.zst -o clean.jsonl.zst\n"
         "twinsift dedup part-*.jsonl.gz -o clean/\n"
+        "twinsift dedup --as lines --measure edit --max-edits 1 names.txt\n"
         "twinsift dedup --dry-run articles/",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -32,9 +32,7 @@ static const struct option_row options[] = {
       "jaccard; containment, the share of the smaller set that is in the larger; or edit, the share of characters "
       "that both texts have in the same order",
       &option_choice, AT(measure), .choices = "jaccard containment edit" },
-    { "max-edits", 0, OPTIONS_MATCHING, "N",
-      "with --measure edit: at most N characters inserted, deleted or replaced", &option_size, AT(max_edits),
-      .most = TWIN_EDIT_MAX_LENGTH },
+    MAX_EDITS_ROW(struct pairs_request),
     { "verify", 0, OPTIONS_MATCHING, "HOW", "exact, estimate or none", &option_choice, AT(verify),
       .choices = "exact estimate none" },
     { "top", 0, OPTIONS_MATCHING, "M",
@@ -63,26 +61,19 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-/* The first contradiction with --measure edit as a sentence; NULL when there is none. Texts are compared character by
- * character, and found through a forest. */
-static const char *edit_contradiction(const struct pairs_request *request)
+/* Texts are compared character by character, and found without bands. */
+static const char *measure_contradiction(const struct pairs_request *request)
 {
     const struct shared_options *shared = &request->shared;
-    const twin_scheme *scheme = &shared->scheme;
-    bool bands = option_given(&shared->base, "method") && request->method == TWIN_METHOD_BANDS;
     if (request->measure != MEASURE_EDIT)
         return request->max_edits != TWIN_EDIT_FAR ? "--max-edits needs --measure edit" : NULL;
-    if (shared->input.format == TWIN_INPUT_SETS)
-        return "--sets: edit distance needs texts, so --measure edit cannot be used";
     if (request->verify != TWIN_VERIFY_EXACT)
         return "--measure edit needs --verify exact: signatures estimate Jaccard similarity only";
-    if (bands)
+    if (option_given(&shared->base, "method") && request->method == TWIN_METHOD_BANDS)
         return "--measure edit searches without bands, so --method bands cannot be used";
-    if (scheme->plan.bands || scheme->plan.rows || request->buckets)
+    if (request->buckets)
         return "--measure edit searches a forest, so --bands, --rows and --buckets do not apply";
-    if (option_given(&shared->base, "shingle") && scheme->shingle.kind != TWIN_SHINGLE_CHAR)
-        return "--measure edit counts characters, so --shingle must be char:N";
-    return NULL;
+    return edit_contradiction(shared);
 }
 
 static const char *forest_contradiction(const struct pairs_request *request)
@@ -143,7 +134,7 @@ static const char *against_contradiction(const struct pairs_request *request)
 
 static const char *contradiction(const struct pairs_request *request)
 {
-    const char *sentence = edit_contradiction(request);
+    const char *sentence = measure_contradiction(request);
     if (request->measure == MEASURE_CONTAINMENT && request->verify != TWIN_VERIFY_EXACT)
         return "--measure containment needs --verify exact: signatures estimate Jaccard similarity only";
     if (request->audit && request->verify == TWIN_VERIFY_NONE)
@@ -223,23 +214,17 @@ static twin_similar_options similar_options(const struct pairs_run *run, twin_pr
                                    .progress = progress };
 }
 
-/* With --max-edits the threshold applies only if it is given too. */
 static twin_edit_join_options edit_options(const struct pairs_run *run, twin_progress progress)
 {
     const struct pairs_request *request = run->request;
-    const struct request_base *base = &request->shared.base;
-    bool by_ratio = option_given(base, "threshold") || request->max_edits == TWIN_EDIT_FAR;
-    return (twin_edit_join_options){ .ratio = by_ratio ? run->scheme.threshold : 0,
-                                     .limit_edits = request->max_edits != TWIN_EDIT_FAR,
-                                     .edits = request->max_edits,
-                                     .grams = option_given(base, "shingle") ? run->scheme.shingle.width : 0,
-                                     .top = request->top,
-                                     .packed = true,
-                                     .matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY,
-                                     .temp_folder = temp_folder(&request->shared),
-                                     .minhash = run->scheme.minhash,
-                                     .exec = run->exec,
-                                     .progress = progress };
+    twin_edit_join_options wanted = edit_join_options(&request->shared, &run->scheme, request->max_edits);
+    wanted.top = request->top;
+    wanted.packed = true;
+    wanted.matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY;
+    wanted.temp_folder = temp_folder(&request->shared);
+    wanted.exec = run->exec;
+    wanted.progress = progress;
+    return wanted;
 }
 
 /* Groups of sets are what deduplication finds: it need not compare all pairs of a large group. */

@@ -87,9 +87,14 @@ static void write_inputs(FILE *out, const twin_input *input)
         fprintf(out, "<br>and %zu more", count - MOST_NAMED);
 }
 
-static void write_scheme(FILE *out, const twin_scheme *scheme, twin_input_format format)
+static void write_scheme(FILE *out, const struct dedup_run *run, twin_input_format format)
 {
+    const twin_scheme *scheme = run->scheme;
     bool has_bands = scheme->measure == TWIN_JACCARD;
+    if (run->by_edits) {
+        fputs("<tr><th>measure</th><td>edit distance</td></tr>\n", out);
+        return;
+    }
     fprintf(out, "<tr><th>threshold</th><td>%g, %s</td></tr>\n", scheme->threshold,
             has_bands ? "Jaccard similarity" : "containment");
     if (format == TWIN_INPUT_DOCUMENTS)
@@ -114,7 +119,7 @@ static void write_command(FILE *out, const struct dedup_result *result)
     fputs("</code></td></tr>\n<tr><th>inputs</th><td>", out);
     write_inputs(out, result->input);
     fputs("</td></tr>\n", out);
-    write_scheme(out, result->run->scheme, twin_input_format_of(result->input));
+    write_scheme(out, result->run, twin_input_format_of(result->input));
     fprintf(out, "<tr><th>version</th><td>twinsift %s</td></tr>\n<tr><th>date</th><td>%s</td></tr>\n</table>\n",
             twin_version(), date);
 }

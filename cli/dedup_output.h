@@ -26,6 +26,7 @@ struct dedup_run {
     const uint64_t *seed;            /* NULL: it would reveal a secret key */
     const struct request_base *base; /* the command */
     const twin_scheme *scheme;
+    bool by_edits; /* documents are compared as texts */
 };
 
 /* Ends a stage that began at *since, in seconds, and sets that to now. */

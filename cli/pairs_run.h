@@ -2,10 +2,7 @@
 #ifndef TWIN_PAIRS_RUN_H
 #define TWIN_PAIRS_RUN_H
 
-#include "support/shared_options.h"
-
-/* --measure: the measures of sets, and one of texts. */
-enum measure { MEASURE_JACCARD, MEASURE_CONTAINMENT, MEASURE_EDIT };
+#include "support/search_options.h"
 
 struct pairs_request {
     struct shared_options shared;

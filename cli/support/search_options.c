@@ -123,6 +123,29 @@ bool complete_scheme(twin_scheme *out, const struct shared_options *shared, twin
     return true;
 }
 
+const char *edit_contradiction(const struct shared_options *shared)
+{
+    const twin_scheme *scheme = &shared->scheme;
+    if (shared->input.format == TWIN_INPUT_SETS)
+        return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (scheme->plan.bands || scheme->plan.rows)
+        return "--measure edit searches a forest, so --bands, --rows and --buckets do not apply";
+    if (option_given(&shared->base, "shingle") && scheme->shingle.kind != TWIN_SHINGLE_CHAR)
+        return "--measure edit counts characters, so --shingle must be char:N";
+    return NULL;
+}
+
+twin_edit_join_options edit_join_options(const struct shared_options *shared, const twin_scheme *scheme,
+                                         size_t max_edits)
+{
+    bool by_ratio = option_given(&shared->base, "threshold") || max_edits == TWIN_EDIT_FAR;
+    return (twin_edit_join_options){ .ratio = by_ratio ? scheme->threshold : 0,
+                                     .limit_edits = max_edits != TWIN_EDIT_FAR,
+                                     .edits = max_edits,
+                                     .grams = option_given(&shared->base, "shingle") ? scheme->shingle.width : 0,
+                                     .minhash = scheme->minhash };
+}
+
 bool load_stop_words(struct shared_options *shared, struct word_list *list)
 {
     *list = (struct word_list){ 0 };

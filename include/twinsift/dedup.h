@@ -11,6 +11,7 @@
 
 #include <twinsift/audit.h>
 #include <twinsift/candidates.h>
+#include <twinsift/edit_join.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,10 @@ typedef struct twin_dedup_options {
                       no document is dropped for them */
     bool chain;    /* groups are connected components: a document is also dropped if a chain of similar documents
                       connects it with the kept one */
+
+    /* Unless NULL, the collection is one of texts, and these say which are similar; of `search`, only `exec`, `progress`,
+     * `memory_bytes` and `temp_folder` are used. All similar pairs are in memory, 16 bytes each. */
+    const twin_edit_join_options *by_edits;
 } twin_dedup_options;
 
 typedef struct twin_dedup_counts {

@@ -11,8 +11,10 @@
 
 struct worker {
     twin_scratch scratches[2];
-    twin_set kept; /* in the first scratch: the set of the node that stays */
-    uint32_t node; /* whose it is */
+    twin_edit_scratch edits;
+    twin_set kept;       /* in the first scratch: the set of the node that stays, */
+    twin_text kept_text; /* or its text */
+    uint32_t node;       /* whose it is */
     bool is_filled;
 };
 
@@ -22,16 +24,40 @@ struct chains {
     struct worker *workers;
 };
 
+static twin_status fill(const struct twin__decision *decision, struct worker *worker, uint32_t kept,
+                        twin_error *error)
+{
+    if (worker->is_filled && worker->node == kept)
+        return TWIN_OK;
+    twin_scratch *scratch = &worker->scratches[0];
+    twin_status status = decision->options->by_edits
+                             ? twin_collection_text(&worker->kept_text, decision->collection, scratch, kept, error)
+                             : twin_collection_set(&worker->kept, decision->collection, scratch, kept, error);
+    worker->is_filled = status == TWIN_OK;
+    worker->node = kept;
+    return status;
+}
+
+static twin_status measure_text(const struct twin__decision *decision, struct worker *worker, uint32_t node,
+                                twin_error *error)
+{
+    twin_text text;
+    twin_status status = twin_collection_text(&text, decision->collection, &worker->scratches[1], node, error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin_edit_ratio(&decision->node_similarity[node], &worker->edits, text, worker->kept_text,
+                             TWIN_EDIT_CHARS, 0);
+    return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
+}
+
 static twin_status measure(struct chains *chains, uint64_t member, struct worker *worker, twin_error *error)
 {
     struct twin__decision *decision = chains->decision;
-    uint32_t kept = (uint32_t)(member >> 32), node = (uint32_t)member;
-    twin_status status = TWIN_OK;
+    uint32_t node = (uint32_t)member;
     twin_set set;
-    if (!worker->is_filled || worker->node != kept)
-        status = twin_collection_set(&worker->kept, decision->collection, &worker->scratches[0], kept, error);
-    worker->is_filled = status == TWIN_OK;
-    worker->node = kept;
+    twin_status status = fill(decision, worker, (uint32_t)(member >> 32), error);
+    if (status == TWIN_OK && decision->options->by_edits)
+        return measure_text(decision, worker, node, error);
     if (status == TWIN_OK)
         status = twin_collection_set(&set, decision->collection, &worker->scratches[1], node, error);
     if (status == TWIN_OK)
@@ -82,6 +108,7 @@ twin_status twin__measure_chains(struct twin__decision *decision, twin_error *er
     for (int i = 0; chains.workers && i < workers; i++) {
         twin_scratch_clear(&chains.workers[i].scratches[0]);
         twin_scratch_clear(&chains.workers[i].scratches[1]);
+        twin_edit_scratch_clear(&chains.workers[i].edits);
     }
     free(chains.members);
     free(chains.workers);

@@ -13,8 +13,10 @@
 #include <twinsift/cluster.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "dedup/decision.h"
 #include "dedup/preference.h"
+#include "join/verify.h"
 
 /* ---- the order ---- */
 
@@ -145,9 +147,31 @@ static twin_status find_matches(struct twin__decision *decision, const struct tw
     return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
 }
 
+/* All pairs of texts, without those of excluded nodes. */
+static twin_status search_edits(struct twin__decision *decision, twin_similar_counts *counts, twin_error *error)
+{
+    twin_edit_join_options options = *decision->options->by_edits;
+    const twin_match *matches;
+    twin_similar *similar;
+    options.packed = false;
+    options.top = options.matches_in_memory = 0;
+    options.exec = decision->options->search.exec;
+    options.progress = decision->options->search.progress;
+    twin_status status = twin_edit_join_find(&similar, decision->collection, options, error);
+    size_t count = status == TWIN_OK ? twin_similar_matches(&matches, similar) : 0;
+    for (size_t i = 0; i < count && status == TWIN_OK; i++)
+        if (!decision->is_excluded || (!decision->is_excluded[matches[i].a] && !decision->is_excluded[matches[i].b]))
+            status = twin__matches_add(&decision->matches, matches[i]);
+    *counts = twin_similar_count(similar);
+    twin_similar_free(similar);
+    return status == TWIN_ENOMEM ? twin__fail_memory(error) : status;
+}
+
 static twin_status search(struct twin__decision *decision, twin_similar_counts *counts, twin_error *error)
 {
     struct twin__provider provider = { 0 };
+    if (decision->options->by_edits)
+        return search_edits(decision, counts, error);
     int workers = decision->options->search.exec.workers;
     if (twin__collection_provider(&provider, decision->collection, NULL, workers) != TWIN_OK)
         return twin__fail_memory(error);
@@ -221,10 +245,14 @@ static twin_status decision_init(struct twin__decision *out, const twin_collecti
                                     .documents = twin_collection_count(collection).documents,
                                     .firsts = twin_collection_firsts(collection) };
     twin_status status = check(options, error);
-    if (status == TWIN_OK && twin_collection_slots(collection) == 0)
-        status = twin__fail(error, TWIN_EINVAL, "a collection of texts has no sets to compare");
+    bool are_texts = twin_collection_slots(collection) == 0;
+    if (status == TWIN_OK && are_texts != (options->by_edits != NULL))
+        status = twin__fail(error, TWIN_EINVAL,
+                            are_texts ? "a collection of texts has no sets to compare; see `by_edits`"
+                                      : "a collection of sets has no texts to compare by edits");
     if (status == TWIN_OK)
-        status = twin__similar_complete(&options->search, twin_collection_scheme(collection), error);
+        status = are_texts ? twin__exec_complete(&options->search.exec, error)
+                           : twin__similar_complete(&options->search, twin_collection_scheme(collection), error);
     if (status != TWIN_OK)
         return status;
     out->best = malloc((out->documents + 1) * sizeof *out->best);

@@ -95,6 +95,20 @@ prints "1${tab}1${tab}0.9000
 4${tab}4${tab}1.0000" --as lines --measure edit --top 1 names.txt --against base.txt
 wrong "cannot be used" --as lines --measure edit --audit 5 base.txt --against names.txt
 
+# Of near names one is kept: the same groups as those of pairs.
+printf '%s\n' 'ann lee' 'bob' 'anne lee' 'ANN  LEE' 'an lee' 'bobby' > all.txt
+"$TWINSIFT" dedup -q --as lines --measure edit --max-edits 1 --groups groups.json all.txt > kept.txt
+printf '%s\n' 'ann lee' 'bob' 'bobby' | diff - kept.txt || fail "dedup: kept others"
+"$TWINSIFT" pairs -q --as lines --measure edit --max-edits 1 --groups all.txt | sed 's/\t.*//' | sort | uniq -c | sort > sizes.txt
+[ "$(wc -l < groups.json)" = "$(wc -l < sizes.txt)" ] || fail "dedup: other groups than pairs --groups"
+for bad in "--against all.txt" "--audit 3" "--memory 1G" "--resume" "--shingle word:3" "--sets"; do
+    read -ra options <<< "$bad"
+    if "$TWINSIFT" dedup -q --as lines --measure edit "${options[@]}" all.txt > out.txt 2> err.txt; then
+        fail "dedup --measure edit $bad: no error"
+    fi
+    [ "$(wc -l < err.txt)" = 1 ] || fail "dedup --measure edit $bad: $(cat err.txt)"
+done
+
 # The best of each document: the nearest neighbour of each number is the next, and of the last the one before.
 for i in 1 2 3 4 5 6; do
     echo "{\"id\":$i,\"text\":\"$(seq -s ' ' "$((i * i))" "$((i * i + 60))")\"}"
