@@ -58,6 +58,11 @@ foreach(file ${FUZZERS})
   if(name STREQUAL lists) # small files that the program reads itself
     target_link_libraries(${target} PRIVATE support)
   endif()
+  if(name STREQUAL spamd)
+    target_sources(${target} PRIVATE serve/spamd_request.c)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE PkgConfig::DEPS) # zlib
+  endif()
   if(TWIN_FUZZ)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   else()

@@ -5,6 +5,8 @@
 #include "serve.h"
 
 #include "models.h"
+#include "service.h"
+#include "spamd.h"
 #include "support/messages.h"
 
 #include <signal.h>
@@ -34,6 +36,21 @@ static bool start_models(struct models **out, const struct serve_options *option
     return status == TWIN_OK || refuse_status(options->mail, status, &error);
 }
 
+/* NULL, if it is not wanted. */
+static bool start_spamd(struct spamd **out, struct models *models, const struct serve_options *options)
+{
+    *out = NULL;
+    if (!options->spamd && service_socket("spamd") < 0)
+        return true;
+    if (!models)
+        return refuse("--spamd needs a mail model: --mail");
+    *out = spamd_start(
+        (struct spamd_options){ .models = models, .where = options->spamd, .may_tell = options->spamd_tell });
+    if (*out)
+        warn("spamc and others: %s", spamd_name(*out));
+    return *out;
+}
+
 static void wait_for_end(const sigset_t *signals)
 {
     int signal = SIGHUP;
@@ -45,6 +62,7 @@ static void wait_for_end(const sigset_t *signals)
 int serve_run(const struct serve_options *options)
 {
     struct models *models;
+    struct spamd *spamd;
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -54,7 +72,13 @@ int serve_run(const struct serve_options *options)
     signal(SIGPIPE, SIG_IGN);
     if (!start_models(&models, options))
         return EXIT_ERROR;
-    wait_for_end(&signals);
+    bool good = start_spamd(&spamd, models, options);
+    if (good) {
+        service_notify("READY=1");
+        wait_for_end(&signals);
+        service_notify("STOPPING=1");
+    }
+    spamd_stop(spamd);
     models_stop(models);
-    return EXIT_DONE;
+    return good ? EXIT_DONE : EXIT_ERROR;
 }

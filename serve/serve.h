@@ -10,6 +10,8 @@ struct serve_options {
     struct option_texts indexes; /* NAME=FILE, or FILE */
     struct option_texts hosts;   /* names under which the server may be addressed, besides those of loopback */
     const char *token_file;      /* NULL: a token is drawn, on loopback */
+    const char *spamd;           /* where to speak the protocol of spamd; NULL: nowhere */
+    bool spamd_tell;             /* to teach by it */
     bool demo;                   /* serve the samples */
     uint64_t threads;            /* that work on requests of a kind; 0: four per processor, eight at least */
     uint64_t connections;        /* the most at once */
