@@ -1,7 +1,7 @@
 /* mail_explain.c — a verdict in words.
  *
  * For each label: how the score adds up, how often its sender was learnt, the nearest messages, and the words with the
- * largest weights; then the nearest message of all next to this one. The same as fields of JSON. */
+ * largest weights; then the nearest message of all next to this one. */
 #include "mail_explain.h"
 
 #include "mail_model.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 12, COLUMNS = 110 };
+enum { COLUMNS = 110 };
 
 static void print_nearest(twin_mail *mail, const char *what, const twin_mail_lookalike *nearest)
 {
@@ -41,13 +41,6 @@ static void print_label(twin_mail *mail, const twin_mail_evidence *e)
            s->trusted ? "; trusted" : "");
     print_nearest(mail, "nearest", &e->nearest);
     print_nearest(mail, "other", &e->nearest_other);
-}
-
-static size_t find_words(twin_mail_word out[MOST_WORDS], twin_mail *mail, const twin_message *message,
-                         const char *label)
-{
-    size_t count = MOST_WORDS;
-    return twin_mail_explain(out, &count, mail, label, message, NULL) == TWIN_OK ? count : 0;
 }
 
 /* ---- side by side */
@@ -85,7 +78,7 @@ static void show_nearest(twin_mail *mail, const twin_message *message, const twi
 
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)
 {
-    twin_mail_word words[MOST_WORDS];
+    twin_mail_word words[MAIL_MOST_WORDS];
     for (size_t i = 0; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
         print_label(mail, e);
@@ -93,7 +86,7 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
             printf("    brief       a few words: not called %s for its content alone\n", e->label);
         if (e->is_contested)
             printf("    contested   much speaks for %s, too\n", e->label);
-        size_t count = find_words(words, mail, message, e->label);
+        size_t count = mail_words(words, mail, message, e->label);
         for (size_t k = 0; k < count; k++) {
             printf("    %+6.2f      ", words[k].weight);
             escape_message(stdout, words[k].kind, strlen(words[k].kind));
@@ -103,84 +96,4 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
         }
     }
     show_nearest(mail, message, verdict, color);
-}
-
-static void record_known_text(struct record *record, twin_mail *mail, uint64_t number)
-{
-    twin_buffer text = { 0 };
-    twin_error error = { 0 };
-    twin_status status = twin_mail_text(&text, mail, number, &error);
-    if (status != TWIN_OK)
-        fail_status("the nearest message", status, &error);
-    else if (text.length)
-        record_text(record, "text", (twin_text){ text.bytes, text.length });
-    twin_buffer_clear(&text);
-}
-
-static void record_nearest(struct record *record, twin_mail *mail, const char *name,
-                           const twin_mail_lookalike *nearest, bool with_text)
-{
-    twin_mail_known known;
-    if (nearest->similarity <= 0 || twin_mail_known_at(&known, mail, nearest->number, NULL) != TWIN_OK)
-        return;
-    record_object(record, name);
-    record_count(record, "number", nearest->number);
-    record_string(record, "label", known.label);
-    record_fixed(record, "similarity", nearest->similarity, 4);
-    record_count(record, "copies", nearest->copies);
-    record_count(record, "time", (uint64_t)known.time);
-    if (with_text)
-        record_known_text(record, mail, nearest->number);
-    record_object_end(record);
-}
-
-static void record_sender(struct record *record, const twin_mail_sender *sender)
-{
-    record_object(record, "sender_counts");
-    record_count(record, "address", sender->address);
-    record_count(record, "address_others", sender->address_others);
-    record_count(record, "domain", sender->domain);
-    record_count(record, "domain_others", sender->domain_others);
-    record_flag(record, "trusted", sender->trusted);
-    record_object_end(record);
-}
-
-static void record_words(struct record *record, twin_mail *mail, const twin_message *message, const char *label)
-{
-    twin_mail_word words[MOST_WORDS];
-    size_t count = find_words(words, mail, message, label);
-    record_list(record, "words");
-    for (size_t k = 0; k < count; k++) {
-        record_object(record, NULL);
-        record_string(record, "kind", words[k].kind);
-        record_string(record, "word", words[k].word);
-        record_fixed(record, "weight", words[k].weight, 4);
-        record_object_end(record);
-    }
-    record_list_end(record);
-}
-
-void record_evidence(struct record *record, twin_mail *mail, const twin_message *message,
-                     const twin_mail_verdict *verdict)
-{
-    record_list(record, "evidence");
-    for (size_t i = 0; i < verdict->count; i++) {
-        const twin_mail_evidence *e = &verdict->evidence[i];
-        record_object(record, NULL);
-        record_string(record, "label", e->label);
-        record_fixed(record, "score", e->score, 6);
-        record_fixed(record, "content", e->content, 6);
-        record_fixed(record, "sender", e->sender, 6);
-        record_fixed(record, "lookalike", e->lookalike, 6);
-        record_fixed(record, "above", e->above, 6);
-        record_fixed(record, "below", e->below, 6);
-        record_flag(record, "contested", e->is_contested);
-        record_sender(record, &e->senders);
-        record_nearest(record, mail, "nearest", &e->nearest, message);
-        record_nearest(record, mail, "nearest_other", &e->nearest_other, message);
-        if (message)
-            record_words(record, mail, message, e->label);
-        record_object_end(record);
-    }
-    record_list_end(record);
 }

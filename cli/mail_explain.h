@@ -2,13 +2,9 @@
 #ifndef TWIN_MAIL_EXPLAIN_H
 #define TWIN_MAIL_EXPLAIN_H
 
-#include "support/record.h"
+#include "support/mail_evidence.h"
 
 /* Prints the evidence below a verdict, and the nearest known message beside this one, if its text is kept. */
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color);
-
-/* The same as fields of a JSON object; without words and texts if `message` is NULL. */
-void record_evidence(struct record *record, twin_mail *mail, const twin_message *message,
-                     const twin_mail_verdict *verdict);
 
 #endif

@@ -24,7 +24,13 @@ target_link_libraries(serve_both PRIVATE settings support Threads::Threads)
 if(MICROHTTPD_FOUND)
   file(GLOB SERVE CONFIGURE_DEPENDS serve/*.c)
   list(FILTER SERVE EXCLUDE REGEX "/(absent|cmd_[a-z_]+|milter|milter_absent|models|judge|service)\\.c$")
-  add_library(serve OBJECT ${SERVE})
+  file(GLOB PAGE CONFIGURE_DEPENDS serve/page/*)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/page.c
+    COMMAND ${CMAKE_COMMAND} -DOUT=${PROJECT_BINARY_DIR}/page.c -DFOLDER=${PROJECT_SOURCE_DIR}/serve/page
+      -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${PAGE} cmake/embed.cmake VERBATIM)
+  add_library(serve OBJECT ${SERVE} ${PROJECT_BINARY_DIR}/page.c)
+  target_include_directories(serve PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(serve PRIVATE settings support PkgConfig::MICROHTTPD Threads::Threads)
   set(SERVER $<TARGET_OBJECTS:serve> $<TARGET_OBJECTS:serve_both>)
   set(SERVER_NEEDS PkgConfig::MICROHTTPD Threads::Threads)

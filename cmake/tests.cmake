@@ -180,6 +180,21 @@ if(TARGET program)
   endforeach()
 endif()
 
+# ---- the server: Python speaks HTTP, and drives the browser and the proxy where they are installed
+
+find_program(PYTHON NAMES python3)
+if(TARGET program AND TARGET serve AND TWIN_MAIL AND PYTHON)
+  file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/serve/test_*.py)
+  foreach(file ${SCRIPTS})
+    get_filename_component(name ${file} NAME_WE)
+    string(REPLACE test_ "" name ${name})
+    checked(serve_${name} ${IN_SCRATCH} ${SCRATCH}/serve_${name} env
+      TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_SANITIZED=${TWIN_SANITIZE}
+      TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_BUILD=${PROJECT_BINARY_DIR}
+      PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${file})
+  endforeach()
+endif()
+
 # ---- the lab: its experiments, short; fewer of them when a sanitizer slows them down
 
 if(TARGET lab AND (PLAIN OR TWIN_SANITIZE MATCHES address))

@@ -23,8 +23,8 @@ static const struct option_row options[] = {
     { "mail", 'm', OPTIONS_INPUT, "PATH",
       "a mail model, which is created when something is learnt; or a folder of models NAME.twin", &option_text,
       AT(mail) },
-    { "index", 0, OPTIONS_INPUT, "[NAME=]FILE",
-      "an index of documents, under this name (default: the file's, without .twin); may be given several times",
+    { "index", 0, OPTIONS_INPUT, "FILE",
+      "an index of documents, under the file's name without .twin, or NAME=FILE; may be given several times",
       &option_list, AT(indexes) },
     { "spamd", 0, OPTIONS_OUTPUT, "WHERE",
       "also speak SpamAssassin's protocol there, for spamc, Exim and others: ADDRESS:PORT of loopback, or unix:PATH",
@@ -64,7 +64,7 @@ static const struct request defaults = { .serve = { .connections = 4096, .max_bo
 const struct command command_serve = {
     .name = "twinsift serve",
     .summary = "a web page to try it, and an HTTP server over mail models and indexes",
-    .usage = "[--mail PATH] [--index [NAME=]FILE]... [OPTION]...\n--demo [OPTION]...",
+    .usage = "[--mail PATH] [--index FILE]... [OPTION]...\n--demo [OPTION]...",
     .about =
         "The page shows why a message is called spam, finds near-duplicates, and shows how the method works on your "
         "own texts. Programs use HTTP and JSON; see 'man twinsift-serve'.\n\n"

@@ -326,9 +326,7 @@ twin_status models_take(struct model_use *out, struct models *models, const char
         return status;
     pthread_mutex_lock(&models->lock);
     struct model *model = reach_model(&status, models, name, error);
-    if (model && !model->now)
-        status = fail_with(error, TWIN_EBUSY, "too many models are in use; try again later");
-    else if (model)
+    if (model && model->now)
         status = take_handle(out, model->now, error);
     else if (status == TWIN_OK) /* it was closed again at once, for others */
         status = fail_with(error, TWIN_EBUSY, "too many models are in use; try again later");
@@ -349,6 +347,15 @@ void models_give_back(struct models *models, struct model_use *use)
     if (last)
         close_snapshot(snapshot);
     *use = (struct model_use){ 0 };
+}
+
+/* The owner has the file, which its handles lack; under the lock only one thread uses it. */
+twin_status models_text(twin_buffer *out, struct models *models, const struct model_use *use, uint64_t number)
+{
+    pthread_mutex_lock(&models->lock);
+    twin_status status = twin_mail_text(out, use->snapshot->owner, number, NULL);
+    pthread_mutex_unlock(&models->lock);
+    return status;
 }
 
 /* ---- the writing thread */

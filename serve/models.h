@@ -54,6 +54,9 @@ struct model_use {
 twin_status models_take(struct model_use *out, struct models *models, const char *user, twin_error *error);
 void models_give_back(struct models *models, struct model_use *use);
 
+/* Appends the beginning of a message that the snapshot remembers, as twin_mail_text() does. */
+twin_status models_text(twin_buffer *out, struct models *models, const struct model_use *use, uint64_t number);
+
 enum model_change { MODEL_LEARN, MODEL_CORRECT, MODEL_FORGET };
 
 struct model_order {

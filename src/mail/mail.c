@@ -147,6 +147,7 @@ twin_status twin__mail_reload(twin_mail *mail, twin__store_txn *txn, uint64_t nu
 static twin_status refresh_for(twin__store_txn **reading, twin_mail *mail, twin_error *error)
 {
     twin__store_txn *txn;
+    mail->is_lent = false; /* whoever uses it has been given back everything */
     if (!mail->store || (mail->queue.count && !mail->stale))
         return TWIN_OK;
     twin_status status = twin__store_begin_read(&txn, mail->store, error);

@@ -9,6 +9,7 @@
 struct twin_mail {
     twin__store *store; /* NULL: in memory */
     bool borrowed;      /* all of the model but its maker of features is of another handle */
+    bool is_lent;       /* others have borrowed it, and it stays as it is until it is used itself */
     enum twin__mail_use use;
     bool stale; /* a failed call has left the model half changed: load it again */
     struct twin__model model;

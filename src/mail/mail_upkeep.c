@@ -9,7 +9,8 @@ twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error
     if (!out || !mail)
         return twin__fail_null(error, out ? "mail" : "out");
     *out = NULL;
-    twin_status status = twin__mail_load_for_checks(mail, error);
+    /* Loading a newer commit would free what earlier borrowers use. */
+    twin_status status = mail->is_lent ? TWIN_OK : twin__mail_load_for_checks(mail, error);
     if (status != TWIN_OK)
         return status;
     twin_mail *borrower = calloc(1, sizeof *borrower);
@@ -24,6 +25,7 @@ twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error
         twin_mail_close(borrower);
         return twin__fail_status(error, status);
     }
+    mail->is_lent = true;
     *out = borrower;
     return TWIN_OK;
 }

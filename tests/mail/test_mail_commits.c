@@ -131,6 +131,33 @@ static void a_commit_writes_what_changed(void **unused)
     assert_true(many < 4 << 20);
 }
 
+static void what_is_lent_stays_as_it_was_when_the_file_changes(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *writer = open_file(TWIN_MAIL_WRITE), *lender, *borrowers[8];
+    for (uint64_t i = 0; i < 40; i++)
+        learn(writer, i, i % 2);
+    commit(writer);
+    lender = open_file(TWIN_MAIL_READ);
+    assert_int_equal(twin_mail_borrow(&borrowers[0], lender, NULL), TWIN_OK);
+    twin_mail_verdict before = check(borrowers[0], 500, true);
+    for (uint64_t i = 1; i < 8; i++) { /* each time there is a newer commit */
+        learn(writer, 100 + i, i % 2);
+        commit(writer);
+        assert_int_equal(twin_mail_borrow(&borrowers[i], lender, NULL), TWIN_OK);
+        assert_true(check(borrowers[i], 500, true).log_odds == before.log_odds);
+        assert_true(check(borrowers[0], 500, true).log_odds == before.log_odds);
+    }
+    for (size_t i = 0; i < 8; i++)
+        twin_mail_close(borrowers[i]);
+    twin_mail_info info; /* used itself, it has the newest */
+    assert_int_equal(twin_mail_describe(&info, lender, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 47);
+    twin_mail_close(lender);
+    twin_mail_close(writer);
+}
+
 static void borrowers_judge_alike(void **unused)
 {
     (void)unused;
@@ -246,6 +273,7 @@ int main(void)
         cmocka_unit_test(small_commits_add_up),
         cmocka_unit_test(a_commit_writes_what_changed),
         cmocka_unit_test(borrowers_judge_alike),
+        cmocka_unit_test(what_is_lent_stays_as_it_was_when_the_file_changes),
         cmocka_unit_test(a_reader_sees_what_is_committed),
         cmocka_unit_test(two_learners_lose_nothing),
         cmocka_unit_test(expired_blocks_leave_the_file),
