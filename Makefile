@@ -3,11 +3,12 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test bench lint fuzz lab install clean
+.PHONY: help deps build demo test test-arm bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
 	@echo 'make test      build and test: plain, Release, address+undefined sanitizers, thread sanitizer'
+	@echo 'make test-arm  the same bytes from a program for 64-bit ARM, under qemu'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
 	@echo 'make bench     run the benchmarks'
@@ -32,6 +33,11 @@ demo:
 
 test: deps
 	@tools/test.sh $(TESTED)
+
+test-arm:
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -- twinsift
+	@tools/test_arm.sh || [ $$? = 77 ]
 
 bench: build
 	@tools/bench.sh

@@ -197,7 +197,7 @@ static void measure_tiles(void)
     static const size_t lengths[] = { 7, 14, 30, 60 };
     printf("\nshort texts: ns per pair\nlength\tlevel\tedits\tindels\n");
     for (size_t l = 0; l < 4; l++)
-        for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+        for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
             twin_cpu_use(level);
             printf("%zu\t%s\t%.2f\t%.2f\n", lengths[l], twin_cpu_name(level), time_of_tile(lengths[l], true),
                    time_of_tile(lengths[l], false));

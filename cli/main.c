@@ -114,7 +114,7 @@ static bool choose_cpu(void)
     if (!name || !*name)
         return true;
     if (twin_cpu_from_name(&level, name) != TWIN_OK)
-        return refuse("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512", name);
+        return refuse("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512, neon", name);
     if (twin_cpu_use(level) == TWIN_OK)
         return true;
     return refuse("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best()));
@@ -138,14 +138,14 @@ static const struct program program = {
     .groups = groups,
     .shared = shared_option_rows,
     .prepare = prepare,
-    .notes =
-        "See 'twinsift COMMAND --help', or 'man twinsift'. 'twinsift completion bash', zsh or fish prints a "
-        "completion script.\n\n"
-        "Exit status: 0 done or yes, 1 no, 2 error (message on standard error), 3 documents were skipped "
-        "(--fail-on-skipped). 'mail check' has its own; see its --help.\n\n"
-        "Environment: TWINSIFT_THREADS is the default of --threads. TWINSIFT_CPU=scalar, avx2 or avx512 selects the "
-        "instruction set; results do not depend on it. TMPDIR is where compressed and piped input is unpacked. "
-        "NO_COLOR turns colours off.",
+    .notes = "See 'twinsift COMMAND --help', or 'man twinsift'. 'twinsift completion bash', zsh or fish prints a "
+             "completion script.\n\n"
+             "Exit status: 0 done or yes, 1 no, 2 error (message on standard error), 3 documents were skipped "
+             "(--fail-on-skipped). 'mail check' has its own; see its --help.\n\n"
+             "Environment: TWINSIFT_THREADS is the default of --threads. TWINSIFT_CPU=scalar, avx2, avx512 or neon "
+             "selects the "
+             "instruction set; results do not depend on it. TMPDIR is where compressed and piped input is unpacked. "
+             "NO_COLOR turns colours off.",
 };
 
 /* A file opened later must not become standard output because the caller closed that. Opened the wrong way round,

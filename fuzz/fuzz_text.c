@@ -8,6 +8,8 @@
 #include <twinsift/cpu.h>
 #include <twinsift/text.h>
 
+#include "kernels/kernels.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds)
@@ -34,8 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     twin_buffer folded = { 0 }, other = { 0 };
     require(twin_cpu_use(TWIN_CPU_SCALAR) == TWIN_OK);
     uint64_t replaced = normalise(&folded, bytes, size, TWIN_NORMAL_FOLD);
-    for (int level = TWIN_CPU_SCALAR + 1; level <= (int)twin_cpu_best(); level++) {
-        require(twin_cpu_use((twin_cpu)level) == TWIN_OK);
+    for (twin_cpu level = twin__next_level(TWIN_CPU_SCALAR); level < TWIN_CPU_LEVELS;
+         level = twin__next_level(level)) {
+        require(twin_cpu_use(level) == TWIN_OK);
         require(normalise(&other, bytes, size, TWIN_NORMAL_FOLD) == replaced && same(&other, &folded));
     }
     require(normalise(&other, folded.bytes, folded.length, TWIN_NORMAL_FOLD) == 0 && same(&other, &folded));

@@ -15,6 +15,7 @@ typedef enum twin_cpu {
     TWIN_CPU_SCALAR,
     TWIN_CPU_AVX2,
     TWIN_CPU_AVX512,
+    TWIN_CPU_NEON, /* of 64-bit ARM, where the two before it are not */
     TWIN_CPU_LEVELS,
 } twin_cpu;
 
@@ -26,7 +27,7 @@ TWIN_API twin_cpu twin_cpu_level(void);
  * TWIN_EUNSUPPORTED when the machine cannot run it. */
 TWIN_API twin_status twin_cpu_use(twin_cpu level);
 
-/* "scalar", "avx2", "avx512". From a name: TWIN_EINVAL when there is no such level. */
+/* "scalar", "avx2", "avx512", "neon". From a name: TWIN_EINVAL when there is no such level. */
 TWIN_API const char *twin_cpu_name(twin_cpu level);
 TWIN_API twin_status twin_cpu_from_name(twin_cpu *out, const char *name);
 

@@ -8,7 +8,7 @@
 
 #include "base/enum_names.h"
 
-static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512" };
+static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512", "neon" };
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -50,7 +50,11 @@ static twin_cpu find_best(void)
 #else
 static twin_cpu find_best(void)
 {
+#if defined(__aarch64__)
+    return TWIN_CPU_NEON; /* part of the architecture */
+#else
     return TWIN_CPU_SCALAR;
+#endif
 }
 #endif
 

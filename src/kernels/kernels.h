@@ -193,7 +193,12 @@ static inline const struct kernels *twin__kernels(void)
     return chosen ? chosen : &twin__kernels_of[twin_cpu_level()];
 }
 
-#define TWIN__VARIANTS(name) twin__##name##_fn twin__##name##_scalar, twin__##name##_avx2, twin__##name##_avx512
+/* The next level that this machine can run, or TWIN_CPU_LEVELS: for what tries them all. */
+twin_cpu twin__next_level(twin_cpu level);
+
+/* Not every kernel has a variant for NEON: neon.c says which and why. */
+#define TWIN__VARIANTS(name)                                                                                         \
+    twin__##name##_fn twin__##name##_scalar, twin__##name##_avx2, twin__##name##_avx512, twin__##name##_neon
 
 TWIN__VARIANTS(find_string_end);
 TWIN__VARIANTS(fold_ascii);

@@ -577,7 +577,9 @@ static void nothing_is_a_text(void **state)
     (void)state;
     const twin_text nothing = { NULL, 0 };
     const twin_cpu best = twin_cpu_level();
-    for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+    for (int level = 0; level < TWIN_CPU_LEVELS; level++) {
+        if (twin_cpu_use((twin_cpu)level) != TWIN_OK)
+            continue;
         twin_edit_scratch edit = { 0 };
         twin_edit_spans spans = { 0 };
         twin_buffer out = { 0 };
@@ -588,7 +590,6 @@ static void nothing_is_a_text(void **state)
         uint32_t signature[128];
         size_t distance;
         double ratio;
-        assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
         for (int normal = TWIN_NORMAL_FOLD; normal <= TWIN_NORMAL_BYTES; normal++)
             assert_int_equal(twin_text_normalise(&out, NULL, nothing, (twin_normal)normal), TWIN_OK);
         for (int unit = TWIN_EDIT_CHARS; unit <= TWIN_EDIT_BYTES; unit++) {

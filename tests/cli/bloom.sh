@@ -242,7 +242,7 @@ cmp -s a.bloom before.bloom || fail "a full disk changed the file"
 ls ./*.new >/dev/null 2>&1 && fail "something was left behind: $(ls ./*.new)"
 
 # the same bits whatever the instructions
-for cpu in scalar avx2 avx512; do
+for cpu in scalar avx2 avx512 neon; do
     expect 0 bloom create --force cpu.bloom --items 10K
     TWINSIFT_CPU=$cpu bloom add -q cpu.bloom numbers 2>err || { says 'cannot run' && continue; }
     [ -e first.bloom ] || cp cpu.bloom first.bloom

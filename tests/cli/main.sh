@@ -96,7 +96,7 @@ wrong 'unknown command ""; see '"'twinsift --help'" ''
 wrong "unknown command \"$(printf 'x%.0s' {1..500})\"" "$(printf 'x%.0s' {1..500})"
 wrong 'unknown option --frobnicate' --frobnicate
 
-TWINSIFT_CPU=pentium wrong '"pentium" is not one of scalar, avx2, avx512' plan --threshold 0.8
+TWINSIFT_CPU=pentium wrong '"pentium" is not one of scalar, avx2, avx512, neon' plan --threshold 0.8
 TWINSIFT_CPU=scalar run 0 plan --threshold 0.8
 TWINSIFT_CPU='' run 0 plan --threshold 0.8
 

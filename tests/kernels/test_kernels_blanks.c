@@ -39,7 +39,7 @@ static void every_level_finds_the_same_blanks(void **unused)
             assert_non_null(bytes);
             fill(bytes, n + offset, &state);
             uint64_t found[LONGEST / 64 + 1];
-            for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+            for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
                 assert_int_equal(twin_cpu_use(level), TWIN_OK);
                 twin__kernels()->blanks(found, bytes + offset, n);
                 for (size_t i = 0; i < (n + 63) / 64 * 64; i++) {
@@ -63,7 +63,7 @@ static void every_level_hashes_the_same_windows(void **unused)
             fill(bytes, count + width - 1, &state);
             for (int sip = 0; sip < 2; sip++) {
                 twin_hash hash = twin_hash_member(sip ? TWIN_HASH_SIP : TWIN_HASH_XXH3, twin__random_next(&state));
-                for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+                for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
                     assert_int_equal(twin_cpu_use(level), TWIN_OK);
                     twin_hash_windows(hashes, hash, bytes, width, count);
                     for (size_t i = 0; i < count; i++)

@@ -32,10 +32,10 @@ static void draw(struct bloom_probe *probes, size_t n, uint64_t *random)
 static void all_rows_do_what_the_scalar_does(void **state_unused)
 {
     (void)state_unused;
-    for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+    for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
         _Alignas(64) uint64_t slow[WORDS] = { 0 }, fast[WORDS] = { 0 };
         uint64_t random = 7;
-        const struct kernels *kernels = row((twin_cpu)level);
+        const struct kernels *kernels = row(level);
         for (size_t round = 0; round < 400; round++) {
             struct bloom_probe probes[MOST];
             bool slow_answers[MOST + 1] = { 0 }, fast_answers[MOST + 1] = { 0 };
@@ -59,7 +59,7 @@ static void all_rows_do_what_the_scalar_does(void **state_unused)
 static void every_bit_of_every_lane_counts(void **state_unused)
 {
     (void)state_unused;
-    for (int level = 0; level <= (int)twin_cpu_best(); level++)
+    for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level))
         for (unsigned lane = 0; lane < 8; lane++)
             for (uint64_t bit = 0; bit < 64; bit++) {
                 _Alignas(64) uint64_t words[16];
@@ -67,7 +67,7 @@ static void every_bit_of_every_lane_counts(void **state_unused)
                 probe.lanes |= bit << (6 * lane) | 0xABCD000000000000; /* the top bits mean nothing */
                 bool answer;
                 memset(words, 0xff, sizeof words);
-                assert_int_equal(row((twin_cpu)level)->bloom_test(&answer, words, &probe, 1), 1);
+                assert_int_equal(row(level)->bloom_test(&answer, words, &probe, 1), 1);
                 words[8 + lane] &= ~((uint64_t)1 << bit);
                 assert_int_equal(twin__kernels()->bloom_test(&answer, words, &probe, 1), 0);
                 assert_false(answer);

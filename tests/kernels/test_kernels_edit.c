@@ -90,7 +90,7 @@ static void check(struct world *world, size_t n, size_t count, uint64_t *state)
     for (size_t lane = 0; lane < world->lanes; lane++)
         world->limits[lane * (size_t)world->tile.lane_bytes] =
             (uint8_t)twin__random_below(state, world->lengths[lane] + 2);
-    for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+    for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
         assert_int_equal(twin_cpu_use(level), TWIN_OK);
         twin__kernels()->edit_tile(within, &world->tile, texts, n, count);
         for (size_t t = 0; t < count; t++)

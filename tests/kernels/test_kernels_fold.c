@@ -43,8 +43,9 @@ static void same_as_scalar(const char *text, size_t length, size_t offset)
         struct result expected, got;
         twin_cpu_use(TWIN_CPU_SCALAR);
         run(&expected, text, length, offset, after_blank);
-        for (int level = 1; level <= (int)twin_cpu_best(); level++) {
-            twin_cpu_use((twin_cpu)level);
+        for (twin_cpu level = twin__next_level(TWIN_CPU_SCALAR); level < TWIN_CPU_LEVELS;
+             level = twin__next_level(level)) {
+            twin_cpu_use(level);
             run(&got, text, length, offset, after_blank);
             assert_int_equal(got.read, expected.read);
             assert_int_equal(got.written, expected.written);

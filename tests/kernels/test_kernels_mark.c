@@ -36,7 +36,7 @@ static void check(const uint64_t *bins, const uint64_t *given, size_t n)
     uint8_t expected_marks[BINS] = { 1 };
     uint64_t expected[MOST];
     size_t count = mark_slowly(expected_marks, expected, bins, given, n);
-    for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+    for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
         uint8_t marks[BINS] = { 1 }; /* stays marked */
         uint64_t *items = malloc((n + 1) * sizeof *items), *missed = malloc((n + 1) * sizeof *missed);
         assert_true(items && missed);
@@ -118,7 +118,7 @@ static void every_variant_fills_bins_with_different_numbers(void **unused)
             items[i] = twin__random_next(&state) >> (64 - BITS) << (64 - BITS) | twin__random_next(&state) % range;
         fill_slowly(&expected, items + 1, n);
         strays += expected.stray_count;
-        for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++) {
+        for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
             assert_int_equal(twin_cpu_use(level), TWIN_OK);
             make_empty(&table);
             size_t count = twin__kernels()->fill_bins(table.bins, table.held, table.strays, 64 - BITS, items + 1, n);

@@ -38,7 +38,7 @@ static void fill(uint32_t *numbers, size_t count, uint64_t *state)
 
 static void use_level(int level)
 {
-    assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+    assert_int_equal(twin_cpu_use(level), TWIN_OK);
 }
 
 /* What is in the slots before matters too: a second round comes upon a first. */
@@ -62,7 +62,8 @@ static void every_row_deals_alike(void **unused)
         for (size_t s = 0; s < COUNT(slot_counts); s++) {
             use_level(TWIN_CPU_SCALAR);
             deal(expected, slot_counts[s], items, n, seed);
-            for (int level = 1; level <= (int)twin_cpu_best(); level++) {
+            for (twin_cpu level = twin__next_level(TWIN_CPU_SCALAR); level < TWIN_CPU_LEVELS;
+                 level = twin__next_level(level)) {
                 use_level(level);
                 deal(got, slot_counts[s], items, n, seed);
                 assert_memory_equal(got, expected, slot_counts[s] * sizeof got[0]);
@@ -83,7 +84,8 @@ static void every_row_deals_to_65536_slots_alike(void **unused)
         items[i] = twin__random_next(&state);
     use_level(TWIN_CPU_SCALAR);
     deal(expected, MANY, items, COUNT(items), 3);
-    for (int level = 1; level <= (int)twin_cpu_best(); level++) {
+    for (twin_cpu level = twin__next_level(TWIN_CPU_SCALAR); level < TWIN_CPU_LEVELS;
+         level = twin__next_level(level)) {
         use_level(level);
         deal(got, MANY, items, COUNT(items), 3);
         assert_memory_equal(got, expected, MANY * sizeof *got);
@@ -112,7 +114,8 @@ static void every_row_minimises_alike(void **unused)
             use_level(TWIN_CPU_SCALAR);
             memcpy(expected, before, bytes);
             twin__kernels()->linear_minima(expected, factor, addend, slots, items, n, seed);
-            for (int level = 1; level <= (int)twin_cpu_best(); level++) {
+            for (twin_cpu level = twin__next_level(TWIN_CPU_SCALAR); level < TWIN_CPU_LEVELS;
+                 level = twin__next_level(level)) {
                 use_level(level);
                 memcpy(got, before, bytes);
                 twin__kernels()->linear_minima(got, factor, addend, slots, items, n, seed);
@@ -138,7 +141,7 @@ static void every_row_counts_agreement_alike(void **unused)
                 b[i] = (uint32_t)twin__random_below(&state, 3) << 30;
                 equal += a[i] == b[i];
             }
-            for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+            for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
                 use_level(level);
                 assert_int_equal(twin__kernels()->agree(a, b, n), equal);
             }
@@ -150,7 +153,7 @@ static void every_row_counts_agreement_alike(void **unused)
 static void ascii_is_told_from_the_rest(void **unused)
 {
     (void)unused;
-    for (int level = 0; level <= (int)twin_cpu_best(); level++) {
+    for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
         use_level(level);
         for (size_t n = 0; n <= 80; n++) {
             void *block;

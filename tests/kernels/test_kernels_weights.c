@@ -35,8 +35,8 @@ static void every_variant_gives_the_same_sum(void **unused)
             }
             double expected = twin__sum_at_scalar(values, stride, at, n);
             assert_true((double)sum - expected < 1e-12 && expected - (double)sum < 1e-12);
-            for (int level = 0; level <= (int)twin_cpu_best(); level++) {
-                assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+            for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
+                assert_int_equal(twin_cpu_use(level), TWIN_OK);
                 double found = twin__kernels()->sum_at(values, stride, at, n);
                 assert_memory_equal(&found, &expected, sizeof found);
             }
@@ -58,8 +58,8 @@ static void every_variant_counts_the_same_bytes(void **unused)
             b[i] = (uint8_t)(twin__random_next(&state) % 3);
             equal += a[i] == b[i];
         }
-        for (int level = 0; level <= (int)twin_cpu_best(); level++) {
-            assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+        for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
+            assert_int_equal(twin_cpu_use(level), TWIN_OK);
             assert_int_equal(twin__kernels()->agree_bytes(a + 1, b + 1, n), equal);
         }
         free(a);
@@ -79,8 +79,8 @@ static void every_variant_finds_the_same_equal_bytes(void **unused)
         assert_non_null(rows);
         for (size_t i = 0; i < (ROWS + 1) * width; i++)
             rows[i] = (uint8_t)(twin__random_below(&state, 2) * 129);
-        for (int level = 0; level <= (int)twin_cpu_best(); level++) {
-            assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+        for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
+            assert_int_equal(twin_cpu_use(level), TWIN_OK);
             twin__kernels()->equal_bytes(equal, counts, rows, rows + width, words, ROWS);
             for (size_t i = 0; i < ROWS; i++) {
                 size_t count = 0;
@@ -124,8 +124,8 @@ static void every_variant_finds_the_same_heads(void **unused)
                     heads[i][k] = twin__random_next(&state) % 2 ? 0 : 200;
             uint8_t(*at)[HEAD_BYTES] = heads + 1;
             size_t count = find_slowly(expected, at, n, heads[0], least);
-            for (int level = 0; level <= (int)twin_cpu_best(); level++) {
-                assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+            for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
+                assert_int_equal(twin_cpu_use(level), TWIN_OK);
                 assert_int_equal(twin__kernels()->near_heads(found, at, n, heads[0], least), count);
                 assert_memory_equal(found, expected, count * sizeof *found);
             }

@@ -12,6 +12,7 @@
 #include <twinsift/cpu.h>
 
 #include "base/random.h"
+#include "kernels/kernels.h"
 #include "kernels/sort.h"
 #include "kernels/sort_bytes.h"
 #include "numbers.h"
@@ -124,7 +125,7 @@ static void check_sort(pattern *make, size_t n)
     for (size_t i = 0; i < n; i++)
         given[i] = expected[i] = make(i, n);
     qsort(expected, n, sizeof *expected, by_value);
-    for (twin_cpu level = TWIN_CPU_SCALAR; level <= twin_cpu_best(); level++)
+    for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level))
         check_level(level, given, expected, n);
     twin_cpu_use(twin_cpu_best());
     free(given);

@@ -11,6 +11,7 @@
 #include <twinsift/cpu.h>
 
 #include "base/random.h"
+#include "kernels/kernels.h"
 #include "lsh/large_buckets.h"
 
 enum { DOCUMENTS = 270, MOST_SLOTS = 140 }; /* more than two tiles */
@@ -122,8 +123,8 @@ static void no_pair_with_enough_equal_slots_is_passed_over(void **unused)
                                                 .split = kind == 2 ? DOCUMENTS / 3 : 0,
                                                 .context = &visited };
             compare_all(&truth, &world, plans[i], &visits);
-            for (int level = 0; level <= (int)twin_cpu_best(); level++) {
-                assert_int_equal(twin_cpu_use((twin_cpu)level), TWIN_OK);
+            for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
+                assert_int_equal(twin_cpu_use(level), TWIN_OK);
                 memset(&visited, 0, sizeof visited);
                 assert_int_equal(twin__bands_visit(signatures, (twin_band_options){ .plan = plans[i] },
                                                    (twin_exec){ TWIN_EXEC_SERIAL, 1 }, visits, (twin_progress){ 0 }),

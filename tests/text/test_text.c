@@ -15,6 +15,7 @@
 #include <twinsift/text.h>
 
 #include "base/random.h"
+#include "kernels/kernels.h"
 #include "scale.h"
 
 enum { RANDOM_TEXTS = QUICK ? 40000 : 400000, LAST_POINT = 0x10FFFF };
@@ -300,8 +301,8 @@ static void every_level_folds_to_the_same_bytes(void **unused)
         size_t length = 0;
         for (size_t i = 0; i < 24; i++)
             length += put_piece(text + length, &state, 0x400);
-        for (int level = 0; level <= (int)twin_cpu_best(); level++) {
-            twin_cpu_use((twin_cpu)level);
+        for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
+            twin_cpu_use(level);
             assert_int_equal(
                 twin_text_normalise(level ? &got : &expected, NULL, (twin_text){ text, length }, TWIN_NORMAL_FOLD),
                 TWIN_OK);

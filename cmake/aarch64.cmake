@@ -1,0 +1,15 @@
+# For 64-bit ARM, with Debian's cross compiler and the libraries in the folder TWIN_ROOT, which tools/test_arm.sh fills;
+# programs run under qemu.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TWIN_ROOT)
+set(CMAKE_SYSROOT ${TWIN_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${TWIN_ROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${TWIN_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${TWIN_ROOT}/usr/share/pkgconfig)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${TWIN_ROOT})
