@@ -2,12 +2,13 @@
 #include "fingerprint.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <twinsift/hash.h>
 #include <unistd.h>
+
+#include "support/walk.h"
 
 void fingerprint_add(uint64_t *number, const void *bytes, size_t length)
 {
@@ -22,31 +23,30 @@ static void add_facts(uint64_t *number, const struct stat *known)
     fingerprint_add(number, facts, sizeof facts);
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b)
+struct state {
+    uint64_t *number;
+    int reason; /* errno of what could not be read */
+};
+
+static bool add_entry(void *context, const struct walk_entry *entry)
 {
-    return strcmp((*a)->fts_name, (*b)->fts_name);
+    struct state *state = context;
+    fingerprint_add(state->number, entry->path, strlen(entry->path));
+    if (entry->reason)
+        state->reason = entry->reason;
+    else
+        add_facts(state->number, entry->known);
+    return true;
 }
 
 /* A file in a folder may change without the folder's own time changing. */
 static bool add_folder(uint64_t *number, const char *name)
 {
-    char *path = strdup(name);
-    FTS *walk = path ? fts_open((char *[]){ path, NULL }, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name) : NULL;
-    int reason = walk ? 0 : errno;
-    for (const FTSENT *entry; walk && (entry = fts_read(walk));) {
-        if (entry->fts_info == FTS_DP)
-            continue; /* the folder once more, after what is in it */
-        fingerprint_add(number, entry->fts_path, strlen(entry->fts_path));
-        if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS)
-            reason = entry->fts_errno;
-        else
-            add_facts(number, entry->fts_statp);
-    }
-    if (walk)
-        fts_close(walk);
-    free(path);
-    errno = reason;
-    return reason == 0;
+    struct state state = { .number = number };
+    if (!walk(name, add_entry, &state))
+        state.reason = ENOMEM;
+    errno = state.reason;
+    return state.reason == 0;
 }
 
 bool fingerprint_add_file(uint64_t *number, const char *name)

@@ -5,15 +5,15 @@
 #include "mail_corpus.h"
 
 #include "messages.h"
+#include "walk.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fts.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 void mail_corpus_clear(struct mail_corpus *corpus)
 {
@@ -161,17 +161,28 @@ static bool has_word(const char *name, const char *word)
     return false;
 }
 
-/* The folder that a file's label is the name of; those of a Maildir's cur and new are one above. */
-static const FTSENT *label_folder(const FTSENT *file)
+/* Where the name of a file begins in its path. */
+static const char *name_in(const char *path)
 {
-    const FTSENT *folder = file->fts_parent;
-    bool maildir = strcmp(folder->fts_name, "cur") == 0 || strcmp(folder->fts_name, "new") == 0;
-    return maildir ? folder->fts_parent : folder;
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Cuts a path down to the folder that a file's label is the name of; those of a Maildir's cur and new are one above. */
+static void cut_to_label(char *path)
+{
+    for (int level = 0; level < 2; level++) {
+        const char *name = name_in(path);
+        if (level == 1 && strcmp(name, "cur") != 0 && strcmp(name, "new") != 0)
+            return;
+        if (name > path)
+            path[name - path - 1] = '\0';
+    }
 }
 
 static bool read_label(struct mail_line *out, const char *folder)
 {
-    const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+    const char *name = name_in(folder);
     out->is_spam = has_word(name, "spam") || has_word(name, "junk");
     return out->is_spam != has_word(name, "ham");
 }
@@ -191,54 +202,44 @@ static bool find_part(unsigned *out, struct mail_corpus *corpus, const char *fol
     return corpus->last_part != NULL;
 }
 
-static int by_file_name(const FTSENT **a, const FTSENT **b)
-{
-    return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static bool add_file(struct mail_corpus *out, const FTSENT *file)
+static bool add_file(struct mail_corpus *out, const char *file)
 {
     struct mail_line line = { .judged = true, .learnt = true, .known = true, .date = INT64_MIN };
-    if (file->fts_name[0] == '.')
+    if (name_in(file)[0] == '.')
         return true;
-    char folder[PATH_MAX];
-    const FTSENT *labelled = label_folder(file);
-    snprintf(folder, sizeof folder, "%.*s", (int)labelled->fts_pathlen, labelled->fts_path);
-    if (!read_label(&line, folder)) {
+    char *folder = strdup(file);
+    if (!folder)
+        return refuse("out of memory");
+    cut_to_label(folder);
+    bool good = true;
+    if (read_label(&line, folder)) {
+        line.path = find_part(&line.part, out, folder) ? strdup(file) : NULL;
+        line.name = strdup(file);
+        good = append(out, line);
+    } else {
         out->unlabelled++;
-        return true;
     }
-    line.path = find_part(&line.part, out, folder) ? strdup(file->fts_path) : NULL;
-    line.name = strdup(file->fts_path);
-    return append(out, line);
+    free(folder);
+    return good;
+}
+
+static bool add_entry(void *context, const struct walk_entry *entry)
+{
+    if (entry->reason)
+        return refuse("%s could not be read: %s", entry->path, strerror(entry->reason));
+    return !S_ISREG(entry->known->st_mode) || add_file(context, entry->path);
 }
 
 bool mail_corpus_add_folder(struct mail_corpus *out, const char *folder)
 {
     size_t length = strlen(folder);
+    struct stat known;
+    if (stat(folder, &known) == 0 && !S_ISDIR(known.st_mode))
+        return refuse("%s is a file: give folders, or an index with --trec", folder);
     char *path = strndup(folder, length > 1 && folder[length - 1] == '/' ? length - 1 : length);
-    FTS *walk = path ? fts_open((char *[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, by_file_name) : NULL;
-    bool good = walk != NULL;
-    if (!walk)
-        fail("%s could not be read: %s", folder, strerror(errno));
-    for (FTSENT *entry; good && (entry = fts_read(walk));) {
-        if (entry->fts_info == FTS_F && entry->fts_level == 0)
-            good = refuse("%s is a file: give folders, or an index with --trec", folder);
-        else if (entry->fts_info == FTS_F)
-            good = add_file(out, entry);
-        else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS)
-            good = refuse("%s could not be read: %s", entry->fts_path, strerror(entry->fts_errno));
-    }
-    if (walk)
-        fts_close(walk);
+    bool good = path && walk(path, add_entry, out);
     free(path);
     return good;
-}
-
-static const char *file_name(const struct mail_line *line)
-{
-    const char *slash = strrchr(line->path, '/');
-    return slash ? slash + 1 : line->path;
 }
 
 static int by_date(const void *a, const void *b)
@@ -246,7 +247,7 @@ static int by_date(const void *a, const void *b)
     const struct mail_line *x = a, *y = b;
     if (x->date != y->date)
         return x->date < y->date ? -1 : 1;
-    int names = strcmp(file_name(x), file_name(y));
+    int names = strcmp(name_in(x->path), name_in(y->path));
     return names ? names : strcmp(x->path, y->path);
 }
 

@@ -140,6 +140,10 @@ static int reason_not_writable(const char *output)
     return reason;
 }
 
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x2000 /* linux/stat.h; not in every C library */
+#endif
+
 /* A file that is mounted, as containers do with single files, has no name that could be given to another. */
 static bool is_mounted(const char *output)
 {
