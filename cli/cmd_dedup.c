@@ -438,11 +438,10 @@ static bool open_input(struct run *run, twin_progress progress)
                                        .dropped = request->dropped,
                                        .groups = request->groups,
                                        .report = request->report,
-                                       .patience = request->shared.wait,
+                                       .shared = &request->shared,
                                        .input = run->input,
                                        .exec = run->exec,
-                                       .progress = progress,
-                                       .quiet = request->shared.quiet };
+                                       .progress = progress };
     return update_recover(&run->is_done_before, &run->update);
 }
 

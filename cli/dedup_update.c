@@ -24,6 +24,15 @@
 
 /* ---- which run it is ---- */
 
+/* Other files of a folder. */
+static void add_globs(uint64_t *number, const char *option, const struct option_texts *globs)
+{
+    for (size_t i = 0; i < globs->count; i++) {
+        fingerprint_add(number, option, strlen(option));
+        fingerprint_add(number, globs->items[i], strlen(globs->items[i]));
+    }
+}
+
 /* The same output from the same files is the same run. What comes through a pipe, or goes to one, is never the same. */
 static void number_run(struct update_run *run)
 {
@@ -35,6 +44,8 @@ static void number_run(struct update_run *run)
         repeatable &= stat(name, &known) == 0 && (S_ISREG(known.st_mode) || S_ISDIR(known.st_mode));
         repeatable &= fingerprint_add_file(&number, name);
     }
+    add_globs(&number, "include", &run->shared->include);
+    add_globs(&number, "exclude", &run->shared->exclude);
     char *folder = getcwd(NULL, 0);
     if (folder)
         fingerprint_add(&number, folder, strlen(folder));
@@ -82,7 +93,7 @@ static bool state_of_index(uint64_t *out, const char *path)
 /* A document that was kept and has an id that another has takes its place. */
 static void remark_replaced(const struct update_run *run, const twin_index_change *change)
 {
-    if (change->replaced && !run->quiet)
+    if (change->replaced && !run->shared->quiet)
         warn("%s: %" PRIu64 " document%s replaced one of the same id; if ids are unique in each file only, use "
              "--id-from path-and-line",
              run->index, change->replaced, plural(change->replaced));
@@ -228,7 +239,7 @@ static bool lock_in_time(int file, double end)
 
 static bool hold_file(int *out, const struct update_run *run, const char *name)
 {
-    double end = seconds() + run->patience;
+    double end = seconds() + run->shared->wait;
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         if (file < 0)
@@ -321,7 +332,7 @@ static bool has_written_all(const struct update_run *run)
         return refuse_wanting(run->groups, "groups", run);
     if (is_wanting(run->dropped))
         return refuse_wanting(run->dropped, "dropped", run);
-    if (is_wanting(run->report) && !run->quiet)
+    if (is_wanting(run->report) && !run->shared->quiet)
         warn("%s: is not written, because this run was done before", run->report);
     return true;
 }
@@ -330,8 +341,8 @@ static bool add_journal(const struct update_run *run, const struct journal *jour
 {
     twin_index_change change = { 0 };
     twin_index_add_options options = { .exec = run->exec, .progress = run->progress };
-    if (!journal_add(&change, journal, path, run->index, options, run->patience) || !note_done(run, journal->run) ||
-        !remove_journal(path))
+    if (!journal_add(&change, journal, path, run->index, options, run->shared->wait) ||
+        !note_done(run, journal->run) || !remove_journal(path))
         return false;
     remark_replaced(run, &change);
     return true;
@@ -353,7 +364,7 @@ static bool do_again(struct update_run *run, struct journal *journal, const stru
         return refuse(
             "%s; groups cannot be made again, because documents of the run are in %s now; leave --groups out", fault,
             run->index);
-    if (!run->quiet)
+    if (!run->shared->quiet)
         warn("%s; the run is done again", fault);
     run->is_again = true;
     run->earlier = *journal;
@@ -372,7 +383,7 @@ static bool recover_journal(bool *is_done, struct update_run *run, const char *p
         good = add_journal(run, &journal, path);
         *is_done |= is_own;
     } else if (is_own && is_unchanged(run)) {
-        if (!run->quiet)
+        if (!run->shared->quiet)
             warn("%s; nothing of this run is in the index, and it is done again", fault);
         good = remove_journal(path);
     } else if (is_own && is_whole) {
@@ -431,7 +442,7 @@ bool update_recover(bool *is_done, struct update_run *run)
     *is_done = *is_done || (!run->is_again && was_last(run));
     if (*is_done && !has_written_all(run))
         return false;
-    if (*is_done && !run->quiet)
+    if (*is_done && !run->shared->quiet)
         warn("%s: this run %s", run->index, what);
     return true;
 }

@@ -33,8 +33,7 @@ struct update_run {
     const twin_input *input;
     twin_exec exec;
     twin_progress progress;
-    double patience; /* how many seconds to wait for another run */
-    bool quiet;      /* no remarks */
+    const struct shared_options *shared; /* quiet, wait, include, exclude */
 
     /* set by update_recover() */
     uint64_t number;

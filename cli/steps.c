@@ -70,6 +70,10 @@ bool steps_note(twin_buffer *out, const struct shared_options *shared)
                 add_number(out, "max-bytes", shared->max_document_bytes) &&
                 add_item(out, "id-field", options->id_field ? options->id_field : "") &&
                 add_item(out, "text-field", options->text_field ? options->text_field : "");
+    for (size_t i = 0; i < shared->include.count && good; i++)
+        good = add_item(out, "include", shared->include.items[i]);
+    for (size_t i = 0; i < shared->exclude.count && good; i++)
+        good = add_item(out, "exclude", shared->exclude.items[i]);
     for (size_t i = 0; i < shared->base.count && good; i++)
         good = add_item(out, "input", shared->base.arguments[i]);
     if (good && options->max_unpacked_bytes)
@@ -96,6 +100,7 @@ bool steps_note_sizes(twin_buffer *out, const twin_input *input)
 /* The inputs of all files. */
 struct inputs_noted {
     twin_input_options options;
+    struct option_texts include, exclude;
     const char **names;
     size_t count, capacity;
     twin_text settings; /* of the first note: all that is not an input */
@@ -107,8 +112,15 @@ static const char *value_of(const char *item, const char *key)
     return strncmp(item, key, length) == 0 && item[length] == '=' ? item + length + 1 : NULL;
 }
 
-static void read_setting(twin_input_options *options, const char *item)
+static void add_glob(struct option_texts *globs, const char *glob)
 {
+    if (globs->count < OPTION_MOST_TEXTS)
+        globs->items[globs->count++] = glob;
+}
+
+static void read_setting(struct inputs_noted *inputs, const char *item)
+{
+    twin_input_options *options = &inputs->options;
     const char *value;
     if ((value = value_of(item, "as")))
         options->as = (twin_input_as)strtoul(value, NULL, 10);
@@ -122,6 +134,10 @@ static void read_setting(twin_input_options *options, const char *item)
         options->id_field = *value ? value : NULL;
     else if ((value = value_of(item, "text-field")))
         options->text_field = *value ? value : NULL;
+    else if ((value = value_of(item, "include")))
+        add_glob(&inputs->include, value);
+    else if ((value = value_of(item, "exclude")))
+        add_glob(&inputs->exclude, value);
 }
 
 static bool add_name(struct inputs_noted *inputs, const char *name)
@@ -166,7 +182,7 @@ static bool read_note(struct inputs_noted *inputs, const twin_buffer *note, cons
     if (!inputs->settings.bytes) {
         inputs->settings = (twin_text){ note->bytes, settings };
         for (item = note->bytes; item < note->bytes + settings; item += strlen(item) + 1)
-            read_setting(&inputs->options, item);
+            read_setting(inputs, item);
     } else if (settings != inputs->settings.length || memcmp(note->bytes, inputs->settings.bytes, settings) != 0) {
         return refuse("%s: was signed with other options than the files before it", file);
     }
@@ -289,6 +305,8 @@ static bool open_noted_inputs(struct steps *steps, const struct shared_options *
         struct shared_options noted = *shared;
         noted.max_document_bytes = inputs.options.max_bytes;
         noted.input = inputs.options;
+        noted.include = inputs.include;
+        noted.exclude = inputs.exclude;
         noted.input.temp_folder = shared->input.temp_folder;
         noted.quiet = true; /* what there is to say of the inputs was said when they were signed */
         steps->input = open_named_inputs(&noted, inputs.names, inputs.count, progress);

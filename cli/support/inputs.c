@@ -61,6 +61,8 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
             return NULL;
         }
     options.temp_folder = temp_folder(shared);
+    options.include = shared->include.items;
+    options.exclude = shared->exclude.items;
     options.max_bytes = shared->max_document_bytes ? (uint32_t)shared->max_document_bytes : MAX_DOCUMENT_BYTES;
     options.chunk_bytes = chunk_memory(shared);
     options.progress = progress;

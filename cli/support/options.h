@@ -41,7 +41,7 @@ struct option_row {
 /* The values of an option that may be given several times; borrowed from argv. */
 enum { OPTION_MOST_TEXTS = 64 };
 struct option_texts {
-    const char *items[OPTION_MOST_TEXTS];
+    const char *items[OPTION_MOST_TEXTS + 1]; /* the last is NULL */
     size_t count;
 };
 

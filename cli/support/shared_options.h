@@ -11,7 +11,8 @@
 
 /* Sets of options. */
 #define TAKES_INPUT                                                                                                  \
-    "id-field id-from text-field as hidden sets strict fail-on-skipped max-document-bytes max-unpacked-bytes temp" /* documents: see inputs.h */
+    "id-field id-from text-field as hidden include exclude sets strict fail-on-skipped max-document-bytes "          \
+    "max-unpacked-bytes temp" /* documents: see inputs.h */
 #define TAKES_SCHEME                                                                                                 \
     "shingle stop-words raw hashes error bands rows hash sketch seed key-file" /* see search_options.h */
 #define TAKES_EXEC "threads executor"
@@ -40,7 +41,8 @@ struct shared_options {
     twin_executor executor;
 
     /* documents */
-    twin_input_options input; /* --sets, --id-field, --text-field */
+    twin_input_options input;             /* --sets, --id-field, --text-field */
+    struct option_texts include, exclude; /* globs */
     bool strict, fail_on_skipped;
     uint64_t max_document_bytes; /* 0: the default */
 

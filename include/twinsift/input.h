@@ -75,8 +75,15 @@ typedef enum twin_input_ids {
 typedef struct twin_input_options {
     twin_input_format format;
     twin_input_as as;
-    twin_input_ids ids;      /* of documents */
-    bool hidden;             /* also read files and folders in folders whose names begin with '.' */
+    twin_input_ids ids; /* of documents */
+    bool hidden;        /* also read files and folders in folders whose names begin with '.' */
+
+    /* Globs for what is in folders, NULL or ended by NULL; used while the input is opened. Of the files those are read that
+     * match one of `include`, if there are any; files and folders that match one of `exclude` are not. *, ?, [a-z] and
+     * [!a-z] are those of the shell. A glob without a slash is for the name of a file or folder, others are for the
+     * path below the folder, in which * also matches slashes. */
+    const char *const *include, *const *exclude;
+
     const char *id_field;    /* NULL: "id"; "meta.id" is the member "id" of the object "meta" */
     const char *text_field;  /* NULL: "text"; "title,body": these, joined by a line end, without those that are
                                 missing or null */

@@ -87,7 +87,7 @@ static twin_status open_folder(struct twin__source **out, struct twin__opening *
     *out = &folder->base.source;
     folder->fd = opening->fd;
     opening->fd = -1;
-    twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, options->hidden, error);
+    twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, options, error);
     for (size_t i = 0; i < folder->files.count; i++) {
         struct folder_entry *entry = &folder->files.entries[i];
         entry->is_source =

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct pending {
 
 struct listing {
     struct folder *folder;
-    bool hidden; /* list these too */
+    const twin_input_options *options;
     struct pending *pending;
     size_t waiting, capacity;
 };
@@ -112,12 +113,41 @@ static unsigned char kind_of(DIR *stream, const struct dirent *entry)
     return (unsigned char)IFTODT(about.st_mode);
 }
 
+/* Whether the path, or if there is no slash in the glob its last name, is what a glob describes. */
+static bool fits(const char *path, const char *glob)
+{
+    size_t length = strlen(glob);
+    char plain[PATH_MAX];
+    bool is_below = strchr(glob, '/') && strchr(glob, '/') != glob + length - 1; /* one at the end says nothing */
+    const char *name = strrchr(path, '/');
+    if (length >= sizeof plain)
+        return false;
+    memcpy(plain, glob, length + 1);
+    while (length > 1 && plain[length - 1] == '/')
+        plain[--length] = '\0';
+    return fnmatch(plain + (is_below && plain[0] == '/'), is_below || !name ? path : name + 1, 0) == 0;
+}
+
+static bool fits_one(const char *path, const char *const *globs)
+{
+    bool found = false;
+    for (; globs && *globs && !found; globs++)
+        found = fits(path, *globs);
+    return found;
+}
+
+static bool is_chosen(const char *path, bool is_folder, const twin_input_options *options)
+{
+    const char *const *include = options->include;
+    return !fits_one(path, options->exclude) && (is_folder || !include || !*include || fits_one(path, include));
+}
+
 static bool add_named(struct listing *l, DIR *stream, const struct dirent *entry, struct pending parent)
 {
     unsigned char kind = kind_of(stream, entry);
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
         return true;
-    if (entry->d_name[0] == '.' && !l->hidden) {
+    if (entry->d_name[0] == '.' && !l->options->hidden) {
         l->folder->hidden++;
         return true;
     }
@@ -129,6 +159,10 @@ static bool add_named(struct listing *l, DIR *stream, const struct dirent *entry
     size_t path;
     if (!add_path(&l->folder->paths, &path, parent.path, entry->d_name))
         return false;
+    if (!is_chosen(l->folder->paths.bytes + path, kind == DT_DIR, l->options)) {
+        l->folder->paths.length = path;
+        return true;
+    }
     return kind == DT_DIR ? add_pending(l, path, parent.depth + 1) : add_entry(l->folder, path, 0);
 }
 
@@ -179,10 +213,11 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct folder_entry *)a)->path, ((const struct folder_entry *)b)->path);
 }
 
-twin_status twin__folder_list(struct folder *out, int fd, const char *name, bool hidden, twin_error *error)
+twin_status twin__folder_list(struct folder *out, int fd, const char *name, const twin_input_options *options,
+                              twin_error *error)
 {
     *out = (struct folder){ 0 };
-    struct listing l = { .folder = out, .hidden = hidden };
+    struct listing l = { .folder = out, .options = options };
     twin_status status = TWIN_OK;
     if (twin_buffer_append(&out->paths, "", 1) != TWIN_OK || !add_pending(&l, 0, 0))
         status = twin__fail_memory(error);

@@ -1,11 +1,12 @@
 /* folder_list.h — the regular files below a folder, by their paths in byte order.
  *
  * Symbolic links below the folder are not followed, so there are no loops; sockets, pipes and devices are skipped,
- * and hidden files and folders unless they are asked for; all are counted. Paths may be longer than PATH_MAX. */
+ * and hidden files and folders unless they are asked for; all are counted. Others are those that the caller has chosen
+ * by globs. Paths may be longer than PATH_MAX. */
 #ifndef TWIN_INPUT_FOLDER_LIST_H
 #define TWIN_INPUT_FOLDER_LIST_H
 
-#include <twinsift/text.h>
+#include <twinsift/input.h>
 
 /* `path` is relative to the folder; `error` is 0, or why a folder below could not be listed. */
 struct folder_entry {
@@ -23,8 +24,9 @@ struct folder {
     twin_buffer paths;
 };
 
-/* Lists the folder behind the descriptor. `name` is for the error. */
-twin_status twin__folder_list(struct folder *out, int fd, const char *name, bool hidden, twin_error *error);
+/* Lists the folder behind the descriptor, as the options say. `name` is for the error. */
+twin_status twin__folder_list(struct folder *out, int fd, const char *name, const twin_input_options *options,
+                              twin_error *error);
 void twin__folder_clear(struct folder *folder);
 
 /* Opens what stands at `path` below the folder, with O_CLOEXEC and O_NOFOLLOW. -1 and errno when

@@ -157,6 +157,7 @@ twin_status twin_input_open(twin_input **out, const char *const *paths, size_t c
         return status;
     }
     input->settings.options.progress = (twin_progress){ 0 };
+    input->settings.options.include = input->settings.options.exclude = NULL; /* the caller's */
     *out = input;
     return TWIN_OK;
 }

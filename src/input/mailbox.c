@@ -217,8 +217,7 @@ static twin_status list_folder(struct mail *mail, struct twin__opening *opening,
     mail->fd = opening->fd;
     opening->fd = -1;
     /* Folders within a Maildir begin with a dot: who learns an inbox does not want .Junk and .Trash unasked. */
-    bool hidden = opening->settings->options.hidden;
-    twin_status status = twin__folder_list(&mail->files, mail->fd, opening->name, hidden, error);
+    twin_status status = twin__folder_list(&mail->files, mail->fd, opening->name, &opening->settings->options, error);
     if (status == TWIN_OK && twin__mail_files(&mail->files) != TWIN_OK)
         status = twin__fail_memory(error);
     return status;

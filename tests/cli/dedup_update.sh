@@ -80,6 +80,15 @@ run 0 dedup -q --update together.twin --wait corpus.jsonl -o second.of.two
 wait $! || fail "two that wait for each other"
 [ "$(cat first.of.two second.of.two | wc -l)" = "$(wc -l <whole.out)" ] || fail "--wait: two runs keep the same documents"
 
+# Other files of a folder are another run.
+mkdir chosen && echo 'one text of a folder' >chosen/a.txt && echo 'another one, unlike it' >chosen/b.md
+cp empty.twin chosen.twin
+run 0 dedup -q --update chosen.twin --include '*.txt' chosen -o chosen.out
+run 0 dedup -q --update chosen.twin --include '*.md' chosen -o chosen.out
+[ "$(cat chosen.out)" = b.md ] || fail "$asked: $(cat chosen.out)"
+run 0 dedup --update chosen.twin --include '*.md' chosen -o chosen.out
+says 'was done before'
+
 # What is dropped is an output like the others: it can be had at once only, and is checked when a run is repeated.
 cp start.twin dropped.twin
 run 0 dedup -q --update dropped.twin corpus.jsonl -o dropped.out --dropped dropped.records

@@ -240,6 +240,16 @@ run 0 band -q hidden.sig -o hidden.cand
 run 0 join -q hidden.sig hidden.cand -o hidden.pairs
 run 0 filter -q hidden.sig hidden.pairs
 [ "$(wc -l <out)" = 2 ] || fail "$asked: $(cat out)"
+# So are files that were chosen; and others make another run of --resume.
+run 0 sign -q --hidden --include 't*.txt' --exclude three.txt hidden -o chosen.sig
+run 0 band -q chosen.sig -o chosen.cand
+run 0 join -q chosen.sig chosen.cand -o chosen.pairs
+run 0 filter -q chosen.sig chosen.pairs
+[ "$(cat out)" = two.txt ] || fail "$asked: $(cat out)"
+run 0 dedup -q --resume --temp temp --include 't*.txt' hidden
+[ "$(wc -l <out)" = 2 ] || fail "$asked: $(cat out)"
+run 0 dedup -q --resume --temp temp --exclude two.txt --hidden hidden
+[ "$(wc -l <out)" = 2 ] && grep -q one out || fail "$asked: $(cat out)"
 
 # A temporary folder without room, where mounting is allowed: an error, and the output of an earlier run is as it was.
 mkdir -p full

@@ -356,6 +356,40 @@ static void hidden_files_and_folders_are_skipped(void **unused)
     twin_input_free(input);
 }
 
+#define GLOBS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static twin_input_options chosen(const char *const *include, const char *const *exclude)
+{
+    return (twin_input_options){ .include = include, .exclude = exclude };
+}
+
+static void globs_choose_files_in_folders(void **unused)
+{
+    (void)unused;
+    static const char *const files[] = { "a.txt", "b.md", "docs/a.txt", "docs/old/c.txt", "old/b.md", "x/docs/a.md" };
+    make_folder("d");
+    make_folder("d/docs");
+    make_folder("d/docs/old");
+    make_folder("d/old");
+    make_folder("d/x");
+    make_folder("d/x/docs");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "d/%s", files[i]);
+        write_text(name, "x");
+    }
+    CHECK_FOLDER(chosen(GLOBS("*.md"), NULL), "b.md", "old/b.md", "x/docs/a.md");
+    CHECK_FOLDER(chosen(GLOBS("a.*", "c.[a-z]xt"), NULL), "a.txt", "docs/a.txt", "docs/old/c.txt", "x/docs/a.md");
+    CHECK_FOLDER(chosen(GLOBS("docs/*"), NULL), "docs/a.txt", "docs/old/c.txt");
+    CHECK_FOLDER(chosen(GLOBS("*/docs/*"), NULL), "x/docs/a.md");
+    CHECK_FOLDER(chosen(GLOBS("/docs/a.txt"), NULL), "docs/a.txt");
+    CHECK_FOLDER(chosen(NULL, GLOBS("old")), "a.txt", "b.md", "docs/a.txt", "x/docs/a.md");
+    CHECK_FOLDER(chosen(NULL, GLOBS("docs/", "*.md")), "a.txt");
+    CHECK_FOLDER(chosen(NULL, GLOBS("/old", "docs/a*")), "a.txt", "b.md", "docs/old/c.txt", "x/docs/a.md");
+    CHECK_FOLDER(chosen(GLOBS("*.txt"), GLOBS("docs")), "a.txt");
+    CHECK_FOLDER(chosen((const char *const[]){ NULL }, GLOBS("?", "docs", "old")), "a.txt", "b.md");
+}
+
 static void packed_texts_in_a_folder_are_unpacked(void **unused)
 {
     (void)unused;
@@ -553,6 +587,7 @@ int main(void)
         IN_A_FOLDER(json_lines_in_a_folder_that_cannot_be_read_are_problems),
         IN_A_FOLDER(packed_files_share_the_memory_they_may_take),
         IN_A_FOLDER(hidden_files_and_folders_are_skipped),
+        IN_A_FOLDER(globs_choose_files_in_folders),
         IN_A_FOLDER(packed_texts_in_a_folder_are_unpacked),
         IN_A_FOLDER(texts_in_utf_16_are_converted),
         IN_A_FOLDER(files_that_are_not_text_are_problems),
