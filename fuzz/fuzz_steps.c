@@ -98,7 +98,7 @@ static void use_matches(twin_saved_files saved)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const magics[] = { "TWINSIG1", "TWINCND1", "TWINPRS2" };
+    static const char *const magics[] = { "TWINSIG1", "TWINCND3", "TWINPRS2" };
     if (!world.collection)
         make_world();
     if (size < 1 + NUMBER)

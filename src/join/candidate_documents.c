@@ -5,17 +5,17 @@
 #include "join/candidates.h"
 #include "join/join_private.h"
 
-/* Unites documents that are candidates or in one crowd. */
+/* Unites documents that are candidates or in one group. */
 static void unite(uint32_t *group, const struct twin__band_candidates *candidates)
 {
     for (size_t i = 0; i < candidates->pairs.count; i++)
         twin__union_join(group, twin__pair_low(candidates->pairs.items[i]),
                          twin__pair_high(candidates->pairs.items[i]));
-    for (size_t i = 0; i < candidates->crowds.count; i++) {
-        const uint32_t *documents = candidates->crowds.documents + candidates->crowds.items[i].begin;
-        for (size_t k = 1; k < candidates->crowds.items[i].count; k++)
-            twin__union_join(group, documents[0], documents[k]);
-    }
+    const struct twin__groups *loose = &candidates->loose; /* each dense group is in one of them */
+    for (size_t i = 0; i < loose->count; i++)
+        for (size_t k = 1; k < loose->items[i].count; k++)
+            twin__union_join(group, loose->documents[loose->items[i].begin],
+                             loose->documents[loose->items[i].begin + k]);
 }
 
 /* Which part a document is in depends on the first of those it is united with. */
@@ -25,18 +25,24 @@ static bool is_of_part(uint32_t *group, twin_part part, uint32_t document)
     return part.of == 0 || twin__random_below(&seed, part.of) == part.number;
 }
 
+static void keep_groups(struct twin__groups *groups, uint32_t *group, twin_part part)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < groups->count; i++)
+        if (is_of_part(group, part, groups->documents[groups->items[i].begin]))
+            groups->items[kept++] = groups->items[i];
+    groups->count = kept;
+}
+
 static void keep_part(struct twin__band_candidates *candidates, uint32_t *group, twin_part part)
 {
-    struct twin__crowds *crowds = &candidates->crowds;
-    size_t kept = 0, kept_crowds = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < candidates->pairs.count; i++)
         if (is_of_part(group, part, twin__pair_low(candidates->pairs.items[i])))
             candidates->pairs.items[kept++] = candidates->pairs.items[i];
-    for (size_t i = 0; i < crowds->count; i++)
-        if (is_of_part(group, part, crowds->documents[crowds->items[i].begin]))
-            crowds->items[kept_crowds++] = crowds->items[i];
     candidates->pairs.count = kept;
-    crowds->count = kept_crowds;
+    keep_groups(&candidates->loose, group, part);
+    keep_groups(&candidates->dense, group, part);
 }
 
 twin_status twin__candidates_of_part(struct twin__band_candidates *out, twin_candidates *candidates, twin_part part,

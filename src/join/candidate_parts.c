@@ -1,7 +1,7 @@
 /* candidate_parts.c — the candidates of some of the bands, files of them, and those of all parts put together.
  *
- * A part has the candidate pairs of its bands and, for large buckets, which documents they connect and how long they
- * would take. Read together, pairs are lists one after the other, with repeats, and connections are united: what all
+ * A part has the candidate pairs of its bands and, for large buckets, which documents they connect and how many of
+ * their pairs pass the gate. Read together, pairs are lists one after the other, with repeats, and connections are united: what all
  * bands at once would have given, once the engine has sorted it. */
 #include "join/candidates.h"
 
@@ -15,7 +15,7 @@
 #include "join/similar_private.h"
 #include "join/step_file.h"
 
-static const char MAGIC[] = "TWINCND2";
+static const char MAGIC[] = "TWINCND3";
 
 static twin_status create(twin_candidates **out, const twin_collection *collection, twin_part part, twin_error *error)
 {
@@ -66,8 +66,10 @@ static twin_status check(const twin_collection *collection, const twin_similar_o
 /* Workers find in an order of their own; files must be the same however many there were. */
 static twin_status put_in_order(struct twin__bands_found *found, size_t documents)
 {
-    for (size_t i = 0; found->group && i < documents; i++)
-        found->group[i] = twin__union_root(found->group, (uint32_t)i);
+    for (size_t i = 0; found->loose && i < documents; i++) {
+        found->loose[i] = twin__union_root(found->loose, (uint32_t)i);
+        found->dense[i] = twin__union_root(found->dense, (uint32_t)i);
+    }
     twin__large_buckets_sort(found->buckets, found->bucket_count);
     return twin__pairs_sort_unique(&found->pairs, NULL);
 }
@@ -136,12 +138,14 @@ twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file,
     twin__checked_number(&stream, found->pairs.count);
     for (size_t i = 0; i < found->pairs.count; i++)
         twin__checked_number(&stream, found->pairs.items[i]);
-    put_unions(&stream, found->group, candidates->documents);
+    put_unions(&stream, found->loose, candidates->documents);
+    put_unions(&stream, found->dense, candidates->documents);
     twin__checked_number(&stream, found->bucket_count);
     for (size_t i = 0; i < found->bucket_count; i++) {
         twin__checked_number(&stream, found->buckets[i].document);
-        twin__checked_real(&stream, found->buckets[i].seconds);
-        twin__checked_real(&stream, found->buckets[i].comparing);
+        twin__checked_number(&stream, found->buckets[i].is_dense);
+        twin__checked_real(&stream, found->buckets[i].meetings);
+        twin__checked_real(&stream, found->buckets[i].passing);
     }
     return twin__checked_close(&stream, TWIN_OK);
 }
@@ -161,23 +165,23 @@ static twin_status get_pairs(struct twin__checked_stream *stream, twin_candidate
     return TWIN_OK;
 }
 
-static twin_status get_unions(struct twin__checked_stream *stream, twin_candidates *candidates)
+/* *groups becomes or is a union-find of the documents. */
+static twin_status get_unions(struct twin__checked_stream *stream, uint32_t **groups, size_t documents)
 {
-    struct twin__bands_found *found = &candidates->found;
     bool exist = twin__checked_number(stream, 0) != 0;
-    if (exist && !found->group) {
-        found->group = malloc((candidates->documents + 1) * sizeof *found->group);
-        if (!found->group)
+    if (exist && !*groups) {
+        *groups = malloc((documents + 1) * sizeof **groups);
+        if (!*groups)
             return twin__fail_memory(stream->error);
-        for (size_t i = 0; i < candidates->documents; i++)
-            found->group[i] = (uint32_t)i;
+        for (size_t i = 0; i < documents; i++)
+            (*groups)[i] = (uint32_t)i;
     }
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
         uint64_t both = twin__checked_number(stream, 0);
         uint32_t document = (uint32_t)(both >> 32), above = (uint32_t)both;
-        if (!found->group || document >= candidates->documents || above >= document)
+        if (!*groups || document >= documents || above >= document)
             return twin__checked_fail(stream, "documents are united that do not exist");
-        twin__union_join(found->group, document, above);
+        twin__union_join(*groups, document, above);
     }
     return TWIN_OK;
 }
@@ -187,13 +191,16 @@ static twin_status get_buckets(struct twin__checked_stream *stream, twin_candida
     struct twin__bands_found *found = &candidates->found;
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
         uint64_t document = twin__checked_number(stream, 0);
-        double seconds = twin__checked_real(stream, 0), comparing = twin__checked_real(stream, 0);
-        bool exists = found->group && document < candidates->documents && seconds >= comparing && comparing >= 0;
+        bool is_dense = twin__checked_number(stream, 0) != 0;
+        double meetings = twin__checked_real(stream, 0), passing = twin__checked_real(stream, 0);
+        bool exists =
+            found->loose && found->dense && document < candidates->documents && meetings >= passing && passing >= 0;
         if (stream->status != TWIN_OK || !exists)
             return twin__checked_fail(stream, "a bucket that does not exist");
         if (!TWIN__ARRAY_GROW(&found->buckets, &found->bucket_capacity, found->bucket_count, 1))
             return twin__fail_memory(stream->error);
-        found->buckets[found->bucket_count++] = (struct twin__large_bucket){ (uint32_t)document, seconds, comparing };
+        found->buckets[found->bucket_count++] =
+            (struct twin__large_bucket){ (uint32_t)document, is_dense, meetings, passing };
     }
     return TWIN_OK;
 }
@@ -203,7 +210,9 @@ static twin_status read_part(void *context, struct twin__checked_stream *stream)
     twin_candidates *candidates = context;
     twin_status status = get_pairs(stream, candidates);
     if (status == TWIN_OK)
-        status = get_unions(stream, candidates);
+        status = get_unions(stream, &candidates->found.loose, candidates->documents);
+    if (status == TWIN_OK)
+        status = get_unions(stream, &candidates->found.dense, candidates->documents);
     if (status == TWIN_OK)
         status = get_buckets(stream, candidates);
     return status;

@@ -1,11 +1,12 @@
 /* candidates.c — candidate pairs.
  *
  * Each worker gates the pairs of its bands into a list of its own, and the lists are then put together. Where
- * documents of large buckets are to be joined as crowds, a large bucket is not made pairs of: its documents are
- * united, and pairs within one of the crowds that are chosen later are dropped again.
+ * documents of large buckets are to be joined as groups, a large bucket is not made pairs of: its documents are
+ * united, and pairs within a loose group are dropped again. Once it is chosen which groups are joined, the other pairs within
+ * loose groups are listed.
  *
- * In a crowd of short texts the first bands may give millions of such pairs before later bands unite their documents.
- * Where memory is limited, no more pairs are listed then; when all crowds are known, all bands are gone through once
+ * In a group of short texts the first bands may give millions of such pairs before later bands unite their documents.
+ * Where memory is limited, no more pairs are listed then; when all groups are known, all bands are gone through once
  * more, for the pairs that are in none. */
 #include "join/candidates.h"
 
@@ -61,7 +62,7 @@ twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin
 
 struct band_worker {
     struct twin__pairs pairs;
-    size_t most; /* pairs, before those of one crowd are dropped; they may be all */
+    size_t most; /* pairs, before those of one group are dropped; they may be all */
     uint64_t seen;
     bool no_memory;
     char own_line[64]; /* workers count in cache lines of their own */
@@ -70,9 +71,9 @@ struct band_worker {
 struct band_search {
     const struct twin__provider *provider;
     const struct twin__gate *gate;
-    const uint32_t *within; /* unless NULL, both documents must be of one crowd of these */
-    struct twin__crowd_finder *finder;
-    const uint32_t *outside;              /* unless NULL, crowds are known: pairs within one are left out */
+    const uint32_t *within; /* unless NULL, both documents must be of one group of these */
+    struct twin__group_finder *finder;
+    const uint32_t *outside;              /* unless NULL, groups are known: pairs within one are left out */
     size_t most_pairs;                    /* of a worker; 0: any number */
     struct twin__pair_overflow *overflow; /* unless NULL, takes lists that are full */
     atomic_bool is_full;                  /* a worker had more */
@@ -82,14 +83,14 @@ struct band_search {
     int worker_count;
 };
 
-/* Pairs within what has become a crowd will not be needed. They are dropped before the list grows. */
+/* Pairs within what has become a group are not needed, or are found again later. They are dropped before the list grows. */
 static void drop_early(struct band_search *search, struct band_worker *worker)
 {
     enum { FEW = 1 << 16 };
     size_t count = worker->pairs.count;
     if (!search->finder || search->outside || count < worker->most || count < FEW)
         return;
-    worker->pairs.count = twin__crowd_finder_drop(search->finder, worker->pairs.items, count);
+    worker->pairs.count = twin__group_finder_drop(search->finder, worker->pairs.items, count);
     worker->seen -= count - worker->pairs.count;
     worker->most = 2 * worker->pairs.count;
     if (search->most_pairs && worker->most > search->most_pairs)
@@ -130,7 +131,7 @@ static void pass_gate(void *context, uint32_t a, uint32_t b, int number)
         worker->no_memory = true;
 }
 
-/* Whether a bucket was united to a crowd. */
+/* Whether the documents of a bucket are of one group. */
 static bool are_of_one(const uint32_t *group, const uint64_t *keys, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -139,13 +140,12 @@ static bool are_of_one(const uint32_t *group, const uint64_t *keys, size_t count
     return true;
 }
 
-static bool unite_bucket(void *context, const uint64_t *keys, size_t count, int worker)
+static bool take_bucket(void *context, const uint64_t *keys, size_t count, int worker)
 {
     (void)worker;
     struct band_search *search = context;
-    if (!search->outside)
-        return twin__crowd_finder_add(search->finder, keys, count);
-    return !search->finder->only_families || are_of_one(search->outside, keys, count);
+    return search->outside ? are_of_one(search->outside, keys, count)
+                           : twin__group_finder_add(search->finder, keys, count);
 }
 
 static twin_status gather(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
@@ -173,7 +173,7 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
     if (!search->workers)
         return TWIN_ENOMEM;
     struct twin__band_visits visits = { .pair = pass_gate,
-                                        .bucket = search->finder ? unite_bucket : NULL,
+                                        .bucket = search->finder || search->outside ? take_bucket : NULL,
                                         .least = TWIN__LARGE_BUCKET,
                                         .least_equal = search->gate->least,
                                         .passed_over = count_passed_over,
@@ -195,8 +195,8 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
     return status;
 }
 
-/* Large buckets become crowds, and pairs are found. */
-static twin_status search_with_crowds(struct twin__bands_found *out, struct band_search *search,
+/* Large buckets become groups, and pairs are found. */
+static twin_status search_with_groups(struct twin__bands_found *out, struct band_search *search,
                                       const twin_similar_options *options)
 {
     enum { SHARE = 8 }; /* of the memory is for pairs */
@@ -205,23 +205,23 @@ static twin_status search_with_crowds(struct twin__bands_found *out, struct band
     twin_status status = search_bands(&out->pairs, &out->seen, search, provider->signatures, options);
     if (status != TWIN_OK || !search->is_full)
         return status;
-    uint32_t *group = search->finder->group;
+    uint32_t *loose = search->finder->loose;
     for (size_t i = 0; i < provider->count; i++)
-        group[i] = twin__union_root(group, (uint32_t)i);
-    search->outside = group;
+        loose[i] = twin__union_root(loose, (uint32_t)i);
+    search->outside = loose;
     search->overflow = out->overflow;
     search->most_pairs = 0;
     search->is_full = false;
     return search_bands(&out->pairs, &out->seen, search, provider->signatures, options);
 }
 
-/* Drops the pairs that were found before their documents turned out to be of one crowd. */
+/* Drops the pairs that were found before their documents turned out to be of one group. */
 static void drop_within(struct twin__band_candidates *candidates)
 {
     size_t kept = 0;
     for (size_t i = 0; i < candidates->pairs.count; i++) {
         uint64_t pair = candidates->pairs.items[i];
-        if (candidates->group[twin__pair_low(pair)] != candidates->group[twin__pair_high(pair)])
+        if (candidates->loose_of[twin__pair_low(pair)] != candidates->loose_of[twin__pair_high(pair)])
             candidates->pairs.items[kept++] = pair;
     }
     candidates->seen -= candidates->pairs.count - kept;
@@ -229,21 +229,21 @@ static void drop_within(struct twin__band_candidates *candidates)
 }
 
 twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__provider *provider,
-                             const struct twin__gate *gate, const twin_similar_options *options, bool crowds,
+                             const struct twin__gate *gate, const twin_similar_options *options, bool groups,
                              struct twin__band_range range)
 {
     struct band_search search = { .provider = provider, .gate = gate, .range = range };
-    if (!crowds) {
+    if (!groups) {
         search.overflow = out->overflow;
         return search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
     }
-    struct twin__crowd_finder finder;
-    twin_status status = twin__crowd_finder_init(&finder, provider, gate);
-    finder.only_families = options->bands.plan.rows == 1;
+    struct twin__group_finder finder;
+    twin_status status = twin__group_finder_init(&finder, provider, gate, options->bands.plan);
     search.finder = &finder;
     if (status == TWIN_OK)
-        status = search_with_crowds(out, &search, options);
-    out->group = finder.group;
+        status = search_with_groups(out, &search, options);
+    out->loose = finder.loose;
+    out->dense = finder.dense;
     out->buckets = finder.buckets;
     out->bucket_count = finder.count;
     out->bucket_capacity = finder.capacity;
@@ -253,80 +253,139 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
 void twin__bands_found_clear(struct twin__bands_found *found)
 {
     free(found->pairs.items);
-    free(found->group);
+    free(found->loose);
+    free(found->dense);
     free(found->buckets);
     *found = (struct twin__bands_found){ 0 };
+}
+
+static twin_status list_groups(struct twin__band_candidates *out, struct twin__bands_found *found, size_t documents)
+{
+    twin__large_buckets_sort(found->buckets, found->bucket_count); /* sums depend on the order */
+    twin_status status =
+        twin__groups_list(&out->loose, found->loose, documents, found->buckets, found->bucket_count, false);
+    if (status == TWIN_OK)
+        status = twin__groups_list(&out->dense, found->dense, documents, found->buckets, found->bucket_count, true);
+    if (status != TWIN_OK || out->loose.count == 0)
+        return status;
+    out->loose_of = found->loose;
+    out->dense_of = found->dense;
+    found->loose = found->dense = NULL;
+    drop_within(out);
+    return TWIN_OK;
 }
 
 twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
                                         const struct twin__provider *provider)
 {
-    struct twin__crowd_finder finder = {
-        .provider = provider, .group = found->group, .buckets = found->buckets, .count = found->bucket_count
-    };
-    twin_status status = found->group ? twin__crowds_list(&out->crowds, &finder) : TWIN_OK;
     out->pairs = found->pairs;
     out->seen = found->seen;
     found->pairs = (struct twin__pairs){ 0 };
-    if (status == TWIN_OK && found->group && out->crowds.count) {
-        out->group = found->group;
-        found->group = NULL;
-        drop_within(out);
-    }
+    twin_status status = found->bucket_count ? list_groups(out, found, provider->count) : TWIN_OK;
     twin__bands_found_clear(found);
     return status;
 }
 
 twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const struct twin__provider *provider,
                                         const struct twin__gate *gate, const twin_similar_options *options,
-                                        bool crowds)
+                                        bool groups)
 {
     struct twin__bands_found found = { .overflow = out->overflow };
-    twin_status status = twin__bands_find(&found, provider, gate, options, crowds, (struct twin__band_range){ 0 });
+    twin_status status = twin__bands_find(&found, provider, gate, options, groups, (struct twin__band_range){ 0 });
     if (status == TWIN_OK)
         return twin__candidates_from_found(out, &found, provider);
     twin__bands_found_clear(&found);
     return status;
 }
 
-/* The documents of the chosen crowds that have no plan of their own, in increasing order, as bands want them. */
-static size_t list_chosen(uint32_t *out, const struct twin__band_candidates *candidates, const bool *chosen,
-                          twin_signatures signatures)
+/* ---- which groups are joined ---- */
+
+/* Adds the groups that are marked to those that are joined; joined_of[d] becomes the first document of the group of d. */
+static void add_joined(struct twin__groups *joined, uint32_t *joined_of, const struct twin__groups *groups,
+                       const bool *marked)
 {
+    size_t at = joined->count ? joined->items[joined->count - 1].begin + joined->items[joined->count - 1].count : 0;
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct twin__group *group = &groups->items[i];
+        const uint32_t *documents = groups->documents + group->begin;
+        if (!marked[i])
+            continue;
+        memcpy(joined->documents + at, documents, group->count * sizeof *documents);
+        for (size_t k = 0; k < group->count; k++)
+            joined_of[documents[k]] = documents[0];
+        joined->items[joined->count++] = (struct twin__group){ .begin = at, .count = group->count };
+        at += group->count;
+    }
+}
+
+static size_t count_documents(const struct twin__groups *groups)
+{
+    size_t documents = 0;
+    for (size_t i = 0; i < groups->count; i++)
+        documents += groups->items[i].count;
+    return documents;
+}
+
+/* Lists which groups are joined. Returns of each document its group, by the first document of it, and itself if it is in
+ * none; NULL when out of memory. */
+static uint32_t *join_groups(struct twin__band_candidates *candidates, const bool *whole, const bool *alone,
+                             size_t documents)
+{
+    struct twin__groups *joined = &candidates->joined;
+    uint32_t *joined_of = malloc((documents + 1) * sizeof *joined_of);
+    joined->documents = malloc((count_documents(&candidates->loose) + 1) * sizeof *joined->documents);
+    joined->items = calloc(candidates->loose.count + candidates->dense.count + 1, sizeof *joined->items);
+    if (!joined_of || !joined->documents || !joined->items) {
+        free(joined_of);
+        return NULL;
+    }
+    for (size_t i = 0; i < documents; i++)
+        joined_of[i] = (uint32_t)i;
+    add_joined(joined, joined_of, &candidates->loose, whole);
+    add_joined(joined, joined_of, &candidates->dense, alone);
+    return joined_of;
+}
+
+/* The documents of the loose groups that are not joined and have no plan of their own, in increasing order, as bands want
+ * them. */
+static size_t list_remaining(uint32_t *out, const struct twin__band_candidates *candidates, const bool *whole,
+                             twin_signatures signatures)
+{
+    const struct twin__groups *loose = &candidates->loose;
     size_t count = 0;
     for (size_t i = 0; i < signatures.count; i++) {
         uint32_t document = signatures.documents[i];
-        const struct twin__crowd *crowd = twin__crowd_find(&candidates->crowds, candidates->group[document]);
-        if (crowd && crowd->deep.bands == 0 && chosen[crowd - candidates->crowds.items])
+        size_t number = twin__groups_find(loose, candidates->loose_of[document]);
+        if (number < loose->count && loose->items[number].deep.bands == 0 && !whole[number])
             out[count++] = document;
     }
     return count;
 }
 
-static twin_status search_by_bands(struct twin__band_candidates *candidates, const bool *chosen,
+static twin_status search_by_bands(struct twin__band_candidates *candidates, const bool *whole,
                                    struct band_search *search, const twin_similar_options *options)
 {
     twin_signatures signatures = search->provider->signatures;
     uint32_t *documents = malloc((signatures.count + 1) * sizeof *documents);
     if (!documents)
         return TWIN_ENOMEM;
-    signatures.count = list_chosen(documents, candidates, chosen, search->provider->signatures);
+    signatures.count = list_remaining(documents, candidates, whole, search->provider->signatures);
     signatures.documents = documents;
-    search->within = candidates->group;
+    search->within = candidates->loose_of;
     twin_status status = search_bands(&candidates->pairs, &candidates->seen, search, signatures, options);
     free(documents);
     return status;
 }
 
-static twin_status search_deeply(struct twin__band_candidates *candidates, const struct twin__crowd *crowd,
+static twin_status search_deeply(struct twin__band_candidates *candidates, const struct twin__group *group,
                                  struct band_search *search, const twin_similar_options *options)
 {
     twin_signatures signatures = search->provider->signatures;
     twin_similar_options deep = *options;
-    deep.bands = (twin_band_options){ .plan = crowd->deep };
-    signatures.documents = candidates->crowds.documents + crowd->begin;
-    signatures.count = crowd->count;
-    uint16_t *order = twin__deep_order(crowd->deep, signatures.slots);
+    deep.bands = (twin_band_options){ .plan = group->deep };
+    signatures.documents = candidates->loose.documents + group->begin;
+    signatures.count = group->count;
+    uint16_t *order = twin__deep_order(group->deep, signatures.slots);
     if (!order)
         return TWIN_ENOMEM;
     search->order = order;
@@ -336,29 +395,38 @@ static twin_status search_deeply(struct twin__band_candidates *candidates, const
     return status;
 }
 
-twin_status twin__candidates_within_crowds(struct twin__band_candidates *candidates, const bool *chosen,
-                                           const struct twin__provider *provider, const struct twin__gate *gate,
-                                           const twin_similar_options *options)
+twin_status twin__candidates_settle(struct twin__band_candidates *candidates, const bool *whole, const bool *alone,
+                                    const struct twin__provider *provider, const struct twin__gate *gate,
+                                    const twin_similar_options *options)
 {
-    struct band_search search = { .provider = provider, .gate = gate, .overflow = candidates->overflow };
-    twin_status status = search_by_bands(candidates, chosen, &search, options);
-    for (size_t i = 0; i < candidates->crowds.count && status == TWIN_OK; i++)
-        if (chosen[i] && candidates->crowds.items[i].deep.bands)
-            status = search_deeply(candidates, &candidates->crowds.items[i], &search, options);
+    uint32_t *joined_of = join_groups(candidates, whole, alone, provider->count);
+    if (!joined_of)
+        return TWIN_ENOMEM;
+    struct band_search search = {
+        .provider = provider, .gate = gate, .overflow = candidates->overflow, .outside = joined_of
+    };
+    twin_status status = search_by_bands(candidates, whole, &search, options);
+    for (size_t i = 0; i < candidates->loose.count && status == TWIN_OK; i++)
+        if (!whole[i] && candidates->loose.items[i].deep.bands)
+            status = search_deeply(candidates, &candidates->loose.items[i], &search, options);
+    free(joined_of);
     return status;
 }
 
 void twin__candidates_free_pairs(struct twin__band_candidates *candidates)
 {
     free(candidates->pairs.items);
-    free(candidates->group);
+    free(candidates->loose_of);
+    free(candidates->dense_of);
+    twin__groups_clear(&candidates->loose);
+    twin__groups_clear(&candidates->dense);
     candidates->pairs = (struct twin__pairs){ 0 };
-    candidates->group = NULL;
+    candidates->loose_of = candidates->dense_of = NULL;
 }
 
 void twin__band_candidates_clear(struct twin__band_candidates *candidates)
 {
     twin__candidates_free_pairs(candidates);
-    twin__crowds_clear(&candidates->crowds);
+    twin__groups_clear(&candidates->joined);
     *candidates = (struct twin__band_candidates){ 0 };
 }

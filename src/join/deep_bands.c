@@ -1,4 +1,4 @@
-/* deep_bands.c — bands of more rows, for crowds whose documents are alike and yet not similar.
+/* deep_bands.c — bands of more rows, for groups whose documents are alike and yet not similar.
  *
  * Where half of each text is the same, a tenth of all pairs shares one of 25 bands of five rows, and the time to pass
  * them over is quadratic. With twice as many rows one pair in a thousand does. So do fewer similar pairs; they need more
@@ -11,8 +11,8 @@
  * likelier that one of them is shared. The sum over m is what is missed. Pairs with too few equal slots do not count:
  * the gate (gate.h) would drop them.
  *
- * More rows need many more bands: which number takes the least time depends on how alike the documents of a crowd are,
- * which some of its pairs show. Neither time nor threads enter. */
+ * More rows need many more bands: which number takes the least time depends on how alike the documents of a group are,
+ * which some of its pairs show. Work is counted in looks, as in groups.c. */
 #include "join/deep_bands.h"
 
 #include <assert.h>
@@ -23,10 +23,9 @@
 
 enum { MOST_SLOTS = 1024, MOST_BANDS = 4096, SAMPLE = 1024 };
 
-/* To make a key of a document and pass it over if it is alone in its bucket, and for each row of it; to find that a pair
- * has too few equal slots, and that it has enough, which looks at earlier bands: measured on texts of 2 KB. */
-static const double SECONDS_PER_KEY = 8e-9, SECONDS_PER_ROW = 0.6e-9, SECONDS_PER_FAR = 30e-9,
-                    SECONDS_PER_NEAR = 150e-9;
+/* In looks: to make a key of a document and pass it over if it is alone in its bucket, and for each row of it; to find that a
+ * pair has too few equal slots, and that it has enough, which looks at earlier bands. */
+static const double PER_KEY = 1, PER_ROW = 1.0 / 16, PER_FAR = 3, PER_NEAR = 15;
 
 /* C(equal, rows) / C(slots, rows). */
 static double share_probability(size_t equal, size_t rows, size_t slots)
@@ -75,7 +74,7 @@ struct twin__deep_plans twin__deep_plans_make(const twin_similar_options *option
 
 /* ---- choosing ---- */
 
-/* How many slots some pairs of a crowd have in common. */
+/* How many slots some pairs of a group have in common. */
 struct likeness {
     uint16_t equal[SAMPLE];
 };
@@ -90,57 +89,57 @@ static void sample_pairs(struct likeness *out, const struct twin__provider *prov
     }
 }
 
-/* What it takes to list the pairs of a crowd, but for comparing those that pass the gate. */
-static double listing_seconds(twin_plan plan, const struct likeness *likeness, size_t slots, size_t least_equal,
-                              size_t documents)
+/* What it takes to list the pairs of a group, but for comparing those that pass the gate. */
+static double listing_looks(twin_plan plan, const struct likeness *likeness, size_t slots, size_t least_equal,
+                            size_t documents)
 {
-    double keys = (double)documents * (SECONDS_PER_KEY + SECONDS_PER_ROW * (double)plan.rows), meetings = 0;
+    double keys = (double)documents * (PER_KEY + PER_ROW * (double)plan.rows), meetings = 0;
     for (size_t i = 0; i < SAMPLE; i++)
         meetings += share_probability(likeness->equal[i], plan.rows, slots) *
-                    (likeness->equal[i] < least_equal ? SECONDS_PER_FAR : SECONDS_PER_NEAR);
+                    (likeness->equal[i] < least_equal ? PER_FAR : PER_NEAR);
     double pairs = (double)documents * (double)(documents - 1) / 2;
     return (double)plan.bands * (keys + pairs * meetings / SAMPLE);
 }
 
-static void choose(struct twin__crowd *crowd, const struct twin__deep_plans *plans, const struct likeness *likeness,
+static void choose(struct twin__group *group, const struct twin__deep_plans *plans, const struct likeness *likeness,
                    size_t least_equal)
 {
-    double best = crowd->seconds - crowd->comparing;
+    double best = group->meetings;
     for (size_t rows = 1; rows <= TWIN__MOST_DRAWN_ROWS; rows++) {
         twin_plan plan = { plans->bands[rows], rows };
         if (plan.bands == 0)
             continue;
-        double seconds = listing_seconds(plan, likeness, plans->slots, least_equal, crowd->count);
-        if (seconds < best) {
-            best = seconds;
-            crowd->deep = plan;
+        double looks = listing_looks(plan, likeness, plans->slots, least_equal, group->count);
+        if (looks < best) {
+            best = looks;
+            group->deep = plan;
         }
     }
-    crowd->seconds = best + crowd->comparing;
+    group->meetings = best;
 }
 
-/* Whether it may take less time. */
-static bool is_considered(const struct twin__crowd *crowd)
+/* Whether it may take fewer. */
+static bool is_considered(const struct twin__group *group)
 {
-    static const double LEAST_SECONDS = 1e-6; /* per document: that of some fifty bands */
-    return crowd->seconds - crowd->comparing > LEAST_SECONDS * (double)crowd->count;
+    static const double LEAST = 100; /* per document: that of some fifty bands */
+    return group->meetings > LEAST * (double)group->count;
 }
 
-void twin__deep_plans_choose(struct twin__crowds *crowds, const struct twin__provider *provider,
+void twin__deep_plans_choose(struct twin__groups *groups, const struct twin__provider *provider,
                              const struct twin__gate *gate, const twin_similar_options *options)
 {
     struct twin__deep_plans plans = { 0 };
     if (gate->least == 0 || gate->slots > MOST_SLOTS)
         return;
-    for (size_t i = 0; i < crowds->count; i++) {
-        struct twin__crowd *crowd = &crowds->items[i];
+    for (size_t i = 0; i < groups->count; i++) {
+        struct twin__group *group = &groups->items[i];
         struct likeness likeness;
-        if (!is_considered(crowd))
+        if (!is_considered(group))
             continue;
         if (plans.slots == 0)
             plans = twin__deep_plans_make(options, gate->slots, gate->least);
-        sample_pairs(&likeness, provider, crowds->documents + crowd->begin, crowd->count);
-        choose(crowd, &plans, &likeness, gate->least);
+        sample_pairs(&likeness, provider, groups->documents + group->begin, group->count);
+        choose(group, &plans, &likeness, gate->least);
     }
 }
 

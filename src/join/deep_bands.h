@@ -1,10 +1,10 @@
-/* deep_bands.h — bands of more rows, for crowds whose documents are alike and yet not similar. */
+/* deep_bands.h — bands of more rows, for groups whose documents are alike and yet not similar. */
 #ifndef TWIN_JOIN_DEEP_BANDS_H
 #define TWIN_JOIN_DEEP_BANDS_H
 
 #include <twinsift/similar.h>
 
-#include "join/crowds.h"
+#include "join/groups.h"
 #include "lsh/large_buckets.h"
 
 /* The fewest bands of each number of rows that miss no more similar pairs than the ordinary bands do; 0: too many. */
@@ -17,9 +17,9 @@ struct twin__deep_plans twin__deep_plans_make(const twin_similar_options *option
 /* The probability that such bands miss a pair of this similarity that has `least_equal` equal slots or more. */
 double twin__deep_plan_missed(twin_plan plan, size_t slots, double similarity, size_t least_equal);
 
-/* Decides how the pairs of each crowd would be listed: where bands of more rows take less time, they become its plan, and
- * the seconds that are expected for it become fewer. */
-void twin__deep_plans_choose(struct twin__crowds *crowds, const struct twin__provider *provider,
+/* Decides how the pairs of each group would be listed: where bands of more rows take fewer looks, they become its plan, and
+ * its meetings become as few. */
+void twin__deep_plans_choose(struct twin__groups *groups, const struct twin__provider *provider,
                              const struct twin__gate *gate, const twin_similar_options *options);
 
 /* The slots of each band (large_buckets.h), the same on every machine. NULL when out of memory. */

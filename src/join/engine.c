@@ -20,7 +20,6 @@
 #include "join/components.h"
 #include "join/containment_keepers.h"
 #include "join/crowd_join.h"
-#include "join/crowd_worth.h"
 #include "join/deciding_pairs.h"
 #include "join/deep_bands.h"
 #include "join/gate.h"
@@ -28,6 +27,7 @@
 #include "join/keepers.h"
 #include "join/match_runs.h"
 #include "join/pair_overflow.h"
+#include "join/signature_provider.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
@@ -60,7 +60,6 @@ struct run {
     twin_similar_counts *counts;
     const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
     struct twin__engine_part part;                 /* candidates that were found before, if any */
-    bool *peeled;                                  /* of each crowd whether only what decides is searched in it */
     struct twin__components components;            /* if these are wanted */
     struct twin__pair_overflow overflow;           /* of the candidates, where memory is limited */
 };
@@ -101,7 +100,7 @@ static twin_status candidates_from_forest(struct twin__band_candidates *out, con
 }
 
 /* Only Jaccard similarities, exact or estimated, can be joined another way with the same result. */
-static bool may_join_crowds(const struct run *run)
+static bool may_join_groups(const struct run *run)
 {
     const twin_similar_options *options = run->options;
     bool estimates = options->verify == TWIN_VERIFY_ESTIMATE && !run->deciding && run->gate.least > 0;
@@ -127,37 +126,77 @@ static twin_status find_candidates(struct run *run)
     return run->options->method == TWIN_METHOD_FOREST
                ? candidates_from_forest(&run->candidates, run->provider, &run->gate, run->options)
                : twin__candidates_from_bands(&run->candidates, run->provider, &run->gate, run->options,
-                                             may_join_crowds(run));
+                                             may_join_groups(run));
 }
 
-/* ---- crowds ---- */
+/* ---- groups ---- */
 
-static twin_status join_crowd(bool *refused, struct run *run, const struct twin__crowd *crowd, twin_error *error)
+/* The documents as the index of sets would have them: by their sets, or where similarities are estimated, by their signatures. */
+struct indexed {
+    const struct twin__provider *provider;
+    double threshold;
+    struct twin__provider signatures;
+};
+
+static twin_status indexed_init(struct indexed *out, const struct run *run, twin_error *error)
 {
-    struct twin__crowd_counts joined = { .refused = true };
-    bool exact = run->options->verify == TWIN_VERIFY_EXACT;
-    double fetching = twin__crowd_fetching_seconds(crowd, exact);
-    struct twin__crowd_options options = { .threshold = run->options->threshold,
-                                           .most_seconds = crowd->seconds - fetching,
-                                           .exec = run->options->exec,
-                                           .progress = run->options->progress };
-    struct twin__crowd_documents documents = { run->candidates.crowds.documents + crowd->begin, crowd->count };
-    twin_status status = TWIN_OK;
-    if (crowd->seconds > fetching)
-        status = (exact ? twin__crowd_join : twin__crowd_join_estimates)(run->out, &joined, run->provider, documents,
-                                                                         options, error);
-    *refused = joined.refused;
-    run->counts->candidates += joined.compared;
-    run->counts->verified += exact ? joined.compared : 0;
+    *out = (struct indexed){ .provider = run->provider, .threshold = run->options->threshold };
+    if (run->options->verify == TWIN_VERIFY_EXACT)
+        return TWIN_OK;
+    out->provider = &out->signatures;
+    out->threshold = twin__signature_threshold(run->gate.least, run->gate.slots);
+    return with_sentence(error,
+                         twin__signature_provider(&out->signatures, run->provider, run->options->exec.workers));
+}
+
+static void indexed_clear(struct indexed *indexed)
+{
+    if (indexed->provider == &indexed->signatures)
+        twin__signature_provider_clear(&indexed->signatures);
+}
+
+/* Marks the loose groups that the index of sets joins, and the dense ones that are in none of these. */
+static twin_status choose_groups(bool *whole, bool *alone, struct run *run, twin_error *error)
+{
+    const struct twin__band_candidates *candidates = &run->candidates;
+    const struct twin__groups *loose = &candidates->loose, *dense = &candidates->dense;
+    struct indexed indexed;
+    twin_status status = indexed_init(&indexed, run, error);
+    for (size_t i = 0; i < loose->count && status == TWIN_OK; i++)
+        status = twin__group_is_for_index(&whole[i], indexed.provider, loose, i, indexed.threshold, error);
+    for (size_t i = 0; i < dense->count && status == TWIN_OK; i++) {
+        uint32_t first = dense->documents[dense->items[i].begin];
+        if (!whole[twin__groups_find(loose, candidates->loose_of[first])])
+            status = twin__group_is_for_index(&alone[i], indexed.provider, dense, i, indexed.threshold, error);
+    }
+    indexed_clear(&indexed);
     return status;
 }
 
-static void count_crowds(twin_similar_counts *counts, const struct twin__crowds *crowds)
+/* From here on the groups that are joined are known, and the pairs of the others are candidates. */
+static twin_status settle_groups(struct run *run, twin_error *error)
+{
+    struct twin__band_candidates *candidates = &run->candidates;
+    if (candidates->loose.count == 0)
+        return TWIN_OK;
+    twin__deep_plans_choose(&candidates->loose, run->provider, &run->gate, run->options);
+    bool *whole = calloc(candidates->loose.count, sizeof *whole);
+    bool *alone = calloc(candidates->dense.count + 1, sizeof *alone);
+    twin_status status = whole && alone ? choose_groups(whole, alone, run, error) : twin__fail_memory(error);
+    if (status == TWIN_OK)
+        status = with_sentence(
+            error, twin__candidates_settle(candidates, whole, alone, run->provider, &run->gate, run->options));
+    free(whole);
+    free(alone);
+    return status;
+}
+
+static void count_groups(twin_similar_counts *counts, const struct twin__groups *groups)
 {
     enum { LARGEST = sizeof counts->largest_crowds / sizeof counts->largest_crowds[0] };
-    counts->crowds = crowds->count;
-    for (size_t i = 0; i < crowds->count; i++) {
-        uint64_t size = crowds->items[i].count;
+    counts->crowds = groups->count;
+    for (size_t i = 0; i < groups->count; i++) {
+        uint64_t size = groups->items[i].count;
         for (size_t place = 0; place < LARGEST; place++)
             if (size > counts->largest_crowds[place]) {
                 uint64_t smaller = counts->largest_crowds[place];
@@ -167,58 +206,36 @@ static void count_crowds(twin_similar_counts *counts, const struct twin__crowds 
     }
 }
 
-/* Joins the crowds that are worth it; the pairs of the others become candidates. */
-static twin_status join_crowds(struct run *run, twin_error *error)
+/* All similar pairs of the groups. */
+static twin_status join_groups(struct run *run, twin_error *error)
 {
-    struct twin__crowds *crowds = &run->candidates.crowds;
-    if (crowds->count == 0)
-        return TWIN_OK;
-    size_t refused = 0;
-    bool *chosen = calloc(crowds->count, sizeof *chosen);
-    if (!chosen)
-        return twin__fail_memory(error);
+    const struct twin__groups *joined = &run->candidates.joined;
+    bool exact = run->options->verify == TWIN_VERIFY_EXACT;
+    struct twin__crowd_options options = { .threshold = run->options->threshold,
+                                           .exec = run->options->exec,
+                                           .progress = run->options->progress };
     twin_status status = TWIN_OK;
-    for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
-        status = join_crowd(&chosen[i], run, &crowds->items[i], error);
-        refused += chosen[i];
+    for (size_t i = 0; i < joined->count && status == TWIN_OK; i++) {
+        struct twin__crowd_documents documents = { joined->documents + joined->items[i].begin,
+                                                   joined->items[i].count };
+        struct twin__crowd_counts found = { 0 };
+        status = (exact ? twin__crowd_join : twin__crowd_join_estimates)(run->out, &found, run->provider, documents,
+                                                                         options, error);
+        run->counts->candidates += found.compared;
+        run->counts->verified += exact ? found.compared : 0;
     }
-    if (status == TWIN_OK && refused)
-        status = with_sentence(
-            error, twin__candidates_within_crowds(&run->candidates, chosen, run->provider, &run->gate, run->options));
-    free(chosen);
     return status;
 }
 
-/* ---- crowds in which only what decides is searched ---- */
-
-/* Chooses those that are worth it; the pairs of the others become candidates. */
-static twin_status choose_peeled(struct run *run, twin_error *error)
-{
-    struct twin__crowds *crowds = &run->candidates.crowds;
-    if (crowds->count == 0)
-        return TWIN_OK;
-    bool *others = calloc(crowds->count, sizeof *others);
-    run->peeled = calloc(crowds->count, sizeof *run->peeled);
-    twin_status status = others && run->peeled ? TWIN_OK : twin__fail_memory(error);
-    for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
-        status = twin__crowd_is_worth_deciding(&run->peeled[i], run->provider, crowds, i, error);
-        others[i] = !run->peeled[i];
-    }
-    if (status == TWIN_OK)
-        status = with_sentence(
-            error, twin__candidates_within_crowds(&run->candidates, others, run->provider, &run->gate, run->options));
-    free(others);
-    return status;
-}
-
-static twin_status peel_crowds(struct run *run, twin_error *error)
+/* Of the groups only the pairs that decide which documents are kept. */
+static twin_status decide_groups(struct run *run, twin_error *error)
 {
     uint64_t compared = 0;
-    if (!run->peeled)
+    if (run->candidates.joined.count == 0)
         return TWIN_OK;
     twin__candidates_free_pairs(&run->candidates);
-    twin_status status = twin__keepers_join(run->out, &compared, run->provider, &run->candidates.crowds, run->peeled,
-                                            run->deciding, error);
+    twin_status status =
+        twin__keepers_join(run->out, &compared, run->provider, &run->candidates.joined, run->deciding, error);
     run->counts->candidates += compared;
     run->counts->verified += compared;
     return status;
@@ -239,7 +256,7 @@ static bool are_connected(const struct twin__components *components, struct twin
  * nothing else does. */
 static twin_status connect_rest(struct run *run, twin_error *error)
 {
-    const struct twin__crowds *crowds = &run->candidates.crowds;
+    const struct twin__groups *crowds = &run->candidates.joined;
     struct twin__crowd_options options = { .threshold = run->options->threshold,
                                            .exec = run->options->exec,
                                            .progress = run->options->progress,
@@ -266,24 +283,23 @@ static twin_status connect_rest(struct run *run, twin_error *error)
 
 /* ---- all of it ---- */
 
-/* Marks the documents of crowds that are searched later. */
-static bool *mark_peeled(const struct run *run)
+/* Marks the documents of groups, which are decided later. */
+static bool *mark_joined(const struct run *run)
 {
-    const struct twin__crowds *crowds = &run->candidates.crowds;
+    const struct twin__groups *joined = &run->candidates.joined;
     bool *marks = calloc(run->provider->count + 1, sizeof *marks);
-    for (size_t i = 0; marks && i < crowds->count; i++)
-        for (size_t k = 0; run->peeled[i] && k < crowds->items[i].count; k++)
-            marks[crowds->documents[crowds->items[i].begin + k]] = true;
+    for (size_t i = 0; marks && i < joined->count; i++)
+        for (size_t k = 0; k < joined->items[i].count; k++)
+            marks[joined->documents[joined->items[i].begin + k]] = true;
     return marks;
 }
 
 static twin_status verify_deciding(struct run *run, struct twin__verify_options options, bool in_batches,
                                    twin_error *error)
 {
-    bool *unsure = run->peeled  ? mark_peeled(run)
-                   : in_batches ? calloc(run->provider->count + 1, sizeof *unsure)
-                                : NULL;
-    if ((run->peeled || in_batches) && !unsure)
+    bool needed = in_batches || run->candidates.joined.count;
+    bool *unsure = needed ? mark_joined(run) : NULL;
+    if (needed && !unsure)
         return twin__fail_memory(error);
     twin_status status = in_batches ? twin__deciding_batches(run->out, &run->counts->verified, run->provider,
                                                              &run->overflow, unsure, options, error)
@@ -356,14 +372,15 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
 /* From candidates to matches. */
 static twin_status verify(struct run *run, twin_error *error)
 {
-    twin__deep_plans_choose(&run->candidates.crowds, run->provider, &run->gate, run->options);
-    twin_status status = run->deciding ? choose_peeled(run, error) : join_crowds(run, error);
+    twin_status status = settle_groups(run, error);
+    if (status == TWIN_OK && !run->deciding)
+        status = join_groups(run, error);
     if (status == TWIN_OK && run->options->verify == TWIN_VERIFY_EXACT)
         status = verify_exactly(run, error);
     else if (status == TWIN_OK)
         status = with_sentence(error, twin__estimate_pairs(run->out, run->provider, &run->candidates.pairs));
     if (status == TWIN_OK && run->deciding)
-        status = peel_crowds(run, error);
+        status = decide_groups(run, error);
     if (status == TWIN_OK && run->components.group)
         status = connect_rest(run, error);
     if (status == TWIN_OK && run->options->method == TWIN_METHOD_FOREST)
@@ -406,16 +423,15 @@ static twin_status find(struct run *run, twin_error *error)
     if (status == TWIN_OK)
         status = with_sentence(error, find_candidates(run));
     double paired = twin__seconds();
-    count_crowds(counts, &run->candidates.crowds);
     if (status == TWIN_OK)
         status = verify(run, error);
+    count_groups(counts, &run->candidates.joined);
     counts->candidates += run->candidates.seen;
     counts->similar = twin__matches_total(run->out);
     counts->pairing_seconds = paired - begun;
     counts->verifying_seconds = twin__seconds() - paired;
     twin__band_candidates_clear(&run->candidates);
     twin__pair_overflow_clear(&run->overflow);
-    free(run->peeled);
     return status;
 }
 
@@ -453,7 +469,7 @@ twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct 
 {
     struct run run = { .provider = provider, .options = options };
     run.gate = twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
-    return twin__bands_find(out, provider, &run.gate, options, may_join_crowds(&run), range);
+    return twin__bands_find(out, provider, &run.gate, options, may_join_groups(&run), range);
 }
 
 twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *counts,

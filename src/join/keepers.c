@@ -275,34 +275,34 @@ static twin_status find(struct twin__keepers_state *state, twin_error *error)
 
 /* ---- those that went ---- */
 
-/* Leaves in each crowd the documents that went, or all if these were not compared, and none in those not chosen. */
-static void leave_gone(struct twin__keepers_state *state, const bool *chosen)
+/* Leaves in each crowd the documents that went, or all if these were not compared. */
+static void leave_gone(struct twin__keepers_state *state)
 {
-    struct twin__crowds *crowds = state->chosen_from;
+    struct twin__groups *crowds = state->chosen_from;
     state->todo_count = 0;
     for (size_t i = 0; i < state->provider->count; i++)
         if (state->fates[i] == TWIN__GOES || (state->is_unlinked && state->fates[i] == TWIN__STAYS))
             state->todo[state->todo_count++] = (uint32_t)i;
     list_by_crowd(state);
-    for (size_t i = 0, number = 0; i < crowds->count; number += chosen[i++]) {
-        crowds->items[i].begin = chosen[i] ? state->crowds[number].begin : 0;
-        crowds->items[i].count = chosen[i] ? state->crowds[number].count : 0;
+    for (size_t i = 0; i < crowds->count; i++) {
+        crowds->items[i].begin = state->crowds[i].begin;
+        crowds->items[i].count = state->crowds[i].count;
     }
 }
 
 /* ---- all of it ---- */
 
-/* Numbers the crowds that are chosen. */
-static void list_crowds(struct twin__keepers_state *state, const bool *chosen)
+/* Numbers the crowds. */
+static void list_crowds(struct twin__keepers_state *state)
 {
-    const struct twin__crowds *crowds = state->chosen_from;
+    const struct twin__groups *crowds = state->chosen_from;
     for (size_t i = 0; i < state->provider->count; i++)
         state->crowd_of[i] = TWIN__NO_KEEPER;
     for (size_t i = 0; i < crowds->count; i++) {
-        for (size_t k = 0; k < crowds->items[i].count && chosen[i]; k++)
-            state->crowd_of[crowds->documents[crowds->items[i].begin + k]] = (uint32_t)state->crowd_count;
-        state->crowd_count += chosen[i];
+        for (size_t k = 0; k < crowds->items[i].count; k++)
+            state->crowd_of[crowds->documents[crowds->items[i].begin + k]] = (uint32_t)i;
     }
+    state->crowd_count = crowds->count;
 }
 
 /* So much room as is wanted or allowed. */
@@ -354,20 +354,20 @@ static void state_free(struct twin__keepers_state *state)
     free(state);
 }
 
-static twin_status join(struct twin__keepers_state *state, const bool *chosen, twin_error *error)
+static twin_status join(struct twin__keepers_state *state, twin_error *error)
 {
     if (!state_init(state))
         return twin__fail_memory(error);
-    list_crowds(state, chosen);
+    list_crowds(state);
     twin_status status = find(state, error);
     if (status == TWIN_OK && state->components)
-        leave_gone(state, chosen);
+        leave_gone(state);
     return status;
 }
 
 twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
-                               struct twin__crowds *crowds, const bool *chosen,
-                               const struct twin__deciding_options *options, twin_error *error)
+                               struct twin__groups *crowds, const struct twin__deciding_options *options,
+                               twin_error *error)
 {
     struct twin__keepers_state *state = calloc(1, sizeof *state); /* too large for the stack, also for a moment */
     if (!state)
@@ -378,7 +378,7 @@ twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const 
     state->chosen_from = crowds;
     state->matches = matches;
     state->compared = compared;
-    twin_status status = join(state, chosen, error);
+    twin_status status = join(state, error);
     state_free(state);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "join/candidates.h"
 #include "join/engine.h"
 
-/* Adds to the matches, which are those outside crowds, one for each document of the crowds marked in `chosen` that
+/* Adds to the matches, which are those outside crowds, one for each document of the crowds that
  * does not stay by all similar pairs of them (twin_cluster_keepers): that with the most preferred document of its
  * crowd that stays. Adds to *compared how many pairs were compared. The documents of crowds are put in another order,
  * also across crowds.
@@ -14,7 +14,7 @@
  * whose pairs with each other are not compared; or of all, if not all those with one that stays were.
  * A failure also fills `error`. */
 twin_status twin__keepers_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
-                               struct twin__crowds *crowds, const bool *chosen,
-                               const struct twin__deciding_options *options, twin_error *error);
+                               struct twin__groups *crowds, const struct twin__deciding_options *options,
+                               twin_error *error);
 
 #endif

@@ -50,7 +50,7 @@ struct twin__keepers_state {
     const struct twin__provider *provider;
     const struct twin__deciding_options *options;
     struct twin__components *components; /* NULL: who stays is to be decided */
-    struct twin__crowds *chosen_from;
+    struct twin__groups *chosen_from;
     twin_matches *matches;
     uint64_t *compared;
     uint32_t *crowd_of; /* of each document; TWIN__NO_KEEPER: it is in none */

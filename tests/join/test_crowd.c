@@ -400,8 +400,8 @@ static void gather(struct gathered *out, const struct twin__provider *provider, 
                      TWIN_OK);
 }
 
-/* The pairs of bands, and no other, are those between crowds and, on demand, those within. */
-static void pairs_are_between_crowds_or_within(void **state)
+/* The pairs of bands, and no other, are those between groups and, on demand, those within. */
+static void pairs_are_between_groups_or_within(void **state)
 {
     (void)state;
     static struct world world;
@@ -420,13 +420,17 @@ static void pairs_are_between_crowds_or_within(void **state)
         struct gathered with;
         gather(&with, &provider, execs[e]);
         struct twin__band_candidates *candidates = &with.candidates;
-        assert_int_equal(candidates->crowds.count, 2);
+        assert_int_equal(candidates->loose.count, 2);
         for (size_t i = 0; i < candidates->pairs.count; i++)
-            assert_true(candidates->group[twin__pair_low(candidates->pairs.items[i])] !=
-                        candidates->group[twin__pair_high(candidates->pairs.items[i])]);
-        bool both[2] = { true, true };
-        assert_int_equal(twin__candidates_within_crowds(candidates, both, &provider, &with.gate, &with.options),
+            assert_true(candidates->loose_of[twin__pair_low(candidates->pairs.items[i])] !=
+                        candidates->loose_of[twin__pair_high(candidates->pairs.items[i])]);
+        bool whole[2] = { false, false };
+        bool *alone = calloc(candidates->dense.count + 1, sizeof *alone);
+        assert_non_null(alone);
+        assert_int_equal(twin__candidates_settle(candidates, whole, alone, &provider, &with.gate, &with.options),
                          TWIN_OK);
+        assert_int_equal(candidates->joined.count, 0);
+        free(alone);
         size_t listed = candidates->pairs.count;
         assert_int_equal(twin__pairs_sort_unique(&candidates->pairs, NULL), TWIN_OK);
         assert_true(listed == candidates->pairs.count && listed == plain.candidates.pairs.count);
@@ -577,7 +581,7 @@ int main(void)
         cmocka_unit_test(a_crowd_below_the_threshold_is_cheap),
         cmocka_unit_test(what_is_too_expensive_is_refused),
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
-        cmocka_unit_test(pairs_are_between_crowds_or_within),
+        cmocka_unit_test(pairs_are_between_groups_or_within),
         cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
         cmocka_unit_test(one_row_per_band_makes_crowds_of_families_only),
         cmocka_unit_test(the_engine_misses_no_estimate_of_a_crowd),

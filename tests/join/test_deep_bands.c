@@ -133,7 +133,7 @@ struct world {
     size_t members_count;
 };
 
-/* Slots of two values, so that pairs are alike; every fourth document is near an earlier one. Every fifth is in no crowd. */
+/* Slots of two values, so that pairs are alike; every fourth document is near an earlier one. Every fifth is in no group. */
 static void draw(struct world *world, uint64_t seed)
 {
     world->members_count = 0;
@@ -145,7 +145,7 @@ static void draw(struct world *world, uint64_t seed)
                     ? world->rows[of * SLOTS + k]
                     : (uint32_t)(twin__random_below(&seed, 2) ? 5 : twin__random_next(&seed));
         world->all[d] = d;
-        world->group[d] = d % 5 ? 1 : d; /* the first of those that are in the crowd */
+        world->group[d] = d % 5 ? 1 : d; /* the first of those that are in the group */
         if (d % 5)
             world->members[world->members_count++] = d;
     }
@@ -159,7 +159,7 @@ static size_t agreement(const struct world *world, uint32_t a, uint32_t b, bool 
     return count;
 }
 
-/* Of all pairs of the crowd those that pass the gate and share a band. */
+/* Of all pairs of the group those that pass the gate and share a band. */
 static size_t compare_all(uint64_t *pairs, const struct world *world, twin_plan plan, size_t least)
 {
     uint16_t *order = twin__deep_order(plan, SLOTS);
@@ -177,7 +177,7 @@ static size_t compare_all(uint64_t *pairs, const struct world *world, twin_plan 
     return count;
 }
 
-static void each_pair_of_a_crowd_is_found_once(void **state)
+static void each_pair_of_a_group_is_found_once(void **state)
 {
     (void)state;
     static struct world world;
@@ -188,18 +188,20 @@ static void each_pair_of_a_crowd_is_found_once(void **state)
         for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
             for (size_t memory = 0; memory <= 1 << 20; memory += 1 << 20) {
                 draw(&world, seed);
-                struct twin__crowd crowd = { .count = world.members_count, .deep = plans[i] };
-                struct twin__band_candidates candidates = { .group = world.group,
-                                                            .crowds = { world.members, &crowd, 1 } };
+                struct twin__group group = { .count = world.members_count, .deep = plans[i] };
+                struct twin__band_candidates candidates = { .loose_of = world.group,
+                                                            .loose = { world.members, &group, 1 } };
                 struct twin__provider provider = { .count = DOCUMENTS,
                                                    .signatures = { world.rows, SLOTS, world.all, DOCUMENTS } };
                 struct twin__gate gate = { SLOTS, 84 };
                 twin_similar_options options = options_for((twin_plan){ 25, 5 }, .8);
                 options.exec = execs[seed % 2];
                 options.memory_bytes = memory;
-                bool chosen = true;
-                assert_int_equal(twin__candidates_within_crowds(&candidates, &chosen, &provider, &gate, &options),
+                bool whole = false;
+                assert_int_equal(twin__candidates_settle(&candidates, &whole, NULL, &provider, &gate, &options),
                                  TWIN_OK);
+                assert_int_equal(candidates.joined.count, 0);
+                twin__groups_clear(&candidates.joined);
                 size_t count = compare_all(expected, &world, plans[i], gate.least);
                 assert_true(count > 20);
                 assert_int_equal(candidates.pairs.count, count);
@@ -212,8 +214,8 @@ static void each_pair_of_a_crowd_is_found_once(void **state)
 
 /* ---- choosing */
 
-/* Documents whose pairs have about so many equal slots, of a crowd whose pairs take `seconds` to list. */
-static struct twin__crowd choose_for(size_t equal, double seconds, double comparing)
+/* Documents whose pairs have about so many equal slots, of a group whose pairs meet so often. */
+static struct twin__group choose_for(size_t equal, double meetings)
 {
     static uint32_t rows[DOCUMENTS * SLOTS], documents[DOCUMENTS];
     uint64_t seed = 3;
@@ -223,28 +225,27 @@ static struct twin__crowd choose_for(size_t equal, double seconds, double compar
         for (size_t k = 0; k < SLOTS; k++)
             rows[d * SLOTS + k] = random_unit(&seed) < own ? 5 : (uint32_t)twin__random_next(&seed);
     }
-    struct twin__crowd crowd = { .count = DOCUMENTS, .seconds = seconds, .comparing = comparing };
-    struct twin__crowds crowds = { documents, &crowd, 1 };
+    struct twin__group group = { .count = DOCUMENTS, .meetings = meetings, .passing = 20 };
+    struct twin__groups groups = { documents, &group, 1 };
     struct twin__provider provider = { .count = DOCUMENTS, .signatures = { rows, SLOTS, documents, DOCUMENTS } };
     struct twin__gate gate = { SLOTS, 84 };
     twin_similar_options options = options_for((twin_plan){ 25, 5 }, .8);
-    twin__deep_plans_choose(&crowds, &provider, &gate, &options);
-    return crowd;
+    twin__deep_plans_choose(&groups, &provider, &gate, &options);
+    assert_true(group.passing == 20);
+    return group;
 }
 
 static void documents_that_are_alike_get_more_rows(void **state)
 {
     (void)state;
-    struct twin__crowd crowd = choose_for(43, .1, .02);
-    assert_true(crowd.deep.rows > 5 && crowd.deep.bands > 25);
-    assert_true(crowd.seconds < .1 && crowd.seconds > crowd.comparing);
-    assert_true(crowd.comparing == .02);
+    struct twin__group group = choose_for(43, 8e6);
+    assert_true(group.deep.rows > 5 && group.deep.bands > 25);
+    assert_true(group.meetings < 8e6 && group.meetings > 0);
     /* Hardly less alike than similar ones: no bands help. */
-    assert_int_equal(choose_for(95, .001, 0).deep.bands, 0);
-    /* What costs little stays as it is, and so does what is to be compared anyway. */
-    assert_int_equal(choose_for(43, 1e-4, 0).deep.bands, 0);
-    assert_int_equal(choose_for(43, .1, .1).deep.bands, 0);
-    assert_true(choose_for(43, .1, .1).seconds == .1);
+    assert_int_equal(choose_for(95, 1e5).deep.bands, 0);
+    /* Few meetings stay as they are. */
+    assert_int_equal(choose_for(43, 1e4).deep.bands, 0);
+    assert_true(choose_for(43, 1e4).meetings == 1e4);
 }
 
 int main(void)
@@ -254,7 +255,7 @@ int main(void)
         cmocka_unit_test(plans_miss_no_more_than_ordinary_bands),
         cmocka_unit_test(a_round_has_each_slot_at_most_once),
         cmocka_unit_test(as_many_pairs_are_missed_as_expected),
-        cmocka_unit_test(each_pair_of_a_crowd_is_found_once),
+        cmocka_unit_test(each_pair_of_a_group_is_found_once),
         cmocka_unit_test(documents_that_are_alike_get_more_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

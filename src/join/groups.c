@@ -1,0 +1,317 @@
+/* groups.c — template groups: documents that large buckets of bands connect, and whether the index of sets joins them.
+ *
+ * A bucket of n documents has n²/2 pairs. So large buckets are not enumerated when they are found; their documents are
+ * united. Which documents are united does not depend on the order in which workers add buckets.
+ *
+ * Documents are united twice. A dense bucket, of which most pairs pass the gate, is a part of one campaign or template, and
+ * dense buckets make dense groups. All large buckets make loose groups: pages of a template just below the threshold are one,
+ * but where bands have few rows, common phrases also connect families and strangers. So first it is decided of a loose group
+ * whether the index of sets joins it as a whole; if not, the same of each dense group in it, and the remaining pairs of
+ * the loose group are listed by bands.
+ *
+ * With one row per band, every common phrase makes a large bucket. Only dense ones are united then.
+ *
+ * Either way is chosen by its work, counted in looks: at a pair of a bucket, or at an entry of a posting list. A pair is
+ * looked at once per bucket, and compared once, however many buckets it is in: so a sampled pair that passes the gate counts
+ * as one divided by the number of bands that it shares. */
+#include "join/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "join/join_private.h"
+#include "kernels/kernels.h"
+
+static uint32_t *make_singles(size_t documents)
+{
+    uint32_t *groups = malloc((documents + 1) * sizeof *groups);
+    for (size_t i = 0; groups && i < documents; i++)
+        groups[i] = (uint32_t)i;
+    return groups;
+}
+
+twin_status twin__group_finder_init(struct twin__group_finder *out, const struct twin__provider *provider,
+                                    const struct twin__gate *gate, twin_plan plan)
+{
+    *out = (struct twin__group_finder){ .provider = provider,
+                                        .gate = gate,
+                                        .plan = plan,
+                                        .only_dense = plan.rows == 1,
+                                        .lock = PTHREAD_MUTEX_INITIALIZER };
+    out->loose = make_singles(provider->count);
+    out->dense = make_singles(provider->count);
+    return out->loose && out->dense ? TWIN_OK : TWIN_ENOMEM;
+}
+
+enum { SAMPLE = 64 }; /* pairs of a bucket */
+
+static size_t count_shared_bands(const struct twin__group_finder *finder, uint32_t a, uint32_t b)
+{
+    const uint32_t *x = twin__provider_signature(finder->provider, a);
+    const uint32_t *y = twin__provider_signature(finder->provider, b);
+    size_t rows = finder->plan.rows, shared = 0;
+    for (size_t band = 0; band < finder->plan.bands; band++)
+        shared += memcmp(x + band * rows, y + band * rows, rows * sizeof *x) == 0;
+    return shared > 0 ? shared : 1;
+}
+
+/* What a sample of its pairs, which depends on the bucket alone, shows of a bucket. */
+static struct twin__large_bucket sample_bucket(const struct twin__group_finder *finder, const uint64_t *keys,
+                                               size_t count)
+{
+    double pairs = (double)count * (double)(count - 1) / 2, sum = 0;
+    uint64_t seed = keys[0] >> 32 ^ (uint64_t)count << 32;
+    size_t passed = 0;
+    for (size_t i = 0; i < SAMPLE; i++) {
+        size_t a = twin__random_below(&seed, count), b = twin__random_below(&seed, count - 1);
+        uint32_t first = (uint32_t)keys[a], second = (uint32_t)keys[b + (b >= a)];
+        if (!twin__gate_passes(finder->gate, finder->provider, first, second))
+            continue;
+        passed++;
+        sum += 1 / (double)count_shared_bands(finder, first, second);
+    }
+    return (struct twin__large_bucket){ (uint32_t)keys[0], passed >= SAMPLE / 2, pairs, pairs * sum / SAMPLE };
+}
+
+static void unite(uint32_t *groups, const uint64_t *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        twin__union_join(groups, (uint32_t)keys[0], (uint32_t)keys[i]);
+}
+
+bool twin__group_finder_add(struct twin__group_finder *finder, const uint64_t *keys, size_t count)
+{
+    struct twin__large_bucket bucket = sample_bucket(finder, keys, count);
+    if (finder->only_dense && !bucket.is_dense)
+        return false;
+    pthread_mutex_lock(&finder->lock);
+    unite(finder->loose, keys, count);
+    if (bucket.is_dense)
+        unite(finder->dense, keys, count);
+    if (TWIN__ARRAY_GROW(&finder->buckets, &finder->capacity, finder->count, 1))
+        finder->buckets[finder->count++] = bucket;
+    else
+        finder->no_memory = true;
+    pthread_mutex_unlock(&finder->lock);
+    return true;
+}
+
+size_t twin__group_finder_drop(struct twin__group_finder *finder, uint64_t *pairs, size_t count)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&finder->lock);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t low = (uint32_t)(pairs[i] >> 32), high = (uint32_t)pairs[i];
+        pairs[kept] = pairs[i];
+        kept += twin__union_root(finder->loose, low) != twin__union_root(finder->loose, high);
+    }
+    pthread_mutex_unlock(&finder->lock);
+    return kept;
+}
+
+/* ---- listing ---- */
+
+void twin__groups_clear(struct twin__groups *groups)
+{
+    free(groups->documents);
+    free(groups->items);
+    *groups = (struct twin__groups){ 0 };
+}
+
+/* Cuts sorted keys, a group in the high half and its document in the low, into groups. */
+static twin_status cut(struct twin__groups *out, const uint64_t *keys, size_t count)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < count; i++) {
+        out->documents[i] = (uint32_t)keys[i];
+        if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32) {
+            if (!TWIN__ARRAY_GROW(&out->items, &capacity, out->count, 1))
+                return TWIN_ENOMEM;
+            out->items[out->count++] = (struct twin__group){ .begin = i };
+        }
+        out->items[out->count - 1].count++;
+    }
+    return TWIN_OK;
+}
+
+size_t twin__groups_find(const struct twin__groups *groups, uint32_t first)
+{
+    size_t low = 0, count = groups->count;
+    while (count > 1) {
+        size_t half = count / 2;
+        if (groups->documents[groups->items[low + half].begin] <= first) {
+            low += half;
+            count -= half;
+        } else
+            count = half;
+    }
+    return count && groups->documents[groups->items[low].begin] == first ? low : groups->count;
+}
+
+static int by_document(const void *a, const void *b)
+{
+    const struct twin__large_bucket *x = a, *y = b;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    if (x->meetings != y->meetings)
+        return x->meetings < y->meetings ? -1 : 1;
+    if (x->passing != y->passing)
+        return x->passing < y->passing ? -1 : 1;
+    return (x->is_dense > y->is_dense) - (x->is_dense < y->is_dense);
+}
+
+void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count)
+{
+    if (count)
+        qsort(buckets, count, sizeof *buckets, by_document);
+}
+
+/* A root has no parent but itself, so it is marked when one of its children comes. */
+static size_t list_keys(uint64_t *keys, uint32_t *of, size_t documents)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < documents; i++) {
+        uint32_t root = of[i] = twin__union_root(of, (uint32_t)i);
+        if (root == i)
+            continue;
+        keys[count++] = (uint64_t)root << 32 | root;
+        keys[count++] = (uint64_t)root << 32 | i;
+    }
+    return count;
+}
+
+twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t documents,
+                              const struct twin__large_bucket *buckets, size_t bucket_count, bool dense)
+{
+    size_t children = 0;
+    for (size_t i = 0; i < documents; i++)
+        children += of[i] != i;
+    uint64_t *keys = malloc((2 * children + 1) * sizeof *keys);
+    out->documents = malloc((2 * children + 1) * sizeof *out->documents);
+    size_t count = keys && out->documents ? list_keys(keys, of, documents) : 0;
+    twin_status status = TWIN_ENOMEM;
+    if (keys && out->documents && twin__sort_numbers(keys, count))
+        status = cut(out, keys, twin__kernels()->drop_repeats(keys, count));
+    free(keys);
+    for (size_t i = 0; i < bucket_count && status == TWIN_OK; i++) {
+        if (buckets[i].is_dense != dense)
+            continue;
+        size_t number = twin__groups_find(out, of[buckets[i].document]);
+        if (number == out->count)
+            continue; /* what a file said of a document that is in none */
+        out->items[number].meetings += buckets[i].meetings;
+        out->items[number].passing += buckets[i].passing;
+    }
+    return status;
+}
+
+/* ---- the choice ---- */
+
+/* Documents of a group, spread over it. */
+struct sampled {
+    uint64_t *items;  /* set after set */
+    uint64_t *sorted; /* the same, all together */
+    size_t count, capacity;
+    size_t begins[SAMPLE + 1];
+    size_t sets;
+};
+
+static void sampled_clear(struct sampled *sample)
+{
+    free(sample->items);
+    free(sample->sorted);
+}
+
+static twin_status fetch_sample(struct sampled *out, const struct twin__provider *provider, const uint32_t *documents,
+                                size_t count, twin_error *error)
+{
+    enum { DOCUMENTS_OF_EACH = 16, MOST_ITEMS = 1 << 20 };
+    size_t most = count / DOCUMENTS_OF_EACH < SAMPLE ? count / DOCUMENTS_OF_EACH : SAMPLE;
+    for (size_t i = 0; i < most && out->count < MOST_ITEMS; i++) {
+        uint32_t document = documents[i * count / most];
+        twin_set set;
+        if (provider->is_long && provider->is_long(provider, document))
+            continue;
+        twin_status status = twin__provider_set(&set, provider, document, 0, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count + 1))
+            return twin__fail_memory(error);
+        if (set.count)
+            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
+        out->count += set.count;
+        out->begins[++out->sets] = out->count;
+    }
+    out->sorted = malloc((out->count + 1) * sizeof *out->sorted);
+    if (!out->sorted)
+        return twin__fail_memory(error);
+    if (out->count)
+        memcpy(out->sorted, out->items, out->count * sizeof *out->sorted);
+    return twin__sort_numbers(out->sorted, out->count) ? TWIN_OK : twin__fail_memory(error);
+}
+
+/* How many other sets of the sample have each posting that the index would look at for one set: frequent items are bits
+ * there, and of the rare ones as many may be left out as a similar set must share, those with the longest lists. */
+static double count_postings(const struct sampled *sample, size_t set, double threshold)
+{
+    enum { FREQUENT = 16 }; /* one set of so many has the item */
+    size_t with[SAMPLE] = { 0 }, size = sample->begins[set + 1] - sample->begins[set], rare = 0;
+    for (size_t i = sample->begins[set]; i < sample->begins[set + 1]; i++) {
+        size_t first = twin__lower_bound(sample->sorted, sample->count, sample->items[i]), end = first;
+        while (end < sample->count && sample->sorted[end] == sample->items[i])
+            end++;
+        size_t others = end - first - 1;
+        if (others * FREQUENT >= sample->sets && others > 0)
+            continue;
+        with[others]++;
+        rare++;
+    }
+    double needed = ceil(threshold * (double)size) - (double)(size - rare), postings = 0;
+    size_t left = needed > 0 ? rare - (size_t)needed : rare;
+    for (size_t others = 0; others < SAMPLE && left > 0; others++) {
+        size_t taken = with[others] < left ? with[others] : left;
+        postings += (double)(taken * others);
+        left -= taken;
+    }
+    return postings;
+}
+
+/* The work of the index for all documents of a group: to take each item, and to look at postings. */
+static twin_status index_looks(double *out, const struct twin__provider *provider, const uint32_t *documents,
+                               size_t count, double threshold, twin_error *error)
+{
+    static const double PER_ITEM = 3;
+    struct sampled sample = { 0 };
+    double postings = 0, sets = 1;
+    twin_status status = fetch_sample(&sample, provider, documents, count, error);
+    for (size_t i = 0; i < sample.sets && status == TWIN_OK; i++)
+        postings += count_postings(&sample, i, threshold);
+    if (sample.sets > 1) { /* a set is looked up among those before it */
+        sets = (double)sample.sets;
+        postings *= (double)count / (sets - 1) / 2;
+    }
+    *out = (double)count * (PER_ITEM * (double)sample.count + postings) / sets;
+    sampled_clear(&sample);
+    return status;
+}
+
+twin_status twin__group_is_for_index(bool *out, const struct twin__provider *provider,
+                                     const struct twin__groups *groups, size_t number, double threshold,
+                                     twin_error *error)
+{
+    /* To compare two sets that were encoded; and what to fetch a document takes in any case. */
+    static const double PER_COMPARISON = 8, PER_DOCUMENT = 100;
+    const struct twin__group *group = &groups->items[number];
+    const uint32_t *documents = groups->documents + group->begin;
+    double listing = group->meetings + PER_COMPARISON * group->passing, looks;
+    *out = listing > PER_DOCUMENT * (double)group->count;
+    if (!*out)
+        return TWIN_OK;
+    twin_status status = index_looks(&looks, provider, documents, group->count, threshold, error);
+    *out = listing > looks;
+    return status;
+}

@@ -1,0 +1,76 @@
+/* groups.h — template groups: documents that large buckets of bands connect, and whether the index of sets joins them. */
+#ifndef TWIN_JOIN_GROUPS_H
+#define TWIN_JOIN_GROUPS_H
+
+#include <pthread.h>
+
+#include "join/gate.h"
+
+/* Buckets of this many documents and more are large. Below it, comparing every pair costs no more than fetching each
+ * document a few times. */
+enum { TWIN__LARGE_BUCKET = 64 };
+
+/* Large buckets as they are found, by any worker. */
+struct twin__group_finder {
+    const struct twin__provider *provider;
+    const struct twin__gate *gate;
+    twin_plan plan;
+    bool only_dense; /* other buckets are not wanted */
+    pthread_mutex_t lock;
+    uint32_t *loose; /* per document: a union-find of those that share a large bucket */
+    uint32_t *dense; /* the same of dense ones */
+    struct twin__large_bucket {
+        uint32_t document; /* any of it */
+        bool is_dense;     /* most of its pairs pass the gate */
+        double meetings;   /* its pairs */
+        double passing;    /* those that pass the gate, each divided by the number of bands that it shares */
+    } * buckets;
+    size_t count, capacity;
+    bool no_memory;
+};
+
+/* Borrows provider and gate; the caller frees the groups and buckets. */
+twin_status twin__group_finder_init(struct twin__group_finder *out, const struct twin__provider *provider,
+                                    const struct twin__gate *gate, twin_plan plan);
+
+/* Puts buckets into an order that does not depend on when they were found. */
+void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count);
+
+/* Adds a bucket, whose documents are in the low halves of keys. False if it is not wanted. Any worker may call it. */
+bool twin__group_finder_add(struct twin__group_finder *finder, const uint64_t *keys, size_t count);
+
+/* Drops pairs (candidates.h) whose documents are of one loose group already; returns how many remain. Any worker may call
+ * it. */
+size_t twin__group_finder_drop(struct twin__group_finder *finder, uint64_t *pairs, size_t count);
+
+struct twin__group {
+    size_t begin, count;      /* its documents in twin__groups.documents */
+    double meetings, passing; /* of its large buckets */
+    twin_plan
+        deep; /* with which its pairs are listed, once that was decided (deep_bands.h); {0}: with the ordinary bands */
+};
+
+/* Groups in the order of their first documents. Begin with {0}, end with twin__groups_clear(). */
+struct twin__groups {
+    uint32_t *documents; /* group after group, each in increasing order */
+    struct twin__group *items;
+    size_t count;
+};
+void twin__groups_clear(struct twin__groups *groups);
+
+/* The number of the group whose first document this is; groups->count when there is none. */
+size_t twin__groups_find(const struct twin__groups *groups, uint32_t first);
+
+/* Lists the groups of a union-find when all buckets have been added: of the dense buckets those that dense ones connect; or
+ * else of all, of which only the meetings in those that are not dense are counted. of[d] is then the first document of d's
+ * group, and d itself if it is in none. */
+twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t documents,
+                              const struct twin__large_bucket *buckets, size_t bucket_count, bool dense);
+
+/* Whether the index of sets (set_index.h) joins a group with less work than listing its pairs takes. The work is counted on
+ * samples: neither time nor threads enter. A failure also fills `error`. */
+twin_status twin__group_is_for_index(bool *out, const struct twin__provider *provider,
+                                     const struct twin__groups *groups, size_t number, double threshold,
+                                     twin_error *error);
+
+#endif
