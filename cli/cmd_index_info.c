@@ -28,6 +28,9 @@ static void record_scheme(struct record *record, const twin_index_options *store
     record_count(record, "bands", scheme->plan.bands);
     record_count(record, "rows", scheme->plan.rows);
     record_string(record, "keep", twin_keep_name(stored->keep));
+    record_string(record, "measure", stored->by_edits ? "edit" : "jaccard");
+    if (stored->by_edits)
+        record_count(record, "edits", stored->edits);
 }
 
 static void record_sizes(struct record *record, const twin_index_info *info)
@@ -68,7 +71,8 @@ static void print_info_json(const char *path, const twin_index_options *stored, 
     record_count(&record, "buckets", info->buckets);
     record_count(&record, "largest_bucket", info->largest_bucket);
     record_number(&record, "mean_bucket", info->mean_bucket, 6);
-    record_recall(&record, stored->scheme.plan);
+    if (!stored->by_edits)
+        record_recall(&record, stored->scheme.plan);
     record_end(&record);
 }
 
@@ -92,6 +96,27 @@ static void print_sizes(const twin_index_info *info)
     }
 }
 
+static void print_rule(const twin_index_options *stored)
+{
+    if (stored->by_edits)
+        printf("  measure          edit distance; all texts within %zu edits are found\n"
+               "  forest           %zu trees\n",
+               stored->edits, stored->scheme.plan.bands);
+    else
+        printf("  threshold        %g, %zu bands of %zu rows\n", stored->scheme.threshold, stored->scheme.plan.bands,
+               stored->scheme.plan.rows);
+}
+
+static void print_recall(const twin_index_options *stored)
+{
+    if (stored->by_edits)
+        return;
+    printf("  recall          ");
+    for (int i = 4; i <= 10; i++)
+        printf(" %.4f at %.1f%s", twin_plan_probability(stored->scheme.plan, i / 10.0), i / 10.0,
+               i < 10 ? "," : "\n");
+}
+
 static void print_info(const char *path, const twin_index_options *stored, const twin_index_info *info)
 {
     printf("%s\n", path);
@@ -111,17 +136,13 @@ static void print_info(const char *path, const twin_index_options *stored, const
                stored->scheme.shingle.hash.seed);
     printf("  signature        %zu hashes, %s, seed %" PRIu64 "\n", stored->scheme.minhash.slots,
            twin_sketch_name(stored->scheme.minhash.sketch), stored->scheme.minhash.seed);
-    printf("  threshold        %g, %zu bands of %zu rows\n", stored->scheme.threshold, stored->scheme.plan.bands,
-           stored->scheme.plan.rows);
+    print_rule(stored);
     printf("  kept             %s\n", twin_keep_name(stored->keep));
     print_sizes(info);
     printf("  buckets          %" PRIu64 ", the largest of %" PRIu64 " sets, on average %.3f\n", info->buckets,
            info->largest_bucket, info->mean_bucket);
     printf("  runs             %" PRIu64 ", with %" PRIu64 " removed sets\n", info->runs, info->removed_sets);
-    printf("  recall          ");
-    for (int i = 4; i <= 10; i++)
-        printf(" %.4f at %.1f%s", twin_plan_probability(stored->scheme.plan, i / 10.0), i / 10.0,
-               i < 10 ? "," : "\n");
+    print_recall(stored);
 }
 
 static twin_status show(struct shared_options *shared, const twin_index *index, twin_index_view *view,

@@ -14,12 +14,17 @@
 struct request {
     struct shared_options shared;
     uint64_t top, most_compared;
+    size_t max_edits; /* TWIN_EDIT_FAR: not given */
     bool per_label, show, stats;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
 
 static const struct option_row options[] = {
+    { "max-edits", 0, OPTIONS_MATCHING, "N",
+      "of an index with --measure edit, the texts with at most N characters inserted, deleted or replaced (default: "
+      "that of the index, unless --threshold is given)",
+      &option_size, AT(max_edits), .most = TWIN_EDIT_MAX_LENGTH },
     { "top", 0, OPTIONS_MATCHING, "N", "only the N most similar documents (default: all)", &option_count, AT(top),
       .least = 1, .most = UINT32_MAX },
     { "per-label", 0, OPTIONS_MATCHING, NULL,
@@ -137,7 +142,9 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(&request->shared),
                                                          .top = request->top,
                                                          .per_label = request->per_label,
-                                                         .most_compared = request->most_compared },
+                                                         .most_compared = request->most_compared,
+                                                         .limit_edits = request->max_edits != TWIN_EDIT_FAR,
+                                                         .edits = request->max_edits },
                                               .exec = exec,
                                               .strict = request->shared.strict,
                                               .answer = print_answer,
@@ -174,6 +181,8 @@ static int query(void *context, const struct index_run *run)
         return EXIT_ERROR;
     if (request->show && twin_index_options_of(run->index).keep != TWIN_KEEP_TEXT)
         return fail("%s: keeps no texts, so --show has nothing to show", index_path(shared));
+    if (request->max_edits != TWIN_EDIT_FAR && !twin_index_options_of(run->index).by_edits)
+        return fail("%s: compares sets, so --max-edits does not apply", index_path(shared));
     if (!shared->quiet)
         warn_answers(index_path(shared), run->index, threshold_of(shared));
     return query_input(&querying, run->index, run->input, run->exec, run->progress);
@@ -185,7 +194,7 @@ static int run_query(void *context)
     return with_inputs(&request->shared, TWIN_INDEX_READ, query);
 }
 
-static const struct request defaults = { .shared = SHARED_DEFAULTS(0) };
+static const struct request defaults = { .shared = SHARED_DEFAULTS(0), .max_edits = TWIN_EDIT_FAR };
 
 const struct command command_index_query = {
     .name = "twinsift index query",

@@ -107,7 +107,7 @@ void warn_answers(const char *path, const twin_index *index, double threshold)
     size_t slots = stored.scheme.minhash.slots;
     if (stored.keep == TWIN_KEEP_NONE)
         warn("%s: keeps no sets, so similarities are estimates from %zu hash%s", path, slots, slots == 1 ? "" : "es");
-    if (threshold > 0 && threshold < stored.scheme.threshold)
+    if (threshold > 0 && threshold < stored.scheme.threshold && !stored.by_edits)
         warn("%s: the index was planned for %g; a pair at %g is found with probability %.3g", path,
              stored.scheme.threshold, threshold, twin_plan_probability(stored.scheme.plan, threshold));
 }

@@ -44,7 +44,15 @@ typedef struct twin_index_options {
     twin_scheme scheme;       /* stored in the file, keys and stop words included; Jaccard only. Its threshold is
                            the default threshold of queries */
     twin_keep keep;
+
+    /* Texts are compared by edit distance instead, such as names, titles and addresses. All that are within `edits` of a
+     * query (up to TWIN_INDEX_MOST_EDITS) are found, at any length; others most likely, through a forest. The scheme is
+     * that of their q-grams: shingles CHAR (AUTO: too; four characters if the width is 0), 64 slots if there are none. Texts are kept, whatever `keep` says. */
+    bool by_edits;
+    size_t edits;
 } twin_index_options;
+
+enum { TWIN_INDEX_MOST_EDITS = 4 };
 
 typedef enum twin_index_access {
     TWIN_INDEX_READ,
@@ -147,6 +155,12 @@ typedef struct twin_index_query_options {
     double threshold; /* 0: the index's own. Below that, pairs are found only if they happen to share a band. */
     size_t top;       /* the most documents reported; 0: all */
     bool per_label;   /* `top` applies to each label separately; 0 then means 1 */
+
+    /* Of an index by edit distance: texts within so many edits (twin_edit_distance), if `limit_edits` is set, and with at
+     * least `threshold` as indel ratio (twin_edit_ratio), if that is not 0. Neither: within the edits of the index. The
+     * similarity of an answer is the indel ratio. */
+    bool limit_edits;
+    size_t edits;
 
     /* How many candidates are compared exactly, those with the most equal slots first; 0: TWIN_INDEX_MOST_COMPARED,
      * SIZE_MAX: all. It bounds the time of a query among many pages of one template. */

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
-#include "base/random.h"
+#include "edit_join/grams.h"
 #include "join/engine.h"
 #include "join/gate.h"
 #include "join/verify.h"
@@ -81,36 +81,6 @@ struct search {
     struct twin__gram_forest *forest;
 };
 
-/* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a
- * text of one phrase over and over is not similar to that phrase alone. */
-static bool number_repeats(twin_sign_scratch *scratch)
-{
-    twin_items *items = &scratch->items;
-    scratch->spare.count = 0;
-    if (twin_items_reserve(&scratch->spare, items->count) != TWIN_OK)
-        return false;
-    twin__sort(items->items, items->count, scratch->spare.items, items->count);
-    uint64_t last = 0, repeat = 0;
-    for (size_t i = 0; i < items->count; i++) {
-        repeat = i > 0 && items->items[i] == last ? repeat + 1 : 0;
-        last = items->items[i];
-        items->items[i] = twin__mix(last + repeat * 0x9E3779B97F4A7C15u);
-    }
-    return true;
-}
-
-/* The text with q - 1 marks at both ends, so that its ends are in as many q-grams as its middle, and that no text is
- * too short. */
-static twin_status pad(twin_buffer *out, twin_text text, size_t q)
-{
-    static const char marks[TWIN_SHINGLE_MAX_WIDTH] = { 0 };
-    out->length = 0;
-    twin_status status = twin_buffer_append(out, marks, q - 1);
-    if (status == TWIN_OK)
-        status = twin_buffer_append(out, text.bytes, text.length);
-    return status == TWIN_OK ? twin_buffer_append(out, marks, q - 1) : status;
-}
-
 static twin_status sign(struct search *search, size_t position, int number, twin_error *error)
 {
     struct twin__gram_forest *forest = search->forest;
@@ -122,12 +92,7 @@ static twin_status sign(struct search *search, size_t position, int number, twin
     if (status != TWIN_OK)
         return status;
     twin_items *items = &worker->sign.items;
-    status = pad(&worker->padded, (twin_text){ text.bytes, text.size }, forest->q);
-    if (status == TWIN_OK)
-        status = twin_signer_shingle_normalised(&worker->sign, forest->signer,
-                                                (twin_text){ worker->padded.bytes, worker->padded.length });
-    if (status == TWIN_OK && !number_repeats(&worker->sign))
-        status = TWIN_ENOMEM;
+    status = twin__edit_grams(&worker->sign, &worker->padded, forest->signer, (twin_text){ text.bytes, text.size });
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     twin_signer_sign(forest->rows + position * slots, forest->signer, items->items, items->count);

@@ -10,6 +10,7 @@
 #include "base/stages.h"
 #include "index/blocks.h"
 #include "index/draft.h"
+#include "index/edits.h"
 #include "index/view.h"
 #include "kernels/sort.h"
 
@@ -219,6 +220,31 @@ static twin_status digest_again(twin_digest *out, struct checking *checking, uin
     return status;
 }
 
+/* The same of a text that is compared by edit distance. */
+static twin_status check_text(struct checking *checking, uint64_t number, const struct twin__index_set_record *set)
+{
+    twin_index_view *view = checking->view;
+    struct twin__index_text read = { 0 };
+    twin_text text;
+    twin_status status = twin__index_view_text(&text, view, number, checking->error);
+    if (status != TWIN_OK)
+        return status;
+    status = twin__index_text_read(&read, text);
+    if (status == TWIN_OK)
+        status = twin__index_text_sign(checking->recomputed, &read, view->index, &view->again.sign, text);
+    twin_digest digest = twin__index_text_digest(view->index, text);
+    bool same = read.count == set->size && digest.low == set->digest.low && digest.high == set->digest.high;
+    twin__index_text_clear(&read);
+    if (status != TWIN_OK)
+        return twin__fail_status(checking->error, status);
+    if (!same)
+        return wrong(checking, "what is kept of a text is not that text");
+    return memcmp(checking->recomputed, checking->signature,
+                  twin__index_slots(&view->index->options) * sizeof *checking->signature) == 0
+               ? TWIN_OK
+               : wrong(checking, "a signature is not that of its text");
+}
+
 /* What is kept must give the size, the digest and the signature again. */
 static twin_status check_kept(struct checking *checking, uint64_t number, const struct twin__index_set_record *set)
 {
@@ -234,7 +260,7 @@ static twin_status check_kept(struct checking *checking, uint64_t number, const 
         return wrong(checking, "what is kept of a set is not that set");
     twin_signer_sign(checking->recomputed, index->signer, items.items, items.count);
     if (memcmp(checking->recomputed, checking->signature,
-               index->options.scheme.minhash.slots * sizeof *checking->signature) != 0)
+               twin__index_slots(&index->options) * sizeof *checking->signature) != 0)
         return wrong(checking, "a signature is not that of its set");
     return TWIN_OK;
 }
@@ -243,7 +269,7 @@ static twin_status check_set(struct checking *checking, uint64_t number, struct 
 {
     const twin_index *index = checking->view->index;
     struct twin__index_set_record set;
-    if (!twin__index_set_decode(&set, checking->signature, index->options.scheme.minhash.slots, value))
+    if (!twin__index_set_decode(&set, checking->signature, twin__index_slots(&index->options), value))
         return wrong(checking, "a signature does not fit its checksum");
     if (number >= checking->view->counts.next_set)
         return wrong(checking, "a set has a number that was never given");
@@ -251,7 +277,7 @@ static twin_status check_set(struct checking *checking, uint64_t number, struct 
         return wrong(checking, "the empty set has another number than it should");
     twin_status status = check_members(checking, number, &set);
     if (status == TWIN_OK && index->options.keep != TWIN_KEEP_NONE && set.size > 0)
-        status = check_kept(checking, number, &set);
+        status = (index->options.by_edits ? check_text : check_kept)(checking, number, &set);
     checking->sets++;
     checking->filled += set.size > 0;
     return status;
@@ -303,7 +329,7 @@ static twin_status hash_of_set(uint32_t *out, bool *found, struct checking *chec
         return status;
     if (set.size == 0)
         return wrong(checking, "an empty set is in a run");
-    *out = list < options->scheme.plan.bands ? twin__index_band_hash(options, checking->signature, list)
+    *out = list < twin__index_bands(options) ? twin__index_band_hash(options, checking->signature, list)
                                              : twin__index_digest_hash(set.digest);
     return TWIN_OK;
 }
@@ -429,13 +455,13 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
     twin_status status = twin__index_view_check(&checking, view, error);
     if (status != TWIN_OK)
         return status;
-    size_t slots = view->index->options.scheme.minhash.slots;
+    size_t slots = twin__index_slots(&view->index->options);
     status = twin__store_measure(&checking.sizes, view->txn, error);
     if (status != TWIN_OK)
         return status;
     checking.signature = malloc(slots * sizeof *checking.signature);
     checking.recomputed = malloc(slots * sizeof *checking.recomputed);
-    checking.total = 3 * view->counts.documents + (2 + view->index->options.scheme.plan.bands) * view->counts.sets +
+    checking.total = 3 * view->counts.documents + (2 + twin__index_bands(&view->index->options)) * view->counts.sets +
                      checking.sizes.records[TWIN__INDEX_KEPT];
     status = checking.signature && checking.recomputed ? check_all(&checking) : twin__fail_memory(error);
     free(checking.signature);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "index/draft.h"
+#include "index/edits.h"
 #include "sketch/long_text.h"
 
 void twin__index_draft_empty(struct twin__index_draft *draft)
@@ -170,6 +171,28 @@ static twin_status keep_short(struct twin__index_draft_entry *entry, uint32_t *s
                : keep_text(entry, signature, draft, index, scratch);
 }
 
+/* A text that is compared by edit distance. */
+static twin_status keep_by_edits(struct twin__index_draft_entry *entry, uint32_t *signature,
+                                 struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
+                                 const twin_index_document *document)
+{
+    struct twin__index_text text = { 0 };
+    entry->digest = twin_set_digest((twin_set){ 0 }); /* of the empty text */
+    twin_status status = twin_signer_normalise(&scratch->sign, &draft->repaired, index->signer, document->text);
+    twin_text normalised = text_of(scratch);
+    if (status == TWIN_OK)
+        status = twin__index_text_read(&text, normalised);
+    entry->set_size = text.count;
+    if (status == TWIN_OK)
+        status = twin__index_text_sign(signature, &text, index, &scratch->sign, normalised);
+    if (status == TWIN_OK && text.count) {
+        entry->digest = twin__index_text_digest(index, normalised);
+        status = twin__index_text_encode(&draft->bytes, &draft->packer, normalised);
+    }
+    twin__index_text_clear(&text);
+    return status;
+}
+
 static bool by_words(const twin_index_options *options)
 {
     twin_shingle_kind kind = options->scheme.shingle.kind;
@@ -179,7 +202,7 @@ static bool by_words(const twin_index_options *options)
 twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_index *index, twin_scratch *scratch,
                                   const twin_index_document *document)
 {
-    size_t slots = index->options.scheme.minhash.slots;
+    size_t slots = twin__index_slots(&index->options);
     if (!room_for(draft, 1, slots))
         return TWIN_ENOMEM;
     struct twin__index_draft_entry entry = { .id = draft->bytes.length,
@@ -191,7 +214,11 @@ twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_in
     bool is_kept = false;
     twin_status status = twin_buffer_append(&draft->bytes, document->id.bytes, document->id.length);
     entry.kept = draft->bytes.length;
-    if (status == TWIN_OK && index->options.format != TWIN_INPUT_SETS && document->text.length > TWIN__LONG_TEXT)
+    if (status == TWIN_OK && index->options.by_edits) {
+        status = keep_by_edits(&entry, signature, draft, index, scratch, document);
+        is_kept = true;
+    } else if (status == TWIN_OK && index->options.format != TWIN_INPUT_SETS &&
+               document->text.length > TWIN__LONG_TEXT)
         status = twin__index_keep_long(&entry, &is_kept, signature, draft, index, &scratch->sign, document->text);
     if (status == TWIN_OK && !is_kept)
         status = keep_short(&entry, signature, draft, index, scratch, document);

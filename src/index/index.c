@@ -95,7 +95,7 @@ twin_status twin__index_get_set(struct twin__index_set_record *out, bool *found,
     twin_status status = get_record(&value, found, source, TWIN__INDEX_SETS, number, error);
     if (status != TWIN_OK || !value.at)
         return status;
-    return twin__index_set_decode(out, signature, source.index->options.scheme.minhash.slots, value)
+    return twin__index_set_decode(out, signature, twin__index_slots(&source.index->options), value)
                ? TWIN_OK
                : twin__index_fail_damaged(error, source.index, "a signature does not fit its checksum");
 }
@@ -241,8 +241,39 @@ twin_index_options twin_index_options_of(const twin_index *index)
 
 /* ---- creating ---- */
 
+/* Texts by edit distance: the scheme is that of their q-grams, and a tree of the forest has a fixed depth. */
+enum { DEFAULT_GRAMS = 4, DEFAULT_SLOTS = 64 };
+
+static twin_status complete_edits(twin_index_options *options, twin_error *error)
+{
+    twin_scheme *scheme = &options->scheme;
+    if (options->edits > TWIN_INDEX_MOST_EDITS)
+        return twin__fail(error, TWIN_EINVAL, "edits must be 0 to %d, not %zu", (int)TWIN_INDEX_MOST_EDITS,
+                          options->edits);
+    if (options->format != TWIN_INPUT_DOCUMENTS)
+        return twin__fail(error, TWIN_EINVAL, "sets have no text to compare by edits");
+    if (scheme->shingle.kind == TWIN_SHINGLE_AUTO)
+        scheme->shingle.kind = TWIN_SHINGLE_CHAR;
+    if (scheme->shingle.kind != TWIN_SHINGLE_CHAR)
+        return twin__fail(error, TWIN_EINVAL, "edits are of characters, so shingles must be, too");
+    if (scheme->shingle.width == 0)
+        scheme->shingle.width = DEFAULT_GRAMS;
+    if (scheme->minhash.slots == 0)
+        scheme->minhash.slots = DEFAULT_SLOTS;
+    if (scheme->minhash.slots < TWIN__INDEX_LEVELS)
+        return twin__fail(error, TWIN_EINVAL, "a tree needs %d slots", (int)TWIN__INDEX_LEVELS);
+    scheme->plan = (twin_plan){ scheme->minhash.slots / TWIN__INDEX_LEVELS, TWIN__INDEX_LEVELS };
+    options->keep = TWIN_KEEP_TEXT;
+    return TWIN_OK;
+}
+
 static twin_status complete(twin_index_options *options, twin_error *error)
 {
+    twin_status status = options->by_edits ? complete_edits(options, error) : TWIN_OK;
+    if (status != TWIN_OK)
+        return status;
+    if (!options->by_edits)
+        options->edits = 0;
     if (options->format == TWIN_INPUT_SETS && options->keep == TWIN_KEEP_TEXT)
         return twin__fail(error, TWIN_EINVAL, "sets have no text to keep");
     if (options->scheme.measure != TWIN_JACCARD)

@@ -181,6 +181,11 @@ twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options
         return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
     if (options.copies != TWIN_COPIES_FIRST && options.copies != TWIN_COPIES_NONE)
         return twin__fail(error, TWIN_EINVAL, "copies must be TWIN_COPIES_FIRST or TWIN_COPIES_NONE");
+    if (index->options.by_edits)
+        return twin__fail(error, TWIN_EINVAL,
+                          "%s: compares texts by edit distance, and is queried for one after the other; "
+                          "twin_edit_join_find() finds all pairs of a collection",
+                          index->path);
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "index/postings.h"
 #include "kernels/sort.h"
 
@@ -31,15 +32,28 @@ static const struct {
 
 size_t twin__index_list_count(const twin_index_options *options, enum twin__index_postings kind)
 {
-    return kind == TWIN__INDEX_POSTINGS_OF_SETS ? options->scheme.plan.bands + 1 : 1;
+    return kind == TWIN__INDEX_POSTINGS_OF_SETS ? twin__index_bands(options) + 1 : 1;
 }
 
 uint32_t twin__index_band_hash(const twin_index_options *options, const uint32_t *signature, size_t band)
 {
-    size_t rows = options->scheme.plan.rows;
+    size_t rows = options->scheme.plan.rows, segments = twin__index_segments(options);
+    if (band < segments)
+        return signature[band];
+    if (options->by_edits)
+        return twin__index_tree_label(signature + segments + (band - segments) * rows);
     uint64_t key = 0; /* of a band as if it were the only one: each has lists of its own */
     twin_band_keys(&key, signature + band * rows, (twin_plan){ .bands = 1, .rows = rows });
     return (uint32_t)(key >> 32);
+}
+
+/* The first labels of the path stand in the high bits, so that entries with a common path follow each other. */
+uint32_t twin__index_tree_label(const uint32_t *slots)
+{
+    uint32_t label = 0;
+    for (size_t level = 0; level < TWIN__INDEX_LEVELS; level++)
+        label = label << 8 | (uint32_t)(twin__mix(slots[level]) >> 56);
+    return label;
 }
 
 /* ---- reading ---- */
@@ -219,28 +233,25 @@ static bool is_before(struct twin__index_list list, size_t position, uint32_t ha
     return twin__index_list_entry(list, position) >> 32 < hash;
 }
 
-static size_t end_of(struct twin__index_list list, size_t begin, uint32_t hash)
-{
-    size_t end = begin;
-    while (end < list.count && twin__index_list_entry(list, end) >> 32 == hash)
-        end++;
-    return end;
-}
-
 /* The search reads entries of blocks that nobody has verified, and may be misled by one that is damaged. But the list
  * was written in order: if the entries at the place that was found, and those next to it, are as they were written,
- * and stand to both sides of the hash, then it is the right place. */
-bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash)
+ * and stand to both sides of the hashes, then it is the right place. */
+bool twin__index_list_range(size_t *begin, size_t *end, struct twin__index_list list, uint32_t least, uint32_t most)
 {
     *begin = *end = 0;
     if (list.count == 0)
         return true;
-    *begin = twin__index_list_find(list, hash);
-    *end = end_of(list, *begin, hash);
+    *begin = twin__index_list_find(list, least);
+    *end = most == UINT32_MAX ? list.count : twin__index_list_find_from(list, *begin, most + 1);
     return entries_are_whole(list, *begin ? *begin - 1 : 0, *end) &&
-           (*begin == 0 || is_before(list, *begin - 1, hash)) &&
-           (*begin == list.count || !is_before(list, *begin, hash)) &&
-           (*end == list.count || twin__index_list_entry(list, *end) >> 32 > hash);
+           (*begin == 0 || is_before(list, *begin - 1, least)) &&
+           (*begin == list.count || !is_before(list, *begin, least)) &&
+           (*end == list.count || twin__index_list_entry(list, *end) >> 32 > most);
+}
+
+bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash)
+{
+    return twin__index_list_range(begin, end, list, hash, hash);
 }
 
 /* ---- merging ---- */
@@ -283,7 +294,7 @@ static twin_status mark_live(struct merge *merge, struct twin__index_writing *wr
 
 static uint32_t hash_in(const twin_index_options *options, const struct twin__index_new_posting *posting, size_t list)
 {
-    return posting->signature && list < options->scheme.plan.bands
+    return posting->signature && list < twin__index_bands(options)
                ? twin__index_band_hash(options, posting->signature, list)
                : posting->hash;
 }

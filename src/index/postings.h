@@ -22,6 +22,9 @@ struct twin__index_new_posting {
 /* The hash of band `band` of a signature. */
 uint32_t twin__index_band_hash(const twin_index_options *options, const uint32_t *signature, size_t band);
 
+/* The path of a signature in a tree of an index by edit distance, from these slots. */
+uint32_t twin__index_tree_label(const uint32_t *slots);
+
 /* Writes a run of new postings, in increasing order of their numbers, and merges it with smaller ones before it. */
 twin_status twin__index_runs_append(struct twin__index_writing *writing, enum twin__index_postings kind,
                                     const struct twin__index_new_posting *postings, size_t count);
@@ -80,8 +83,11 @@ void twin__index_lists_clear(struct twin__index_lists *lists);
 size_t twin__index_list_find(struct twin__index_list list, uint32_t hash);
 size_t twin__index_list_find_from(struct twin__index_list list, size_t from, uint32_t hash);
 
-/* The entries with a hash, begin .. end-1, in a list of which the blocks that are used are verified; false: one is
- * damaged. */
+/* The entries with a hash of `least` to `most`, begin .. end-1, in a list of which the blocks that are used are
+ * verified; false: one is damaged. */
+bool twin__index_list_range(size_t *begin, size_t *end, struct twin__index_list list, uint32_t least, uint32_t most);
+
+/* The same for one hash. */
 bool twin__index_list_search(size_t *begin, size_t *end, struct twin__index_list list, uint32_t hash);
 
 #endif

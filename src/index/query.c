@@ -13,6 +13,7 @@
 #include "base/exec.h"
 #include "index/answer.h"
 #include "index/draft.h"
+#include "index/edits.h"
 
 /* ---- candidates ---- */
 
@@ -48,9 +49,8 @@ static twin_status find_candidates(twin_index_view *view, twin_error *error)
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-/* A set that is in a list but not there was removed, and then it has no members either. */
-static twin_status expect_removed(struct twin__store_cursor *members, const twin_index_view *view, uint64_t set,
-                                  twin_error *error)
+twin_status twin__index_expect_removed(struct twin__store_cursor *members, const twin_index_view *view, uint64_t set,
+                                       twin_error *error)
 {
     struct twin__store_record member = { 0 };
     twin_status status =
@@ -72,7 +72,7 @@ static twin_status propose_candidates(twin_index_view *view, const struct twin__
         bool found;
         twin_status status = twin__index_view_set(&set, &found, view->signature, view, number, error);
         if (status == TWIN_OK && !found)
-            status = expect_removed(members, view, number, error);
+            status = twin__index_expect_removed(members, view, number, error);
         if (status != TWIN_OK)
             return status;
         size_t hit = view->hits.count;
@@ -115,6 +115,8 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
     out->estimated = own->keep == TWIN_KEEP_NONE;
     if (!(options.threshold >= 0 && options.threshold <= 1))
         return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
+    if (own->by_edits)
+        return twin__index_query_edits(out, view, options, document, error);
     struct twin__query query = { .signature = view->query_signature,
                                  .slots = own->scheme.minhash.slots,
                                  .measure = TWIN_JACCARD,

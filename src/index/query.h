@@ -8,4 +8,9 @@
 twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                   const twin_index_document *document, twin_error *error);
 
+/* A set that is in a list but not there was removed, and then it has no members either. The cursor is opened when it is
+ * needed first. */
+twin_status twin__index_expect_removed(struct twin__store_cursor *members, const twin_index_view *view, uint64_t set,
+                                       twin_error *error);
+
 #endif

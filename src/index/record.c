@@ -9,7 +9,9 @@
  *     15  1  hash family: 0 xxh3, 1 farm, 2 jenkins, 3 sip
  *     16  1  sketch: 0 fast, 1 classic
  *     17  1  kept: 0 sets, 1 text, 2 none
- *     18  6  zero
+ *     18  1  compared: 0 sets, 1 texts by edit distance
+ *     19  1  edits, 0 to 4
+ *     20  4  zero
  *     24  8  width of a shingle
  *     32  8  seed of the hash        40 16  its key, for sip
  *     56  8  slots                   64  8  seed of the signatures
@@ -106,7 +108,9 @@ twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options
                               kind_numbers[shingle->kind],
                               (unsigned char)shingle->hash.family,
                               (unsigned char)options->scheme.minhash.sketch,
-                              (unsigned char)options->keep };
+                              (unsigned char)options->keep,
+                              options->by_edits,
+                              (unsigned char)options->edits };
     memcpy(head + 12, kinds, sizeof kinds);
     uint64_t threshold;
     memcpy(&threshold, &options->scheme.threshold, sizeof threshold);
@@ -170,7 +174,8 @@ static bool kinds_are_known(const unsigned char *head)
 {
     return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && head[14] < KINDS &&
            twin_hash_available((twin_hash_family)head[15]) != TWIN_EINVAL && head[16] <= TWIN_SKETCH_CLASSIC &&
-           head[17] <= TWIN_KEEP_NONE;
+           head[17] <= TWIN_KEEP_NONE && head[18] <= 1 && head[19] <= (head[18] ? TWIN_INDEX_MOST_EDITS : 0) &&
+           (!head[18] || (head[12] == TWIN_INPUT_DOCUMENTS && head[17] == TWIN_KEEP_TEXT));
 }
 
 static bool numbers_are_good(const twin_index_options *options)
@@ -179,7 +184,8 @@ static bool numbers_are_good(const twin_index_options *options)
            rows = options->scheme.plan.rows;
     return options->scheme.shingle.width >= 1 && options->scheme.shingle.width <= TWIN_SHINGLE_MAX_WIDTH &&
            slots >= 1 && slots <= TWIN_MINHASH_MAX_SLOTS && rows >= 1 && rows <= slots && bands >= 1 &&
-           bands <= slots / rows && options->scheme.threshold > 0 && options->scheme.threshold <= 1;
+           bands <= slots / rows && (!options->by_edits || rows == TWIN__INDEX_LEVELS) &&
+           options->scheme.threshold > 0 && options->scheme.threshold <= 1;
 }
 
 static void read_head(twin_index_options *out, const unsigned char *head)
@@ -196,6 +202,8 @@ static void read_head(twin_index_options *out, const unsigned char *head)
         .scheme.minhash = { (twin_sketch)head[16], twin__get8(head + 56), twin__get8(head + 64) },
         .scheme.plan = { twin__get8(head + 80), twin__get8(head + 88) },
         .keep = (twin_keep)head[17],
+        .by_edits = head[18] == 1,
+        .edits = head[19],
     };
     memcpy(&out->scheme.threshold, &threshold, sizeof threshold);
 }

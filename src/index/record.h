@@ -32,6 +32,25 @@ twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options
 /* Fills `out`, whose stop words, if any, are one block to be freed. On failure `reason` is part of a sentence. */
 twin_status twin__index_format_decode(twin_index_options *out, const char **reason, struct twin__bytes record);
 
+/* The numbers of a signature as it is stored, and the lists of sets in a run, without that of digests: of an index by
+ * edit distance those of segments come first (edits.h). */
+enum { TWIN__INDEX_LEVELS = 4 }; /* of a tree: its rows */
+
+static inline size_t twin__index_segments(const twin_index_options *options)
+{
+    return options->by_edits ? options->edits + 1 : 0;
+}
+
+static inline size_t twin__index_slots(const twin_index_options *options)
+{
+    return twin__index_segments(options) + options->scheme.minhash.slots;
+}
+
+static inline size_t twin__index_bands(const twin_index_options *options)
+{
+    return twin__index_segments(options) + options->scheme.plan.bands;
+}
+
 /* ---- how much there is */
 
 struct twin__index_counts {

@@ -18,7 +18,7 @@ static twin_status find_lists(twin_index_view *view, twin_error *error)
 {
     const twin_index *index = view->index;
     twin_status status = twin__index_lists_get(&view->bands, index, view->txn, TWIN__INDEX_POSTINGS_OF_SETS, 0,
-                                               index->options.scheme.plan.bands, error);
+                                               twin__index_bands(&index->options), error);
     return status == TWIN_OK
                ? twin__index_lists_get(&view->ids, index, view->txn, TWIN__INDEX_POSTINGS_OF_IDS, 0, 1, error)
                : status;
@@ -92,7 +92,7 @@ twin_status twin_index_view_create(twin_index_view **out, twin_index *index, twi
 {
     if (!out || !index)
         return twin__fail_null(error, out ? "index" : "out");
-    size_t slots = index->options.scheme.minhash.slots;
+    size_t slots = twin__index_slots(&index->options);
     twin_index_view *view = calloc(1, sizeof *view);
     *out = NULL;
     if (!view)
@@ -215,14 +215,14 @@ twin_status twin__index_view_document(struct twin__index_document_record *out, b
     return twin__index_get_document(out, found, source, document, error);
 }
 
-/* The text goes to view->text. */
-static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *error)
+twin_status twin__index_view_text(twin_text *out, twin_index_view *view, uint64_t set, twin_error *error)
 {
     struct twin__bytes kept;
     twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
         return status;
     status = twin__index_text_decode(&view->text, SIZE_MAX, kept);
+    *out = (twin_text){ view->text.bytes, view->text.length };
     return status == TWIN_EFORMAT ? twin__index_fail_damaged(error, view->index, "a text does not fit its checksum")
            : status == TWIN_OK    ? TWIN_OK
                                   : twin__fail_memory(error);
@@ -231,11 +231,11 @@ static twin_status get_text(twin_index_view *view, uint64_t set, twin_error *err
 /* The text was normalised when it was kept, and normalising it again would change nothing. */
 static twin_status shingle_text(twin_set *out, twin_index_view *view, uint64_t set, twin_error *error)
 {
-    twin_status status = get_text(view, set, error);
+    twin_text text;
+    twin_status status = twin__index_view_text(&text, view, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin_signer_shingle_normalised(&view->again.sign, view->index->signer,
-                                            (twin_text){ view->text.bytes, view->text.length });
+    status = twin_signer_shingle_normalised(&view->again.sign, view->index->signer, text);
     if (status == TWIN_OK)
         status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
@@ -339,6 +339,8 @@ twin_status twin_index_set(twin_set *out, twin_index_view *view, twin_index_entr
     twin_status status = twin__index_view_check(out, view, error);
     if (status != TWIN_OK)
         return status;
+    if (view->index->options.by_edits)
+        return twin__fail(error, TWIN_EUNSUPPORTED, "%s: compares texts and has no sets", view->index->path);
     if (view->index->options.keep == TWIN_KEEP_NONE)
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was created without sets (--keep)", view->index->path);
     return twin__index_view_items(out, view, entry.set, entry.set_size, error);
@@ -354,9 +356,7 @@ twin_status twin_index_text(twin_text *out, twin_index_view *view, twin_index_en
         return twin__fail(error, TWIN_EUNSUPPORTED, "%s: was created without texts (--keep)", view->index->path);
     if (entry.set_size == 0)
         return TWIN_OK;
-    status = get_text(view, entry.set, error);
-    *out = (twin_text){ view->text.bytes, view->text.length };
-    return status;
+    return twin__index_view_text(out, view, entry.set, error);
 }
 
 static twin_status each(twin_index_view *view, struct twin__store_cursor *cursor, twin_index_visit *visit,

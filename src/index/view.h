@@ -33,6 +33,9 @@ twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found
                                  twin_index_view *view, uint64_t set, twin_error *error);
 twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,
                                       uint64_t document, twin_error *error);
+/* The text that is kept of a set that is not empty; it lives until the next one is read. */
+twin_status twin__index_view_text(twin_text *out, twin_index_view *view, uint64_t set, twin_error *error);
+
 twin_status twin__index_view_items(twin_set *out, twin_index_view *view, uint64_t set, uint64_t size,
                                    twin_error *error);
 

@@ -235,7 +235,7 @@ static twin_status write_entry(struct twin__index_writer *writer, const struct t
     if (status == TWIN_OK && known)
         status = join_set(writer, document.set, document.label);
     else if (status == TWIN_OK)
-        status = new_set(&document.set, writer, entry, draft->signatures + i * index->options.scheme.minhash.slots,
+        status = new_set(&document.set, writer, entry, draft->signatures + i * twin__index_slots(&index->options),
                          draft->bytes.bytes + entry->kept);
     return status == TWIN_OK ? new_document(writer, &document, id_hash) : status;
 }

@@ -17,7 +17,7 @@ twin_status twin__index_writer_open(struct twin__index_writer *writer, struct tw
     *writer = (struct twin__index_writer){ .writing = writing,
                                            .documents.first = writing->counts.next_document,
                                            .sets.first = writing->counts.next_set };
-    writer->signature = malloc(index->options.scheme.minhash.slots * sizeof *writer->signature);
+    writer->signature = malloc(twin__index_slots(&index->options) * sizeof *writer->signature);
     if (!writer->signature)
         return twin__fail_memory(writing->error);
     twin_status status = twin__store_cursor_open(&writer->members, writing->txn, TWIN__INDEX_MEMBERS, writing->error);
@@ -152,7 +152,7 @@ twin_status twin__index_writer_put_set(struct twin__index_writer *writer, uint64
                                        const struct twin__index_set_record *set, const uint32_t *signature,
                                        enum twin__store_put how)
 {
-    size_t slots = writer->writing->index->options.scheme.minhash.slots;
+    size_t slots = twin__index_slots(&writer->writing->index->options);
     if (twin__index_set_encode(&writer->record, set, signature, slots) != TWIN_OK)
         return twin__fail_memory(writer->writing->error);
     return put(writer, TWIN__INDEX_SETS, number, how);

@@ -363,3 +363,41 @@ run 0 --help
 grep -q '^Usage: twinsift index VERB' out && grep -q '^Examples:' out || fail "$asked: no usage or no examples"
 
 [ -z "$(find . -name '*.new*')" ] || fail "files were left behind: $(find . -name '*.new*')"
+
+# ---- texts by edit distance: the answers are those of pairs, after texts were added, replaced and removed
+
+awk 'BEGIN { srand(7); for (i = 1; i <= 400; i++) { name = ""
+    for (j = 0; j < 5 + i % 9; j++) name = name substr("abcd", 1 + int(4 * rand()), 1)
+    print name } }' >names.txt
+sed -n '1~9p' names.txt | sed 's/^\(...\)./\1/' >asked.txt
+head -150 names.txt | tr abcd badc >other.txt
+run 0 create names.twin --measure edit --max-edits 2
+run 0 add names.twin --batch 60 --as lines other.txt names.txt
+says '550 added, 0 replaced'
+seq -f 'other.txt:%g' 150 | run 0 remove names.twin -
+says '150 removed'
+tac names.txt >turned && mv names.txt kept.txt && mv turned names.txt
+run 0 add names.twin --as lines names.txt
+says '0 added, 400 replaced'
+mv kept.txt names.txt
+run 0 add names.twin --as lines names.txt
+run 0 check names.twin
+[[ $(cat out) == 'good: 400 documents'* ]] || fail "$asked: $(cat out)"
+for edits in 0 1 2; do
+    "$TWINSIFT" pairs -q --as lines --measure edit --max-edits $edits --copies all names.txt --against asked.txt |
+        awk -F '\t' -v OFS='\t' '{ print $2, "names.txt:" $1, $3 }' | sort >expected
+    run 0 query names.twin --as lines --max-edits $edits asked.txt
+    sort out | cmp -s - expected || fail "$asked: $(sort out | diff - expected | head -5)"
+done
+[ "$(wc -l <expected)" -gt 200 ] || fail "only $(wc -l <expected) names within two edits"
+run 0 query names.twin --as lines --threads 1 asked.txt # within the two edits of the index
+sort out | cmp -s - expected || fail "$asked: not those within two edits"
+run 0 query names.twin --as lines --threshold 0.95 asked.txt
+run 0 info names.twin
+has 'edit distance; all texts within 2 edits are found'
+wrong 'edit distance' pairs names.twin
+wrong 'compares sets, so --max-edits' query --max-edits 1 sets.twin corpus.jsonl
+wrong 'needs --measure edit' create other.twin --max-edits 1
+wrong 'must be text' create other.twin --measure edit --keep none
+wrong "an option of 'index query'" create other.twin --measure edit --threshold 0.5
+wrong 'char:N' create other.twin --measure edit --shingle word:3
