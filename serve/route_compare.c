@@ -66,7 +66,7 @@ struct comparison {
     twin_signer *signer;
     struct side sides[2];
     uint64_t slots, bands, rows, seed;
-    bool detail, has[9];
+    bool detail, normalised, has[9];
 };
 
 static bool is_text(twin_text text, const char *string)
@@ -87,6 +87,7 @@ static bool read_comparison(struct comparison *out, struct exchange *exchange)
         { "threshold", JSON_NUMBER, &out->scheme.threshold, &out->has[5] },
         { "seed", JSON_COUNT, &out->seed, &out->has[6] },
         { "detail", JSON_FLAG, &out->detail, &out->has[7] },
+        { "normalised", JSON_FLAG, &out->normalised, &out->has[8] },
     };
     return read_json(exchange, exchange->body, fields, sizeof fields / sizeof fields[0]);
 }
@@ -289,7 +290,10 @@ static void write_comparison(struct exchange *exchange, const struct comparison 
     const struct side *sides = c->sides;
     struct record record = record_begin(exchange->out, true);
     record_measures(&record, c);
-    (void)record_differences(&record, sides[0].text, sides[1].text);
+    if (c->normalised)
+        (void)record_differences(&record, normalised(&sides[0]), normalised(&sides[1]));
+    else
+        (void)record_differences(&record, sides[0].text, sides[1].text);
     if (c->detail) {
         record_side(&record, "a", &sides[0], &sides[1], c);
         record_side(&record, "b", &sides[1], &sides[0], c);

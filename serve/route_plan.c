@@ -200,10 +200,17 @@ static twin_status record_filter(struct record *record, struct filter *filter)
     record_count(record, "functions", info.shape.functions);
     record_cells(record, "marked", &cells);
     record_number(record, "rate", info.rate, 6);
-    record_list(record, "rates"); /* by functions, for as many items */
+    record_list(record, "rates_by_functions"); /* for as many items */
     for (unsigned k = 1; k <= 16; k++) {
         twin_bloom_shape shape = info.shape;
         shape.functions = k;
+        record_number(record, NULL, twin_bloom_expected_rate(shape, (double)filter->add.count), 6);
+    }
+    record_list_end(record);
+    record_list(record, "rates_by_cells");
+    for (uint64_t count = 512; count <= MOST_CELLS; count += 512) {
+        twin_bloom_shape shape = info.shape;
+        shape.cells = count;
         record_number(record, NULL, twin_bloom_expected_rate(shape, (double)filter->add.count), 6);
     }
     record_list_end(record);
