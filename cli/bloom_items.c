@@ -4,6 +4,7 @@
  * fetch the cache lines of many items at once. A line that does not end in its block is kept until it does. */
 #include "bloom_file.h"
 
+#include "support/interrupt.h"
 #include "support/paths.h"
 #include "support/progress.h"
 
@@ -106,11 +107,12 @@ static uint64_t total_size(const char *const *names, size_t count)
 }
 
 /* The library reports the bytes of one input; the progress shown is that of items, over all inputs. */
-static void count_bytes(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+static bool count_bytes(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
     (void)stage, (void)total;
     struct item_work *work = context;
     work->bytes_done = work->bytes_before + done;
+    return !interrupted();
 }
 
 static bool take_input(struct item_work *work, const char *name)

@@ -3,6 +3,7 @@
 
 #include "index_file.h"
 #include "support/messages.h"
+#include "support/progress.h"
 #include "support/record.h"
 
 #include <stdio.h>
@@ -15,9 +16,11 @@ int compact_file(const struct shared_options *shared, const char *path, compact_
     bool known = stat(path, &before) == 0;
     twin_status status;
     double end = patience_end(shared);
+    twin_progress progress = progress_begin(shared->quiet);
     do
-        status = compact(path, &error);
+        status = compact(path, progress, &error);
     while (wait_for_lock(status, end));
+    progress_end();
     if (status != TWIN_OK)
         return fail_status(path, status, &error);
     known = known && stat(path, &after) == 0;

@@ -5,7 +5,7 @@
 #include "support/shared_options.h"
 
 /* Compacts the file, waiting for others as --wait says, and reports its size before and after. The exit status. */
-typedef twin_status compact_function(const char *path, twin_error *error);
+typedef twin_status compact_function(const char *path, twin_progress progress, twin_error *error);
 int compact_file(const struct shared_options *shared, const char *path, compact_function *compact);
 
 #endif

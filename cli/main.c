@@ -4,6 +4,7 @@
  * finds the command, reads its options and runs it. */
 #include "commands.h"
 #include "mail_program.h"
+#include "support/interrupt.h"
 #include "support/mapped.h"
 #include "support/messages.h"
 #include "support/progress.h"
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL); /* when a reader such as head leaves, end quietly */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end */
+    interrupt_watch();
     hold_standard_files();
     allow_many_files();
     watch_mapped_files("twinsift");
@@ -188,5 +190,5 @@ int main(int argc, char **argv)
     int status = program_run(&program, argc, argv);
     free(given_arguments);
     progress_end();
-    return close_output(status);
+    return interrupt_end(close_output(status));
 }

@@ -42,7 +42,7 @@ static void fill(twin_index *index)
             length += (size_t)snprintf(texts[i] + length, TEXT_BYTES - length, "w%zu ", 100 * (i / 2) + word);
         documents[i] = (twin_index_document){ .id = { ids[i], strlen(ids[i]) }, .text = { texts[i], length } };
     }
-    require(twin_index_add(NULL, index, documents, DOCUMENTS, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, NULL) == TWIN_OK);
+    require(twin_index_add(NULL, index, documents, DOCUMENTS, (twin_index_add_options){ 0 }, NULL) == TWIN_OK);
     require(twin_index_remove(NULL, NULL, index, &documents[5].id, 1, NULL) == TWIN_OK);
 }
 

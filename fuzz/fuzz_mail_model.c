@@ -109,7 +109,7 @@ static void make_once(void)
             require(twin_mail_commit(mail, NULL) == TWIN_OK);
     }
     twin_mail_close(mail);
-    require(twin_mail_compact(path, NULL) == TWIN_OK);
+    require(twin_mail_compact(path, (twin_progress){ 0 }, NULL) == TWIN_OK);
     require(use_model(right, false) == TWIN_OK);
     read_original();
     atexit(clean_up);

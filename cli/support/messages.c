@@ -2,6 +2,7 @@
 #include "messages.h"
 
 #include "escape.h"
+#include "interrupt.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -29,9 +30,11 @@ const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Writes whole lines, so that messages of several threads do not mix. */
+/* Writes whole lines, so that messages of several threads do not mix. Whoever ended the program knows why. */
 static void print_message(const char *style, const char *format, va_list arguments)
 {
+    if (interrupted())
+        return;
     bool colored = terminal_color(STDERR_FILENO, color);
     char *sentence = NULL;
     int length = vasprintf(&sentence, format, arguments);

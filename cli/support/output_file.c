@@ -6,6 +6,7 @@
 #include "output_file.h"
 
 #include "base/file.h"
+#include "interrupt.h"
 #include "large_file.h"
 #include "messages.h"
 #include "packed_file.h"
@@ -32,22 +33,25 @@ static struct unfinished {
     const char *volatile paths[];
 } *volatile unfinished;
 
-static void remove_and_die(int number)
+static void remove_unfinished(void)
 {
     for (size_t i = 0; unfinished && i < unfinished->room; i++)
         if (unfinished->paths[i])
             unlink(unfinished->paths[i]);
+}
+
+static void remove_and_die(int number)
+{
+    remove_unfinished();
     raise(number); /* dies of it: SA_RESETHAND has removed the handler */
 }
 
 static void watch_signals(void)
 {
-    static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
     struct sigaction action = { .sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND }, before;
-    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
-        if (sigaction(fatal[i], NULL, &before) == 0 &&
-            before.sa_handler == SIG_DFL) /* ignored signals stay ignored, as nohup wants */
-            sigaction(fatal[i], &action, NULL);
+    if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGPIPE, &action, NULL);
+    interrupt_at_once(remove_unfinished);
 }
 
 /* There may be many: each notes where it is, and the search for a free place goes on where the last one ended. */
@@ -385,6 +389,8 @@ static bool sync_all(struct output_file *const *outputs, size_t count)
 
 static bool name_all(struct output_file *const *outputs, size_t count)
 {
+    if (interrupted())
+        return false;
     for (size_t i = 0; i < count; i++)
         if (is_staged(outputs[i]) && !name_output(outputs[i]))
             return give_up(outputs[i]);

@@ -1,9 +1,10 @@
 /* progress.c — one line on the terminal, redrawn at most ten times a second.
  *
- * Workers call report() all the time, so most calls return after two atomic loads and a look at the clock. What a
+ * Workers call show() all the time, so most calls return after two atomic loads and a look at the clock. What a
  * stage counts is part of the stage: this file knows no stage by name. */
 #include "progress.h"
 
+#include "interrupt.h"
 #include "terminal.h"
 
 #include <inttypes.h>
@@ -92,9 +93,8 @@ static void draw(uint64_t done, uint64_t total, int64_t time)
     line.visible = true;
 }
 
-static void report(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+static void show(const twin_stage *stage, uint64_t done, uint64_t total)
 {
-    (void)context;
     int64_t time = now();
     bool same = atomic_load_explicit(&line.last_stage, memory_order_relaxed) == stage->name;
     if (same && time < atomic_load_explicit(&line.due, memory_order_relaxed))
@@ -116,11 +116,24 @@ static void report(void *context, const twin_stage *stage, uint64_t done, uint64
     pthread_mutex_unlock(&line.lock);
 }
 
+static bool report(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+{
+    (void)context;
+    show(stage, done, total);
+    return !interrupted();
+}
+
+static bool go_on(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+{
+    (void)context, (void)stage, (void)done, (void)total;
+    return !interrupted();
+}
+
 twin_progress progress_begin(bool quiet)
 {
     const char *terminal = getenv("TERM");
     if (quiet || !isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0)
-        return (twin_progress){ NULL, NULL };
+        return (twin_progress){ go_on, NULL };
     pthread_mutex_lock(&line.lock);
     line.running = true;
     line.stage = (twin_stage){ NULL, NULL };

@@ -101,14 +101,8 @@ typedef struct twin_index_change {
     uint64_t batches;    /* transactions */
 } twin_index_change;
 
-/* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. A document
- * whose id exists replaces the earlier one; of documents with equal ids the last is kept. The workers of `exec` sign;
- * one writes. The counts are added to `change`, unless that is NULL. */
-TWIN_API twin_status twin_index_add(twin_index_change *change, twin_index *index,
-                                    const twin_index_document *documents, size_t count, twin_exec exec,
-                                    twin_error *error);
-
-/* How the documents of an input are added. */
+/* How documents are added. Those given in memory have their own label and time, and are one batch: of the options only
+ * `exec` and `progress` apply to them. */
 typedef struct twin_index_add_options {
     twin_exec exec;
     size_t batch_documents; /* the most in one transaction; 0: 20,000 */
@@ -123,6 +117,13 @@ typedef struct twin_index_add_options {
     twin_progress progress; /* reports stage "adding" */
 } twin_index_add_options;
 
+/* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. A document
+ * whose id exists replaces the earlier one; of documents with equal ids the last is kept. The workers of `exec` sign;
+ * one writes. The counts are added to `change`, unless that is NULL. */
+TWIN_API twin_status twin_index_add(twin_index_change *change, twin_index *index,
+                                    const twin_index_document *documents, size_t count,
+                                    twin_index_add_options options, twin_error *error);
+
 /* Adds all documents of an input, batch after batch. What was done before a failure stays done. */
 TWIN_API twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
                                           twin_index_add_options options, twin_error *error);
@@ -134,7 +135,7 @@ TWIN_API twin_status twin_index_remove(bool *found, twin_index_change *change, t
 /* Replaces the file by a copy without unused space. It must not be open for writing anywhere, nor for reading in this
  * process (TWIN_EBUSY). Other processes that read keep the old file. Once the new one has been changed, creating or
  * renewing a view of the old one fails with TWIN_EBUSY, and the index has to be opened again. */
-TWIN_API twin_status twin_index_compact(const char *path, twin_error *error);
+TWIN_API twin_status twin_index_compact(const char *path, twin_progress progress, twin_error *error);
 
 /* ---- reading */
 
@@ -202,6 +203,7 @@ TWIN_API twin_status twin_index_query_items(twin_index_answer *out, twin_index_v
 typedef struct twin_index_query_many_options {
     twin_index_query_options query;
     twin_exec exec;
+    twin_progress progress; /* reports stage "querying" */
 } twin_index_query_many_options;
 
 /* The same for many texts in parallel, all in one view: out[i] is the answer to texts[i], and begins with {0}. */

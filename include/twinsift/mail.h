@@ -236,7 +236,7 @@ TWIN_API twin_status twin_mail_describe(twin_mail_info *out, twin_mail *mail, tw
 
 /* Replaces the file by a copy without the room that earlier transactions left. Who reads the old one keeps it until
  * the next change; being written: TWIN_EBUSY. */
-TWIN_API twin_status twin_mail_compact(const char *path, twin_error *error);
+TWIN_API twin_status twin_mail_compact(const char *path, twin_progress progress, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -42,10 +42,15 @@ TWIN_API twin_status twin_signer_text(uint32_t *signature, twin_set *set, const 
 TWIN_API twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
                                        twin_sign_scratch *scratch, twin_set items);
 
-/* Signs `count` texts on the workers of `exec`: the signature of texts[i] is at signatures + i·slots. `sizes`, unless
- * NULL, gets the number of items of each set; counting them is extra work. */
+typedef struct twin_signer_many_options {
+    twin_exec exec;
+    twin_progress progress; /* reports stage "signing" */
+} twin_signer_many_options;
+
+/* Signs `count` texts: the signature of texts[i] is at signatures + i·slots. `sizes`, unless NULL, gets the number of
+ * items of each set; counting them is extra work. */
 TWIN_API twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_signer *signer,
-                                      const twin_text *texts, size_t count, twin_exec exec);
+                                      const twin_text *texts, size_t count, twin_signer_many_options options);
 
 /* The steps on their own, for callers that do something between them: text → scratch->text; text → scratch->text and,
  * in the order of the text, repeats and all, scratch->items; hashes → signature. `replaced`, unless NULL, is

@@ -49,10 +49,11 @@ typedef struct twin_stage {
     const char *unit; /* what `done` counts: "B" for bytes, "pairs"; NULL: steps, of which there are few */
 } twin_stage;
 
-/* Called while a long call runs, by any of its workers: it must be thread-safe and should return at once. `total`
- * is 0 while it is not known. NULL: no reports. */
+/* Called while a long call runs, at least every 100 ms in every stage, so that whoever waits can see how far it is and
+ * end it: false stops the call, which undoes what is unfinished and returns TWIN_ESTOPPED. `total` is 0 while it is not
+ * known. The calling thread and its workers report, one at a time; it should return at once. NULL: no reports. */
 typedef struct twin_progress {
-    void (*report)(void *context, const twin_stage *stage, uint64_t done, uint64_t total);
+    bool (*report)(void *context, const twin_stage *stage, uint64_t done, uint64_t total);
     void *context;
 } twin_progress;
 

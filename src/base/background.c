@@ -1,6 +1,7 @@
 /* background.c — one task on a thread of its own. */
 #include "base/background.h"
 
+#include "base/stages.h"
 #include "base/thread.h"
 
 #include <assert.h>
@@ -9,6 +10,7 @@
 static void *do_task(void *arg)
 {
     struct twin__background *background = arg;
+    (void)twin__watch_enter(background->watch);
     background->task(background->context);
     return NULL;
 }
@@ -18,6 +20,7 @@ bool twin__background_start(struct twin__background *background, void (*task)(vo
     assert(!background->running);
     background->task = task;
     background->context = context;
+    background->watch = twin__watch_here();
     background->running = twin__thread_start(&background->thread, do_task, background);
     return background->running;
 }

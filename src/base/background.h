@@ -5,9 +5,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+struct twin__watch;
+
 struct twin__background {
     void (*task)(void *context);
     void *context;
+    struct twin__watch *watch; /* of the caller (stages.h) */
     pthread_t thread;
     bool running;
 };

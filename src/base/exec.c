@@ -8,10 +8,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "base/thread.h"
 
 static const char *const executor_names[] = {
@@ -25,8 +27,12 @@ struct loop {
     twin_exec_body *body;
     void *context;
     size_t n, piece;
-    atomic_size_t next;  /* the first item not taken yet */
-    atomic_int arrivals; /* workers started so far; gives each its number */
+    atomic_size_t next;        /* the first item not taken yet */
+    atomic_int arrivals;       /* workers started so far; gives each its number */
+    struct twin__watch *watch; /* of the calling thread */
+    pthread_mutex_t lock;      /* for what follows */
+    pthread_cond_t left;
+    int at_work; /* threads that have not left yet, besides the calling one */
 };
 
 const char *twin_executor_name(twin_executor kind)
@@ -84,28 +90,64 @@ twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers)
     return TWIN_OK;
 }
 
-static void *take_pieces(void *arg)
+static void take_pieces(struct loop *loop)
 {
-    struct loop *loop = arg;
     int worker = atomic_fetch_add(&loop->arrivals, 1);
-    for (;;) {
-        size_t begin = atomic_fetch_add(&loop->next, loop->piece);
-        if (begin >= loop->n)
-            return NULL;
+    struct twin__watch *before = twin__watch_enter(loop->watch);
+    for (size_t begin; (begin = atomic_fetch_add(&loop->next, loop->piece)) < loop->n; (void)twin__poll()) {
         size_t left = loop->n - begin;
         loop->body(loop->context, begin, begin + (left < loop->piece ? left : loop->piece), worker);
     }
+    (void)twin__watch_enter(before);
+}
+
+static void *take_and_leave(void *arg)
+{
+    struct loop *loop = arg;
+    take_pieces(loop);
+    pthread_mutex_lock(&loop->lock);
+    loop->at_work--;
+    pthread_cond_signal(&loop->left);
+    pthread_mutex_unlock(&loop->lock);
+    return NULL;
+}
+
+/* Waits for something that has been awaited in vain, but not for so long that a progress goes without a report. */
+static void wait_a_while(pthread_cond_t *event, pthread_mutex_t *lock)
+{
+    int pause = twin__poll_pause();
+    if (pause < 0) {
+        pthread_cond_wait(event, lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += pause * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(event, lock, &until);
+    (void)twin__poll();
 }
 
 static void run_pthreads(struct loop *loop, int workers)
 {
     pthread_t threads[TWIN_EXEC_MAX_WORKERS];
     int started = 0;
-    while (started < workers - 1 && twin__thread_start(&threads[started], take_pieces, loop))
+    pthread_mutex_init(&loop->lock, NULL);
+    pthread_cond_init(&loop->left, NULL);
+    loop->at_work = workers - 1;
+    while (started < workers - 1 && twin__thread_start(&threads[started], take_and_leave, loop))
         started++;
     take_pieces(loop);
+    pthread_mutex_lock(&loop->lock);
+    loop->at_work -= workers - 1 - started;
+    while (loop->at_work > 0)
+        wait_a_while(&loop->left, &loop->lock);
+    pthread_mutex_unlock(&loop->lock);
     while (started > 0)
         pthread_join(threads[--started], NULL);
+    pthread_cond_destroy(&loop->left);
+    pthread_mutex_destroy(&loop->lock);
 }
 
 #ifdef TWIN_OPENMP
@@ -132,7 +174,7 @@ void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body,
     if (piece == 0)
         piece = 1;
 
-    struct loop loop = { .body = body, .context = context, .n = n, .piece = piece };
+    struct loop loop = { .body = body, .context = context, .n = n, .piece = piece, .watch = twin__watch_here() };
     size_t pieces = (n - 1) / piece + 1;
     /* Never more workers than pieces, so that `next` cannot wrap around for any piece size. */
     int workers = pieces < (size_t)exec.workers ? (int)pieces : exec.workers;
@@ -166,7 +208,7 @@ static void work_and_queue(void *context, size_t begin, size_t end, int worker)
         queue->work(queue->context, item, worker);
         pthread_mutex_lock(&queue->lock);
         while (queue->next != item)
-            pthread_cond_wait(&queue->moved, &queue->lock);
+            wait_a_while(&queue->moved, &queue->lock);
         queue->hand_in(queue->context, item, worker);
         queue->next = item + 1;
         pthread_cond_broadcast(&queue->moved);
@@ -247,7 +289,9 @@ static void try_part(void *context, size_t begin, size_t end, int worker)
 {
     struct trying *trying = context;
     twin_error error = { 0 };
-    twin_status status = trying->body(trying->context, begin, end, worker, &error);
+    twin_status status = twin__poll();
+    if (status == TWIN_OK)
+        status = trying->body(trying->context, begin, end, worker, &error);
     keep_first(&trying->failure, begin, status, &error);
 }
 
@@ -259,6 +303,29 @@ twin_status twin__exec_try(twin_exec exec, size_t n, size_t piece, twin__exec_pa
     return end_trying(error, &trying.failure);
 }
 
+/* ---- loops that cannot fail, but may be stopped ---- */
+
+struct stoppable {
+    twin_exec_body *body;
+    void *context;
+};
+
+static twin_status run_part(void *context, size_t begin, size_t end, int worker, twin_error *error)
+{
+    (void)error;
+    struct stoppable *stoppable = context;
+    stoppable->body(stoppable->context, begin, end, worker);
+    return twin__poll(); /* the body may have, and left early */
+}
+
+twin_status twin__exec_run(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context,
+                           twin_error *error)
+{
+    return twin__exec_try(exec, n, piece, run_part, &(struct stoppable){ body, context }, error);
+}
+
+/* ---- loops in order that may fail ---- */
+
 struct trying_in_order {
     twin__exec_try_step *work, *hand_in;
     void *context;
@@ -269,7 +336,10 @@ static void try_work(void *context, size_t item, int worker)
 {
     struct trying_in_order *trying = context;
     twin_error error = { 0 };
-    keep_first(&trying->failure, item, trying->work(trying->context, item, worker, &error), &error);
+    twin_status status = twin__poll();
+    if (status == TWIN_OK)
+        status = trying->work(trying->context, item, worker, &error);
+    keep_first(&trying->failure, item, status, &error);
 }
 
 static void try_to_hand_in(void *context, size_t item, int worker)

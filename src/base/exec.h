@@ -12,9 +12,14 @@ twin_status twin__exec_complete(twin_exec *exec, twin_error *error);
  * all. */
 typedef twin_status twin__exec_part(void *context, size_t begin, size_t end, int worker, twin_error *error);
 
-/* As twin_exec_for(). All pieces are processed, whatever happens to others; returns the failure of the first that
- * failed, so that many workers report what one would. */
+/* As twin_exec_for(). All pieces are processed, whatever happens to others, except those not begun when the call is told
+ * to stop (stages.h): TWIN_ESTOPPED. Returns the failure of the first that failed, so that many workers report what one
+ * would. */
 twin_status twin__exec_try(twin_exec exec, size_t n, size_t piece, twin__exec_part *body, void *context,
+                           twin_error *error);
+
+/* As twin__exec_try(), for a body that cannot fail. */
+twin_status twin__exec_run(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context,
                            twin_error *error);
 
 /* As twin_exec_in_order(), with steps that may fail. Nothing is handed in from the first failure on. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "collection/collection_private.h"
 #include "input/reader.h"
 
@@ -175,7 +176,10 @@ twin_status twin__collection_read_again(const twin_collection *collection, twin_
 {
     twin_document found;
     const struct twin__entry *entry = twin__entry_of(collection, document);
-    twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
+    twin_status status = twin__poll();
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
     if (status != TWIN_OK)
         return status;
     status = twin__collection_shingle(collection, scratch, NULL, found.text);

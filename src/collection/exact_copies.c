@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "collection/collection_private.h"
 #include "kernels/sort.h"
 
@@ -161,7 +162,7 @@ static void check_run(uint32_t *repeated, const twin_collection *collection, con
 
 static void find_repeats(uint32_t *repeated, const twin_collection *collection, const struct order *order)
 {
-    for (size_t begin = 0, end; begin < order->count; begin = end) {
+    for (size_t begin = 0, end, run = 0; begin < order->count && twin__poll_at(run++) == TWIN_OK; begin = end) {
         end = run_end(order, begin);
         check_run(repeated, collection, order, begin, end);
     }
@@ -234,6 +235,9 @@ twin_status twin__drop_repeated_ids(twin_collection *collection, const twin_coll
         status = make_names_unique(collection, &order);
     if (status == TWIN_OK) {
         find_repeats(repeated, collection, &order);
+        status = twin__poll();
+    }
+    if (status == TWIN_OK) {
         status = report_repeats(collection, repeated);
     }
     if (status == TWIN_OK && collection->counts.repeated_ids)
@@ -279,7 +283,7 @@ static void fold_equal(twin_collection *collection, struct order *order, const s
 {
     uint32_t *firsts = collection->firsts;
     twin__sort_by_high_half(order->keys, order->spare, order->count);
-    for (size_t begin = 0, end; begin < order->count; begin = end) {
+    for (size_t begin = 0, end, run = 0; begin < order->count && twin__poll_at(run++) == TWIN_OK; begin = end) {
         end = run_end(order, begin);
         for (size_t i = begin + 1; i < end; i++) {
             uint32_t b = order_document(order, i);
@@ -466,6 +470,9 @@ twin_status twin__find_exact_copies(twin_collection *collection, twin_exec exec,
         collection->firsts[i] = (uint32_t)i;
     find_suspects(&order, collection, exec);
     fold_texts(collection, &order);
+    status = twin__poll();
+    if (status != TWIN_OK)
+        goto done;
     status = collection->rows || collection->texts ? TWIN_OK : fold_sets(collection, &order, &list, exec, error);
     if (status == TWIN_OK)
         finish_firsts(collection);

@@ -215,7 +215,6 @@ twin_status twin__read_chunks(twin_collection *collection, struct twin__chunk_ki
     struct twin__reader_options reader = { .input = collection->input,
                                            .exec = options->exec,
                                            .strict = options->strict,
-                                           .progress = options->progress,
                                            .stage = &twin__stage_reading,
                                            .begin = begin_chunk,
                                            .document = read_document,
@@ -255,12 +254,11 @@ static twin_status read_all(twin_collection *collection, const twin_collection_o
     return status;
 }
 
-twin_status twin_collection_read(twin_collection **out, const twin_input *input, twin_collection_options options,
-                                 twin_error *error)
+static twin_status read_collection(twin_collection **out, const twin_input *input, twin_collection_options options,
+                                   twin_error *error)
 {
     if (!out || !input)
         return twin__fail_null(error, out ? "input" : "out");
-    *out = NULL;
     twin_collection *collection = NULL;
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status == TWIN_OK)
@@ -276,4 +274,20 @@ twin_status twin_collection_read(twin_collection **out, const twin_input *input,
     }
     *out = collection;
     return TWIN_OK;
+}
+
+twin_status twin_collection_read(twin_collection **out, const twin_input *input, twin_collection_options options,
+                                 twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_reading);
+    twin_status status = read_collection(out, input, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_collection_free(*out);
+        *out = NULL;
+    }
+    return status;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/random.h"
+#include "base/stages.h"
 #include "collection/collection_private.h"
 
 static const char MAGIC[] = "TWINSIG1";
@@ -281,9 +282,12 @@ static twin_status load_blocks(struct loading *loading, twin_error *error)
         uint64_t count = twin__checked_number(&loading->stream, 0);
         if (count == 0)
             return loading->stream.status;
+        twin_status status = twin__poll();
+        if (status != TWIN_OK)
+            return twin__fail_status(error, status);
         if (count > BLOCK_DOCUMENTS)
             return twin__checked_fail(&loading->stream, "a block is too large");
-        twin_status status = load_entries(loading, count);
+        status = load_entries(loading, count);
         if (status == TWIN_OK)
             status = load_signatures(loading, count);
         struct twin__more_documents more = {
@@ -322,12 +326,11 @@ static twin_status load(struct loading *loading, FILE *const *files, size_t coun
     return status;
 }
 
-twin_status twin_collection_load(twin_collection **out, const twin_input *input, twin_saved_files saved,
-                                 twin_collection_options options, twin_error *error)
+static twin_status load_collection(twin_collection **out, const twin_input *input, twin_saved_files saved,
+                                   twin_collection_options options, twin_error *error)
 {
     if (!out || !input || !saved.files || !saved.count)
         return twin__fail_null(error, !out ? "out" : !input ? "input" : "saved.files");
-    *out = NULL;
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
@@ -346,6 +349,22 @@ twin_status twin_collection_load(twin_collection **out, const twin_input *input,
     }
     *out = loading.collection;
     return TWIN_OK;
+}
+
+twin_status twin_collection_load(twin_collection **out, const twin_input *input, twin_saved_files saved,
+                                 twin_collection_options options, twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_loading);
+    twin_status status = load_collection(out, input, saved, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_collection_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* ---- identifying collections ---- */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "collection/collection_private.h"
 
 struct twin__set_rows {
@@ -209,12 +210,12 @@ static twin_status sign_all(twin_collection *collection, twin_exec exec)
     signing.spare = calloc((size_t)exec.workers, sizeof *signing.spare);
     if (!signing.spare)
         return TWIN_ENOMEM;
-    twin_exec_for(exec, count, 64, sign_sets, &signing);
+    twin_status status = twin__exec_run(exec, count, 64, sign_sets, &signing, NULL);
     for (int i = 0; i < exec.workers; i++)
         twin_items_clear(&signing.spare[i]);
     free(signing.spare);
     collection->count = count;
-    return (twin_status)atomic_load(&signing.status);
+    return status == TWIN_OK ? (twin_status)atomic_load(&signing.status) : status;
 }
 
 twin_status twin__read_set_rows(twin_collection *collection, const twin_collection_options *options,

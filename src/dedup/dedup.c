@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "dedup/decision.h"
 #include "dedup/preference.h"
 #include "join/verify.h"
@@ -281,12 +282,11 @@ static twin_status conclude(twin_dedup **out, struct twin__decision *decision, t
     return status == TWIN_OK ? twin__dedup_create(out, decision, error) : status;
 }
 
-twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
-                            twin_error *error)
+static twin_status find_duplicates(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
+                                   twin_error *error)
 {
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
-    *out = NULL;
     struct twin__decision decision;
     twin_similar_counts counts = { 0 };
     twin_status status = decision_init(&decision, collection, &options, error);
@@ -298,6 +298,22 @@ twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection,
         (*out)->counts.search = counts;
     twin_matches_clear(&decision.matches);
     decision_clear(&decision);
+    return status;
+}
+
+twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection, twin_dedup_options options,
+                            twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.search.progress, &twin__stage_pairing);
+    twin_status status = find_duplicates(out, collection, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_dedup_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -314,8 +330,8 @@ static twin_status check_steps(const twin_collection *collection, const twin_sim
     return TWIN_OK;
 }
 
-twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
-                             const twin_dedup_options *options, twin_part part, twin_error *error)
+static twin_status match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
+                         const twin_dedup_options *options, twin_part part, twin_error *error)
 {
     if (!out || !collection || !candidates || !options)
         return twin__fail_null(error, !out          ? "out"
@@ -344,12 +360,19 @@ twin_status twin_dedup_match(twin_matches *out, const twin_collection *collectio
     return status;
 }
 
-twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
-                              const twin_dedup_options *options, twin_error *error)
+twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
+                             const twin_dedup_options *options, twin_part part, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options ? options->search.progress : (twin_progress){ 0 }, &twin__stage_pairing);
+    return twin__watch_end(&watch, match(out, collection, candidates, options, part, error), error);
+}
+
+static twin_status decide_by(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
+                             const twin_dedup_options *options, twin_error *error)
 {
     if (!out || !collection || !matches || !options)
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : !matches ? "matches" : "options");
-    *out = NULL;
     twin_dedup_options complete = *options;
     struct twin__decision decision;
     twin_status status = decision_init(&decision, collection, &complete, error);
@@ -357,5 +380,21 @@ twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collectio
     if (status == TWIN_OK)
         status = conclude(out, &decision, error);
     decision_clear(&decision);
+    return status;
+}
+
+twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
+                              const twin_dedup_options *options, twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options ? options->search.progress : (twin_progress){ 0 }, &twin__stage_deciding);
+    twin_status status = decide_by(out, collection, matches, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_dedup_free(*out);
+        *out = NULL;
+    }
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "dedup/preference.h"
 #include "join/engine.h"
 
@@ -73,8 +74,8 @@ static twin_status survey_init(struct survey *out, const twin_dedup *dedup)
     return TWIN_OK;
 }
 
-twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedup *dedup, const twin_collection *collection,
-                                 twin_dedup_options options, twin_audit_options audit, twin_error *error)
+static twin_status run_audit(twin_dedup_audit *out, const twin_dedup *dedup, const twin_collection *collection,
+                             twin_dedup_options options, twin_audit_options audit, twin_error *error)
 {
     if (!out || !dedup || !collection)
         return twin__fail_null(error, !out ? "out" : !dedup ? "dedup" : "collection");
@@ -106,4 +107,12 @@ twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedup *dedup,
     free(survey.is_drawn);
     twin_matches_clear(&survey.pairs);
     return status;
+}
+
+twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedup *dedup, const twin_collection *collection,
+                                 twin_dedup_options options, twin_audit_options audit, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, audit.progress, &twin__stage_auditing);
+    return twin__watch_end(&watch, run_audit(out, dedup, collection, options, audit, error), error);
 }

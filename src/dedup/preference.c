@@ -89,11 +89,8 @@ static twin_status make_keys(void *context, size_t begin, size_t end, int worker
     twin_status status = TWIN_OK;
     for (size_t i = begin; i < end && status == TWIN_OK; i++)
         status = make_key(&keys->items[keys->first + i], keys, worker, error);
-    twin_progress progress = keys->preference.progress;
     size_t done = atomic_fetch_add(&keys->done, end - begin) + end - begin;
-    if (progress.report)
-        progress.report(progress.context, &twin__stage_ordering, done, keys->total);
-    return status;
+    return status == TWIN_OK ? twin__report(&twin__stage_ordering, done, keys->total) : status;
 }
 
 static int by_number(const void *a, const void *b)

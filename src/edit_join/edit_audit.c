@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exec.h"
+#include "base/stages.h"
 #include "edit_join/edit_join_private.h"
 #include "join/audit_private.h"
 
@@ -97,8 +98,8 @@ static void free_auditors(struct audit *audit)
     free(audit->auditors);
 }
 
-twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                             twin_edit_join_options join, twin_audit_options options, twin_error *error)
+static twin_status audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                               twin_edit_join_options join, twin_audit_options options, twin_error *error)
 {
     if (!out || !collection || !similar)
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "similar");
@@ -129,4 +130,12 @@ twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection,
     twin_buffer_clear(&audit.texts);
     twin__audit_end(&audit.base);
     return status;
+}
+
+twin_status twin_audit_edits(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                             twin_edit_join_options join, twin_audit_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_auditing);
+    return twin__watch_end(&watch, audit_edits(out, collection, similar, join, options, error), error);
 }

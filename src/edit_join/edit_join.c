@@ -194,15 +194,14 @@ static twin_status search_documents(struct edit_join *join, const uint32_t *docu
 static twin_status search_one(struct edit_join *join, twin_error *error)
 {
     twin_status status = TWIN_OK;
-    twin_progress progress = join->options.progress;
     struct side side = join->sides[0];
     size_t begin = 0, middle = cell_end(join, side, 0), end;
     for (; begin < side.count && status == TWIN_OK; begin = middle, middle = end) {
         end = cell_end(join, side, middle);
         if (end - begin > 1)
             status = search_documents(join, side.documents + begin, middle - begin, end - begin, error);
-        if (progress.report)
-            progress.report(progress.context, &twin__stage_pairing, middle, side.count);
+        if (status == TWIN_OK)
+            status = twin__report(&twin__stage_pairing, middle, side.count);
     }
     return status;
 }
@@ -226,7 +225,6 @@ static twin_status keep_top(struct edit_join *join);
 static twin_status search_two(struct edit_join *join, twin_error *error)
 {
     twin_status status = TWIN_OK;
-    twin_progress progress = join->options.progress;
     bool second_smaller = join->sides[1].count < join->sides[0].count;
     struct side side = join->sides[second_smaller], other = join->sides[!second_smaller];
     for (size_t begin = 0, end; begin < side.count && status == TWIN_OK; begin = end) {
@@ -240,8 +238,8 @@ static twin_status search_two(struct edit_join *join, twin_error *error)
             status = search_documents(join, join->both, middle, middle + to - from, error);
         if (status == TWIN_OK && join->options.top)
             status = keep_top(join);
-        if (progress.report)
-            progress.report(progress.context, &twin__stage_pairing, end, side.count);
+        if (status == TWIN_OK)
+            status = twin__report(&twin__stage_pairing, end, side.count);
     }
     return status;
 }
@@ -428,8 +426,8 @@ static twin_status find(struct edit_join *join, twin_error *error)
 }
 
 /* Pairs of one collection, or between two. */
-static twin_status find_similar(twin_similar **out, const twin_collection *collection, const twin_collection *other,
-                                twin_edit_join_options options, twin_error *error)
+static twin_status find_pairs(twin_similar **out, const twin_collection *collection, const twin_collection *other,
+                              twin_edit_join_options options, twin_error *error)
 {
     if (error)
         error->status = TWIN_OK;
@@ -448,6 +446,20 @@ static twin_status find_similar(twin_similar **out, const twin_collection *colle
     }
     *out = join.similar;
     return TWIN_OK;
+}
+
+static twin_status find_similar(twin_similar **out, const twin_collection *collection, const twin_collection *other,
+                                twin_edit_join_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
+    twin_status status = find_pairs(out, collection, other, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK) {
+        twin_similar_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 twin_status twin_edit_join_find(twin_similar **out, const twin_collection *collection, twin_edit_join_options options,

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "index/write.h"
 
 enum { CHUNK = 64 }; /* documents that a worker takes at once */
@@ -27,9 +28,12 @@ static void prepare_chunk(void *context, size_t chunk, int worker)
     size_t begin = chunk * CHUNK, end = begin + CHUNK < drafting->count ? begin + CHUNK : drafting->count;
     twin__index_draft_empty(&drafter->draft);
     drafter->status = TWIN_OK;
-    for (size_t i = begin; i < end && drafter->status == TWIN_OK; i++)
-        drafter->status =
-            twin__index_draft_add(&drafter->draft, drafting->index, &drafter->scratch, &drafting->documents[i]);
+    for (size_t i = begin; i < end && drafter->status == TWIN_OK; i++) {
+        drafter->status = twin__poll();
+        if (drafter->status == TWIN_OK)
+            drafter->status =
+                twin__index_draft_add(&drafter->draft, drafting->index, &drafter->scratch, &drafting->documents[i]);
+    }
 }
 
 static void collect_chunk(void *context, size_t chunk, int worker)
@@ -60,8 +64,8 @@ static twin_status check(const twin_index *index, const twin_index_document *doc
     return TWIN_OK;
 }
 
-twin_status twin_index_add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
-                           size_t count, twin_exec exec, twin_error *error)
+static twin_status add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
+                       size_t count, twin_exec exec, twin_error *error)
 {
     if (!index || (count && !documents))
         return twin__fail_null(error, index ? "documents" : "index");
@@ -87,4 +91,12 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
     twin__index_batch_clear(&drafting.batch);
     free(drafting.drafters);
     return status;
+}
+
+twin_status twin_index_add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
+                           size_t count, twin_index_add_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_adding);
+    return twin__watch_end(&watch, add(change, index, documents, count, options.exec, error), error);
 }

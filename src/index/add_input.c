@@ -141,8 +141,8 @@ static void clear_adding(struct adding *adding)
     twin__index_batch_clear(&adding->writing);
 }
 
-twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
-                                 twin_index_add_options options, twin_error *error)
+static twin_status add_input(twin_index_change *change, twin_index *index, const twin_input *input,
+                             twin_index_add_options options, twin_error *error)
 {
     if (!index || !input)
         return twin__fail_null(error, index ? "input" : "index");
@@ -169,12 +169,19 @@ twin_status twin_index_add_input(twin_index_change *change, twin_index *index, c
                                                   .problem = options.problem,
                                                   .context = &adding,
                                                   .problem_context = options.context,
-                                                  .stage = &twin__stage_adding,
-                                                  .progress = options.progress };
+                                                  .stage = &twin__stage_adding };
     status = twin__index_ingest(&counts, &reading, error);
     adding.change->problems += counts.problems;
     adding.change->ill_formed += counts.ill_formed;
     status = finish_writing(&adding, status, error);
     clear_adding(&adding);
     return status;
+}
+
+twin_status twin_index_add_input(twin_index_change *change, twin_index *index, const twin_input *input,
+                                 twin_index_add_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_adding);
+    return twin__watch_end(&watch, add_input(change, index, input, options, error), error);
 }

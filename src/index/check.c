@@ -95,7 +95,6 @@ struct checking {
     uint64_t next_kept, kept; /* past the last set in the blocks so far; those that are live */
     uint64_t listed[2];       /* of each kind: live entries of its runs */
     struct twin__store_sizes sizes;
-    twin_progress progress;
     twin_error *error;
 };
 
@@ -104,10 +103,10 @@ static twin_status wrong(const struct checking *checking, const char *what)
     return twin__index_fail_damaged(checking->error, checking->view->index, what);
 }
 
-static void report_progress(struct checking *checking)
+static twin_status report_progress(struct checking *checking)
 {
-    if (checking->progress.report && ++checking->done % 1024 == 0)
-        checking->progress.report(checking->progress.context, &twin__stage_checking, checking->done, checking->total);
+    return ++checking->done % 1024 == 0 ? twin__report(&twin__stage_checking, checking->done, checking->total)
+                                        : twin__poll();
 }
 
 /* Visits every record of a table. */
@@ -123,7 +122,8 @@ static twin_status each_record(struct checking *checking, enum twin__index_table
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
     while (status == TWIN_OK && record.value.at) {
         status = visit(checking, record.key, record.value);
-        report_progress(checking);
+        if (status == TWIN_OK)
+            status = report_progress(checking);
         if (status == TWIN_OK)
             status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }
@@ -362,7 +362,9 @@ static twin_status check_entries(struct checking *checking, enum twin__index_pos
         if (found && (uint32_t)checking->entries[i] != hash)
             return wrong(checking, "a number is in a list with another hash");
         *live += found;
-        report_progress(checking);
+        status = report_progress(checking);
+        if (status != TWIN_OK)
+            return status;
     }
     return TWIN_OK;
 }
@@ -449,9 +451,9 @@ static twin_status check_all(struct checking *checking)
     return status == TWIN_OK ? check_counts(checking) : status;
 }
 
-twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
+static twin_status check(twin_index_view *view, twin_error *error)
 {
-    struct checking checking = { .view = view, .progress = progress, .error = error };
+    struct checking checking = { .view = view, .error = error };
     twin_status status = twin__index_view_check(&checking, view, error);
     if (status != TWIN_OK)
         return status;
@@ -467,4 +469,11 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
     free(checking.signature);
     free(checking.recomputed);
     return status;
+}
+
+twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, progress, &twin__stage_checking);
+    return twin__watch_end(&watch, check(view, error), error);
 }

@@ -10,6 +10,7 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/blocks.h"
 #include "index/verified.h"
 
@@ -339,10 +340,8 @@ static twin_status touch_counts(twin__store_txn *txn, void *context, twin_error 
     return status == TWIN_OK ? put_counts(txn, counts, error) : status;
 }
 
-twin_status twin_index_compact(const char *path, twin_error *error)
+static twin_status compact(const char *path, twin_error *error)
 {
-    if (!path)
-        return twin__fail_null(error, "path");
     twin_index *index;
     twin_status status = open_index(&index, path, TWIN__STORE_COMPACT, error);
     if (status == TWIN_OK)
@@ -351,4 +350,13 @@ twin_status twin_index_compact(const char *path, twin_error *error)
         status = twin__store_compact(index->store, touch_counts, index, error);
     twin_index_close(index);
     return status;
+}
+
+twin_status twin_index_compact(const char *path, twin_progress progress, twin_error *error)
+{
+    if (!path)
+        return twin__fail_null(error, "path");
+    struct twin__watch watch;
+    twin__watch_begin(&watch, progress, &twin__stage_compacting);
+    return twin__watch_end(&watch, compact(path, error), error);
 }

@@ -5,6 +5,7 @@
  * `collect`, in the order of the input. add_input.c and query_input.c are the two passes. */
 #include "index/ingest.h"
 #include "base/error.h"
+#include "base/stages.h"
 
 /* ---- documents ---- */
 
@@ -43,7 +44,6 @@ static twin_status ingest_documents(struct twin__read_counts *counts, struct twi
     struct twin__reader_options reader = { .input = options->input,
                                            .exec = options->exec,
                                            .strict = options->strict,
-                                           .progress = options->progress,
                                            .stage = options->stage,
                                            .begin = begin_chunk,
                                            .document = process_document,
@@ -81,8 +81,7 @@ static twin_status ingest_sets(struct twin__read_counts *read, const struct twin
     twin_scratch scratch = { 0 };
     twin_collection_options reading = { .scheme = options->index->options.scheme,
                                         .exec = options->exec,
-                                        .strict = options->strict,
-                                        .progress = options->progress };
+                                        .strict = options->strict };
     twin_status status = twin_collection_read(&collection, options->input, reading, error);
     if (status != TWIN_OK)
         return status;
@@ -92,8 +91,11 @@ static twin_status ingest_sets(struct twin__read_counts *read, const struct twin
     size_t kept = twin_collection_problems(&first, collection);
     for (size_t i = 0; i < kept && options->problem; i++)
         options->problem(options->problem_context, &first[i]);
-    for (uint32_t number = 0; number < counts.documents && status == TWIN_OK; number++)
-        status = ingest_set(options, collection, &scratch, number, error);
+    for (uint32_t number = 0; number < counts.documents && status == TWIN_OK; number++) {
+        status = twin__poll();
+        if (status == TWIN_OK)
+            status = ingest_set(options, collection, &scratch, number, error);
+    }
     twin_scratch_clear(&scratch);
     twin_collection_free(collection);
     return status;

@@ -19,7 +19,6 @@ struct twin__index_ingest_options {
     void (*problem)(void *context, const twin_problem *problem);
     void *context, *problem_context;
     const twin_stage *stage;
-    twin_progress progress;
 };
 twin_status twin__index_ingest(struct twin__read_counts *counts, struct twin__index_ingest_options *options,
                                twin_error *error);

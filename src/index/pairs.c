@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "index/view_provider.h"
 #include "join/engine.h"
 
@@ -171,8 +172,8 @@ static twin_status report_pairs(twin_index_view **views, const twin_index_pairs_
     return status;
 }
 
-twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options, twin_index_pair_visit *visit,
-                             void *context, twin_error *error)
+static twin_status find_similar(twin_index *index, twin_index_pairs_options options, twin_index_pair_visit *visit,
+                                void *context, twin_error *error)
 {
     twin_index_view **views;
     if (!index || !visit)
@@ -195,4 +196,12 @@ twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options
     status = report_pairs(views, &options, visit, context, error);
     twin__index_views_free(views, options.exec.workers);
     return status;
+}
+
+twin_status twin_index_pairs(twin_index *index, twin_index_pairs_options options, twin_index_pair_visit *visit,
+                             void *context, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
+    return twin__watch_end(&watch, find_similar(index, options, visit, context, error), error);
 }

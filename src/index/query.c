@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "index/answer.h"
 #include "index/draft.h"
 #include "index/edits.h"
@@ -199,7 +200,10 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
     status = twin__index_views_create(&batch.views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_querying);
     status = twin__exec_try(options.exec, count, 1, query_range, &batch, error);
+    status = twin__watch_end(&watch, status, error);
     twin__index_views_free(batch.views, options.exec.workers);
     return status;
 }

@@ -122,8 +122,8 @@ static void clear_input_query(struct input_query *query)
     free(query->workers);
 }
 
-twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
-                                   twin_index_query_input_options options, twin_error *error)
+static twin_status query_input(uint64_t *problems, twin_index *index, const twin_input *input,
+                               twin_index_query_input_options options, twin_error *error)
 {
     if (!index || !input || !options.answer)
         return twin__fail_null(error, !index ? "index" : !input ? "input" : "answer");
@@ -144,8 +144,7 @@ twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const 
                                                  .problem = options.problem,
                                                  .context = &query,
                                                  .problem_context = options.context,
-                                                 .stage = &twin__stage_querying,
-                                                 .progress = options.progress };
+                                                 .stage = &twin__stage_querying };
     status = query.workers ? twin__index_views_create(&query.views, options.exec.workers, index, error)
                            : twin__fail_memory(error);
     if (status == TWIN_OK) {
@@ -156,4 +155,12 @@ twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const 
     }
     clear_input_query(&query);
     return status;
+}
+
+twin_status twin_index_query_input(uint64_t *problems, twin_index *index, const twin_input *input,
+                                   twin_index_query_input_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_querying);
+    return twin__watch_end(&watch, query_input(problems, index, input, options, error), error);
 }

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/view_provider.h"
 
 static uint64_t size_of(const struct twin__provider *provider, uint32_t i)
@@ -61,7 +62,9 @@ static twin_status load_sets(struct twin__index_provider *sets, twin_error *erro
     if (status == TWIN_OK)
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
     for (; status == TWIN_OK && record.value.at; visited++) {
-        status = load_set(sets, record, error);
+        status = twin__poll();
+        if (status == TWIN_OK)
+            status = load_set(sets, record, error);
         if (status == TWIN_OK)
             status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/blocks.h"
 #include "index/write.h"
 #include "index/writer.h"
@@ -251,8 +252,11 @@ static twin_status write_marked(struct twin__index_writer *writer, const struct 
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < batch->draft_count && status == TWIN_OK; i++) {
         const struct twin__index_draft *draft = &batch->drafts[i];
-        for (size_t j = draft->begin; j < draft->count && status == TWIN_OK; j++)
-            status = write_entry(writer, draft, j, batch->first, *marks++);
+        for (size_t j = draft->begin; j < draft->count && status == TWIN_OK; j++) {
+            status = twin__poll();
+            if (status == TWIN_OK)
+                status = write_entry(writer, draft, j, batch->first, *marks++);
+        }
         writer->change.repaired += draft->repaired;
         writer->change.unspaced += draft->unspaced;
         writer->change.bytes += draft->text_bytes;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "input/reader.h"
 #include "input/source.h"
 
@@ -135,12 +136,11 @@ static void take_sources(twin_input *input, const struct twin__source_list *list
     }
 }
 
-twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count, twin_input_options options,
-                            twin_error *error)
+static twin_status open_input(twin_input **out, const char *const *paths, size_t count, twin_input_options options,
+                              twin_error *error)
 {
     if (!out)
         return twin__fail_null(error, "out");
-    *out = NULL;
     twin_input *input = NULL;
     twin_status status = check_paths(paths, count, error);
     if (status == TWIN_OK)
@@ -160,6 +160,22 @@ twin_status twin_input_open(twin_input **out, const char *const *paths, size_t c
     input->settings.options.include = input->settings.options.exclude = NULL; /* the caller's */
     *out = input;
     return TWIN_OK;
+}
+
+twin_status twin_input_open(twin_input **out, const char *const *paths, size_t count, twin_input_options options,
+                            twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_opening);
+    twin_status status = open_input(out, paths, count, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_input_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 static twin_status open_memory(twin_input **out, const twin_memory_document *documents, twin_memory_source source,

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "input/source.h"
 
 /* What a worker has of the chunk it reads. */
@@ -89,6 +90,8 @@ static bool on_document(void *context, const twin_document *document)
     worker->status = options->document(options->context, worker->number, document, &ill_formed, &worker->error);
     if (worker->status != TWIN_OK && worker->error.status != worker->status)
         twin__fail_status(&worker->error, worker->status);
+    if (worker->status == TWIN_OK)
+        worker->status = twin__poll();
     if (worker->status == TWIN_OK && ill_formed)
         return on_ill_formed(worker, document->position, ill_formed);
     return worker->status == TWIN_OK;
@@ -194,11 +197,12 @@ static void collect_chunk(void *context, size_t chunk, int number)
         reader->lines = 0;
     reader->source = source;
     reader->status = collect(reader, &reader->workers[number]);
+    reader->done += twin_input_chunk_size(options->input, chunk);
+    twin_status stopped = twin__report(options->stage, reader->done, reader->total);
+    if (reader->status == TWIN_OK && stopped != TWIN_OK)
+        reader->status = twin__fail_status(&reader->error, stopped);
     if (reader->status != TWIN_OK)
         atomic_store_explicit(&reader->stop, true, memory_order_relaxed);
-    reader->done += twin_input_chunk_size(options->input, chunk);
-    if (options->progress.report)
-        options->progress.report(options->progress.context, options->stage, reader->done, reader->total);
 }
 
 /* ---- the whole ---- */

@@ -15,9 +15,8 @@ struct twin__reader;
 struct twin__reader_options {
     const twin_input *input;
     twin_exec exec;
-    bool strict; /* the first problem ends the reading with TWIN_EFORMAT and a sentence */
-    twin_progress progress;
-    const twin_stage *stage;
+    bool strict;             /* the first problem ends the reading with TWIN_EFORMAT and a sentence */
+    const twin_stage *stage; /* for the watch of the call (base/stages.h) */
 
     /* By several workers at once: drops a worker's results before a new chunk; adds those of a
      * document, whose line is counted within the chunk, and counts up its ill-formed sequences. A

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "input/foreign.h"
 #include "input/source.h"
 #include "input/unpack.h"
@@ -56,8 +57,8 @@ static twin_status put(void *context, const char *bytes, size_t length)
     return pass_on(stream, bytes, length);
 }
 
-twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *context, twin_progress progress,
-                              twin_error *error)
+static twin_status read_stream(const char *path, twin_block_visit *visit, void *context, twin_progress progress,
+                               twin_error *error)
 {
     if (!path || !visit)
         return twin__fail_null(error, path ? "visit" : "path");
@@ -80,4 +81,12 @@ twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *c
     if (!is_standard)
         close(fd);
     return status;
+}
+
+twin_status twin_input_stream(const char *path, twin_block_visit *visit, void *context, twin_progress progress,
+                              twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, progress, &twin__stage_unpacking);
+    return twin__watch_end(&watch, read_stream(path, visit, context, progress, error), error);
 }

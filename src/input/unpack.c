@@ -67,9 +67,8 @@ static twin_status read_some(struct unpacking *u)
         return twin__fail(u->error, TWIN_EIO, "%s cannot be read: %m", u->options.name);
     u->have += (size_t)got;
     u->read += (uint64_t)got;
-    if (u->options.progress.report)
-        u->options.progress.report(u->options.progress.context, &twin__stage_unpacking, u->read, u->options.total);
-    return TWIN_OK;
+    return u->options.progress.report ? twin__report(&twin__stage_unpacking, u->read, u->options.total)
+                                      : twin__poll();
 }
 
 static twin_status refill(struct unpacking *u)

@@ -77,9 +77,8 @@ static twin_status judge_documents(void *context, size_t begin, size_t end, int 
     for (size_t i = begin; i < end && status == TWIN_OK; i++)
         status = audit->judge(audit, audit->distinct[i], worker, error);
     size_t done = atomic_fetch_add(&audit->done, end - begin) + end - begin;
-    if (audit->progress.report)
-        audit->progress.report(audit->progress.context, &twin__stage_auditing, done, audit->total);
-    return status;
+    twin_status stopped = twin__report(&twin__stage_auditing, done, audit->total);
+    return status == TWIN_OK ? stopped : status;
 }
 
 static twin_status run_batch(struct twin__audit *audit, size_t left, twin_error *error)

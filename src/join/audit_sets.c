@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "join/audit_private.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -372,8 +373,8 @@ static twin_status complete(twin_audit_options *options, twin_error *error)
     return twin__exec_complete(&options->exec, error);
 }
 
-twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
-                           twin_audit_options options, twin_error *error)
+static twin_status run_audit(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                             twin_audit_options options, twin_error *error)
 {
     if (!out || !collection || !similar)
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "similar");
@@ -393,6 +394,14 @@ twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, c
     return status;
 }
 
+twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                           twin_audit_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_auditing);
+    return twin__watch_end(&watch, run_audit(out, collection, similar, options, error), error);
+}
+
 /* ---- pairs of some documents ---- */
 
 static twin_status take_pairs(struct twin__audit *base, twin_error *error)
@@ -401,8 +410,8 @@ static twin_status take_pairs(struct twin__audit *base, twin_error *error)
     return gather_seen(audit->pairs, audit) ? TWIN_OK : twin__fail_memory(error);
 }
 
-twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
-                                 twin_document_list documents, twin_audit_options options, twin_error *error)
+static twin_status audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
+                                   twin_document_list documents, twin_audit_options options, twin_error *error)
 {
     if (!out || !collection || (documents.count && (!documents.items || !is_drawn)))
         return twin__fail_null(error, !out          ? "out"
@@ -437,4 +446,12 @@ twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, const twin_c
         is_drawn[i] = audit.base.is_drawn[documents.items[i]];
     end(&audit);
     return status;
+}
+
+twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
+                                 twin_document_list documents, twin_audit_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_auditing);
+    return twin__watch_end(&watch, audit_documents(out, is_drawn, collection, documents, options, error), error);
 }

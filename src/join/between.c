@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "join/engine.h"
 #include "join/join_private.h"
 #include "join/match_runs.h"
@@ -52,12 +53,11 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
     return status;
 }
 
-twin_status twin_similar_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
-                                 twin_similar_options options, twin_error *error)
+static twin_status find_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                twin_similar_options options, twin_error *error)
 {
     if (!out || !first || !second)
         return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
-    *out = NULL;
     twin_status status = check(first, second, error);
     if (status == TWIN_OK)
         status = twin__similar_complete(&options, twin_collection_scheme(first), error);
@@ -79,6 +79,22 @@ twin_status twin_similar_between(twin_similar **out, const twin_collection *firs
     }
     *out = similar;
     return TWIN_OK;
+}
+
+twin_status twin_similar_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                 twin_similar_options options, twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
+    twin_status status = find_between(out, first, second, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_similar_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* ---- pairs of documents from pairs of distinct ones ---- */

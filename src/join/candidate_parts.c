@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "join/engine.h"
 #include "join/join_private.h"
 #include "join/similar_private.h"
@@ -88,12 +89,11 @@ static twin_status find(twin_candidates *candidates, const twin_collection *coll
     return status;
 }
 
-twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
-                                 twin_similar_options options, twin_part part, twin_error *error)
+static twin_status find_candidates(twin_candidates **out, const twin_collection *collection,
+                                   twin_similar_options options, twin_part part, twin_error *error)
 {
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
-    *out = NULL;
     twin_candidates *candidates = NULL;
     twin_status status = check(collection, &options, part, error);
     if (status == TWIN_OK)
@@ -109,6 +109,22 @@ twin_status twin_candidates_find(twin_candidates **out, const twin_collection *c
     }
     *out = candidates;
     return TWIN_OK;
+}
+
+twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
+                                 twin_similar_options options, twin_part part, twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
+    twin_status status = find_candidates(out, collection, options, part, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_candidates_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* ---- writing ---- */

@@ -193,9 +193,8 @@ static twin_status make_hits(struct join *join, twin_error *error)
 
 static void report(const struct twin__containment *join, size_t done)
 {
-    twin_progress progress = join->options.progress;
-    if (progress.report)
-        progress.report(progress.context, &twin__stage_joining, done, join->count);
+    if (join->options.progress.report)
+        (void)twin__report(&twin__stage_joining, done, join->count);
 }
 
 /* Finds the pairs of the block's members with each other and with all larger documents, some at a time: so few that,

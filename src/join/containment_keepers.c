@@ -286,7 +286,6 @@ static twin_status drop_found(struct state *state, const struct found *found, tw
 static twin_status work_on_round(struct state *state, twin_error *error)
 {
     size_t begin = behind_head(state), others = state->todo_count - begin;
-    twin_progress progress = state->options->progress;
     struct found *found = malloc((others + 1) * sizeof *found);
     if (!found)
         return twin__fail_memory(error);
@@ -294,9 +293,9 @@ static twin_status work_on_round(struct state *state, twin_error *error)
     if (status == TWIN_OK)
         status = drop_found(state, found, error);
     free(found);
-    if (progress.report)
-        progress.report(progress.context, &twin__stage_joining, state->provider->signatures.count - state->todo_count,
-                        state->provider->signatures.count);
+    size_t count = state->provider->signatures.count;
+    if (state->options->progress.report)
+        (void)twin__report(&twin__stage_joining, count - state->todo_count, count);
     return status;
 }
 

@@ -72,14 +72,13 @@ static twin_status join_blocks(twin_matches *out, struct twin__crowd_counts *cou
                                twin_error *error)
 {
     struct twin__pairs pairs = { 0 };
-    twin_progress progress = crowd->options.progress;
     twin_status status = TWIN_OK;
     while (crowd->block.end < crowd->count && status == TWIN_OK) {
         status = twin__crowd_build_block(crowd, error);
         if (status == TWIN_OK)
             status = join_block(out, counts, crowd, &pairs, error);
-        if (progress.report)
-            progress.report(progress.context, &twin__stage_joining, crowd->block.end, crowd->count);
+        if (crowd->options.progress.report)
+            (void)twin__report(&twin__stage_joining, crowd->block.end, crowd->count);
     }
     if (status == TWIN_OK)
         status = compare(out, counts, crowd, &pairs, error);

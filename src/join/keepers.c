@@ -217,9 +217,8 @@ static void list_by_crowd(struct twin__keepers_state *state)
 
 static void report(const struct twin__keepers_state *state, size_t left)
 {
-    twin_progress progress = state->options->search->progress;
-    if (progress.report)
-        progress.report(progress.context, &twin__stage_deciding, state->total - left, state->total);
+    if (state->options->search->progress.report)
+        (void)twin__report(&twin__stage_deciding, state->total - left, state->total);
 }
 
 /* Items that were bits in this phase were not counted. Many documents have them, and they may be listed in the next: so they

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "edit/edit_characters.h"
 #include "join/engine.h"
 #include "join/match_runs.h"
@@ -48,12 +49,11 @@ twin_status twin__similar_find_matches(twin_similar *similar, const struct twin_
     return status == TWIN_OK ? twin__match_runs_failure(error, matches->runs) : status;
 }
 
-twin_status twin_similar_find(twin_similar **out, const twin_collection *collection, twin_similar_options options,
-                              twin_error *error)
+static twin_status find_similar(twin_similar **out, const twin_collection *collection, twin_similar_options options,
+                                twin_error *error)
 {
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
-    *out = NULL;
     if (twin_collection_slots(collection) == 0)
         return twin__fail(error, TWIN_EINVAL,
                           "a collection of texts has no sets to compare; see twin_edit_join_find()");
@@ -78,6 +78,22 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
     }
     *out = similar;
     return TWIN_OK;
+}
+
+twin_status twin_similar_find(twin_similar **out, const twin_collection *collection, twin_similar_options options,
+                              twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
+    twin_status status = find_similar(out, collection, options, error);
+    status = twin__watch_end(&watch, status, error);
+    if (status != TWIN_OK && out) {
+        twin_similar_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void twin_similar_free(twin_similar *similar)

@@ -314,10 +314,9 @@ static twin_status join_families(twin_matches *out, struct twin__verification *v
 
 void twin__verification_report(struct twin__verification *verification, size_t pairs)
 {
-    twin_progress progress = verification->options.progress;
     size_t done = atomic_fetch_add(&verification->done, pairs) + pairs;
-    if (progress.report)
-        progress.report(progress.context, &twin__stage_verifying, done, verification->count);
+    if (verification->options.progress.report)
+        (void)twin__report(&twin__stage_verifying, done, verification->count);
 }
 
 twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *provider,

@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "join/item_table.h"
 #include "join/join_private.h"
 
@@ -254,8 +255,11 @@ static twin_status compare_pairs(void *context, size_t begin, size_t end, int wo
 {
     struct tiles *tiles = context;
     twin_status status = TWIN_OK;
-    for (size_t i = begin; i < end && status == TWIN_OK; i++)
-        status = compare_pair(tiles, worker, i, error);
+    for (size_t i = begin; i < end && status == TWIN_OK; i++) {
+        status = i % 16 ? TWIN_OK : twin__poll();
+        if (status == TWIN_OK)
+            status = compare_pair(tiles, worker, i, error);
+    }
     if (status == TWIN_OK)
         twin__verification_report(tiles->verification, end - begin);
     return status;

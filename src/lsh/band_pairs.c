@@ -125,7 +125,7 @@ static void pair_by_pair(const struct pairing *pairing, struct twin__bucket buck
     bool copied = copies && bucket.count <= SOME && copy_few(copies, pairing, bucket.keys, bucket.count);
     if (!copied)
         twin__spill_touch(pairing->visits.spill, bucket.count * TWIN__SPILL_AROUND);
-    for (size_t j = bucket.split ? bucket.split : 1; j < bucket.count; j++)
+    for (size_t j = bucket.split ? bucket.split : 1; j < bucket.count && twin__poll_at(j) == TWIN_OK; j++)
         for (size_t i = 0; i < j && (bucket.split == 0 || i < bucket.split); i++) {
             uint32_t documents[] = { (uint32_t)bucket.keys[i], (uint32_t)bucket.keys[j] };
             const uint32_t *x =
@@ -170,7 +170,7 @@ static void pair_sorted(const struct pairing *pairing, const uint64_t *keys, siz
 {
     enum { AHEAD = 16 }; /* documents whose signatures are fetched in advance */
     size_t rows = pairing->banding.order ? 0 : band * pairing->banding.options.plan.rows;
-    for (size_t first = 0, last; first < count; first = last) {
+    for (size_t first = 0, last, run = 0; first < count && twin__poll_at(run++) == TWIN_OK; first = last) {
         for (last = first; last < count && same_bucket(keys[first], keys[last]); last++)
             if (last + AHEAD < count && has_company(keys, last + AHEAD, count))
                 __builtin_prefetch(twin__signature_row(pairing->signatures, (uint32_t)keys[last + AHEAD]) + rows);
@@ -192,8 +192,7 @@ static bool pair_band(struct pairing *pairing, uint64_t *keys, uint64_t *spare, 
     pair_sorted(pairing, keys, count, band, worker);
     size_t done = atomic_fetch_add(&pairing->done, 1) + 1;
     if (pairing->progress.report)
-        pairing->progress.report(pairing->progress.context, &twin__stage_banding, done,
-                                 pairing->visits.end_band - pairing->visits.first_band);
+        (void)twin__report(&twin__stage_banding, done, pairing->visits.end_band - pairing->visits.first_band);
     return !fits;
 }
 
@@ -218,13 +217,21 @@ static void pair_bands(void *context, size_t begin, size_t end, int worker)
     }
 }
 
-twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
-                             twin_pair_visit *visit, void *context, twin_progress progress)
+static twin_status pair_bands_of(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                                 twin_pair_visit *visit, void *context, twin_progress progress)
 {
     if (!visit)
         return twin__fail_null(NULL, "visit");
     return twin__bands_visit(signatures, options, exec,
                              (struct twin__band_visits){ .pair = visit, .context = context }, progress);
+}
+
+twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                             twin_pair_visit *visit, void *context, twin_progress progress)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, progress, &twin__stage_banding);
+    return twin__watch_end(&watch, pair_bands_of(signatures, options, exec, visit, context, progress), NULL);
 }
 
 twin_status twin__bands_visit(twin_signatures signatures, twin_band_options options, twin_exec exec,
@@ -264,10 +271,10 @@ twin_status twin__bands_visit(twin_signatures signatures, twin_band_options opti
         pairing.copies = malloc(workers * SOME * signatures.slots * sizeof *pairing.copies);
     bool there = pairing.keys && pairing.bits.words;
     if (there)
-        twin_exec_for(exec, items, 1, pair_bands, &pairing);
+        status = twin__exec_run(exec, items, 1, pair_bands, &pairing, NULL);
     free(pairing.copies);
     free(pairing.room);
     free(pairing.keys);
     free(pairing.bits.words);
-    return there ? TWIN_OK : TWIN_ENOMEM;
+    return there ? status : TWIN_ENOMEM;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "mail/mail_private.h"
 
 twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error)
@@ -37,14 +38,21 @@ static twin_status touch(twin__store_txn *txn, void *context, twin_error *error)
     return twin__mail_save(txn, &mail->model, &mail->saved, error);
 }
 
-twin_status twin_mail_compact(const char *path, twin_error *error)
+static twin_status compact(const char *path, twin_error *error)
 {
-    if (!path)
-        return twin__fail_null(error, "path");
     twin_mail *mail;
     twin_status status = twin__mail_open(&mail, path, TWIN__STORE_COMPACT, error);
     if (status == TWIN_OK)
         status = twin__store_compact(mail->store, touch, mail, error);
     twin_mail_close(mail);
     return status;
+}
+
+twin_status twin_mail_compact(const char *path, twin_progress progress, twin_error *error)
+{
+    if (!path)
+        return twin__fail_null(error, "path");
+    struct twin__watch watch;
+    twin__watch_begin(&watch, progress, &twin__stage_compacting);
+    return twin__watch_end(&watch, compact(path, error), error);
 }

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/stages.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 #include "sketch/digester.h"
@@ -90,6 +91,9 @@ static twin_status pass_over(struct twin__long_text *text, const twin_signer *si
     while (status == TWIN_OK) {
         status = next_items(&more, &stream);
         if (status != TWIN_OK || !more)
+            break;
+        status = twin__poll();
+        if (status != TWIN_OK)
             break;
         twin__digester_add(digester, stream.fresh.bytes, stream.fresh.length);
         text->length += stream.fresh.length;
@@ -290,6 +294,9 @@ static twin_status measure(struct twin__long_text *text, const twin_signer *sign
         if (status != TWIN_OK)
             break;
         text->set_size += part.count;
+        status = twin__poll();
+        if (status != TWIN_OK)
+            break;
         twin__digester_add(digester, part.items, part.count * sizeof *part.items);
         if (!twin__hash_range_next(&range, part.count))
             break;

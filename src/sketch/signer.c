@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/stages.h"
 #include "sketch/shingle.h"
 #include "sketch/signer.h"
 
@@ -187,7 +188,7 @@ static twin_status sign_one(struct signing *signing, size_t i, twin_sign_scratch
 static void sign_some(void *context, size_t begin, size_t end, int worker)
 {
     struct signing *signing = context;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; i < end && twin__poll() == TWIN_OK; i++) {
         twin_status status = sign_one(signing, i, &signing->scratches[worker]);
         if (status != TWIN_OK)
             atomic_store(&signing->status, status); /* memory is all that can fail, so any failure is the first */
@@ -195,22 +196,25 @@ static void sign_some(void *context, size_t begin, size_t end, int worker)
 }
 
 twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_signer *signer, const twin_text *texts,
-                             size_t count, twin_exec exec)
+                             size_t count, twin_signer_many_options options)
 {
     if (!signer || (count && (!signatures || !texts)))
         return twin__fail_null(NULL, !signer ? "signer" : !texts ? "texts" : "signatures");
-    twin_status status = twin__exec_complete(&exec, NULL);
+    twin_status status = twin__exec_complete(&options.exec, NULL);
     if (status != TWIN_OK)
         return status;
-    size_t workers = (size_t)exec.workers;
+    size_t workers = (size_t)options.exec.workers;
     struct signing signing = {
         signatures, sizes, signer, texts, calloc(workers, sizeof *signing.scratches), TWIN_OK
     };
     if (!signing.scratches)
         return TWIN_ENOMEM;
-    twin_exec_for(exec, count, GRAIN, sign_some, &signing);
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_signing);
+    status = twin__exec_run(options.exec, count, GRAIN, sign_some, &signing, NULL);
+    status = twin__watch_end(&watch, status, NULL);
     for (size_t i = 0; i < workers; i++)
         twin_sign_scratch_clear(&signing.scratches[i]);
     free(signing.scratches);
-    return (twin_status)atomic_load(&signing.status);
+    return status == TWIN_OK ? (twin_status)atomic_load(&signing.status) : status;
 }

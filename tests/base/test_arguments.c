@@ -127,8 +127,10 @@ static void in_scheme_and_signer(void **state)
     assert_int_equal(twin_signer_create(&signer, NULL, NULL), TWIN_OK);
     REFUSED("signer must not be NULL", twin_signer_text(signature, NULL, NULL, &scratch, text));
     REFUSED("scratch must not be NULL", twin_signer_text(signature, NULL, signer, NULL, text));
-    REFUSED("workers must be 0 to 1024, not 1025", twin_signer_many(signature, NULL, signer, &text, 1, many));
-    REFUSED("texts must not be NULL", twin_signer_many(signature, NULL, signer, NULL, 1, (twin_exec){ 0 }));
+    REFUSED("workers must be 0 to 1024, not 1025",
+            twin_signer_many(signature, NULL, signer, &text, 1, (twin_signer_many_options){ .exec = many }));
+    REFUSED("texts must not be NULL",
+            twin_signer_many(signature, NULL, signer, NULL, 1, (twin_signer_many_options){ 0 }));
     assert_null(twin_signer_scheme(NULL));
     assert_false(twin_scheme_equal(&good, NULL));
     twin_sign_scratch_clear(NULL);
@@ -498,7 +500,7 @@ static void in_creating_an_index(void **state)
     twin_keep keep;
     REFUSED("path must not be NULL", twin_index_create(NULL, (twin_index_options){ 0 }, false, NULL));
     REFUSED("path must not be NULL", twin_index_open(&index, NULL, TWIN_INDEX_READ, NULL));
-    REFUSED("path must not be NULL", twin_index_compact(NULL, NULL));
+    REFUSED("path must not be NULL", twin_index_compact(NULL, (twin_progress){ 0 }, NULL));
     REFUSED("sets have no text to keep",
             twin_index_create(path, (twin_index_options){ .format = TWIN_INPUT_SETS, .keep = TWIN_KEEP_TEXT }, false,
                               NULL));
@@ -528,16 +530,19 @@ static void in_index(void **state)
     assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
     REFUSED("unknown access 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
     assert_int_equal(twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
-    REFUSED("workers must be 0 to 1024, not 1025", twin_index_add(NULL, index, NULL, 0, many, NULL));
-    REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_exec){ 0 }, NULL));
+    REFUSED("workers must be 0 to 1024, not 1025",
+            twin_index_add(NULL, index, NULL, 0, (twin_index_add_options){ .exec = many }, NULL));
+    REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_index_add_options){ 0 }, NULL));
     REFUSED("input must not be NULL", twin_index_add_input(NULL, index, NULL, (twin_index_add_options){ 0 }, NULL));
     const twin_text absent = { NULL, 3 };
     const twin_index_document bad[] = { { .id = absent, .text = text },
                                         { .id = text, .text = absent },
                                         { .id = text, .item_count = 1 } };
-    REFUSED("id.bytes must not be NULL", twin_index_add(NULL, index, &bad[0], 1, (twin_exec){ 0 }, NULL));
-    REFUSED("text.bytes must not be NULL", twin_index_add(NULL, index, &bad[1], 1, (twin_exec){ 0 }, NULL));
-    REFUSED("items must not be NULL", twin_index_add(NULL, index, &bad[2], 1, (twin_exec){ 0 }, NULL));
+    REFUSED("id.bytes must not be NULL",
+            twin_index_add(NULL, index, &bad[0], 1, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("text.bytes must not be NULL",
+            twin_index_add(NULL, index, &bad[1], 1, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("items must not be NULL", twin_index_add(NULL, index, &bad[2], 1, (twin_index_add_options){ 0 }, NULL));
     REFUSED("ids[i].bytes must not be NULL", twin_index_remove(NULL, NULL, index, &absent, 1, NULL));
     REFUSED("ids must not be NULL", twin_index_remove(NULL, NULL, index, NULL, 1, NULL));
     REFUSED("index must not be NULL", twin_index_view_create(&view, NULL, NULL));
@@ -546,8 +551,8 @@ static void in_index(void **state)
             twin_index_pairs(index, (twin_index_pairs_options){ .threshold = 2 }, hear_entries, NULL, NULL));
     REFUSED("copies must be", twin_index_pairs(index, (twin_index_pairs_options){ .copies = TWIN_COPIES_ALL },
                                                hear_entries, NULL, NULL));
-    REFUSED("a document needs an id",
-            twin_index_add(NULL, index, &(twin_index_document){ .text = text }, 1, (twin_exec){ 0 }, NULL));
+    REFUSED("a document needs an id", twin_index_add(NULL, index, &(twin_index_document){ .text = text }, 1,
+                                                     (twin_index_add_options){ 0 }, NULL));
     REFUSED("answer must not be NULL",
             twin_index_query_input(NULL, index, input, (twin_index_query_input_options){ 0 }, NULL));
     REFUSED("view must not be NULL", twin_index_view_renew(NULL, NULL));

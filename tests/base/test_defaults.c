@@ -87,7 +87,8 @@ static void a_signer_signs(void **state)
     twin_text texts[] = { text_of(words), text_of(words), text_of(other) };
     uint32_t signatures[3][128];
     assert_int_equal(twin_signer_create(&signer, &zeros, NULL), TWIN_OK);
-    assert_int_equal(twin_signer_many(signatures[0], NULL, signer, texts, 3, (twin_exec){ 0 }), TWIN_OK);
+    assert_int_equal(twin_signer_many(signatures[0], NULL, signer, texts, 3, (twin_signer_many_options){ 0 }),
+                     TWIN_OK);
     assert_int_equal(twin_minhash_agreement(signatures[0], signatures[1], 128), 128);
     assert_true(twin_minhash_agreement(signatures[0], signatures[2], 128) < 20);
 
@@ -276,7 +277,7 @@ static void an_index_finds_what_was_added(void **state)
     snprintf(lock, sizeof lock, "%s/index-lock", folder);
     assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
     assert_int_equal(twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
-    assert_int_equal(twin_index_add(NULL, index, &one, 1, (twin_exec){ 0 }, NULL), TWIN_OK);
+    assert_int_equal(twin_index_add(NULL, index, &one, 1, (twin_index_add_options){ 0 }, NULL), TWIN_OK);
     assert_int_equal(twin_index_add_input(NULL, index, input, (twin_index_add_options){ 0 }, NULL), TWIN_OK);
     query_all(index, input);
     twin_index_close(index);

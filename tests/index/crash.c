@@ -87,8 +87,9 @@ static twin_status do_batch(twin_index *index, uint64_t batch, twin_error *error
         list[i] = (twin_text){ names[i], strlen(names[i]) };
         documents[i] = (twin_index_document){ .id = list[i], .text = { texts[i], strlen(texts[i]) }, .time = batch };
     }
-    return is_removal(batch) ? twin_index_remove(NULL, NULL, index, list, count, error)
-                             : twin_index_add(NULL, index, documents, count, serial, error);
+    return is_removal(batch)
+               ? twin_index_remove(NULL, NULL, index, list, count, error)
+               : twin_index_add(NULL, index, documents, count, (twin_index_add_options){ .exec = serial }, error);
 }
 
 /* ---- the writer ---- */

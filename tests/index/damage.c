@@ -72,7 +72,8 @@ static void add_range(twin_index *index, size_t first, size_t count)
         documents[i] = (twin_index_document){ .id = { ids[first + i], strlen(ids[first + i]) },
                                               .text = { texts[first + i], strlen(texts[first + i]) },
                                               .label = (uint32_t)(first + i) % 2 };
-    must(twin_index_add(NULL, index, documents, count, serial, &error), "add", &error);
+    must(twin_index_add(NULL, index, documents, count, (twin_index_add_options){ .exec = serial }, &error), "add",
+         &error);
 }
 
 static void make_index(twin_keep keep)
@@ -218,11 +219,11 @@ static twin_status change_all(void)
     twin_index *index;
     twin_status status = twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL);
     if (status == TWIN_OK)
-        status = twin_index_add(NULL, index, &document, 1, serial, NULL);
+        status = twin_index_add(NULL, index, &document, 1, (twin_index_add_options){ .exec = serial }, NULL);
     for (size_t i = 0; i < DOCUMENTS && status == TWIN_OK; i += 7)
         status = twin_index_remove(NULL, NULL, index, &(twin_text){ ids[i], strlen(ids[i]) }, 1, NULL);
     twin_index_close(index);
-    return status == TWIN_OK ? twin_index_compact(path, NULL) : status;
+    return status == TWIN_OK ? twin_index_compact(path, (twin_progress){ 0 }, NULL) : status;
 }
 
 static int run_child(void)

@@ -87,7 +87,7 @@ static inline void add_words(twin_index *index, size_t from, size_t count)
         sprintf(ids[i], "%zu", from + i);
         documents[i] = (twin_index_document){ .id = { ids[i], strlen(ids[i]) }, .text = { texts[i], length } };
     }
-    GOOD(twin_index_add(NULL, index, documents, count, serial, &error));
+    GOOD(twin_index_add(NULL, index, documents, count, (twin_index_add_options){ .exec = serial }, &error));
     free(ids);
     free(texts);
     free(documents);

@@ -50,7 +50,7 @@ static void short_texts_match_their_copies_alone(void **state)
             documents[i].text = (twin_text){ texts[i % 2], i < 3 ? strlen(texts[i % 2]) : 0 };
         }
         twin_index_change change = { 0 };
-        GOOD(twin_index_add(&change, index, documents, 4, serial, &error));
+        GOOD(twin_index_add(&change, index, documents, 4, (twin_index_add_options){ .exec = serial }, &error));
         assert_int_equal(change.too_short, 1);
         check_index(index);
         GOOD(twin_index_view_create(&view, index, &error));
@@ -83,7 +83,7 @@ static void copies_share_one_entry(void **state)
                                               .text = { "five words of a text", 20 },
                                               .label = i == COPIES / 2 };
     }
-    GOOD(twin_index_add(NULL, index, documents, COPIES, two_threads, &error));
+    GOOD(twin_index_add(NULL, index, documents, COPIES, (twin_index_add_options){ .exec = two_threads }, &error));
     twin_index_view *view;
     twin_index_info info;
     twin_index_answer answer = { 0 };
@@ -145,12 +145,13 @@ static void under_a_view_the_map_stays_and_so_does_the_index(void **state)
     for (size_t i = 0; i < sizeof long_text; i++)
         long_text[i] = i % 8 ? (char)('a' + (i >> (i % 8 * 3)) % 26) : ' ';
     twin_index_document large = { .id = { "large", 5 }, .text = { long_text, sizeof long_text } };
-    BAD(TWIN_EBUSY, "views of it were open", twin_index_add(NULL, index, &large, 1, serial, &error));
+    BAD(TWIN_EBUSY, "views of it were open",
+        twin_index_add(NULL, index, &large, 1, (twin_index_add_options){ .exec = serial }, &error));
     GOOD(twin_index_check(view, (twin_progress){ 0 }, &error));
     twin_index_view_free(view);
     assert_int_equal(documents_in(index), 10);
-    GOOD(twin_index_add(NULL, index, &large, 1, serial, &error));
-    GOOD(twin_index_add(NULL, index, &document, 1, serial, &error));
+    GOOD(twin_index_add(NULL, index, &large, 1, (twin_index_add_options){ .exec = serial }, &error));
+    GOOD(twin_index_add(NULL, index, &document, 1, (twin_index_add_options){ .exec = serial }, &error));
     assert_int_equal(documents_in(index), 12);
     check_index(index);
     twin_index_close(index);
@@ -170,7 +171,7 @@ static void texts_of_one_set_are_kept_apart(void **state)
             GOOD(twin_index_add(
                 NULL, index,
                 &(twin_index_document){ .id = { i ? "b" : "a", 1 }, .text = { texts[i], strlen(texts[i]) } }, 1,
-                serial, &error));
+                (twin_index_add_options){ .exec = serial }, &error));
         twin_index_view *view;
         twin_index_answer answer = { 0 };
         GOOD(twin_index_view_create(&view, index, &error));
@@ -214,7 +215,7 @@ static void what_is_kept_of_removed_sets_goes(void **state)
             documents[i] = (twin_index_document){ .id = { ids[i], strlen(ids[i]) },
                                                   .text = { letters + 9 * i, i == STEP ? LARGE / 2 : LETTERS } };
         }
-        GOOD(twin_index_add(NULL, index, documents, TEXTS, two_threads, &error));
+        GOOD(twin_index_add(NULL, index, documents, TEXTS, (twin_index_add_options){ .exec = two_threads }, &error));
         check_index(index);
         for (size_t step = 2; step <= STEP; step += STEP - 2) {
             size_t count = 0;
@@ -226,7 +227,7 @@ static void what_is_kept_of_removed_sets_goes(void **state)
             assert_int_equal(documents_in(index), TEXTS / step);
         }
         twin_index_close(index);
-        GOOD(twin_index_compact(path, &error));
+        GOOD(twin_index_compact(path, (twin_progress){ 0 }, &error));
         index = open_index(TWIN_INDEX_READ);
         check_index(index);
         twin_index_info info;
@@ -266,7 +267,7 @@ static void the_last_of_an_id_counts(void **state)
             documents[i] = (twin_index_document){ .id = { ids[which], strlen(ids[which]) },
                                                   .text = { texts[i], strlen(texts[i]) } };
         }
-        GOOD(twin_index_add(NULL, index, documents, BATCH, serial, &error));
+        GOOD(twin_index_add(NULL, index, documents, BATCH, (twin_index_add_options){ .exec = serial }, &error));
         check_index(index);
         assert_int_equal(documents_in(index), NAMES);
     }
@@ -300,7 +301,7 @@ static void many_questions_are_answered_as_one_by_one(void **state)
         snprintf(texts[i], sizeof texts[i], "alike and alike but %zu", i / 3);
         asked[i] = (twin_text){ texts[i], strlen(texts[i]) };
         twin_index_document document = { .id = asked[i], .text = asked[i] };
-        GOOD(twin_index_add(NULL, index, &document, 1, serial, &error));
+        GOOD(twin_index_add(NULL, index, &document, 1, (twin_index_add_options){ .exec = serial }, &error));
     }
     twin_index_view *view;
     twin_index_answer one = { 0 }, many[TEXTS] = { 0 };
@@ -319,10 +320,11 @@ static void many_questions_are_answered_as_one_by_one(void **state)
     }
     /* A failure is reported for the first query. */
     twin_error error = { 0 };
-    assert_int_equal(twin_index_query_many(many, index,
-                                           (twin_index_query_many_options){ { .threshold = 2 }, two_threads }, asked,
-                                           TEXTS, &error),
-                     TWIN_EINVAL);
+    assert_int_equal(
+        twin_index_query_many(many, index,
+                              (twin_index_query_many_options){ .query = { .threshold = 2 }, .exec = two_threads },
+                              asked, TEXTS, &error),
+        TWIN_EINVAL);
     twin_index_answer_clear(&one);
     twin_index_view_free(view);
     twin_index_close(index);
@@ -363,7 +365,8 @@ static void what_was_fixed_is_read_back(void **state)
     assert_int_equal(stat(path, &stat_of), 0);
     assert_int_equal(stat_of.st_mode & 077, 0); /* a secret key lies in it */
     twin_index_document document = { .id = { "a", 1 }, .text = { "un b c", 6 } };
-    BAD(TWIN_EINVAL, "reading only", twin_index_add(NULL, index, &document, 1, serial, &error));
+    BAD(TWIN_EINVAL, "reading only",
+        twin_index_add(NULL, index, &document, 1, (twin_index_add_options){ .exec = serial }, &error));
     BAD(TWIN_EINVAL, "already exists", twin_index_create(path, given, false, &error));
     twin_index_close(index);
 }

@@ -22,7 +22,7 @@ static void fill(twin_keep keep)
             (twin_index_document){ .id = { ids[i], 1 }, .text = { texts[i], strlen(texts[i]) }, .label = 7 };
     GOOD(twin_index_create(path, options_for(keep), true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
-    GOOD(twin_index_add(NULL, index, documents, DOCUMENTS, serial, &error));
+    GOOD(twin_index_add(NULL, index, documents, DOCUMENTS, (twin_index_add_options){ .exec = serial }, &error));
     check_index(index);
     twin_index_close(index);
 }

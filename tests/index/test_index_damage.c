@@ -136,7 +136,7 @@ static void a_member_that_has_another_set_is_noticed(void **state)
             (twin_index_document){ .id = { &"abc"[i], 1 }, .text = { texts[i], strlen(texts[i]) }, .label = LABEL };
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
-    GOOD(twin_index_add(NULL, index, documents, 3, serial, &error));
+    GOOD(twin_index_add(NULL, index, documents, 3, (twin_index_add_options){ .exec = serial }, &error));
     twin_index_close(index);
 
     size_t size, changed = 0;

@@ -105,7 +105,8 @@ static void add_some(twin_index *index, uint64_t *state)
                                               .label = model.label,
                                               .time = model.time };
     }
-    GOOD(twin_index_add(&change, index, documents, count, twin__random_below(state, 2) ? two_threads : serial,
+    GOOD(twin_index_add(&change, index, documents, count,
+                        (twin_index_add_options){ .exec = twin__random_below(state, 2) ? two_threads : serial },
                         &error));
     assert_int_equal(change.added, added);
     assert_int_equal(change.added + change.replaced, count);
@@ -278,7 +279,7 @@ static void run_model(twin_keep keep)
         else {
             twin_index_close(index);
             if (what == 19)
-                GOOD(twin_index_compact(path, &error));
+                GOOD(twin_index_compact(path, (twin_progress){ 0 }, &error));
             index = open_index(TWIN_INDEX_WRITE);
         }
     }

@@ -46,7 +46,7 @@ static void a_view_that_could_not_be_renewed_is_empty(void **state)
     pid_t child = fork();
     if (child == 0) {
         twin_index *own;
-        bool good = twin_index_compact(path, NULL) == TWIN_OK &&
+        bool good = twin_index_compact(path, (twin_progress){ 0 }, NULL) == TWIN_OK &&
                     twin_index_open(&own, path, TWIN_INDEX_WRITE, NULL) == TWIN_OK;
         for (size_t i = 20; good && i < 24; i++)
             add_words(own, i, 1);
@@ -113,7 +113,7 @@ static void threads_read_while_one_writes(void **state)
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
     twin_index_document always = { .id = { "always", 6 }, .text = { "this one is always here", 23 } };
-    GOOD(twin_index_add(NULL, index, &always, 1, serial, &error));
+    GOOD(twin_index_add(NULL, index, &always, 1, (twin_index_add_options){ .exec = serial }, &error));
     pthread_t threads[READERS];
     struct reader readers[READERS];
     for (int i = 0; i < READERS; i++) {
@@ -122,7 +122,7 @@ static void threads_read_while_one_writes(void **state)
     }
     for (size_t i = 0; i < 20; i++) {
         add_words(index, 10 * i, 15); /* a third of them replaced by the next */
-        GOOD(twin_index_add(NULL, index, &always, 1, serial, &error));
+        GOOD(twin_index_add(NULL, index, &always, 1, (twin_index_add_options){ .exec = serial }, &error));
     }
     for (int i = 0; i < READERS; i++) {
         pthread_join(threads[i], NULL);
@@ -187,7 +187,8 @@ static void handles_share_a_file_whatever_it_is_called(void **state)
         assert_int_equal(documents_in(first), documents);
         twin_index_document document = { .id = { "x", 1 }, .text = { "y", 1 } };
         if (round % 2)
-            BAD(TWIN_EINVAL, "reading only", twin_index_add(NULL, first, &document, 1, serial, &error));
+            BAD(TWIN_EINVAL, "reading only",
+                twin_index_add(NULL, first, &document, 1, (twin_index_add_options){ .exec = serial }, &error));
         assert_true(child_says(meets_locks));
         twin_index_close(link_kind % 2 ? first : second);
         assert_true(child_says(meets_locks));
@@ -264,14 +265,14 @@ static void an_open_file_is_not_replaced(void **state)
     GOOD(twin_index_create(path, options, true, &error));
     twin_index *index = open_index(TWIN_INDEX_WRITE);
     for (int attempt = 0; attempt < 2; attempt++) {
-        BAD(TWIN_EBUSY, held_words, twin_index_compact(path, &error));
+        BAD(TWIN_EBUSY, held_words, twin_index_compact(path, (twin_progress){ 0 }, &error));
         BAD(TWIN_EBUSY, held_words, twin_index_create(path, options, true, &error));
         BAD(TWIN_EINVAL, "already exists", twin_index_create(path, options, false, &error));
         assert_true(child_says(meets_locks));
     }
     add_words(index, 0, 5);
     twin_index_close(index);
-    GOOD(twin_index_compact(path, &error));
+    GOOD(twin_index_compact(path, (twin_progress){ 0 }, &error));
     index = open_index(TWIN_INDEX_WRITE); /* another file now */
     check_index(index);
     twin_index_close(index);
@@ -298,10 +299,10 @@ static void a_name_given_to_another_file_waits_for_the_first(void **state)
     GOOD(twin_index_create(path, options_for(TWIN_KEEP_SETS), false, &error));
     const char *words = "store.twin: this process still has the file open that had this name before";
     BAD(TWIN_EBUSY, words, twin_index_open(&second, path, TWIN_INDEX_WRITE, &error));
-    BAD(TWIN_EBUSY, words, twin_index_compact(path, &error));
+    BAD(TWIN_EBUSY, words, twin_index_compact(path, (twin_progress){ 0 }, &error));
     assert_true(child_says(meets_locks));
     twin_index_close(first);
-    GOOD(twin_index_compact(path, &error));
+    GOOD(twin_index_compact(path, (twin_progress){ 0 }, &error));
     twin_index_close(open_index(TWIN_INDEX_WRITE));
 }
 
@@ -315,7 +316,7 @@ static void what_could_not_be_opened_is_not_held(void **state)
     assert_int_equal(stat(path, &bad), 0);
     for (int attempt = 0; attempt < 3; attempt++) {
         BAD(TWIN_EFORMAT, "is not an index", twin_index_open(&index, path, TWIN_INDEX_WRITE, &error));
-        BAD(TWIN_EFORMAT, "is not an index", twin_index_compact(path, &error));
+        BAD(TWIN_EFORMAT, "is not an index", twin_index_compact(path, (twin_progress){ 0 }, &error));
     }
     /* The same file, made good. */
     size_t size;
@@ -326,9 +327,9 @@ static void what_could_not_be_opened_is_not_held(void **state)
     assert_int_equal(stat(path, &good), 0);
     assert_true(bad.st_ino == good.st_ino);
     index = open_index(TWIN_INDEX_WRITE);
-    BAD(TWIN_EBUSY, held_words, twin_index_compact(path, &error));
+    BAD(TWIN_EBUSY, held_words, twin_index_compact(path, (twin_progress){ 0 }, &error));
     twin_index_close(index);
-    GOOD(twin_index_compact(path, &error));
+    GOOD(twin_index_compact(path, (twin_progress){ 0 }, &error));
     remove_with_lock_file(other_path);
 }
 
@@ -491,7 +492,7 @@ static void *compact_or_open(void *arg)
         twin_index *index = NULL;
         pthread_barrier_wait(&race->line);
         if (rival->number == 0) {
-            twin_status status = twin_index_compact(path, NULL);
+            twin_status status = twin_index_compact(path, (twin_progress){ 0 }, NULL);
             race->lost[0] += status == TWIN_OK || status == TWIN_EBUSY;
         } else
             index = open_soon();

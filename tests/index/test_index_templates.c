@@ -48,10 +48,12 @@ static void fill(twin_index *index, const struct family *family)
         documents[i] = (twin_index_document){ .id = { ids[i], (size_t)sprintf(ids[i], "%zu", i) },
                                               .text = { texts[i], write_text(texts[i], family, i, &random) } };
     /* In two runs, the first of which has removed documents. */
-    GOOD(twin_index_add(NULL, index, documents, DOCUMENTS * 3 / 4, serial, &error));
+    GOOD(twin_index_add(NULL, index, documents, DOCUMENTS * 3 / 4, (twin_index_add_options){ .exec = serial },
+                        &error));
     for (size_t i = 0; i < 10; i++)
         GOOD(twin_index_remove(NULL, NULL, index, &documents[i * 7].id, 1, &error));
-    GOOD(twin_index_add(NULL, index, documents + DOCUMENTS * 3 / 4, DOCUMENTS / 4, serial, &error));
+    GOOD(twin_index_add(NULL, index, documents + DOCUMENTS * 3 / 4, DOCUMENTS / 4,
+                        (twin_index_add_options){ .exec = serial }, &error));
     free(texts);
     free(ids);
     free(documents);

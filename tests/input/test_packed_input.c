@@ -184,12 +184,13 @@ static void zstd_windows_go_up_to_128_mebibytes(void **unused)
     check_refused(path, documents, TWIN_EUNSUPPORTED, "window over 128 MiB");
 }
 
-static void note_progress(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+static bool note_progress(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
     assert_string_equal(stage->name, "unpacking");
     assert_string_equal(stage->unit, "B");
     assert_true(done <= total);
     *(uint64_t *)context = done;
+    return true;
 }
 
 static void unpacking_tells_how_far_it_is(void **unused)

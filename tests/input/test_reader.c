@@ -102,13 +102,14 @@ static void on_problem(void *context, const twin_problem *problem)
                         (int)problem->column, problem->message));
 }
 
-static void on_progress(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+static bool on_progress(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
     struct log *log = context;
     assert_ptr_equal(stage, &twin__stage_reading);
-    assert_true(done > log->done && done <= total);
+    assert_true(done >= log->done && done <= total);
     log->done = done;
     log->total = total;
+    return true;
 }
 
 static twin_status read_into(struct log *log, uint64_t *problems, const twin_input *input, twin_exec exec,
@@ -117,7 +118,6 @@ static twin_status read_into(struct log *log, uint64_t *problems, const twin_inp
     struct twin__reader_options options = { .input = input,
                                             .exec = exec,
                                             .strict = strict,
-                                            .progress = { on_progress, log },
                                             .stage = &twin__stage_reading,
                                             .begin = begin,
                                             .document = process,
@@ -125,7 +125,9 @@ static twin_status read_into(struct log *log, uint64_t *problems, const twin_inp
                                             .problem = on_problem,
                                             .context = log };
     struct twin__read_counts counts = { 0 };
-    twin_status status = twin__read_input(&counts, &options, error);
+    struct twin__watch watch;
+    twin__watch_begin(&watch, (twin_progress){ on_progress, log }, &twin__stage_reading);
+    twin_status status = twin__watch_end(&watch, twin__read_input(&counts, &options, error), error);
     if (problems)
         *problems = counts.problems;
     log->ill_formed = counts.ill_formed;

@@ -87,7 +87,7 @@ static void small_commits_add_up(void **unused)
     }
     struct stat before, after;
     assert_int_equal(stat(path, &before), 0);
-    assert_int_equal(twin_mail_compact(path, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_compact(path, (twin_progress){ 0 }, NULL), TWIN_OK);
     assert_int_equal(stat(path, &after), 0);
     assert_true(after.st_size < before.st_size);
     assert_int_equal(after.st_mode & 077, 0);

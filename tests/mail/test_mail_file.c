@@ -146,7 +146,7 @@ static void wrong_arguments_are_refused(void **unused)
     assert_int_equal(twin_mail_create(NULL, (twin_mail_options){ 0 }, false, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_create_in_memory(NULL, (twin_mail_options){ 0 }), TWIN_EINVAL);
     assert_int_equal(twin_mail_open(&mail, path, (twin_mail_access)9, NULL), TWIN_EINVAL);
-    assert_int_equal(twin_mail_compact(NULL, NULL), TWIN_EINVAL);
+    assert_int_equal(twin_mail_compact(NULL, (twin_progress){ 0 }, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_commit(NULL, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_describe(&info, NULL, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_create_in_memory(&mail, (twin_mail_options){ 0 }), TWIN_OK);

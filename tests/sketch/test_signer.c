@@ -97,7 +97,9 @@ static void many_are_signed_as_one_by_one(void **state)
     uint64_t *sizes = malloc(TEXTS * sizeof *sizes);
     assert_true(many && one && sizes);
     for (size_t e = 0; e < 4; e++) {
-        assert_int_equal(twin_signer_many(many, e % 2 ? sizes : NULL, signer, texts, TEXTS, execs[e]), TWIN_OK);
+        assert_int_equal(twin_signer_many(many, e % 2 ? sizes : NULL, signer, texts, TEXTS,
+                                          (twin_signer_many_options){ .exec = execs[e] }),
+                         TWIN_OK);
         for (size_t i = 0; i < TEXTS; i++) {
             twin_set set;
             assert_int_equal(twin_signer_text(one, &set, signer, &scratch, texts[i]), TWIN_OK);
