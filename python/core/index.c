@@ -331,7 +331,7 @@ static PyObject *query_many(PyObject *object, PyObject *args)
     double threshold;
     Py_ssize_t top, compared;
     int threads;
-    twin_index_query_many_options options;
+    twin_index_query_many_options options = { 0 };
     if (!PyArg_ParseTuple(args, "Odnni", &given, &threshold, &top, &compared, &threads) ||
         !query_options(&options.query, threshold, top, compared) || !make_exec(&options.exec, threads))
         return NULL;
@@ -586,7 +586,7 @@ PyObject *py_index_compact(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     const char *name = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS status = twin_index_compact(name, &error);
+    Py_BEGIN_ALLOW_THREADS status = twin_index_compact(name, (twin_progress){ 0 }, &error);
     Py_END_ALLOW_THREADS PyObject *result =
         status == TWIN_OK ? Py_NewRef(Py_None) : raise_status(status, &error, path);
     Py_DECREF(path);

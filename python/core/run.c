@@ -81,9 +81,9 @@ bool run_goes_on(struct run *run)
     return goes_on(run, NULL, 0, 0);
 }
 
-static void report(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+static bool report(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
 {
-    goes_on(context, stage, done, total);
+    return goes_on(context, stage, done, total);
 }
 
 twin_progress run_progress(struct run *run)

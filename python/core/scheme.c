@@ -188,7 +188,8 @@ static twin_status sign_texts(uint32_t *out, const struct signer *self, const st
     twin_status status = TWIN_OK;
     for (size_t i = 0; status == TWIN_OK && i < texts->count; i += SIGNED_AT_ONCE) {
         size_t left = texts->count - i, count = left < SIGNED_AT_ONCE ? left : SIGNED_AT_ONCE;
-        status = twin_signer_many(out + i * slots_of(self), NULL, self->signer, texts->items + i, count, exec);
+        status = twin_signer_many(out + i * slots_of(self), NULL, self->signer, texts->items + i, count,
+                                  (twin_signer_many_options){ .exec = exec });
         progress.report(progress.context, &stage, i + count, texts->count);
         if (atomic_load(&run->stopped) && status == TWIN_OK)
             status = TWIN_ESTOPPED;
