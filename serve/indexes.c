@@ -229,7 +229,7 @@ static void write_gathered(struct named *named, struct writing *first)
         at += w->count;
     }
     if (status == TWIN_OK)
-        status = twin_index_add(&change, named->writer, all, count, (twin_exec){ 0 }, &error);
+        status = twin_index_add(&change, named->writer, all, count, (twin_index_add_options){ 0 }, &error);
     if (status != TWIN_OK && named->writer) {
         twin_index_close(named->writer);
         named->writer = NULL;
