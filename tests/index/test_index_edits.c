@@ -112,7 +112,9 @@ static void add(size_t first, size_t last)
         world.is_there[i] = true;
     }
     twin_error error = { 0 };
-    assert_int_equal(twin_index_add(NULL, world.index, documents, last - first, serial, &error), TWIN_OK);
+    assert_int_equal(twin_index_add(NULL, world.index, documents, last - first,
+                                    (twin_index_add_options){ .exec = serial }, &error),
+                     TWIN_OK);
     world.count = last > world.count ? last : world.count;
 }
 
@@ -299,7 +301,7 @@ static void changes_are_seen(void **state)
             reopen();
         if (round % 6 == 5) {
             twin_index_close(world.index);
-            assert_int_equal(twin_index_compact(world.path, NULL), TWIN_OK);
+            assert_int_equal(twin_index_compact(world.path, (twin_progress){ 0 }, NULL), TWIN_OK);
             assert_int_equal(twin_index_open(&world.index, world.path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
         }
         query_all(&score, within(2), 7, 4);
