@@ -71,8 +71,10 @@ static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
 static void try_text(struct twin__bytes record)
 {
     twin_buffer text = { 0 };
-    if (twin__index_text_decode(&text, 1 << 20, record) == TWIN_OK)
+    void *unpacker = NULL;
+    if (twin__index_text_decode(&text, &unpacker, 1 << 20, record) == TWIN_OK)
         require(text.length <= 1 << 20);
+    twin__index_unpacker_free(unpacker);
     twin_buffer_clear(&text);
 }
 

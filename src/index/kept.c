@@ -261,7 +261,13 @@ void twin__index_packer_free(void *packer)
     ZSTD_freeCCtx(packer);
 }
 
-twin_status twin__index_text_decode(twin_buffer *out, size_t most, struct twin__bytes record)
+void twin__index_unpacker_free(void *unpacker)
+{
+    ZSTD_freeDCtx(unpacker);
+}
+
+/* To make an unpacker for each text took three quarters of the time of a query among a million names. */
+twin_status twin__index_text_decode(twin_buffer *out, void **unpacker, size_t most, struct twin__bytes record)
 {
     out->length = 0;
     if (!twin__index_check_fits(record, KEPT_HEAD))
@@ -270,9 +276,11 @@ twin_status twin__index_text_decode(twin_buffer *out, size_t most, struct twin__
     unsigned long long length = ZSTD_getFrameContentSize(frame, record.length - KEPT_HEAD);
     if (length == ZSTD_CONTENTSIZE_UNKNOWN || length == ZSTD_CONTENTSIZE_ERROR || length > most)
         return TWIN_EFORMAT;
-    if (twin_buffer_reserve(out, (size_t)length + 1) != TWIN_OK)
+    if (!*unpacker)
+        *unpacker = ZSTD_createDCtx();
+    if (!*unpacker || twin_buffer_reserve(out, (size_t)length + 1) != TWIN_OK)
         return TWIN_ENOMEM;
-    size_t got = ZSTD_decompress(out->bytes, out->capacity, frame, record.length - KEPT_HEAD);
+    size_t got = ZSTD_decompressDCtx(*unpacker, out->bytes, out->capacity, frame, record.length - KEPT_HEAD);
     if (ZSTD_isError(got) || got != length)
         return TWIN_EFORMAT;
     out->length = got;

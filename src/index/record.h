@@ -127,7 +127,8 @@ twin_digest twin__index_kept_digest(struct twin__bytes record);
 /* Each replaces `out`. TWIN_EFORMAT when the record is not one of a set of `count` items; not of a text, or of one
  * of more than `most` bytes. */
 twin_status twin__index_items_decode(twin_items *out, uint64_t count, unsigned bits, struct twin__bytes record);
-twin_status twin__index_text_decode(twin_buffer *out, size_t most, struct twin__bytes record);
+twin_status twin__index_text_decode(twin_buffer *out, void **unpacker, size_t most, struct twin__bytes record);
+void twin__index_unpacker_free(void *unpacker);
 
 /* What is kept of sets lies in blocks. */
 struct twin__index_kept {

@@ -143,6 +143,7 @@ void twin_index_view_free(twin_index_view *view)
     twin_items_clear(&view->candidates);
     twin_items_clear(&view->spare);
     twin_buffer_clear(&view->text);
+    twin__index_unpacker_free(view->unpacker);
     free(view->query_signature);
     free(view->signature);
     free(view->found);
@@ -221,7 +222,7 @@ twin_status twin__index_view_text(twin_text *out, twin_index_view *view, uint64_
     twin_status status = twin__index_kept_get(&kept, view->index, &view->kept, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__index_text_decode(&view->text, SIZE_MAX, kept);
+    status = twin__index_text_decode(&view->text, &view->unpacker, SIZE_MAX, kept);
     *out = (twin_text){ view->text.bytes, view->text.length };
     return status == TWIN_EFORMAT ? twin__index_fail_damaged(error, view->index, "a text does not fit its checksum")
            : status == TWIN_OK    ? TWIN_OK

@@ -14,6 +14,7 @@ struct twin_index_view {
     twin_scratch scratch; /* of the query */
     twin_items items;     /* a set of the index */
     twin_buffer text;     /* a text of the index */
+    void *unpacker;       /* for it */
     twin_scratch again;   /* to make a set of it */
     uint32_t *query_signature, *signature;
     uint64_t query_ill_formed;    /* sequences in the text of the query */

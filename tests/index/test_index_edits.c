@@ -232,14 +232,14 @@ static void all_within_the_edits_of_the_index_are_found(void **state)
     struct score score = { 0 };
     for (size_t edits = 0; edits <= TWIN_INDEX_MOST_EDITS; edits++)
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-            size_t count = QUICK ? 80 : 250;
+            size_t count = QUICK ? 80 : 180;
             begin(edits, 8);
             draw_texts(count, kinds[k].least, kinds[k].most, kinds[k].letters, 5 + edits);
             add(0, count / 3);
             add(count / 3, count / 2);
             add(count / 2, count); /* several runs */
             for (size_t less = 0; less <= edits; less++)
-                query_all(&score, within(less), 3, kinds[k].letters);
+                query_all(&score, within(less), 5, kinds[k].letters);
             check_file();
             end();
         }
