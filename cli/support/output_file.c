@@ -96,7 +96,7 @@ static void clear(struct output_file *output)
     free(output->temporary);
     free(output->path);
     free(output->given);
-    *output = (struct output_file){ 0 };
+    memset(output, 0, sizeof *output);
 }
 
 /* The permissions that a file made with fopen() would have. */
@@ -284,10 +284,15 @@ bool output_file_open_large(struct output_file *out, const char *path, uint64_t 
     return open_output(out, path, expected + 1);
 }
 
-/* Reports why the file could not be written, and removes it. */
-static bool give_up(struct output_file *output)
+static bool report_unwritten(const struct output_file *output)
 {
     fail("%s: could not be written: %s", output->given, strerror(errno ? errno : EIO));
+    return false;
+}
+
+static bool give_up(struct output_file *output)
+{
+    report_unwritten(output);
     output_file_abandon(output);
     return false;
 }
@@ -383,7 +388,7 @@ static bool sync_all(struct output_file *const *outputs, size_t count)
 {
     for (size_t i = 0; i < count && !leaves_to_system; i++)
         if (is_staged(outputs[i]) && !twin__sync_finished(finished(outputs[i])))
-            return give_up(outputs[i]);
+            return report_unwritten(outputs[i]);
     return true;
 }
 
@@ -393,7 +398,7 @@ static bool name_all(struct output_file *const *outputs, size_t count)
         return false;
     for (size_t i = 0; i < count; i++)
         if (is_staged(outputs[i]) && !name_output(outputs[i]))
-            return give_up(outputs[i]);
+            return report_unwritten(outputs[i]);
     return true;
 }
 
@@ -416,10 +421,12 @@ bool output_files_finish(struct output_file *const *outputs, size_t count)
         good = !outputs[i] || !outputs[i]->file || output_file_close(outputs[i]);
     good = good && sync_all(outputs, count) && (named = name_all(outputs, count)) && sync_folders(outputs, count);
     for (size_t i = 0; i < count; i++)
-        if (outputs[i] && outputs[i]->given && named)
-            clear(outputs[i]);
-        else if (outputs[i])
-            output_file_abandon(outputs[i]);
+        if (outputs[i] && outputs[i]->given) {
+            if (named)
+                clear(outputs[i]);
+            else
+                output_file_abandon(outputs[i]);
+        }
     return good;
 }
 

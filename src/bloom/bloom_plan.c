@@ -209,12 +209,12 @@ bool twin__bloom_shape_is_sound(twin_bloom_shape shape)
 /* A copy of the layer becomes the one before, and the filter itself, to which callers have a pointer, the new one. */
 twin_status twin__bloom_grow(twin_bloom *bloom)
 {
-    size_t layers = 0;
-    for (const twin_bloom *layer = bloom; layer; layer = layer->older)
+    size_t layers = 1;
+    for (const twin_bloom *layer = bloom->older; layer; layer = layer->older)
         layers++;
     if (layers == BLOOM_MAX_LAYERS)
         return TWIN_ELIMIT;
-    twin_bloom_shape shape;
+    twin_bloom_shape shape = { 0 };
     twin_bloom *older = malloc(sizeof *older), *newer = NULL;
     uint64_t items = bloom->planned_items > UINT64_MAX / 2 ? bloom->planned_items : 2 * bloom->planned_items;
     /* Planned as the first layer of a filter of this layer's rate: it gets half of it. */
