@@ -141,7 +141,7 @@ static int reason_not_writable(const char *output)
 }
 
 #ifndef STATX_ATTR_MOUNT_ROOT
-#define STATX_ATTR_MOUNT_ROOT 0x2000 /* linux/stat.h; not in every C library */
+#define STATX_ATTR_MOUNT_ROOT 0x2000 /* as the kernel has it; not in every C library */
 #endif
 
 /* A file that is mounted, as containers do with single files, has no name that could be given to another. */

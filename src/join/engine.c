@@ -4,7 +4,7 @@
  *   1. candidates: all pairs that share a band, or for each document its best through a forest of MinHash trees;
  *   2. the signature gate (gate.c) drops those with too few equal slots as they are found;
  *   3. what is left is compared exactly (verify.c), or taken at its estimate.
- * Documents that large buckets connect are a crowd (crowds.c). Where it is cheaper than comparing all pairs of those
+ * Documents that large buckets connect are a crowd (groups.c). Where it is cheaper than comparing all pairs of those
  * buckets, a crowd is joined by itself, exactly (crowd_join.c). Containment needs no signatures: all documents are joined
  * by their rare shingles (containment_join.c).
  * Where only who stays is to be decided, or only connected components are wanted, fewer pairs are compared: in crowds

@@ -37,7 +37,7 @@ done < <(grep -HoE '\]\([^) ]+\)' "${documents[@]}" | sed -E 's/\]\(//; s/\)$//'
 # name what no longer exists.
 
 replaced=$(sed -nE '/replaced by/I s/^\| \[[0-9]+\]\((.*)\.md\) \|.*/\1/p' docs/decisions/README.md | sed 's/\.md.*//' | paste -sd '|')
-find bench cli cmake docs examples fuzz include lab src tests tools -type f >"$here/known"
+find bench cli cmake docs examples fuzz include lab python serve src tests tools -type f >"$here/known"
 ls -p | grep -v / >>"$here/known"
 echo cmocka.h >>"$here/known"
 {
