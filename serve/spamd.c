@@ -140,10 +140,21 @@ static void shut_down_oldest(struct spamd *spamd)
     pthread_mutex_unlock(&spamd->lock);
 }
 
+/* Hands the client over to whichever thread takes the event, which waits for the lock before it looks at the client:
+ * the kernel orders the two, but nothing in C says so. */
 static void arm(struct client *client, uint32_t events)
 {
+    struct spamd *spamd = client->spamd;
     struct epoll_event event = { .events = events | EPOLLONESHOT, .data.ptr = client };
-    epoll_ctl(client->spamd->epoll, EPOLL_CTL_MOD, client->fd, &event);
+    pthread_mutex_lock(&spamd->lock);
+    epoll_ctl(spamd->epoll, EPOLL_CTL_MOD, client->fd, &event);
+    pthread_mutex_unlock(&spamd->lock);
+}
+
+static void take_over(struct spamd *spamd)
+{
+    pthread_mutex_lock(&spamd->lock);
+    pthread_mutex_unlock(&spamd->lock);
 }
 
 /* ---- answers */
@@ -439,9 +450,12 @@ static void *work(void *context)
             continue;
         if (event.data.ptr == &spamd->wake)
             return NULL;
-        if (event.data.ptr == &spamd->listening)
+        if (event.data.ptr == &spamd->listening) {
             accept_client(spamd);
-        else if (go_on(event.data.ptr))
+            continue;
+        }
+        take_over(spamd);
+        if (go_on(event.data.ptr))
             close_client(event.data.ptr);
     }
 }
