@@ -343,6 +343,8 @@ void models_give_back(struct models *models, struct model_use *use)
     use->handle->next = snapshot->back;
     snapshot->back = use->handle;
     bool last = --snapshot->out == 0 && snapshot->replaced;
+    if (snapshot->out == 0)
+        pthread_cond_broadcast(&models->loaded); /* let_go() may wait for it */
     pthread_mutex_unlock(&models->lock);
     if (last)
         close_snapshot(snapshot);
@@ -484,6 +486,39 @@ static struct order *take_group(struct models *models)
     return group;
 }
 
+/* Whether a file cannot be opened only because another that had its name is open. */
+static bool is_in_the_way(const char *path)
+{
+    twin_mail *mail;
+    twin_status status = twin_mail_open(&mail, path, TWIN_MAIL_READ, NULL);
+    twin_mail_close(mail);
+    return status == TWIN_EBUSY;
+}
+
+/* Another file has taken the name of the one that is open, as when a model is compacted or restored. Both cannot be open
+ * at once, since they share a lock file. So the snapshot is closed when its handles are back, and the writer; who wants a
+ * handle meanwhile waits. `loading` is set. */
+static void let_go(struct models *models, struct model *model)
+{
+    pthread_mutex_lock(&models->lock);
+    struct model_snapshot *old = model->now;
+    model->now = NULL;
+    while (old && old->out > 0)
+        pthread_cond_wait(&models->loaded, &models->lock);
+    pthread_mutex_unlock(&models->lock);
+    close_snapshot(old);
+    if (strcmp(models->writer_user, model->user) == 0)
+        close_writer(models);
+}
+
+/* Loads a model whose file has changed; false: it could not be loaded. */
+static bool load_again(struct models *models, struct model *model)
+{
+    if (!same_file(model->stamp, stamp_of(model->path)) && is_in_the_way(model->path))
+        let_go(models, model);
+    return load(models, model, NULL) == TWIN_OK;
+}
+
 /* Loads the models whose files have changed. */
 static void watch(struct models *models)
 {
@@ -499,7 +534,7 @@ static void watch(struct models *models)
         if (changed)
             changed->loading = true;
         pthread_mutex_unlock(&models->lock);
-        again = changed && load(models, changed, NULL) == TWIN_OK;
+        again = changed && load_again(models, changed);
     }
 }
 
@@ -541,6 +576,7 @@ static void *serve_models(void *context)
     while (!stopped) {
         struct order *group = next_group(models, &stopped);
         if (group) {
+            watch(models); /* the file may have been replaced just now */
             write_group(models, group);
             answer_group(models, group);
         }

@@ -379,9 +379,13 @@ static twin_status share_or_open(struct twin__environment **out, int fd, const c
         return TWIN_ESTOPPED; /* it was replaced while we waited */
     if (e)
         return share(out, e, path, schema, access, error);
-    if (lock_file_is_in_use(lock_file_of(path)))
-        return twin__fail(error, TWIN_EBUSY, "%s: this process still has the file open that had this name before",
-                          path);
+    if (lock_file_is_in_use(lock_file_of(path))) { /* worth closing that one for, if it is a store */
+        twin_status status = twin__store_check_head(fd, path, schema, error);
+        return status != TWIN_OK
+                   ? status
+                   : twin__fail(error, TWIN_EBUSY,
+                                "%s: this process still has the file open that had this name before", path);
+    }
     return open_new(out, fd, path, schema, access, error);
 }
 

@@ -202,6 +202,49 @@ static void a_damaged_model_leaves_the_snapshot_in_use(void **unused)
     assert_int_equal(unlink(file), 0);
 }
 
+static void copy_file(const char *to, const char *from)
+{
+    char bytes[65536];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    size_t got;
+    assert_true(in && out);
+    while ((got = fread(bytes, 1, sizeof bytes, in)) > 0)
+        assert_int_equal(fwrite(bytes, 1, got, out), got);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void a_model_that_is_compacted_or_restored_is_used_and_learns(void **unused)
+{
+    (void)unused;
+    struct models *models = start(false);
+    char backup[128], one[512];
+    twin_error error = { 0 };
+    snprintf(backup, sizeof backup, "%s/backup", folder);
+    change(models, NULL, MODEL_LEARN, 7001, true);
+    uint64_t then = known(models, NULL);
+    copy_file(backup, file);
+    change(models, NULL, MODEL_LEARN, 7002, true);
+    struct model_use use;
+    assert_int_equal(models_take(&use, models, NULL, &error), TWIN_OK);
+    assert_int_equal(rename(backup, file), 0);
+    usleep(600000); /* it has been noticed, and waits for the handle */
+    models_give_back(models, &use);
+    assert_int_equal(known(models, NULL), then);
+    assert_int_equal(change(models, NULL, MODEL_LEARN, 7002, true), TWIN_MAIL_LEARNT);
+    for (int i = 0; i < 3; i++) { /* also at once, before it was noticed */
+        copy_file(backup, file);
+        assert_int_equal(rename(backup, file), 0);
+        struct model_order order = { NULL, MODEL_LEARN, "spam", message(one, 7003, true) };
+        twin_mail_effect effect;
+        assert_int_equal(models_change(&effect, models, order, &error), TWIN_OK);
+        assert_int_equal(effect, i == 0 ? TWIN_MAIL_LEARNT : TWIN_MAIL_KNOWN);
+    }
+    assert_int_equal(known(models, NULL), then + 2);
+    models_stop(models);
+    assert_int_equal(unlink(file), 0);
+}
+
 /* ---- threads */
 
 struct crowd {
@@ -309,6 +352,7 @@ int main(void)
         cmocka_unit_test(a_handle_sees_one_state_as_long_as_it_is_out),
         cmocka_unit_test(commits_of_others_are_noticed_within_a_second),
         cmocka_unit_test(a_damaged_model_leaves_the_snapshot_in_use),
+        cmocka_unit_test(a_model_that_is_compacted_or_restored_is_used_and_learns),
         cmocka_unit_test(many_threads_learn_and_check_at_once),
         cmocka_unit_test(a_full_queue_refuses_and_an_end_writes_what_waits),
         cmocka_unit_test(users_have_models_of_their_own),
