@@ -14,6 +14,7 @@ help:
 	@echo 'make bench     run the benchmarks'
 	@echo 'make lab       run the experiments; $$TWINSIFT_DATA is the folder of the data sets'
 	@echo 'make build     build/release/twinsift, libtwinsift.a, libtwinsift.so'
+	@echo 'make wheel     build the Python package in build/python/dist, a file that runs anywhere'
 	@echo 'make install   into PREFIX=/usr/local (and below DESTDIR)'
 	@echo 'make deps      install the Debian packages of tools/packages.txt'
 	@echo 'make clean     remove build/'
@@ -33,6 +34,7 @@ demo:
 
 test: deps
 	@tools/test.sh $(TESTED)
+	@tools/test_python.sh
 
 test-arm:
 	@cmake --preset dev >/dev/null
@@ -53,6 +55,9 @@ lab: build
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install build/release
+
+wheel:
+	@tools/wheel.sh
 
 clean:
 	rm -rf build

@@ -15,3 +15,16 @@ make_venv()
     "$folder/bin/pip" --quiet --disable-pip-version-check install --cache-dir "$PWD/build/python/pip-cache" "${@:2}"
     echo "$list" > "$folder/packages"
 }
+
+# find_python VERSION: prints the command of an interpreter, from PATH or from pyenv; fails if there is none.
+find_python()
+{
+    local candidate
+    for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/bin/python3; do
+        if "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
+            echo "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}

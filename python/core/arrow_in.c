@@ -244,6 +244,24 @@ static bool append_array(struct texts *texts, const struct column *column, const
 
 /* ---- arrays and streams ---- */
 
+/* Whoever made the arrays may run Python code when they are released, which must not meet, or lose, an exception that is
+ * on its way. */
+struct raised {
+    PyObject *type, *value, *trace;
+};
+
+static struct raised put_aside(void)
+{
+    struct raised raised;
+    PyErr_Fetch(&raised.type, &raised.value, &raised.trace);
+    return raised;
+}
+
+static void bring_back(struct raised raised)
+{
+    PyErr_Restore(raised.type, raised.value, raised.trace);
+}
+
 /* Takes over an array, which is released with the texts, also if this fails. */
 static bool take_array(struct texts *texts, const struct column *column, struct ArrowArray *array)
 {
@@ -261,12 +279,14 @@ static bool take_array(struct texts *texts, const struct column *column, struct 
 
 void arrow_release(struct texts *texts)
 {
+    struct raised raised = put_aside();
     for (size_t i = 0; i < texts->chunk_count; i++)
         if (texts->chunks[i].array.release)
             texts->chunks[i].array.release(&texts->chunks[i].array);
     free(texts->chunks);
     texts->chunks = NULL;
     texts->chunk_count = 0;
+    bring_back(raised);
 }
 
 static bool stream_failed(struct ArrowArrayStream *stream)
@@ -287,14 +307,18 @@ static bool read_stream(struct texts *texts, struct column *column, struct Arrow
         struct ArrowArray array = { .release = NULL };
         int status;
         /* Whoever makes the arrays may use threads that need the GIL. */
-        Py_BEGIN_ALLOW_THREADS status = stream->get_next(stream, &array);
-        Py_END_ALLOW_THREADS more = status == 0 && array.release;
+        Py_BEGIN_ALLOW_THREADS
+        status = stream->get_next(stream, &array);
+        Py_END_ALLOW_THREADS
+        more = status == 0 && array.release;
         if (status != 0)
             good = stream_failed(stream);
         else if (more)
             more = good = take_array(texts, column, &array) && PyErr_CheckSignals() == 0;
     }
+    struct raised raised = put_aside();
     schema.release(&schema);
+    bring_back(raised);
     return good;
 }
 
@@ -308,7 +332,9 @@ static int read_stream_capsule(struct texts *texts, struct column *column, PyObj
         return -1;
     }
     bool good = read_stream(texts, column, stream);
+    struct raised raised = put_aside();
     stream->release(stream);
+    bring_back(raised);
     return good ? 1 : -1;
 }
 

@@ -58,13 +58,13 @@ PyObject *py_bloom_load(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     const char *name = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS status =
-        twin_bloom_open(&mapped, name, (twin_bloom_open_options){ .access = TWIN_BLOOM_READ }, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_bloom_open(&mapped, name, (twin_bloom_open_options){ .access = TWIN_BLOOM_READ }, &error);
     if (status == TWIN_OK)
         status = twin_bloom_copy(&bloom, mapped);
     twin_bloom_free(mapped);
-    Py_END_ALLOW_THREADS PyObject *result =
-        status == TWIN_OK ? bloom_object(bloom_type, bloom) : raise_status(status, &error, path);
+    Py_END_ALLOW_THREADS
+    PyObject *result = status == TWIN_OK ? bloom_object(bloom_type, bloom) : raise_status(status, &error, path);
     Py_DECREF(path);
     return result;
 }
@@ -92,8 +92,10 @@ static PyObject *save(PyObject *object, PyObject *args)
         return NULL;
     const char *name = PyBytes_AsString(path);
     lock_take(self->lock);
-    Py_BEGIN_ALLOW_THREADS status = twin_bloom_save(self->bloom, name, replace, &error);
-    Py_END_ALLOW_THREADS PyThread_release_lock(self->lock);
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_bloom_save(self->bloom, name, replace, &error);
+    Py_END_ALLOW_THREADS
+    PyThread_release_lock(self->lock);
     PyObject *result = status == TWIN_OK ? Py_NewRef(Py_None) : raise_status(status, &error, path);
     Py_DECREF(path);
     return result;
@@ -220,8 +222,10 @@ static PyObject *info(PyObject *object, PyObject *nothing)
     struct bloom *self = (struct bloom *)object;
     twin_bloom_info info;
     lock_take(self->lock);
-    Py_BEGIN_ALLOW_THREADS twin_bloom_describe(&info, self->bloom);
-    Py_END_ALLOW_THREADS PyThread_release_lock(self->lock);
+    Py_BEGIN_ALLOW_THREADS
+    twin_bloom_describe(&info, self->bloom);
+    Py_END_ALLOW_THREADS
+    PyThread_release_lock(self->lock);
     return Py_BuildValue("{sKsdsKsIsdsdsOsI}", "capacity", (unsigned long long)info.planned_items, "error",
                          info.planned_rate, "bytes", (unsigned long long)info.bytes, "functions",
                          info.shape.functions, "items", info.items, "error_now", info.rate, "past_plan",

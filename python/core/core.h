@@ -113,6 +113,7 @@ struct texts *texts_of(PyObject *object);
 struct texts_source {
     const struct texts *texts;
     struct run *run;
+    const uint32_t *order; /* the numbers of the texts, as they are read; NULL: 0, 1, 2, … */
 };
 twin_status texts_open(twin_input **out, struct texts_source *source, twin_error *error);
 

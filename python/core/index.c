@@ -54,8 +54,10 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     twin_status status;
     const char *name = PyBytes_AsString(path);
     twin_index *index = NULL;
-    Py_BEGIN_ALLOW_THREADS status = twin_index_open(&index, name, write ? TWIN_INDEX_WRITE : TWIN_INDEX_READ, &error);
-    Py_END_ALLOW_THREADS self->index = index;
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_index_open(&index, name, write ? TWIN_INDEX_WRITE : TWIN_INDEX_READ, &error);
+    Py_END_ALLOW_THREADS
+    self->index = index;
     if (status == TWIN_OK)
         return (PyObject *)self;
     raise_status(status, &error, path);
@@ -232,8 +234,8 @@ static PyObject *remove_ids(PyObject *object, PyObject *ids)
     twin_error error = { 0 };
     twin_status status = found ? TWIN_OK : TWIN_ENOMEM;
     if (found) {
-        Py_BEGIN_ALLOW_THREADS status =
-            twin_index_remove(found, NULL, self->index, texts->items, texts->count, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_index_remove(found, NULL, self->index, texts->items, texts->count, &error);
         Py_END_ALLOW_THREADS
     }
     PyObject *list = status == TWIN_OK ? PyList_New(0) : fail(self, status, &error);
@@ -291,8 +293,10 @@ static PyObject *query(PyObject *object, PyObject *args)
         twin_index_answer answer = { 0 };
         twin_error error = { 0 };
         twin_status status;
-        Py_BEGIN_ALLOW_THREADS status = twin_index_query(&answer, view, options, text, &error);
-        Py_END_ALLOW_THREADS result = status == TWIN_OK ? answer_object(&answer) : fail(self, status, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_index_query(&answer, view, options, text, &error);
+        Py_END_ALLOW_THREADS
+        result = status == TWIN_OK ? answer_object(&answer) : fail(self, status, &error);
         twin_index_answer_clear(&answer);
         twin_index_view_free(view);
     }
@@ -311,8 +315,10 @@ static bool query_batch(PyObject *list, struct index *self, twin_index_query_man
     twin_error error = { 0 };
     twin_status status;
     memset(answers, 0, sizeof answers);
-    Py_BEGIN_ALLOW_THREADS status = twin_index_query_many(answers, self->index, options, texts, count, &error);
-    Py_END_ALLOW_THREADS bool good = status == TWIN_OK && PyErr_CheckSignals() == 0;
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_index_query_many(answers, self->index, options, texts, count, &error);
+    Py_END_ALLOW_THREADS
+    bool good = status == TWIN_OK && PyErr_CheckSignals() == 0;
     if (status != TWIN_OK)
         fail(self, status, &error);
     for (size_t i = 0; i < count; i++) {
@@ -549,9 +555,11 @@ static PyObject *info(PyObject *object, PyObject *nothing)
         twin_index_info info;
         twin_error error = { 0 };
         twin_status status;
-        Py_BEGIN_ALLOW_THREADS status = twin_index_describe(&info, view, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_index_describe(&info, view, &error);
         twin_index_view_free(view);
-        Py_END_ALLOW_THREADS result = status == TWIN_OK ? info_object(&info) : fail(self, status, &error);
+        Py_END_ALLOW_THREADS
+        result = status == TWIN_OK ? info_object(&info) : fail(self, status, &error);
     }
     if (self)
         self->users--;
@@ -581,14 +589,14 @@ PyObject *py_index_compact(PyObject *module, PyObject *args)
 {
     (void)module;
     PyObject *path = NULL;
+    struct run run;
     twin_error error = { 0 };
-    twin_status status;
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     const char *name = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS status = twin_index_compact(name, (twin_progress){ 0 }, &error);
-    Py_END_ALLOW_THREADS PyObject *result =
-        status == TWIN_OK ? Py_NewRef(Py_None) : raise_status(status, &error, path);
+    run_begin(&run, NULL);
+    twin_status status = twin_index_compact(name, run_progress(&run), &error);
+    PyObject *result = run_end(&run) && status == TWIN_OK ? Py_NewRef(Py_None) : raise_status(status, &error, path);
     Py_DECREF(path);
     return result;
 }

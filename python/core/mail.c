@@ -149,10 +149,13 @@ static bool perform(struct call *call, PyObject *raw, action *act)
         return false;
     }
     twin_status status;
-    Py_BEGIN_ALLOW_THREADS status = twin_message_read(&message, self->reader, text);
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_message_read(&message, self->reader, text);
     if (status == TWIN_OK)
         status = act(call, message);
-    Py_END_ALLOW_THREADS if (status == TWIN_OK) return true;
+    Py_END_ALLOW_THREADS
+    if (status == TWIN_OK)
+        return true;
     raise_status(status, &call->error, self->path);
     PyThread_release_lock(self->lock);
     return false;
@@ -204,7 +207,8 @@ static PyObject *commit(PyObject *object, PyObject *nothing)
     twin_status status = TWIN_OK;
     lock_take(self->lock);
     if (self->mail) {
-        Py_BEGIN_ALLOW_THREADS status = twin_mail_commit(self->mail, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_mail_commit(self->mail, &error);
         Py_END_ALLOW_THREADS
     } else
         PyErr_SetString(PyExc_ValueError, "the model is closed");

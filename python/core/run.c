@@ -95,7 +95,8 @@ void lock_take(PyThread_type_lock lock)
 {
     if (PyThread_acquire_lock(lock, NOWAIT_LOCK))
         return;
-    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS
+    PyThread_acquire_lock(lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
@@ -105,9 +106,11 @@ static PyObject *leave(PyObject *module, PyObject *nothing)
 {
     (void)module, (void)nothing;
     atomic_store(&leaving, true);
-    Py_BEGIN_ALLOW_THREADS while (atomic_load(&running) > 0)
+    Py_BEGIN_ALLOW_THREADS
+    while (atomic_load(&running) > 0)
         nanosleep(&(struct timespec){ 0, WAIT_NANOSECONDS }, NULL);
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
 }
 
 /* In a child no other thread lives on, so none of their runs will end. */

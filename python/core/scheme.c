@@ -248,7 +248,8 @@ static PyObject *band_keys(PyObject *object, PyObject *signatures)
     if (array) {
         uint64_t *keys = data;
         const uint32_t *rows = view.buf;
-        Py_BEGIN_ALLOW_THREADS for (size_t i = 0; i < count; i++)
+        Py_BEGIN_ALLOW_THREADS
+        for (size_t i = 0; i < count; i++)
             twin_band_keys(keys + i * plan.bands, rows + i * slots, plan);
         Py_END_ALLOW_THREADS
     }

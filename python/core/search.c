@@ -12,6 +12,7 @@ struct search {
     double edit_ratio;
     Py_ssize_t most_edits; /* negative: any number */
     PyObject *progress;
+    const uint32_t *order; /* in which the texts are read; NULL: as they are */
     twin_exec exec;
 
     struct run run;
@@ -58,8 +59,8 @@ static twin_status read_texts(twin_collection **out, twin_input **input, struct 
 
 static twin_status read_both(struct search *search)
 {
-    search->source = (struct texts_source){ search->texts, &search->run };
-    search->other_source = (struct texts_source){ search->others, &search->run };
+    search->source = (struct texts_source){ search->texts, &search->run, search->order };
+    search->other_source = (struct texts_source){ search->others, &search->run, NULL };
     twin_status status = read_texts(&search->collection, &search->input, &search->source, search);
     if (status == TWIN_OK && search->others)
         status = read_texts(&search->other_collection, &search->other_input, &search->other_source, search);
@@ -147,19 +148,25 @@ static bool add_pair(void *context, twin_match match)
     return run_goes_on(columns->run);
 }
 
+static twin_edit_join_options edit_options(struct search *search)
+{
+    return (twin_edit_join_options){ .ratio = search->edit_ratio,
+                                     .limit_edits = search->most_edits >= 0,
+                                     .edits = search->most_edits >= 0 ? (size_t)search->most_edits : 0,
+                                     .minhash = search->scheme.scheme.minhash,
+                                     .exec = search->exec,
+                                     .progress = run_progress(&search->run) };
+}
+
 static twin_status find_pairs(twin_similar **out, struct search *search)
 {
-    twin_progress progress = run_progress(&search->run);
-    twin_similar_options options = { .exec = search->exec, .progress = progress };
+    twin_similar_options options = { .exec = search->exec, .progress = run_progress(&search->run) };
     if (search->by_edits) {
-        twin_edit_join_options edits = { .ratio = search->edit_ratio,
-                                         .limit_edits = search->most_edits >= 0,
-                                         .edits = search->most_edits >= 0 ? (size_t)search->most_edits : 0,
-                                         .minhash = search->scheme.scheme.minhash,
-                                         .packed = true,
-                                         .exec = search->exec,
-                                         .progress = progress };
-        return twin_edit_join_find(out, search->collection, edits, &search->error);
+        twin_edit_join_options edits = edit_options(search);
+        edits.packed = true;
+        return search->others
+                   ? twin_edit_join_between(out, search->collection, search->other_collection, edits, &search->error)
+                   : twin_edit_join_find(out, search->collection, edits, &search->error);
     }
     if (search->others)
         return twin_similar_between(out, search->collection, search->other_collection, options, &search->error);
@@ -253,11 +260,14 @@ static twin_status find_excluded(struct dedup_request *request)
     twin_similar_options options = { .exec = search->exec,
                                      .progress = run_progress(&search->run),
                                      .first_of_crowds = true };
+    twin_edit_join_options edits = edit_options(search);
     request->excluded = calloc(search->texts->count + 1, sizeof *request->excluded);
     if (!request->excluded)
         return TWIN_ENOMEM;
     twin_status status =
-        twin_similar_between(&similar, search->collection, search->other_collection, options, &search->error);
+        search->by_edits
+            ? twin_edit_join_between(&similar, search->collection, search->other_collection, edits, &search->error)
+            : twin_similar_between(&similar, search->collection, search->other_collection, options, &search->error);
     if (status == TWIN_OK)
         status = twin_similar_each(similar, TWIN_COPIES_FIRST, exclude, request->excluded);
     twin_similar_free(similar);
@@ -272,7 +282,9 @@ static twin_status decide(struct dedup_request *request)
         status = find_excluded(request);
     if (status != TWIN_OK)
         return status;
-    twin_dedup_options options = { .search = { .exec = search->exec, .progress = run_progress(&search->run) },
+    twin_edit_join_options edits = edit_options(search);
+    twin_dedup_options options = { .by_edits = search->by_edits ? &edits : NULL,
+                                   .search = { .exec = search->exec, .progress = run_progress(&search->run) },
                                    .preference = request->preference,
                                    .excluded = request->excluded,
                                    .chain = request->chain };
@@ -284,6 +296,12 @@ static bool put_dedup(PyObject *report, twin_dedup_counts counts)
     return put(report, "kept", counts.kept) && put(report, "exact_copies", counts.exact_copies) &&
            put(report, "near_copies", counts.near_copies) && put(report, "groups", counts.groups) &&
            put(report, "excluded", counts.excluded);
+}
+
+/* The text that was read as document `number`. */
+static uint32_t text_at(const struct search *search, uint32_t number)
+{
+    return search->order ? search->order[number] : number;
 }
 
 static PyObject *dedup_result(const struct dedup_request *request)
@@ -304,16 +322,16 @@ static PyObject *dedup_result(const struct dedup_request *request)
         Py_XDECREF(report);
         return NULL;
     }
-    size_t next = 0;
-    for (size_t i = 0; i < count; i++) {
-        ((bool *)mask)[i] = keepers[i] == i;
-        if (keepers[i] == i)
-            ((uint32_t *)kept)[next++] = (uint32_t)i;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t one = text_at(&request->search, i), other = keepers[i];
+        ((uint32_t *)keeper)[one] = other == TWIN_DEDUP_NONE ? other : text_at(&request->search, other);
+        ((double *)similarity)[one] = similarities[i];
+        ((bool *)mask)[one] = other == i;
     }
-    if (count) {
-        memcpy(keeper, keepers, count * sizeof *keepers);
-        memcpy(similarity, similarities, count * sizeof *similarities);
-    }
+    uint32_t *next = kept;
+    for (uint32_t i = 0; i < count; i++)
+        if (((bool *)mask)[i])
+            *next++ = i;
     return Py_BuildValue("(NNNNN)", arrays[0], arrays[1], arrays[2], arrays[3], report);
 }
 
@@ -328,7 +346,8 @@ static PyObject *run_dedup(struct dedup_request *request)
     return result;
 }
 
-/* dedup(texts, others or None, scheme, preference, chain, threads, progress) */
+/* dedup(texts, others or None, scheme, preference, chain, edit ratio or a negative number, most edits, order or
+ * None, threads, progress) */
 PyObject *py_dedup(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -336,15 +355,19 @@ PyObject *py_dedup(PyObject *module, PyObject *args)
     struct search *search = &request.search;
     PyObject *texts, *others;
     int preference, chain, threads;
-    if (!PyArg_ParseTuple(args, "OOO&ipiO", &texts, &others, scheme_convert, &search->scheme, &preference, &chain,
-                          &threads, &search->progress))
+    Py_buffer order;
+    if (!PyArg_ParseTuple(args, "OOO&ipdnz*iO", &texts, &others, scheme_convert, &search->scheme, &preference, &chain,
+                          &search->edit_ratio, &search->most_edits, &order, &threads, &search->progress))
         return NULL;
     PyObject *result = NULL;
     request.preference = (twin_preference)preference;
     request.chain = chain;
+    search->by_edits = search->edit_ratio >= 0;
     search->texts = texts_of(texts);
+    search->order = order.buf;
     if (search->texts && texts_or_none(&search->others, others) && make_exec(&search->exec, threads))
         result = run_dedup(&request);
     search_clear(search);
+    PyBuffer_Release(&order);
     return result;
 }

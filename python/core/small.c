@@ -41,7 +41,8 @@ PyObject *py_similarity(PyObject *module, PyObject *args)
         return NULL;
     bool good = two_texts(&a, &b, first, second);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status = similarity_of(&similarity, &scheme, a, b);
+        Py_BEGIN_ALLOW_THREADS
+        status = similarity_of(&similarity, &scheme, a, b);
         Py_END_ALLOW_THREADS
     }
     scheme_clear(&scheme);
@@ -62,9 +63,12 @@ PyObject *py_edit_distance(PyObject *module, PyObject *args)
     twin_edit_scratch scratch = { 0 };
     size_t distance = 0, most = limit < 0 ? TWIN_EDIT_MAX_LENGTH : (size_t)limit;
     twin_status status;
-    Py_BEGIN_ALLOW_THREADS status = twin_edit_distance(&distance, &scratch, a, b, TWIN_EDIT_CHARS, most);
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_edit_distance(&distance, &scratch, a, b, TWIN_EDIT_CHARS, most);
     twin_edit_scratch_clear(&scratch);
-    Py_END_ALLOW_THREADS if (status != TWIN_OK) return raise_status(status, NULL, NULL);
+    Py_END_ALLOW_THREADS
+    if (status != TWIN_OK)
+        return raise_status(status, NULL, NULL);
     return distance == TWIN_EDIT_FAR ? Py_NewRef(Py_None) : PyLong_FromSize_t(distance);
 }
 
@@ -97,7 +101,8 @@ PyObject *py_edit_ratio(PyObject *module, PyObject *args)
         return NULL;
     twin_status status = twin_normal_from_name(&normal, name);
     if (status == TWIN_OK) {
-        Py_BEGIN_ALLOW_THREADS status = ratio_of(&ratio, a, b, normal);
+        Py_BEGIN_ALLOW_THREADS
+        status = ratio_of(&ratio, a, b, normal);
         Py_END_ALLOW_THREADS
     }
     return status == TWIN_OK ? PyFloat_FromDouble(ratio) : raise_status(status, NULL, NULL);

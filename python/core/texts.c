@@ -200,7 +200,7 @@ static twin_status get(void *context, uint64_t number, twin_memory_document *out
     const struct texts_source *source = context;
     if (!run_goes_on(source->run))
         return TWIN_ESTOPPED;
-    out->text = source->texts->items[number];
+    out->text = source->texts->items[source->order ? source->order[number] : number];
     return TWIN_OK;
 }
 

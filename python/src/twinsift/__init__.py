@@ -12,19 +12,21 @@
 Texts come from any iterable, or from anything with the Arrow PyCapsule interface: pyarrow, Polars, pandas, DuckDB,
 Hugging Face datasets. Results are buffers, which NumPy reads without a copy, and Arrow.
 """
+from . import _core
 from ._core import BusyError, Error, FormatError, LimitError, UnsupportedError
-from ._core import version as __version__
 from ._filters import BloomFilter, CountingFilter
 from ._index import Entry, Index, Matches
 from ._mail import Evidence, MailFilter, Verdict, Word
 from ._plan import Plan, plan
-from ._search import Dedup, Pairs, dedup, edit_distance, pairs, similarity
+from ._search import NONE, Dedup, Pairs, dedup, edit_distance, pairs, ranks, similarity
 from ._signer import Signatures, Signer
+
+__version__ = _core.version
 
 __all__ = [
     "BloomFilter", "BusyError", "CountingFilter", "Dedup", "Entry", "Error", "Evidence", "FormatError", "Index",
-    "LimitError", "MailFilter", "Matches", "Pairs", "Plan", "Signatures", "Signer", "UnsupportedError", "Verdict",
-    "Word", "dedup", "edit_distance", "pairs", "plan", "similarity",
+    "LimitError", "MailFilter", "Matches", "NONE", "Pairs", "Plan", "Signatures", "Signer", "UnsupportedError", "Verdict",
+    "Word", "dedup", "edit_distance", "pairs", "plan", "ranks", "similarity",
 ]
 
 for _name in __all__:  # where a traceback, a repr or help() looks for it

@@ -92,8 +92,8 @@ class MailFilter:
 
     def check(self, raw: bytes) -> Verdict:
         """The verdict on a message, given as it was received."""
-        *values, evidence = self._mail.check(raw)
-        return Verdict(*values, [Evidence._make(one) for one in evidence])
+        verdict = Verdict._make(self._mail.check(raw))
+        return verdict._replace(evidence=[Evidence(*one) for one in verdict.evidence])
 
     def explain(self, raw: bytes, label: str = "spam", *, top: int = 10) -> list[Word]:
         """The words that count most for or against a label, the strongest first."""

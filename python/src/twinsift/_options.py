@@ -1,6 +1,7 @@
 """What the arguments of many functions mean: texts, schemes, threads, progress."""
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -105,7 +106,8 @@ class _Bar:
     """A bar of tqdm, which follows the stages."""
 
     def __init__(self, tqdm: Any) -> None:
-        self._tqdm, self._stage, self._bar = tqdm, None, None
+        self._tqdm, self._stage = tqdm, ""
+        self._bar: Any = None
 
     def __call__(self, stage: str, unit: str | None, done: int, total: int) -> None:
         if stage != self._stage:
@@ -129,9 +131,7 @@ class progress_of:
             self._call = None
         elif progress is True:
             try:
-                from tqdm.auto import tqdm
-
-                self._call = _Bar(tqdm)
+                self._call = _Bar(importlib.import_module("tqdm.auto").tqdm)
             except ImportError:
                 self._call = None
         elif progress is not None and not callable(progress):

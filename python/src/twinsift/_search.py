@@ -1,7 +1,9 @@
 """Similar pairs, and which texts are kept."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+import array
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import _core
@@ -9,8 +11,8 @@ from ._options import MEASURES, Progress, Texts, choice, progress_of, scheme_of,
 from ._show import Example, examples_html, examples_text
 
 _COPIES = ("first", "all", "none")
-_KEEP = ("first", "longest", "shortest")
-_NONE = 0xFFFFFFFF  # the keeper of a text that is dropped for one of another collection
+_KEEP = {"first": 0, "last": 5, "longest": 1, "shortest": 2}  # as numbers of twin_preference
+NONE = 0xFFFFFFFF  #: the keeper of a text that is dropped for one of another collection
 
 
 class _Result:
@@ -49,7 +51,8 @@ class Pairs(_Result):
 
     def __init__(self, columns: tuple[_core.Array, ...], report: dict[str, Any], examples: list[Example]) -> None:
         self._columns, self.report, self._examples = columns, report, examples
-        self.a, self.b, self.similarity = map(memoryview, columns)
+        self.a, self.b = memoryview(columns[0]), memoryview(columns[1])
+        self.similarity: memoryview[float] = memoryview(columns[2]).cast("B").cast("d")
 
     def __len__(self) -> int:
         return len(self._columns[0])
@@ -76,7 +79,9 @@ class Dedup(_Result):
     def __init__(self, columns: tuple[_core.Array, ...], report: dict[str, Any], examples: list[Example]) -> None:
         keep, kept, keeper, similarity = columns
         self._columns, self.report, self._examples = (keep, keeper, similarity), report, examples
-        self.keep, self.kept, self.keeper, self.similarity = map(memoryview, columns)
+        self.keep: memoryview[bool] = memoryview(keep).cast("B").cast("?")
+        self.kept, self.keeper = memoryview(kept), memoryview(keeper)
+        self.similarity: memoryview[float] = memoryview(similarity).cast("B").cast("d")
 
     def __len__(self) -> int:
         return len(self._columns[0])
@@ -90,12 +95,22 @@ class Dedup(_Result):
         """
         found: dict[int, list[int]] = {}
         for number, keeper in enumerate(self.keeper):
-            if keeper not in (number, _NONE):
+            if keeper not in (number, NONE):
                 found.setdefault(keeper, [keeper]).append(number)
         return (found[keeper] for keeper in sorted(found))
 
     def _headline(self) -> str:
         return f"{len(self.kept):,} of {len(self):,} texts kept"
+
+
+def _edits_of(measure: str, threshold: float, max_edits: int | None) -> tuple[float, int]:
+    """The ratio of a comparison by edits, or a negative number, and the most edits, or a negative number."""
+    edits = choice("measure", measure, MEASURES) == 2
+    if max_edits is not None and not edits:
+        raise ValueError("max_edits needs measure='edit'")
+    if max_edits is not None and max_edits < 0:
+        raise ValueError(f"max_edits must not be negative, not {max_edits}")
+    return threshold if edits else -1.0, -1 if max_edits is None else max_edits
 
 
 def pairs(
@@ -131,27 +146,44 @@ def pairs(
     0 1 1.0
     0 2 0.75
     """
-    edits = choice("measure", measure, MEASURES) == 2
-    if edits and against is not None:
-        raise ValueError("against compares sets, so measure='edit' cannot be used")
-    if max_edits is not None and not edits:
-        raise ValueError("max_edits needs measure='edit'")
-    if max_edits is not None and max_edits < 0:
-        raise ValueError(f"max_edits must not be negative, not {max_edits}")
+    edits = _edits_of(measure, threshold, max_edits)
     line = scheme_of(
-        threshold=threshold, measure="jaccard" if edits else measure, shingle=shingle, hashes=hashes, seed=seed, **scheme
+        threshold=threshold, measure="jaccard" if measure == "edit" else measure, shingle=shingle, hashes=hashes,
+        seed=seed, **scheme,
     )
     first = texts_of(texts, column)
     second = None if against is None else texts_of(against, column)
     copies_number = choice("copies", copies, _COPIES)
     with progress_of(progress) as call:
         *columns, report = _core.pairs(
-            first, second, line, copies_number, threshold if edits else -1.0,
-            -1 if max_edits is None else max_edits, threads_of(threads), call,
+            first, second, line, copies_number, *edits, threads_of(threads), call
         )
     others = first if second is None else second
     shown = zip(*(memoryview(each)[:5] for each in columns))
     return Pairs(tuple(columns), report, [Example(a, b, s, first[a], others[b]) for a, b, s in shown])
+
+
+def ranks(values: Iterable[Any], *, largest: bool = False) -> list[int]:
+    """Ranks for :func:`dedup`: 0 for the smallest value, or for the largest; equal for equal values. None and NaN come
+    last.
+
+    >>> ranks([3.5, None, 1, 3.5]), ranks(["b", "a"], largest=True)
+    ([1, 2, 0, 1], [0, 1])
+    """
+    column = list(values)
+    known = sorted({value for value in column if value is not None and value == value}, reverse=largest)
+    number = {value: rank for rank, value in enumerate(known)}
+    return [number.get(value, len(known)) for value in column]
+
+
+def _order_of(rank: Any, count: int) -> array.array[int] | None:
+    """The numbers of the texts, the preferred ones first; of equal ranks the earlier text."""
+    if rank is None:
+        return None
+    values = list(rank)
+    if len(values) != count:
+        raise ValueError(f"{len(values)} ranks for {count} texts")
+    return array.array("I", sorted(range(count), key=values.__getitem__))
 
 
 def dedup(
@@ -166,6 +198,7 @@ def dedup(
     hashes: int = 128,
     seed: int = 1,
     against: Texts = None,
+    max_edits: int | None = None,
     column: str = "text",
     threads: int = 0,
     progress: Progress = None,
@@ -173,7 +206,7 @@ def dedup(
 ) -> Dedup:
     """Which texts are kept when near-duplicates are dropped.
 
-    Of similar texts the `keep` one is kept: "first", "longest" or "shortest"; or the one with the smallest `rank`, a
+    Of similar texts the `keep` one is kept: "first", "last", "longest" or "shortest"; or the one with the smallest `rank`, a
     sequence of a number for each text. A text is dropped only if it has been verified to be similar to the one that is
     kept for it, unless `chain` asks for connected components. With `against`, texts that are similar to one of that
     collection are dropped as well. Other arguments are those of :func:`pairs`.
@@ -183,27 +216,31 @@ def dedup(
     >>> result.keep.tolist(), result.kept.tolist(), result.keeper.tolist()
     ([True, True, False], [0, 1], [0, 1, 0])
     """
-    if choice("measure", measure, MEASURES) == 2:
-        raise ValueError("dedup compares sets, so measure='edit' cannot be used")
-    line = scheme_of(threshold=threshold, measure=measure, shingle=shingle, hashes=hashes, seed=seed, **scheme)
-    preference = choice("keep", keep, _KEEP)
+    edits = _edits_of(measure, threshold, max_edits)
+    line = scheme_of(
+        threshold=threshold, measure="jaccard" if measure == "edit" else measure, shingle=shingle, hashes=hashes,
+        seed=seed, **scheme,
+    )
+    if rank is not None and keep != "first":
+        raise ValueError("rank says which text is kept, so keep cannot be given too")
+    preference = list(_KEEP.values())[choice("keep", keep, tuple(_KEEP))]
     first = texts_of(texts, column)
     second = None if against is None else texts_of(against, column)
+    order = _order_of(rank, len(first))
     with progress_of(progress) as call:
-        *columns, report = _core.dedup(first, second, line, preference, bool(chain), threads_of(threads), call)
-    return Dedup(tuple(columns), report, _dropped(first, *map(memoryview, columns[2:])))
+        *columns, report = _core.dedup(first, second, line, preference, bool(chain), *edits, order, threads_of(threads), call)
+    result = Dedup(tuple(columns), report, [])
+    result._examples = _dropped(first, result)
+    return result
 
 
-def _dropped(texts: _core.Texts, keeper: memoryview, similarity: memoryview, most: int = 5) -> list[Example]:
+def _dropped(texts: _core.Texts, result: Dedup) -> list[Example]:
     """The first texts that are dropped, beside those that are kept for them."""
-    examples = []
-    for number in range(len(keeper)):
-        kept = keeper[number]
-        if kept not in (number, _NONE):
-            examples.append(Example(kept, number, similarity[number], texts[kept], texts[number]))
-            if len(examples) == most:
-                break
-    return examples
+    numbers = (number for number, keeper in enumerate(result.keeper) if keeper not in (number, NONE))
+    return [
+        Example(result.keeper[one], one, result.similarity[one], texts[result.keeper[one]], texts[one])
+        for one in itertools.islice(numbers, 5)
+    ]
 
 
 def similarity(

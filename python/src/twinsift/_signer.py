@@ -19,18 +19,22 @@ class Signatures(_core.Array):
     True
     """
 
+    @property
+    def slots(self) -> int:
+        """The numbers of each."""
+        return (memoryview(self).shape or (0, 0))[1]
+
     def __getitem__(self, number: int) -> memoryview:
         if not -len(self) <= number < len(self):
             raise IndexError(f"there is no signature {number}")
-        shape = memoryview(self).shape
-        begin = number % len(self) * shape[1]
-        return memoryview(self).cast("B").cast("I")[begin : begin + shape[1]]
+        begin = number % len(self) * self.slots
+        return memoryview(self).cast("B").cast("I")[begin : begin + self.slots]
 
     def __iter__(self) -> Iterator[memoryview]:
         return (self[number] for number in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<Signatures: {len(self)} of {memoryview(self).shape[1]} numbers>"
+        return f"<Signatures: {len(self)} of {self.slots} numbers>"
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
         return _core.arrow_array(None, (self,))

@@ -1,0 +1,300 @@
+"""Tables in files: their text column is read into memory, and their rows are read again and written where they are kept.
+
+A table is read by pyarrow, batch by batch, or by DuckDB if only that is installed. Lines of JSON are read as they are, by
+neither, and come out byte for byte.
+"""
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+KINDS = {
+    ".parquet": "parquet", ".feather": "feather", ".arrow": "feather", ".ipc": "feather",
+    ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+}
+
+
+def kind_of(path: str) -> str:
+    """What a file is, by its name."""
+    name = path[:-3] if path.endswith(".gz") else path
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix not in KINDS:
+        raise ValueError(f"{path}: is not a table by its name: {', '.join(KINDS)}, the last four also with .gz")
+    return KINDS[suffix]
+
+
+def same_kind(paths: Sequence[str]) -> str:
+    """What all of these files are."""
+    kinds = {kind_of(path) for path in paths}
+    if len(kinds) > 1:
+        raise ValueError(f"inputs and output must be of one kind, not {' and '.join(sorted(kinds))}")
+    return kinds.pop()
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+class Table:
+    """Rows of one or several files, in their order."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = list(paths)
+
+    def column(self, name: str) -> Any:
+        """A column, as something that :func:`twinsift.dedup` accepts."""
+        raise NotImplementedError
+
+    def values(self, name: str) -> list[Any]:
+        """A column as Python objects."""
+        raise NotImplementedError
+
+    def write(self, path: str, keep: memoryview[bool]) -> None:
+        """Writes the rows that a mask keeps, with all columns."""
+        raise NotImplementedError
+
+
+def open_table(paths: Sequence[str]) -> Table:
+    """The files as one table, by what is installed."""
+    kind = same_kind(paths)
+    for path in paths:
+        os.stat(path)  # so that a missing file is reported in one way
+    if kind == "jsonl":
+        return _Lines(paths)
+    if _module("pyarrow") is not None:
+        return _ArrowTable(paths, kind)
+    if _module("duckdb") is not None and kind != "feather":
+        return _DuckTable(paths, kind)
+    raise ModuleNotFoundError(f"{paths[0]}: to read this, install pyarrow (pip install pyarrow)"
+                              + ("" if kind == "feather" else " or duckdb"))
+
+
+class replaced_file:
+    """As a context: a name to write to, which takes the place of the file when all went well."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> str:
+        folder, name = os.path.split(os.path.abspath(self._path))
+        handle, self._temporary = tempfile.mkstemp(prefix=".twinsift-", suffix=name, dir=folder)
+        os.close(handle)
+        return self._temporary
+
+    def __exit__(self, kind: object, *details: object) -> None:
+        if kind is not None:
+            os.unlink(self._temporary)
+            return
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(self._temporary, 0o666 & ~mask)
+        with open(self._temporary, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(self._temporary, self._path)
+
+
+# ---- lines of JSON
+
+
+def _open(path: str, mode: str) -> BinaryIO:
+    return gzip.open(path, mode) if path.endswith(".gz") else open(path, mode)  # type: ignore[return-value]
+
+
+class _Lines(Table):
+    def _lines(self) -> Iterator[bytes]:
+        for path in self.paths:
+            with _open(path, "rb") as file:
+                for line in file:
+                    if line.strip():
+                        yield line if line.endswith(b"\n") else line + b"\n"
+
+    def values(self, name: str) -> list[Any]:
+        found = []
+        for number, line in enumerate(self._lines()):
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"{self.paths[0]}: record {number + 1} is not JSON: {error}") from None
+            if not isinstance(record, dict) or name not in record:
+                raise ValueError(f'{self.paths[0]}: record {number + 1} has no field "{name}"')
+            found.append(record[name])
+        return found
+
+    column = values
+
+    def write(self, path: str, keep: memoryview[bool]) -> None:
+        with replaced_file(path) as name, open(name, "wb") as raw:
+            file: Any = gzip.GzipFile(path, "wb", fileobj=raw) if path.endswith(".gz") else raw
+            file.writelines(line for line, kept in zip(self._lines(), keep) if kept)
+            if file is not raw:
+                file.close()
+
+
+# ---- pyarrow
+
+
+def _schema_change(schema: Any, other: Any, path: str) -> None:
+    if not schema.equals(other):
+        raise ValueError(f"{path}: has other columns than the first input")
+
+
+class _ArrowTable(Table):
+    def __init__(self, paths: Sequence[str], kind: str) -> None:
+        super().__init__(paths)
+        self._kind, self._arrow = kind, _module("pyarrow")
+
+    def _open(self, path: str, columns: list[str] | None) -> tuple[Any, Iterator[Any]]:
+        """The schema of a file, and its batches."""
+        arrow = self._arrow
+        if self._kind == "parquet":
+            importlib.import_module("pyarrow.parquet")
+            file = arrow.parquet.ParquetFile(path)
+            return file.schema_arrow, file.iter_batches(columns=columns)
+        if self._kind == "csv":
+            return self._open_csv(path, columns)
+        importlib.import_module("pyarrow.ipc")
+        reader = arrow.ipc.open_file(arrow.memory_map(path))
+        batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+        return reader.schema, (batch.select(columns) if columns else batch for batch in batches)
+
+    def _open_csv(self, path: str, columns: list[str] | None) -> tuple[Any, Iterator[Any]]:
+        """All columns as strings, so that 007 stays what it is."""
+        csv = importlib.import_module("pyarrow.csv")
+        parse = csv.ParseOptions(delimiter="\t" if ".tsv" in path else ",", newlines_in_values=True)
+        with csv.open_csv(path, parse_options=parse) as first:
+            schema = self._arrow.schema([(name, self._arrow.string()) for name in first.schema.names])
+        convert = csv.ConvertOptions(column_types=schema, include_columns=columns, strings_can_be_null=False)
+        return schema, iter(csv.open_csv(path, parse_options=parse, convert_options=convert))
+
+    def _batches(self, columns: list[str] | None = None) -> Iterator[Any]:
+        first = None
+        for path in self.paths:
+            schema, batches = self._open(path, columns)
+            if columns and columns[0] not in schema.names:
+                raise ValueError(f'{path}: has no column "{columns[0]}"; it has: {", ".join(schema.names)}')
+            first = schema if first is None else first
+            _schema_change(first, schema, path)
+            yield from batches
+
+    def column(self, name: str) -> Any:
+        chunks = [batch.column(0) for batch in self._batches([name])]
+        return self._arrow.chunked_array(chunks) if chunks else []
+
+    def values(self, name: str) -> list[Any]:
+        return [value for batch in self._batches([name]) for value in batch.column(0).to_pylist()]
+
+    def write(self, path: str, keep: memoryview[bool]) -> None:
+        schema, _ = self._open(self.paths[0], None)
+        with replaced_file(path) as name, self._writer(path, name, schema) as writer:
+            row = 0
+            for batch in self._batches():
+                mask = self._arrow.array(keep[row : row + batch.num_rows].tolist(), self._arrow.bool_())
+                row += batch.num_rows
+                writer.write_batch(batch.filter(mask))
+
+    def _writer(self, path: str, name: str, schema: Any) -> Any:
+        if self._kind == "parquet":
+            compression = "zstd" if self._arrow.Codec.is_available("zstd") else "snappy"
+            return self._arrow.parquet.ParquetWriter(name, schema, compression=compression)
+        if self._kind == "csv":
+            csv = importlib.import_module("pyarrow.csv")
+            options = csv.WriteOptions(delimiter="\t" if ".tsv" in path else ",", quoting_style="needed")
+            sink = self._arrow.output_stream(name, compression="gzip" if path.endswith(".gz") else None)
+            return csv.CSVWriter(sink, schema, write_options=options)
+        return self._arrow.ipc.new_file(name, schema)
+
+
+# ---- DuckDB
+
+
+def _quoted(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
+
+
+def _column(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+class _DuckTable(Table):
+    def __init__(self, paths: Sequence[str], kind: str) -> None:
+        super().__init__(paths)
+        self._kind = kind
+        self._connection = _module("duckdb").connect()
+        files = "[" + ", ".join(map(_quoted, paths)) + "]"
+        self._source = f"read_parquet({files})" if kind == "parquet" else f"read_csv({files}, all_varchar = true)"
+
+    def column(self, name: str) -> Any:
+        self._check(name)
+        return self._connection.sql(f"SELECT {_column(name)} AS text FROM {self._source}")
+
+    def values(self, name: str) -> list[Any]:
+        self._check(name)
+        rows = self._connection.sql(f"SELECT {_column(name)} FROM {self._source}")
+        return [row[0] for row in rows.fetchall()]
+
+    def _check(self, name: str) -> None:
+        names = self._connection.sql(f"SELECT * FROM {self._source} LIMIT 0").columns
+        if name not in names:
+            raise ValueError(f'{self.paths[0]}: has no column "{name}"; it has: {", ".join(names)}')
+
+    def write(self, path: str, keep: memoryview[bool]) -> None:
+        options = "FORMAT parquet, COMPRESSION zstd" if self._kind == "parquet" else "FORMAT csv, HEADER"
+        if path.endswith(".gz"):
+            options += ", COMPRESSION gzip"
+        if ".tsv" in path:
+            options += ", DELIMITER '\t'"
+        rows = f"SELECT *, row_number() OVER () AS twinsift_row FROM {self._source}"
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as kept, replaced_file(path) as name:
+            kept.write("twinsift_row\n")
+            kept.writelines(f"{number + 1}\n" for number, one in enumerate(keep) if one)
+            kept.flush()
+            self._connection.execute(
+                f"COPY (SELECT * EXCLUDE (twinsift_row) FROM ({rows}) SEMI JOIN read_csv({_quoted(kept.name)}) "
+                f"USING (twinsift_row) ORDER BY twinsift_row) TO {_quoted(name)} ({options})"
+            )
+
+
+# ---- pairs
+
+
+def write_pairs(path: str, columns: dict[str, list[Any]]) -> None:
+    """Writes columns of equal length as a table."""
+    kind = kind_of(path)
+    writers: dict[str, Callable[[str, str, dict[str, list[Any]]], None]] = {
+        "jsonl": _write_lines, "csv": _write_csv, "parquet": _write_arrow, "feather": _write_arrow,
+    }
+    with replaced_file(path) as name:
+        writers[kind](path, name, columns)
+
+
+def _write_lines(path: str, name: str, columns: dict[str, list[Any]]) -> None:
+    with gzip.open(name, "wt") if path.endswith(".gz") else open(name, "w") as file:
+        for row in zip(*columns.values()):
+            file.write(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n")
+
+
+def _write_csv(path: str, name: str, columns: dict[str, list[Any]]) -> None:
+    csv = importlib.import_module("csv")
+    with gzip.open(name, "wt", newline="") if path.endswith(".gz") else open(name, "w", newline="") as file:
+        writer = csv.writer(file, delimiter="\t" if ".tsv" in path else ",", lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values()))
+
+
+def _write_arrow(path: str, name: str, columns: dict[str, list[Any]]) -> None:
+    arrow = _module("pyarrow")
+    if arrow is None:
+        raise ModuleNotFoundError(f"{path}: to write this, install pyarrow; .csv and .jsonl need nothing")
+    table = arrow.table(columns)
+    if kind_of(path) == "parquet":
+        importlib.import_module("pyarrow.parquet").write_table(table, name)
+    else:
+        importlib.import_module("pyarrow.feather").write_feather(table, name)

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# test_python.sh [PYTEST-ARGUMENT...]: builds the wheel, installs it into fresh environments, and tests it there: for
+# python3 with all that it works with, for other versions that are there with nothing but pytest. Then the module as the
+# tree builds it, which reads mail. What has not changed since the last time is not built or installed again. Where
+# there is no Python 3.11, no venv or no network to install from, it says so and succeeds.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+work=$root/build/python
+. tools/python.bash
+
+skip()
+{
+    echo "test_python: skipped: $1"
+    exit 0
+}
+PYTHON=${PYTHON:-python3}
+"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || skip "there is no Python 3.11 or later ($PYTHON)"
+"$PYTHON" -c 'import venv, ensurepip' 2>/dev/null || skip "$PYTHON has no venv (Debian: python3-venv)"
+make_venv test pytest hypothesis mypy numpy pyarrow pandas polars duckdb tqdm || skip "packages could not be installed"
+
+tools/wheel.sh > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
+wheel=$(echo "$work"/dist/*x86_64.whl)
+
+# run_tests NAME ARGUMENT...: in an empty folder, so that the package is the installed one.
+run_tests()
+{
+    local name=$1
+    shift
+    mkdir -p "$work/run"
+    (cd "$work/run" && "$work/$name/bin/python" -m pytest -c "$root/python/pyproject.toml" --rootdir="$root/python" \
+        -p no:cacheprovider "$root/python/tests" "$@")
+}
+
+# install NAME: the wheel, and nothing that it does not need.
+install()
+{
+    "$work/$1/bin/pip" --quiet --disable-pip-version-check install --no-deps --force-reinstall "$wheel"
+}
+
+export TWINSIFT=$root/build/release/twinsift PYTHONDONTWRITEBYTECODE=1
+[ -x "$TWINSIFT" ] || TWINSIFT=$root/build/dev/twinsift
+echo "== python: $("$PYTHON" --version), $(basename "$wheel")"
+install test
+run_tests test "$@"
+
+versions=$("$PYTHON" -c 'import sys; print(sys.version_info[1])')
+for minor in 11 12 13 14; do
+    [ "$minor" != "$versions" ] || continue
+    other=$(find_python "3.$minor") || { echo "== python: 3.$minor is not there"; continue; }
+    PYTHON=$other make_venv "bare-3.$minor" pytest
+    echo "== python: $("$other" --version), nothing else installed"
+    install "bare-3.$minor"
+    run_tests "bare-3.$minor" -k "not control_c" "$@"
+done
+
+if [ -d build/dev ]; then
+    echo "== python: the module of the tree, with mail"
+    cmake --preset dev -DTWIN_PYTHON=ON > "$work/tree.log"
+    cmake --build --preset dev --target python_core >> "$work/tree.log"
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/twinsift"
+    cp python/src/twinsift/* build/dev/python/twinsift/_core.abi3.so "$work/tree/twinsift/"
+    "$work/test/bin/pip" --quiet uninstall --yes twinsift
+    PYTHONPATH=$work/tree run_tests test -k "mail or search or docstrings" "$@"
+fi
