@@ -4,8 +4,8 @@ import { ask, beside, el, fill, percent, shown, takesFiles } from './parts.js';
 const MAIL = 'message/rfc822';
 
 const examples = {
-  'A prize': `From: Award Office <office@lucky-draw.example>
-Subject: Your address has been selected
+  'A prize': `From: Award Office <award@lucky-draw.example>
+Subject: You have been selected!!
 Message-ID: <p1@lucky-draw.example>
 
 Dear winner,
@@ -13,7 +13,7 @@ Dear winner,
 your address was drawn in our international lottery. You have won 920,000 EUR.
 To claim the prize, reply today with your full name, bank and telephone number.
 
-Click here: http://claim.lucky-draw.example/today
+Click here: http://claim.lucky-draw.example/now
 `,
   'The rowing club': `From: Rowing Club <secretary@rowing.example>
 Subject: Sunday: one boat, high water at eleven
