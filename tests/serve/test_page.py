@@ -47,7 +47,7 @@ def settled(page):
 
 def until(page, condition):
     """The page's policy forbids the browser to evaluate what Playwright would wait for."""
-    for _ in range(200):
+    for _ in range(1200):
         if condition():
             return
         page.wait_for_timeout(50)
@@ -225,6 +225,7 @@ def look(chrome, server, problems):
 with Server("--demo") as server, sync_playwright() as playwright:
     chrome = playwright.chromium.launch(executable_path=CHROMIUM, args=browser.FLAGS)
     page = chrome.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.set_default_timeout(120000)
     problems = []
     page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
