@@ -4,8 +4,8 @@
 
 #include "support/command.h"
 
-extern const struct command command_pairs, command_dedup, command_show, command_plan, command_serve,
-    command_completion;
+extern const struct command command_pairs, command_dedup, command_contamination, command_show, command_plan,
+    command_serve, command_completion;
 extern const struct command command_sign, command_band, command_join, command_filter;
 extern const struct command command_index_create, command_index_add, command_index_remove, command_index_query,
     command_index_pairs, command_index_info, command_index_check, command_index_export, command_index_compact;

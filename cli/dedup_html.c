@@ -15,9 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char head[] =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>twinsift dedup</title>\n"
+static const char style[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<style>\n"
     ":root { color-scheme: light dark; --ink: #222; --paper: #fff; --soft: #767676; --line: #ccc; --bar: #3d6fa5;\n"
@@ -42,8 +40,15 @@ static const char head[] =
     "}\n"
     ".pair div { border: 1px solid var(--line); padding: .5em .8em; overflow-wrap: anywhere; font-size: 14px }\n"
     ".pair b { display: block; font-family: ui-monospace, monospace; font-weight: normal; color: var(--soft) }\n"
-    "</style></head><body>\n"
-    "<h1>Near-duplicates</h1>\n";
+    "</style></head><body>\n";
+
+void write_page_head(FILE *out, const char *title, const char *heading)
+{
+    fprintf(out,
+            "<!DOCTYPE html>\n"
+            "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n%s<h1>%s</h1>\n",
+            title, style, heading);
+}
 
 /* ---- what was run ---- */
 
@@ -105,6 +110,14 @@ static void write_scheme(FILE *out, const struct dedup_run *run, twin_input_form
                 scheme->minhash.slots, scheme->plan.bands, scheme->plan.rows);
 }
 
+void write_page_command(FILE *out, const struct request_base *base)
+{
+    fprintf(out, "<table class=\"run\">\n<tr><th>command</th><td><code>%s", base->command->name);
+    for (size_t i = 0; i < base->word_count; i++)
+        write_word(out, base->words[i]);
+    fputs("</code></td></tr>\n", out);
+}
+
 /* What somebody needs who finds the page a year later. */
 static void write_command(FILE *out, const struct dedup_result *result)
 {
@@ -113,10 +126,8 @@ static void write_command(FILE *out, const struct dedup_result *result)
     time_t now = page_time();
     if (gmtime_r(&now, &parts))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts);
-    fprintf(out, "<table class=\"run\">\n<tr><th>command</th><td><code>%s", result->run->base->command->name);
-    for (size_t i = 0; i < result->run->base->word_count; i++)
-        write_word(out, result->run->base->words[i]);
-    fputs("</code></td></tr>\n<tr><th>inputs</th><td>", out);
+    write_page_command(out, result->run->base);
+    fputs("<tr><th>inputs</th><td>", out);
     write_inputs(out, result->input);
     fputs("</td></tr>\n", out);
     write_scheme(out, result->run, twin_input_format_of(result->input));
@@ -284,7 +295,7 @@ bool write_report(const struct dedup_result *result, const char *path)
     struct output_file output;
     if (!output_file_open(&output, path))
         return false;
-    fputs(head, output.file);
+    write_page_head(output.file, "twinsift dedup", "Near-duplicates");
     write_command(output.file, result);
     write_counts(output.file, result);
     if (twin_dedup_groups(NULL, result->dedup)) {

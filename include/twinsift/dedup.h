@@ -65,6 +65,10 @@ TWIN_API twin_status twin_dedup_find(twin_dedup **out, const twin_collection *co
                                      twin_error *error);
 TWIN_API void twin_dedup_free(twin_dedup *dedup);
 
+/* Keeps all documents of the collection, similar or not, except those that are excluded, one flag per document. */
+TWIN_API twin_status twin_dedup_without(twin_dedup **out, const twin_collection *collection, const bool *excluded,
+                                        twin_error *error);
+
 TWIN_API twin_dedup_counts twin_dedup_count(const twin_dedup *dedup);
 
 /* For each document the one that is kept for it, itself if it is kept; TWIN_DEDUP_NONE if it is excluded. */

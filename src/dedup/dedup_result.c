@@ -90,6 +90,33 @@ twin_status twin__dedup_create(twin_dedup **out, struct twin__decision *decision
     return TWIN_OK;
 }
 
+/* Each document is a node of its own. */
+twin_status twin_dedup_without(twin_dedup **out, const twin_collection *collection, const bool *excluded,
+                               twin_error *error)
+{
+    if (!out || !collection || !excluded)
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "excluded");
+    *out = NULL;
+    size_t documents = twin_collection_count(collection).documents;
+    uint32_t *each = malloc((documents + 1) * sizeof *each);
+    struct twin__decision decision = { .collection = collection,
+                                       .documents = documents,
+                                       .firsts = each,
+                                       .best = each,
+                                       .node_kept = malloc((documents + 1) * sizeof *decision.node_kept),
+                                       .node_similarity = malloc((documents + 1) * sizeof *decision.node_similarity),
+                                       .is_excluded = (bool *)excluded };
+    twin_status status = each && decision.node_kept && decision.node_similarity ? TWIN_OK : twin__fail_memory(error);
+    for (uint32_t i = 0; status == TWIN_OK && i < documents; i++)
+        each[i] = decision.node_kept[i] = i;
+    if (status == TWIN_OK)
+        status = twin__dedup_create(out, &decision, error);
+    free(each);
+    free(decision.node_kept);
+    free(decision.node_similarity);
+    return status;
+}
+
 /* ---- reading it ---- */
 
 void twin_dedup_free(twin_dedup *dedup)
