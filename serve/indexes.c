@@ -87,14 +87,22 @@ static void close_file(struct index_file *file)
     free(file);
 }
 
-static void replace_file(struct named *named, struct index_file *file)
+/* A process cannot have a file open and the one that took its name: the old one is closed first, as soon as the queries
+ * of this moment are done. */
+static void retire_file(struct indexes *indexes, struct named *named)
 {
     struct index_file *old = named->file;
-    named->file = file;
-    if (old && old->out == 0)
-        close_file(old);
-    else if (old)
-        old->replaced = true;
+    if (!old || old->replaced) { /* another thread waits for it */
+        while (named->file == old && old)
+            pthread_cond_wait(&indexes->written, &indexes->lock);
+        return;
+    }
+    old->replaced = true;
+    while (old->out > 0)
+        pthread_cond_wait(&indexes->written, &indexes->lock);
+    named->file = NULL;
+    close_file(old);
+    pthread_cond_broadcast(&indexes->written);
 }
 
 static twin_status open_file(struct named *named, twin_error *error)
@@ -113,23 +121,19 @@ static twin_status open_file(struct named *named, twin_error *error)
         file->inode = s.st_ino;
     }
     named->checked = now_ms();
-    replace_file(named, file);
+    named->file = file;
     return TWIN_OK;
 }
 
-/* Opens a file that took the place of the one that is open. If it cannot be, the old one is used on. */
-static void notice_replacement(struct indexes *indexes, struct named *named)
+/* Whether another file took the place of the one that is open. */
+static bool is_replaced(struct named *named)
 {
     struct stat s;
     int64_t now = now_ms();
-    if (now - named->checked < CHECK_MS)
-        return;
+    if (!named->file || now - named->checked < CHECK_MS)
+        return false;
     named->checked = now;
-    bool same = named->file && stat(named->path, &s) == 0 && s.st_dev == named->file->device &&
-                s.st_ino == named->file->inode;
-    twin_error error = { 0 };
-    if (!same && open_file(named, &error) != TWIN_OK)
-        indexes->log(error.message);
+    return stat(named->path, &s) == 0 && (s.st_dev != named->file->device || s.st_ino != named->file->inode);
 }
 
 static twin_status take_view(struct index_use *out, struct index_file *file, twin_error *error)
@@ -174,13 +178,15 @@ twin_status indexes_take(struct index_use *out, bool *found, struct indexes *ind
     struct named *named = find(indexes, name);
     *found = named != NULL;
     if (named) {
-        notice_replacement(indexes, named);
+        if (is_replaced(named) || (named->file && named->file->replaced))
+            retire_file(indexes, named);
         if (!named->file)
             status = open_file(named, error);
         if (status == TWIN_OK)
             status = take_view(out, named->file, error);
-        if (status == TWIN_EBUSY) { /* it was compacted, and then changed */
-            status = open_file(named, error);
+        if (status == TWIN_EBUSY) { /* it was compacted and then changed, just now */
+            retire_file(indexes, named);
+            status = named->file ? TWIN_OK : open_file(named, error);
             if (status == TWIN_OK)
                 status = take_view(out, named->file, error);
         }
@@ -202,7 +208,7 @@ void indexes_give_back(struct indexes *indexes, struct index_use *use)
     use->handle->next = file->back;
     file->back = use->handle;
     if (--file->out == 0 && file->replaced)
-        close_file(file);
+        pthread_cond_broadcast(&indexes->written);
     pthread_mutex_unlock(&indexes->lock);
     *use = (struct index_use){ 0 };
 }
@@ -382,8 +388,10 @@ void indexes_reopen(struct indexes *indexes)
 {
     pthread_mutex_lock(&indexes->lock);
     for (size_t i = 0; i < indexes->count; i++) {
+        struct named *named = &indexes->list[i];
         twin_error error = { 0 };
-        if (open_file(&indexes->list[i], &error) != TWIN_OK)
+        retire_file(indexes, named);
+        if (!named->file && open_file(named, &error) != TWIN_OK)
             indexes->log(error.message);
     }
     pthread_mutex_unlock(&indexes->lock);

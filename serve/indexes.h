@@ -21,7 +21,7 @@ twin_status indexes_add(struct indexes *indexes, const char *name, const char *p
 size_t indexes_count(const struct indexes *indexes);
 const char *indexes_name(const struct indexes *indexes, size_t number);
 
-/* All are opened again when they are next used. */
+/* Opens all again. */
 void indexes_reopen(struct indexes *indexes);
 
 /* Closes what was opened for writing and is no longer used; to be called now and then. */
