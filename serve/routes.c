@@ -76,6 +76,15 @@ static void write_models(FILE *out, struct models *models)
     models_give_back(models, &use);
 }
 
+static void write_spamd(FILE *out, struct spamd *spamd)
+{
+    struct spamd_counts counts = spamd_count(spamd);
+    write_gauge(out, "spamd_connections", "Open connections of the protocol of spamd.", counts.connections);
+    write_counter(out, "spamd_told", "Changes that were asked for by TELL and acknowledged.", counts.told);
+    write_counter(out, "spamd_faults", "Requests that were refused, or could not be answered.", counts.faults);
+    write_counter(out, "spamd_timeouts", "Clients that were dropped because they were slow.", counts.timeouts);
+}
+
 static void answer_metrics(struct exchange *exchange)
 {
     struct server *server = exchange->server;
@@ -87,6 +96,8 @@ static void answer_metrics(struct exchange *exchange)
     write_gauge(exchange->out, "body_bytes", "Memory of request bodies.", counts.body_bytes);
     if (server->models)
         write_models(exchange->out, server->models);
+    if (server->spamd)
+        write_spamd(exchange->out, server->spamd);
 }
 
 static void record_models(struct record *record, struct server *server)

@@ -128,18 +128,22 @@ static bool start_listening(struct listening *out, const struct serve_options *o
     return refuse("%s: others can reach this address: --token-file is needed", out->name);
 }
 
-/* NULL, if it is not wanted. */
-static bool start_spamd(struct spamd **out, struct models *models, const struct serve_options *options)
+/* If it is wanted. */
+static bool start_spamd(struct server *server)
 {
+    const struct serve_options *options = server->options;
     if (!options->spamd && service_socket("spamd") < 0)
         return true;
-    if (!models)
+    if (!server->models)
         return refuse("--spamd needs a mail model: --mail");
-    *out = spamd_start(
-        (struct spamd_options){ .models = models, .where = options->spamd, .may_tell = options->spamd_tell });
-    if (*out)
-        warn("spamc and others: %s", spamd_name(*out));
-    return *out;
+    server->spamd = spamd_start((struct spamd_options){ .models = server->models,
+                                                        .metrics = server->metrics,
+                                                        .log = log_sentence,
+                                                        .where = options->spamd,
+                                                        .may_tell = options->spamd_tell });
+    if (server->spamd)
+        warn("spamc and others: %s", spamd_name(server->spamd));
+    return server->spamd;
 }
 
 static size_t count_threads(const struct serve_options *options)
@@ -206,16 +210,15 @@ static void run(struct server *server, const sigset_t *signals)
 static int serve_all(struct server *server, const struct demo *demo, const sigset_t *signals)
 {
     struct listening listening = { .fd = -1 };
-    struct spamd *spamd = NULL;
     metrics = server->metrics = metrics_create();
     bool good = metrics &&
                 start_models(server, demo && access(demo->model, F_OK) == 0 ? demo->model : server->options->mail) &&
                 start_indexes(server, demo) && start_listening(&listening, server->options);
-    good = good && start_spamd(&spamd, server->models, server->options);
+    good = good && start_spamd(server);
     bool ran = good && start_http(server, &listening);
     if (ran)
         run(server, signals);
-    spamd_stop(spamd);
+    spamd_stop(server->spamd);
     models_stop(server->models);
     http_stop(server->http);
     indexes_free(server->indexes);

@@ -7,6 +7,7 @@
 #include "metrics.h"
 #include "models.h"
 #include "serve.h"
+#include "spamd.h"
 
 struct server {
     const struct serve_options *options;
@@ -15,6 +16,7 @@ struct server {
     struct indexes *indexes;
     struct metrics *metrics;
     struct http *http;
+    struct spamd *spamd; /* NULL: it is not spoken */
     const char *command; /* how the demo is called in command lines: its folder; NULL otherwise */
 };
 

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -42,6 +43,7 @@ struct client {
     _Atomic enum state state;
     atomic_bool is_late;
     _Atomic int64_t deadline; /* in milliseconds */
+    int64_t begun;
     twin_buffer in, out;
     size_t written;
     bool has_head, has_ended, is_broken; /* the client sends nothing more; the connection is lost */
@@ -159,10 +161,23 @@ static void take_over(struct spamd *spamd)
 
 /* ---- answers */
 
-static void begin_writing(struct client *client)
+/* `status` is what HTTP would say, by which metrics are counted. */
+static void begin_writing(struct client *client, unsigned status)
 {
-    client->deadline = now_ms() + (int64_t)client->spamd->options.seconds * 1000;
+    struct metrics *metrics = client->spamd->options.metrics;
+    int64_t now = now_ms();
+    if (metrics)
+        metrics_request(metrics, "spamd", status, (double)(now - client->begun) / 1000);
+    client->deadline = now + (int64_t)client->spamd->options.seconds * 1000;
     client->state = WRITING;
+}
+
+static void log_failure(struct spamd *spamd, const char *what, const char *why)
+{
+    char sentence[768];
+    snprintf(sentence, sizeof sentence, "spamd: %s: %s", what, why);
+    if (spamd->options.log)
+        spamd->options.log(sentence);
 }
 
 static void answer_error(struct client *client, enum spamd_status status, const char *sentence)
@@ -170,7 +185,7 @@ static void answer_error(struct client *client, enum spamd_status status, const 
     client->spamd->faults++;
     client->out.length = 0;
     spamd_answer_error(&client->out, status, sentence);
-    begin_writing(client);
+    begin_writing(client, status == SPAMD_TEMPFAIL ? 503 : 400);
 }
 
 /* By the thread that commits. */
@@ -180,9 +195,9 @@ static void told(void *context, const struct model_outcome *outcome)
     if (outcome->status == TWIN_OK) {
         client->spamd->told++;
         spamd_answer_tell(&client->out, &client->request, outcome->effect);
-        begin_writing(client);
+        begin_writing(client, 200);
     } else {
-        warn("spamd: nothing was learnt: %s", outcome->sentence);
+        log_failure(client->spamd, "nothing was learnt", outcome->sentence);
         answer_error(client, SPAMD_TEMPFAIL, "the model could not be written");
     }
     arm(client, EPOLLOUT);
@@ -204,7 +219,7 @@ static bool tell(struct client *client, twin_text message)
     }
     if (!learns && !(request->remove & SPAMD_LOCAL)) { /* there is nothing else to take a message back from */
         spamd_answer_tell(&client->out, request, TWIN_MAIL_UNKNOWN);
-        begin_writing(client);
+        begin_writing(client, 200);
         return false;
     }
     struct model_order order = { .user = request->user,
@@ -230,13 +245,15 @@ static void judge(struct client *client, twin_text message)
     twin_status status = judge_begin(&judged, models, client->request.user, message, NULL, &error);
     if (status == TWIN_OK) {
         client->spamd->spam += verdict_is_spam(&judged.verdict);
+        if (client->spamd->options.metrics)
+            metrics_verdict(client->spamd->options.metrics, judged.verdict.label);
         status = spamd_answer(&client->out, &client->request, &judged, message);
     }
     judge_end(&judged, models);
     if (status == TWIN_OK) {
-        begin_writing(client);
+        begin_writing(client, 200);
     } else {
-        warn("spamd: not judged: %s", error.message[0] ? error.message : twin_status_text(status));
+        log_failure(client->spamd, "not judged", error.message[0] ? error.message : twin_status_text(status));
         answer_error(client, SPAMD_TEMPFAIL, "the model cannot be used");
     }
 }
@@ -260,7 +277,7 @@ static bool answer(struct client *client)
     if (request->command == SPAMD_PING || request->command == SPAMD_SKIP) {
         if (request->command == SPAMD_PING)
             spamd_answer_ping(&client->out);
-        begin_writing(client);
+        begin_writing(client, 200);
     } else if (status == TWIN_ELIMIT) {
         answer_error(client, SPAMD_DATAERR, "the message is too long");
     } else if (status == TWIN_ENOMEM) {
@@ -429,7 +446,8 @@ static void accept_client(struct spamd *spamd)
     }
     client->spamd = spamd;
     client->fd = fd;
-    client->deadline = now_ms() + (int64_t)spamd->options.seconds * 1000;
+    client->begun = now_ms();
+    client->deadline = client->begun + (int64_t)spamd->options.seconds * 1000;
     link_client(client);
     struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = client };
     if (epoll_ctl(spamd->epoll, EPOLL_CTL_ADD, fd, &event) != 0)

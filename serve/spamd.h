@@ -6,15 +6,18 @@
 #ifndef TWIN_SERVE_SPAMD_H
 #define TWIN_SERVE_SPAMD_H
 
+#include "metrics.h"
 #include "models.h"
 
 struct spamd;
 
 struct spamd_options {
     struct models *models;
-    const char *where;    /* ADDRESS:PORT or unix:PATH, as listen_at() takes it */
-    bool may_tell;        /* TELL teaches the model */
-    size_t threads;       /* that judge; 0: two per processor, four at least */
+    struct metrics *metrics;           /* which counts requests and verdicts; NULL: nobody does */
+    void (*log)(const char *sentence); /* called by any thread when something fails; may be NULL */
+    const char *where;                 /* ADDRESS:PORT or unix:PATH, as listen_at() takes it */
+    bool may_tell;                     /* TELL teaches the model */
+    size_t threads;                    /* that judge; 0: two per processor, four at least */
     size_t connections;   /* at once; 0: 1,000. Beyond, the one that has kept its request waiting longest is closed */
     size_t message_bytes; /* of a message, unpacked; 0: 10 MB */
     size_t all_bytes;     /* of all requests that have come in part or as a whole; 0: 256 MB */

@@ -22,7 +22,7 @@ stop()
 start()
 {
     stop
-    "$twinsift" serve --mail "$1" --listen "unix:$PWD/http" --spamd "unix:$PWD/socket" "${@:2}" 2>log &
+    "$twinsift" serve --mail "$1" --listen "unix:$PWD/http" --spamd "unix:$PWD/socket" "${@:2}" >log 2>&1 &
     server=$!
     until [ -S socket ]; do
         kill -0 $server 2>/dev/null || fail "no server: $(cat log)"
@@ -77,6 +77,17 @@ teach '-C report' 'Message successfully reported/revoked'
 expect 0 "$twinsift" mail check -m model.twin "$spam"
 teach '-C revoke' 'Message successfully reported/revoked'
 expect 1 "$twinsift" mail check -m model.twin "$spam"
+
+# ---- metrics: the dashboard asks for none that is not there, and no message is in them or in the log
+
+if command -v curl >/dev/null; then
+    curl -s --unix-socket http http://localhost/metrics >metrics || fail "no metrics: $(cat log)"
+    grep -q '^twinsift_spamd_told_total [1-9]' metrics || fail "TELL is not counted: $(cat metrics)"
+    for name in $(grep -oE 'twinsift_[a-z_]+' "$TWINSIFT_ROOT/packaging/grafana/twinsift.json" | sort -u); do
+        grep -q "^$name[ {]" metrics || fail "the dashboard has $name, which is no metric"
+    done
+    ! grep -qiE 'lottery|award@|lucky-draw|selected' metrics log || fail 'content of a message is in metrics or log'
+fi
 
 # ---- one model for each user
 
