@@ -47,6 +47,10 @@ static const struct option_row options[] = {
       "print groups instead of pairs; each line has the id that represents the group, the id of a member, and their "
       "similarity",
       &option_flag, AT(groups) },
+    { "count", 0, OPTIONS_MATCHING, NULL,
+      "with --groups: a line per group, the largest first: how many documents it has, the id that represents it, and "
+      "the beginning of its text",
+      &option_flag, AT(count) },
     { "against", 0, OPTIONS_INPUT, "INPUT",
       "only print pairs between the inputs and this input or index (.twin); may be given several times", &option_list,
       AT(against) },
@@ -93,7 +97,9 @@ static const char *forest_contradiction(const struct pairs_request *request)
 static const char *groups_contradiction(const struct pairs_request *request)
 {
     if (!request->groups)
-        return NULL;
+        return request->count ? "--count needs --groups" : NULL;
+    if (request->count && request->shared.input.format == TWIN_INPUT_SETS)
+        return "--sets: sets have no text to show, so --count does not apply";
     if (option_given(&request->shared.base, "copies"))
         return "--groups includes all copies, so --copies does not apply";
     return request->audit ? "--audit counts pairs, so --groups cannot be used" : NULL;
@@ -272,41 +278,12 @@ static bool print_pair(void *context, twin_match match)
     return output_is_good();
 }
 
-static bool print_member(void *context, twin_member member)
-{
-    struct pairs_run *run = context;
-    struct record record = record_begin(results(), run->request->shared.json);
-    record_document(&record, "group", run->collection, member.group);
-    record_document(&record, "id", run->collection, member.document);
-    record_fixed(&record, "similarity", member.similarity, 4);
-    record_end(&record);
-    run->lines++;
-    return output_is_good();
-}
-
-static twin_status each_member(struct pairs_run *run)
-{
-    size_t documents = twin_collection_count(run->collection).documents;
-    if (run->dedup)
-        return twin_cluster_each(twin_dedup_keepers(run->dedup), twin_dedup_similarities(run->dedup), documents,
-                                 print_member, run);
-    uint32_t *keeper = malloc((documents + 1) * sizeof *keeper);
-    double *similarity = malloc((documents + 1) * sizeof *similarity);
-    twin_status status =
-        keeper && similarity ? twin_cluster_documents(keeper, similarity, run->similar) : TWIN_ENOMEM;
-    if (status == TWIN_OK)
-        status = twin_cluster_each(keeper, similarity, documents, print_member, run);
-    free(keeper);
-    free(similarity);
-    return status;
-}
-
 /* Prints all before an audit begins, which may take long and be interrupted. A failed write is reported by
  * close_output(). */
 static bool print_results(struct pairs_run *run)
 {
     twin_status status = run->request->groups
-                             ? each_member(run)
+                             ? print_groups(run)
                              : twin_similar_each(run->similar, run->request->copies, print_pair, run);
     (void)!fflush(results());
     run->written = run->audited = seconds();
@@ -397,6 +374,7 @@ const struct command command_pairs = {
                 "twinsift pairs --threshold 0.9 --shingle word:5 --stats corpus.jsonl.zst\n"
                 "twinsift pairs --audit 1000 corpus.jsonl --output pairs.tsv.zst\n"
                 "twinsift pairs --groups articles/\n"
+                "twinsift pairs --groups --count --as lines --shingle word:1 --threshold 0.6 system.log\n"
                 "twinsift pairs new.jsonl --against old.jsonl\n"
                 "twinsift pairs --measure edit --threshold 0.95 articles/\n"
                 "twinsift pairs --method forest --top 3 --threshold 0.3 articles/\n"

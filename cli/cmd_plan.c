@@ -1,8 +1,8 @@
 /* cmd_plan.c — twinsift plan: bands, rows and hashes from the error rates you accept.
  *
- * There are five queries: by two points of the S-curve, by a threshold and a number of hashes, by bands and rows (with
- * the threshold that they shall serve), by the length of the texts, and by the items of a Bloom filter (plan_bloom.c).
- * The library plans; this file refuses mixtures of the five, prints the plan, and lets gnuplot draw the curve. */
+ * There are six queries: by two points of the S-curve, by a threshold and a number of hashes, by bands and rows (with
+ * the threshold that they shall serve), by the length of the texts, by the items of a forest, and by those of a Bloom filter (plan_bloom.c).
+ * The library plans; this file refuses mixtures of the six, prints the plan, and lets gnuplot draw the curve. */
 #include "commands.h"
 #include "plan_bloom.h"
 #include "support/messages.h"
@@ -10,6 +10,7 @@
 #include "support/record.h"
 #include "support/shared_options.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,12 +18,19 @@
 
 /* ---- options */
 
+/* A forest over so many items, in which the near ones have this similarity and unrelated ones that. */
+struct forest_goal {
+    uint64_t items;
+    double near, unrelated;
+};
+
 struct request {
     struct shared_options shared;   /* --threshold, --hashes, --error, --bands, --rows */
     twin_plan_point reject, accept; /* --threshold and --recall are an accept too */
     double recall;
     uint64_t length;
     struct bloom_goal bloom;
+    struct forest_goal forest;
     bool curve;
     const char *plot;
 };
@@ -46,6 +54,26 @@ static bool read_bloom(void *value, const struct option_row *row, const char *te
 }
 
 static const struct option_kind bloom_goal = { read_bloom, NULL };
+
+static bool read_forest(void *value, const struct option_row *row, const char *text)
+{
+    struct forest_goal *goal = value;
+    char items[24];
+    const char *colon = strchr(text, ':'), *end = "";
+    bool good = colon && (size_t)(colon - text) < sizeof items;
+    if (good) {
+        snprintf(items, sizeof items, "%.*s", (int)(colon - text), text);
+        good = scan_count(&goal->items, items) && goal->items >= 2 && scan_fraction(&goal->near, colon + 1, &end) &&
+               *end == ':' && scan_fraction(&goal->unrelated, end + 1, &end) && *end == '\0';
+    }
+    if (good && goal->near < 1 && goal->unrelated > 0 && goal->unrelated < goal->near)
+        return true;
+    return refuse("--%s: \"%s\" is not a number of items, the similarity of near ones and the lower one of unrelated "
+                  "ones, with colons between, like 1M:0.8:0.2",
+                  row->name, text);
+}
+
+static const struct option_kind forest_goal = { read_forest, NULL };
 
 static bool read_plot(void *value, const struct option_row *row, const char *text)
 {
@@ -71,6 +99,10 @@ static const struct option_row options[] = {
       "the size of a Bloom filter for ITEMS items (K, M, G: thousand, million, billion) and a false-positive rate of "
       "P",
       &bloom_goal, AT(bloom) },
+    { "forest", 0, OPTIONS_MATCHING, "ITEMS:J:J",
+      "the depth and the trees of a forest over ITEMS items, whose near ones have the first similarity and unrelated "
+      "ones the second",
+      &forest_goal, AT(forest) },
     { "length", 0, OPTIONS_MATCHING, "N", "the width of shingles for texts of N characters", &option_count,
       AT(length), .least = 1 },
     { "curve", 0, OPTIONS_OUTPUT, NULL,
@@ -107,16 +139,16 @@ static const char *contradiction(const struct request *request)
 {
     bool reject = given(request, "reject"), accept = given(request, "accept"), bands = given(request, "bands"),
          rows = given(request, "rows"), threshold = given(request, "threshold"), hashes = given(request, "hashes"),
-         error = given(request, "error"), bloom = given(request, "bloom"), length = given(request, "length");
+         error = given(request, "error"), bloom = given(request, "bloom"), length = given(request, "length"),
+         forest = given(request, "forest");
     bool slots = by_slots(request) || hashes || error || given(request, "recall");
-    int ways = (reject || accept) + (bands || rows) + slots + bloom + length;
+    int ways = (reject || accept) + (bands || rows) + slots + bloom + length + forest;
     if (ways == 0)
         return "nothing to plan for: give --reject and --accept, or --threshold, or --bands and --rows, or --length, "
-               "or --bloom";
+               "or --forest, or --bloom";
     if (ways > 1)
-        return "--reject and --accept, --threshold, --bands and --rows, --length, and --bloom exclude each other; "
-               "use "
-               "one";
+        return "--reject and --accept, --threshold, --bands and --rows, --length, --forest, and --bloom exclude each "
+               "other; use one";
     if (reject != accept)
         return reject ? "--reject needs --accept" : "--accept needs --reject";
     if (bands != rows)
@@ -127,6 +159,8 @@ static const char *contradiction(const struct request *request)
         return "--hashes and --error exclude each other: each determines the other";
     if (length && (request->curve || request->plot))
         return "--length has no curve to print or plot";
+    if (forest && (request->curve || request->plot))
+        return "--forest has no curve to print or plot";
     return NULL;
 }
 
@@ -373,6 +407,47 @@ static int plan_length(const struct request *request)
     return EXIT_YES;
 }
 
+/* ---- a forest, from the number of its items (Indyk, Motwani 1998) */
+
+/* Labels agree with the probability of the similarity, as the slots of signatures do. So deep that one unrelated item is
+ * expected at the leaf of a query; and as many trees as make it likely that a near one is at a leaf. */
+static int plan_forest(const struct request *request)
+{
+    static const double recalls[] = { 0.9, 0.95, 0.99, 0.999 };
+    const struct forest_goal *goal = &request->forest;
+    double items = (double)goal->items, depth = ceil(log(items) / -log(goal->unrelated));
+    double rho = log(goal->near) / log(goal->unrelated), at_leaf = pow(goal->near, depth);
+    double classic = ceil(pow(items, rho));
+    struct record record = { 0 };
+    if (request->shared.json) {
+        record = record_begin(stdout, true);
+        record_count(&record, "depth", (uint64_t)depth);
+        record_number(&record, "rho", rho, 6);
+        record_count(&record, "trees", (uint64_t)classic);
+        record_list(&record, "recall");
+    } else {
+        printf("depth %.0f: ln %" PRIu64 " / ln(1/%g)\n", depth, goal->items, goal->unrelated);
+        printf("trees %.0f: %" PRIu64 "^%.4f; a near item is at a leaf with probability %.4f\n", classic, goal->items,
+               rho, -expm1(classic * log1p(-at_leaf)));
+    }
+    for (size_t i = 0; i < sizeof recalls / sizeof recalls[0]; i++) {
+        double trees = ceil(log1p(-recalls[i]) / log1p(-at_leaf));
+        if (!request->shared.json) {
+            printf("trees %.0f for %g\n", trees, recalls[i]);
+            continue;
+        }
+        record_list(&record, NULL);
+        record_number(&record, NULL, recalls[i], 3);
+        record_count(&record, NULL, (uint64_t)trees);
+        record_list_end(&record);
+    }
+    if (request->shared.json) {
+        record_list_end(&record);
+        record_end(&record);
+    }
+    return EXIT_YES;
+}
+
 /* ---- the command */
 
 static int run_plan(void *context)
@@ -383,6 +458,8 @@ static int run_plan(void *context)
         return fail("%s", sentence);
     if (given(request, "length"))
         return plan_length(request);
+    if (given(request, "forest"))
+        return plan_forest(request);
     if (given(request, "bloom"))
         return plan_bloom(
             &request->bloom,
@@ -415,11 +492,12 @@ const struct command command_plan = {
              "--threshold T [--hashes K | --error E] [--recall R] [OPTION]...\n"
              "--bands B --rows R [--threshold T] [OPTION]...\n"
              "--length N [--json]\n"
+             "--forest ITEMS:J:J [--json]\n"
              "--bloom ITEMS:P [OPTION]...",
     .about =
         "The first form finds the fewest hashes that satisfy both conditions, the second the best use of K hashes; "
         "the third prints the curve of a plan, the fourth the width of shingles for texts of a length, the fifth the "
-        "size of a Bloom filter.\n\n"
+        "depth and the trees of a forest, the sixth the size of a Bloom filter.\n\n"
         "With B bands of R rows, sets of Jaccard similarity J become candidates with probability "
         "P(J) = 1 - (1 - J^R)^B, an S-curve.",
     .shared = "threshold hashes error bands rows no-sync json",
@@ -431,6 +509,7 @@ const struct command command_plan = {
                 "twinsift plan --threshold 0.8 --hashes 256 --curve\n"
                 "twinsift plan --bands 20 --rows 5 --threshold 0.6 --plot curve.svg\n"
                 "twinsift plan --length 2000\n"
+                "twinsift plan --forest 1M:0.8:0.2\n"
                 "twinsift plan --bloom 1G:0.01 --plot bloom.svg",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -13,7 +13,7 @@ struct pairs_request {
     twin_copies copies;
     twin_method method;
     size_t buckets; /* 0: one per band hash */
-    bool groups;
+    bool groups, count;
     struct option_texts against;
     uint64_t audit; /* documents to compare with all others; 0: none */
     bool stats;
@@ -40,6 +40,9 @@ static inline bool by_edits(const struct pairs_run *run)
 {
     return run->request->measure == MEASURE_EDIT;
 }
+
+/* pairs_groups.c: prints what --groups, and --count, ask for. */
+twin_status print_groups(struct pairs_run *run);
 
 /* pairs_report.c: prints what --audit and --stats ask for. */
 void print_reports(const struct pairs_run *run);

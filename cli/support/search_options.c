@@ -104,7 +104,8 @@ static void warn_missed(const twin_scheme *scheme, const struct shared_options *
         warn("%zu bands of %zu rows find a pair at the threshold with probability %.4f only", scheme->plan.bands,
              scheme->plan.rows, recall);
     else
-        warn("%zu hash%s a pair at the threshold with probability %.4f only; more --hashes would raise it",
+        warn("%zu hash%s a pair at the threshold with probability %.4f, unless it is in a large group, which is "
+             "searched without them; more --hashes would raise it, and --audit measures what is found",
              scheme->minhash.slots, scheme->minhash.slots == 1 ? " finds" : "es find", recall);
 }
 

@@ -101,6 +101,9 @@ printf '%s\n' 'ann lee' 'bob' 'anne lee' 'ANN  LEE' 'an lee' 'bobby' > all.txt
 printf '%s\n' 'ann lee' 'bob' 'bobby' | diff - kept.txt || fail "dedup: kept others"
 "$TWINSIFT" pairs -q --as lines --measure edit --max-edits 1 --groups all.txt | sed 's/\t.*//' | sort | uniq -c | sort > sizes.txt
 [ "$(wc -l < groups.json)" = "$(wc -l < sizes.txt)" ] || fail "dedup: other groups than pairs --groups"
+"$TWINSIFT" pairs -q --as lines --measure edit --max-edits 1 --groups --count all.txt > counts.txt
+sort -k 1,1nr -k 2,2n sizes.txt | awk -v OFS='\t' 'NR == FNR { text[FNR] = $0; next } { print $1, $2, text[$2] }' all.txt - |
+    diff - counts.txt || fail "--groups --count: other groups than --groups"
 for bad in "--against all.txt" "--audit 3" "--memory 1G" "--resume" "--shingle word:3" "--sets"; do
     read -ra options <<< "$bad"
     if "$TWINSIFT" dedup -q --as lines --measure edit "${options[@]}" all.txt > out.txt 2> err.txt; then

@@ -130,6 +130,18 @@ prints '{"shingle":"char:5","chance":0.000623556,"after_one_change":0.995002}'
 # ---- wrong uses
 
 wrong 'nothing to plan for'
+wrong 'like 1M:0.8:0.2' --forest 1M:0.2:0.8
+wrong 'like 1M:0.8:0.2' --forest 1M:0.8
+wrong 'like 1M:0.8:0.2' --forest 1:0.8:0.2
+wrong 'no curve' --forest 1M:0.8:0.2 --curve
+run 0 --forest 50000:0.7:0.3 --json
+python3 -c 'import json, math
+plan = json.load(open("out"))
+assert 50000 * 0.3 ** plan["depth"] <= 1 < 50000 * 0.3 ** (plan["depth"] - 1)
+assert plan["trees"] == math.ceil(50000 ** plan["rho"]) and abs(0.3 ** plan["rho"] - 0.7) < 1e-5
+for recall, trees in plan["recall"]:
+    miss = lambda n: (1 - 0.7 ** plan["depth"]) ** n
+    assert miss(trees) <= 1 - recall < miss(trees - 1)' || fail "$asked: not this forest: $(cat out)"
 wrong 'nothing to plan for' --curve
 wrong '--accept' --reject 0.6:0.01
 wrong '--reject' --accept 0.9:0.99
