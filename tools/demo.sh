@@ -107,6 +107,7 @@ fi
 
 title "Where to go next"
 cat <<END
+  $program serve --demo    all this in a browser, on these samples
   $program pairs FOLDER   your own texts, or a .jsonl file
   $program pairs --help   all options
   README.md                             examples, promises, limits
