@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "read_documents.h"
 #include "show_diff.h"
+#include "show_method.h"
 #include "support/escape.h"
 #include "support/inputs.h"
 #include "support/paths.h"
@@ -21,7 +22,7 @@
 
 struct request {
     struct shared_options shared;
-    bool side_by_side;
+    bool side_by_side, method, permutations;
     size_t context; /* SIZE_MAX: all */
     size_t width;   /* 0: not given */
 };
@@ -33,6 +34,12 @@ static const struct option_row options[] = {
       AT(side_by_side) },
     { "context", 0, OPTIONS_OUTPUT, "N", "print only N equal words before and after each difference", &option_size,
       AT(context), .most = UINT32_MAX },
+    { "method", 0, OPTIONS_OUTPUT, NULL,
+      "print how the method sees the documents instead: their shingles, signatures and bands, and which agree",
+      &option_flag, AT(method) },
+    { "permutations", 0, OPTIONS_OUTPUT, NULL,
+      "print a worked example of signatures by permutations, of four documents with seven shingles", &option_flag,
+      AT(permutations) },
     { "width", 0, OPTIONS_OUTPUT, "N",
       "wrap lines at N columns (default: the width of the terminal; lines are not wrapped if there is none)",
       &option_size, AT(width), .least = 20, .most = 10000 },
@@ -268,6 +275,10 @@ static bool print(const struct request *request, const struct shown *shown)
     int descriptor = request->shared.output ? -1 : STDOUT_FILENO;
     size_t columns = request->width ? request->width : terminal_columns(descriptor);
     struct diff_style style = { terminal_color(descriptor, request->shared.color), columns, request->context };
+    if (request->method) {
+        twin_text texts[2] = { text_of(shown, 0), text_of(shown, 1) };
+        return print_method(out, &shown->scheme, texts, request->shared.json, style.color);
+    }
     if (request->shared.json) {
         print_json(out, shown);
         return true;
@@ -302,6 +313,15 @@ static bool load(struct shown *shown, const struct shared_options *shared)
     return loaded && compare(shown);
 }
 
+static int show_permutations(const struct request *request)
+{
+    int descriptor = request->shared.output ? -1 : STDOUT_FILENO;
+    if (!results_open(&request->shared))
+        return EXIT_ERROR;
+    print_permutations(results(), terminal_color(descriptor, request->shared.color));
+    return output_is_good() ? EXIT_DONE : EXIT_ERROR;
+}
+
 static int run_show(void *context)
 {
     struct request *request = context;
@@ -310,6 +330,14 @@ static int run_show(void *context)
     struct shown shown = { 0 };
     if (shared->input.format == TWIN_INPUT_SETS)
         return fail("--sets: sets have no texts that could be shown");
+    if (request->method && (request->side_by_side || request->context != SIZE_MAX))
+        return fail("--method does not show differences, so --side-by-side and --context do not apply");
+    if (request->permutations && shared->base.count)
+        return fail("--permutations is an example of its own, without documents");
+    if (!request->permutations && shared->base.count < 2)
+        return fail("two documents are needed, two files or two ids and the input that has them");
+    if (request->permutations)
+        return show_permutations(request);
     bool done = search_options_finish(shared) && load_stop_words(shared, &stop_words) && load(&shown, shared) &&
                 results_open(shared) && print(request, &shown) && output_is_good();
     for (int which = 0; which < 2; which++) {
@@ -327,14 +355,14 @@ const struct command command_show = {
     .name = "twinsift show",
     .summary = "show what two documents have in common and where they differ",
     .usage = "[OPTION]... FILE FILE\n"
-             "[OPTION]... A B INPUT...",
+             "[OPTION]... A B INPUT...\n"
+             "--permutations",
     .about = "Shows two files, or the two documents with the ids A and B of a collection or of an index (.twin) that "
              "keeps texts. Words that only the first document has are printed as [-old-], those that only the second "
              "has as {+new+}; on a terminal they are red and green. White space is not compared.\n\n"
              "The similarity is that of the shingles, as 'twinsift pairs' prints it.\n\n" ABOUT_INPUT,
     .shared = "id-field text-field as hidden strict shingle stop-words raw " TAKES_EXEC " output no-sync json quiet",
     .options = options,
-    .least = 2,
     .most = SIZE_MAX,
     .status = "0  done\n"
               "2  error, or a document does not exist",
@@ -342,6 +370,7 @@ const struct command command_show = {
         "twinsift show old.txt new.txt\n"
         "twinsift show --side-by-side article-17 article-18 news.jsonl.zst\n"
         "twinsift show --context 5 article-17 article-18 news.twin\n"
+        "twinsift show --method --shingle word:1 old.txt new.txt\n"
         "twinsift pairs news.jsonl | while IFS=$'\\t' read -r a b s; do twinsift show \"$a\" \"$b\" news.jsonl; "
         "done",
     .defaults = &defaults,

@@ -90,8 +90,42 @@ printf 'red \033[31m\007 word\n' > bad.txt
 "$TWINSIFT" show bad.txt a.txt > out.txt
 ! grep -q "$esc" out.txt && grep -qF '\x1B[31m\x07' out.txt || fail "escapes: $(cat out.txt)"
 
+# ---- the method: what it counts is what was drawn, and what the matrix says
+
+python3 - << 'END' > counted.txt
+import random
+generator = random.Random(3)
+words = ["w%d" % number for number in generator.sample(range(90), 38)]
+for name in "mn":
+    with open(name + ".txt", "w") as file:
+        file.write(" ".join(words))
+    words[3:6] = ["x", "y", "z"]
+a, b = (set(open(name + ".txt").read().split()) for name in "mn")
+print('"size_a":%d,"size_b":%d,"common":%d' % (len(a), len(b), len(a & b)))
+END
+"$TWINSIFT" show --method --json --shingle word:1 m.txt n.txt > out.txt
+grep -qF "$(cat counted.txt)" out.txt || fail "--method: $(cat out.txt), not $(cat counted.txt)"
+"$TWINSIFT" show --method --shingle word:1 m.txt n.txt > words.txt
+for word in $(cat m.txt | tr ' ' '\n' | sort -u); do
+    mark=' '
+    ! grep -qw "$word" n.txt || mark='='
+    sed '/^shingles of b/,$d' words.txt | grep -qE "^  $mark [0-9a-f]{16}  $word\$" || fail "--method: no \"$mark $word\""
+done
+agree=$(sed -nE 's/^  ([0-9]+) of 128 agree: the estimate.*/\1/p' words.txt)
+grep -qF "\"slots_equal\":$agree," out.txt || fail "--method: $agree slots"
+marked=$(sed -n '/^bands/,$p' words.txt | grep -c '^  = band')
+[ "$marked" = "$(sed -n '/^bands/,$p' words.txt | grep -cE '^  . band [0-9]+ +=====$')" ] || fail '--method: bands'
+"$TWINSIFT" show --permutations > out.txt
+[ "$(grep '^  signature:' out.txt | tr -s ' ')" = ' signature: 2 1 2 1 
+ signature: 2 1 4 1 
+ signature: 1 2 1 2 ' ] || fail "--permutations: $(cat out.txt)"
+"$TWINSIFT" show --permutations --color always | grep -q "$esc" || fail '--permutations has no colour'
+
 # ---- errors
 
+wrong 'of its own, without documents' --permutations a.txt c.jsonl
+wrong 'two documents are needed' a.txt
+wrong 'does not show differences' --method -y a.txt c.jsonl
 wrong 'there is no document "none" in the input' one none c.jsonl
 wrong 'there is no document "none" in the index' one none k.twin
 wrong 'an index compares documents by its own rule' --shingle word:2 one 2 k.twin
