@@ -17,7 +17,7 @@ skip()
 PYTHON=${PYTHON:-python3}
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || skip "there is no Python 3.11 or later ($PYTHON)"
 "$PYTHON" -c 'import venv, ensurepip' 2>/dev/null || skip "$PYTHON has no venv (Debian: python3-venv)"
-make_venv test pytest hypothesis mypy numpy pyarrow pandas polars duckdb tqdm || skip "packages could not be installed"
+make_venv test pytest hypothesis mypy numpy pyarrow pandas polars duckdb datasets datasketch rensa tqdm || skip "packages could not be installed"
 
 tools/wheel.sh > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
 wheel=$(echo "$work"/dist/*x86_64.whl)
