@@ -104,7 +104,7 @@ end_milter()
 }
 delivered() { find mail/box/new -type f 2>/dev/null | wc -l; }
 has_delivered() { [ "$(delivered)" -ge "$1" ]; }
-is_refused() { smtp forged.eml 6 | grep -q '^550 5.7.1 This message was classified as spam'; }
+is_refused() { smtp forged.eml 6 >answers; grep -q '^550 5.7.1 This message was classified as spam' answers; }
 no_mail_left() { rm -rf mail/box; }
 
 if command -v postfix >/dev/null; then

@@ -36,7 +36,8 @@ teach()
     local n
     for n in $(seq "$1" "$2"); do
         message "$n" >"$n.eml"
-        ! client -x -L spam <"$n.eml" 2>/dev/null | grep -q successfully || echo "$n.eml" >>done
+        client -x -L spam <"$n.eml" >told 2>/dev/null || continue
+        ! grep -q successfully told || echo "$n.eml" >>done
     done
 }
 # judge NUMBER...: what comes back is the message, with our headers or as it was.
@@ -60,7 +61,11 @@ for turn in $(seq "$kills"); do
     teaching=$!
     judge $(seq $((turn * 100)) $((turn * 100 + 19))) &
     judging=$!
-    sleep "0.$((turn * 37 % 30 + 10))"
+    for _ in $(seq 250); do # something is to be learnt before the end
+        [ "$(wc -l <'done')" -lt $turn ] || break
+        sleep 0.02
+    done
+    sleep "0.$((turn * 37 % 20 + 10))"
     kill -9 $server
     wait $server 2>/dev/null || true
     wait $teaching $judging
@@ -75,6 +80,7 @@ echo "$kills kills, $((kills * 20)) messages given back, $(wc -l <judged) of the
 # ---- the file may not grow: refused, and judging goes on. Sanitizers need more room than is left then.
 
 ask() { client "$@" <"$spam"; }
+is_judged() { ask >back; grep -q '^X-Spam-Flag: YES' back; }
 if [ -z "${TWINSIFT_SANITIZED:-}" ]; then
     full() { ulimit -f $(($(stat -c %s model.twin) / 1024 + 16)); exec "$@"; }
     export -f full
@@ -84,7 +90,7 @@ if [ -z "${TWINSIFT_SANITIZED:-}" ]; then
     done
     [ -s refused ] || fail 'a full disk is no error'
     grep -q 'nothing was learnt' log || fail "the log does not say so: $(cat log)"
-    ask | grep -q '^X-Spam-Flag: YES' || fail 'with a full disk nothing is judged'
+    is_judged || fail 'with a full disk nothing is judged'
     kill $server
     wait $server || fail "the server ends with $?: $(cat log)"
     "$twinsift" mail info -q -m model.twin >out || fail 'the model cannot be opened after a full disk'
@@ -93,12 +99,12 @@ fi
 # ---- the file is damaged, and goes away, while it is served: mail is judged by what was loaded
 
 start env
-ask | grep -q '^X-Spam-Flag: YES' || fail "not judged: $(cat log)"
+is_judged || fail "not judged: $(cat log)"
 cp model.twin good.twin
 head -c 100000 /dev/urandom >garbage
 mv garbage model.twin
 sleep 1.2
-ask | grep -q '^X-Spam-Flag: YES' || fail "a damaged file takes the model away: $(cat log)"
+is_judged || fail "a damaged file takes the model away: $(cat log)"
 grep -q model.twin log || fail "the log does not speak of a damaged model: $(cat log)"
 ! ask -x -L spam >out 2>err || fail 'a damaged model learns'
 mv good.twin model.twin
