@@ -32,6 +32,7 @@ enum {
     ALL_BODIES = 512 << 20,  /* bytes of bodies in memory */
     QUEUE_PER_THREAD = 64,   /* requests that wait for a pool */
     TOKEN_BYTES = 256,
+    COSTLY_US = 10000,                /* of a processor; a usual query takes 100 */
     SLOWEST_BYTES_PER_SECOND = 10000, /* at which a client may send and take */
 };
 
@@ -40,6 +41,7 @@ struct wire {
     struct wire *next, **at;
     int fd;
     int64_t deadline; /* milliseconds; 0: none */
+    bool is_costly;   /* its last request was; of the exchange that it has */
 };
 
 struct http {
@@ -570,11 +572,19 @@ static void run_lines(struct transfer *transfer)
     }
 }
 
+static int64_t processor_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 static void run_job(struct job *job, struct worker *worker)
 {
     struct transfer *transfer = (struct transfer *)((char *)job - offsetof(struct transfer, job));
     struct exchange *exchange = &transfer->exchange;
     bool later = exchange->route->later; /* then the exchange may be gone when run() returns */
+    int64_t begun = processor_us();
     exchange->worker = worker;
     exchange->body = (twin_text){ transfer->body.bytes ? transfer->body.bytes : "", transfer->body.length };
     if (has_lines(transfer))
@@ -583,6 +593,8 @@ static void run_job(struct job *job, struct worker *worker)
         exchange->route->run(exchange);
     if (later)
         return;
+    if (transfer->wire)
+        transfer->wire->is_costly = processor_us() - begun > COSTLY_US;
     transfer->is_done = transfer->is_over;
     leave_work(transfer);
 }
@@ -598,10 +610,12 @@ void exchange_finish(struct exchange *exchange)
 static enum MHD_Result hand_over(struct transfer *transfer)
 {
     struct http *http = transfer->http;
+    bool is_costly = transfer->exchange.route->pool == POOL_INDEX && transfer->wire && transfer->wire->is_costly;
+    enum pool_kind pool = is_costly ? POOL_SLOW : transfer->exchange.route->pool;
     set_deadline(http, transfer->wire, 0);
     transfer->job.run = run_job;
     MHD_suspend_connection(transfer->connection);
-    if (pool_submit(http->pools[transfer->exchange.route->pool], &transfer->job))
+    if (pool_submit(http->pools[pool], &transfer->job))
         return MHD_YES;
     transfer->line_begin = (size_t)ftello(transfer->exchange.out); /* of NDJSON, what is done stays */
     exchange_fail(&transfer->exchange, MHD_HTTP_TOO_MANY_REQUESTS, "busy", "too many requests wait; try again later");
@@ -825,8 +839,8 @@ struct http *http_start(struct http_options options)
     pthread_mutex_init(&http->lock, NULL);
     bool good = true;
     for (size_t i = POOL_MAIL; i < POOLS && good; i++) {
-        size_t threads = i == POOL_HEAVY ? 2 : options.threads;
-        http->pools[i] = pool_start(threads, threads * QUEUE_PER_THREAD);
+        size_t threads = i == POOL_HEAVY || i == POOL_SLOW ? 2 : options.threads;
+        http->pools[i] = pool_start(threads, threads * QUEUE_PER_THREAD, i == POOL_SLOW);
         good = http->pools[i] != NULL;
     }
     good = good && start_daemon(http);

@@ -21,7 +21,14 @@
 struct server; /* what routes work on: serve.c */
 struct exchange;
 
-enum pool_kind { POOL_NONE, POOL_MAIL, POOL_INDEX, POOL_HEAVY, POOLS };
+enum pool_kind {
+    POOL_NONE,
+    POOL_MAIL,
+    POOL_INDEX,
+    POOL_HEAVY, /* texts that come with the request */
+    POOL_SLOW,  /* of connections whose last request was costly; of low priority. Not for routes */
+    POOLS
+};
 
 enum content {
     CONTENT_MAIL = 1,  /* message/rfc822 */

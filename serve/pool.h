@@ -17,8 +17,8 @@ struct job {
     void (*run)(struct job *job, struct worker *worker);
 };
 
-/* NULL: no memory, or no thread. */
-struct pool *pool_start(size_t threads, size_t queue);
+/* NULL: no memory, or no thread. With `is_low` the threads get a processor when others leave them one. */
+struct pool *pool_start(size_t threads, size_t queue, bool is_low);
 
 /* Completes what is queued, and ends the threads; after that nothing can be submitted. NULL is accepted. */
 void pool_end(struct pool *pool);
