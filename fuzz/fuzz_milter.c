@@ -208,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make_model();
     if (size < 2)
         return 0;
+    memset(&server, 0, sizeof server);
     struct milter_options *wanted = (struct milter_options *)options;
     wanted->action = (enum milter_action)(data[0] % 3);
     wanted->failure = (enum milter_failure)(data[0] / 3 % 2);

@@ -149,10 +149,17 @@ static sfsistat negotiate(SMFICTX *context, unsigned long actions, unsigned long
     return SMFIS_CONTINUE;
 }
 
+/* A server that says it twice means the second. */
+static void replace(char **string, const char *by)
+{
+    free(*string);
+    *string = by ? strdup(by) : NULL;
+}
+
 static sfsistat begin_connection(SMFICTX *context, char *host, _SOCK_ADDR *address)
 {
     struct connection *connection = connection_of(context);
-    connection->host = host ? strdup(host) : NULL;
+    replace(&connection->host, host);
     if (address && address->sa_family == AF_INET)
         inet_ntop(AF_INET, &((struct sockaddr_in *)address)->sin_addr, connection->address,
                   sizeof connection->address);
@@ -165,8 +172,7 @@ static sfsistat begin_connection(SMFICTX *context, char *host, _SOCK_ADDR *addre
 static sfsistat take_hello(SMFICTX *context, char *hello)
 {
     struct connection *connection = connection_of(context);
-    free(connection->hello);
-    connection->hello = hello ? strdup(hello) : NULL;
+    replace(&connection->hello, hello);
     return go_on(connection, SMFIP_NR_HELO);
 }
 
