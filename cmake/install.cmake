@@ -7,6 +7,7 @@ install(TARGETS shared static EXPORT twinsift
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/twinsift)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY samples DESTINATION ${CMAKE_INSTALL_DATADIR}/twinsift) # for twinsift serve --demo
 foreach(target program lab)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -39,6 +39,7 @@ struct model_snapshot {
     size_t out;
     bool exists, replaced;
     int64_t loaded;
+    uint64_t bytes;
 };
 
 struct model {
@@ -210,8 +211,10 @@ static twin_status load(struct models *models, struct model *model, twin_error *
     model->failed = status != TWIN_OK;
     models->counts.loads++;
     models->counts.failures += status != TWIN_OK;
-    if (status == TWIN_OK)
+    if (status == TWIN_OK) {
+        snapshot->bytes = (uint64_t)stamp.bytes;
         old = replace_snapshot(model, snapshot);
+    }
     model->loading = false;
     pthread_cond_broadcast(&models->loaded);
     pthread_mutex_unlock(&models->lock);
@@ -313,7 +316,12 @@ static twin_status take_handle(struct model_use *out, struct model_snapshot *sna
         }
     }
     snapshot->out++;
-    *out = (struct model_use){ handle->mail, snapshot->exists, snapshot->loaded, snapshot, handle };
+    *out = (struct model_use){ .mail = handle->mail,
+                               .exists = snapshot->exists,
+                               .loaded = snapshot->loaded,
+                               .bytes = snapshot->bytes,
+                               .snapshot = snapshot,
+                               .handle = handle };
     return TWIN_OK;
 }
 

@@ -44,6 +44,7 @@ struct model_use {
     twin_mail *mail; /* to check with; where there is no model yet, an empty one: its verdicts are unsure */
     bool exists;     /* there is a model */
     int64_t loaded;  /* when the snapshot was, in seconds since 1970 */
+    uint64_t bytes;  /* of the file, then */
     struct model_snapshot *snapshot; /* private */
     struct model_handle *handle;     /* private */
 };

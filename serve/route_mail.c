@@ -249,7 +249,7 @@ void answer_mail_info(struct exchange *exchange)
         record_flag(&record, "exists", use.exists);
         record_count(&record, "messages", info.messages);
         record_count(&record, "learnt", info.learnt);
-        record_count(&record, "bytes", info.bytes);
+        record_count(&record, "bytes", use.bytes);
         record_count(&record, "loaded", (uint64_t)use.loaded);
         record_list(&record, "labels");
         for (size_t i = 0; i < info.count; i++)

@@ -112,7 +112,7 @@ static void record_models(struct record *record, struct server *server)
     if (twin_mail_describe(&info, use.mail, &error) == TWIN_OK) {
         record_object(record, "model");
         record_count(record, "messages", info.messages);
-        record_count(record, "bytes", info.bytes);
+        record_count(record, "bytes", use.bytes);
         record_count(record, "loaded", (uint64_t)use.loaded);
         record_list(record, "labels");
         for (size_t i = 0; i < info.count; i++) {

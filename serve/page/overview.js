@@ -16,7 +16,7 @@ function draw(state) {
     figure('Requests per second', state.requests_per_second.toFixed(1), `in the last minute; ${state.connections} connections`),
     figure('Latency', milliseconds(state.latency_p50), `half of the requests; 99 of 100 ${milliseconds(state.latency_p99)}`),
     model ? figure('Messages', model.messages.toLocaleString('en'), el('span', {}, model.labels.flatMap((label, i) =>
-      [i ? ', ' : '', shown(label.label), ' ' + label.messages])), `loaded ${ago(state.now - model.loaded)} ago`)
+      [i ? ', ' : '', shown(label.label), ' ' + label.messages])), `${bytes(model.bytes)}, loaded ${ago(state.now - model.loaded)} ago`)
       : figure('Messages', '–', state.mail ? 'nothing was learnt yet' : 'no mail model: --mail'),
     state.indexes.map((index) => figure('Documents in ' + index.name, (index.documents ?? 0).toLocaleString('en'),
       `${bytes(index.bytes ?? 0)}, threshold ${index.threshold}, keeps ${index.keep}`)),

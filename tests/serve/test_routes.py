@@ -40,7 +40,7 @@ def mail(server):
     check("evidence" not in server.post("/v1/mail/check", message, MAIL).json, "evidence only where it is wanted")
 
     info = server.get("/v1/mail").json
-    check(info["messages"] == 28 and {l["label"] for l in info["labels"]} == {"spam", "ham"}, "the model is described")
+    check(info["bytes"] == os.path.getsize("mail.twin") and info["messages"] == 28 and {l["label"] for l in info["labels"]} == {"spam", "ham"}, "the model is described")
     friend = sample("mail", "friend.eml")
     for path, effect in (("learn?label=ham", "learnt"), ("learn?label=ham", "known"), ("correct?label=spam", "corrected"),
                          ("forget", "forgotten"), ("forget", "unknown")):
