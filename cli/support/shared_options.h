@@ -23,7 +23,8 @@
 
 /* What an INPUT is, for --help. */
 #define ABOUT_INPUT                                                                                                  \
-    "An INPUT is a file of JSON lines (.jsonl, .ndjson) or a table (.csv, .tsv), whose records have an \"id\" and "  \
+    "An INPUT is a file of JSON lines (.jsonl, .ndjson), a JSON array (.json) or a table (.csv, .tsv), whose "       \
+    "records have an \"id\" and "                                                                                    \
     "a "                                                                                                             \
     "\"text\"; another file, which is one document; a folder of such files; or - for JSON lines on standard input. " \
     "Files may be compressed (.gz, .zst)."

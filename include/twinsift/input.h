@@ -11,6 +11,10 @@
  * .ndjson line by line, .csv and .tsv record by record, others as one document each. Files of
  * lines and records are sources of their own, after the folder, and stay open.
  *
+ * A JSON array, or JSON objects over several lines, is converted to JSON lines when it is opened: in a file
+ * named .json, or where JSON lines are expected and the first bytes show it. Its elements are then the lines. In a
+ * folder, a .json file that is not an array of objects is a document.
+ *
  * A table has a header, which names its columns; "id" and "text" by default. Columns are separated
  * by commas, or else by semicolons or tabs, as the header shows; quotes, and line ends in them, are
  * those of RFC 4180. An empty id is none. A record with more or fewer columns than the header is a

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "input/foreign.h"
+#include "input/json_records.h"
 #include "input/unpack.h"
 
 static twin_status check_packing(enum packing found, const char *name, twin_error *error)
@@ -21,13 +22,21 @@ static twin_status check_packing(enum packing found, const char *name, twin_erro
     return TWIN_OK;
 }
 
+/* Whether JSON lines may be an array after all, whatever the name. */
+static bool may_be_json(const struct twin__opening *opening)
+{
+    return opening->settings->options.format == TWIN_INPUT_DOCUMENTS &&
+           twin__content_of(opening) == TWIN__CONTENT_JSONL;
+}
+
 /* Replaces the descriptor by that of a temporary file. `total` is 0 when it is not known. A folder may hold thousands
  * of compressed files, so what they may keep in memory is counted over all of them. */
 static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const struct twin__opening *opening,
                           twin_input_format format, twin_error *error)
 {
     enum twin__content content = twin__content_of(opening);
-    bool are_lines = content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES;
+    bool are_lines =
+        content == TWIN__CONTENT_JSON || content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES;
     const twin_input_options *options = &opening->settings->options;
     size_t *memory_left = opening->settings->memory_left;
     int unpacked;
@@ -37,6 +46,8 @@ static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const 
                                   .progress = options->progress,
                                   .most = options->max_unpacked_bytes,
                                   .memory = *memory_left ? *memory_left : 1, /* 0 would be the default */
+                                  .is_json = content == TWIN__CONTENT_JSON,
+                                  .may_be_json = may_be_json(opening),
                                   .is_lines = true,
                                   .format = format };
     if (are_lines) /* one byte more than is allowed, after the '\r' of a line end, makes a line too long */
@@ -52,11 +63,12 @@ static twin_status unpack(struct twin__file_bytes *bytes, uint64_t total, const 
     return TWIN_OK;
 }
 
-/* A regular file that is not packed is read where it is; its first bytes show whether it is. */
+/* A regular file that is not packed, and has lines, is read where it is; its first bytes show whether it is. */
 static twin_status open_regular(struct twin__file_bytes *bytes, const struct twin__opening *opening,
                                 twin_input_format format, twin_error *error)
 {
-    unsigned char first[TWIN__PACKING_BYTES];
+    enum { LOOKED_AT = 256 };
+    unsigned char first[LOOKED_AT];
     uint64_t size = (uint64_t)opening->about.st_size;
     off_t at = lseek(bytes->fd, 0, SEEK_CUR); /* standard input may have been read from before */
     bytes->begin = at > 0 ? (uint64_t)at : 0;
@@ -66,7 +78,9 @@ static twin_status open_regular(struct twin__file_bytes *bytes, const struct twi
         return twin__fail(error, TWIN_EIO, "%s cannot be read: %m", opening->name);
     enum packing found = twin__packing_of(first, (size_t)got);
     twin_status status = check_packing(found, opening->name, error);
-    bytes->is_original = found == PACKED_NOT;
+    bool is_json = twin__content_of(opening) == TWIN__CONTENT_JSON ||
+                   (may_be_json(opening) && twin__begins_json_records((const char *)first, (size_t)got));
+    bytes->is_original = found == PACKED_NOT && !is_json;
     bytes->modified = opening->about.st_mtim;
     if (status != TWIN_OK || bytes->is_original)
         return status;

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "input/document_file.h"
 #include "input/failure.h"
 #include "input/folder_list.h"
+#include "input/json_records.h"
 #include "input/numbered.h"
 
 struct folder_source {
@@ -74,6 +76,20 @@ static bool accepts(const struct twin__opening *opening)
     return S_ISDIR(opening->about.st_mode);
 }
 
+/* Of the .json files in folders most are settings, and the like: only an array of objects is a source. */
+static bool is_source(int folder, const char *path, enum twin__content content)
+{
+    enum { LOOKED_AT = 256 };
+    char first[LOOKED_AT];
+    if (content != TWIN__CONTENT_JSON)
+        return content != TWIN__CONTENT_DOCUMENT;
+    int fd = twin__folder_open(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    ssize_t got = fd >= 0 ? twin__read_at(fd, first, sizeof first, 0) : -1;
+    if (fd >= 0)
+        close(fd);
+    return got > 0 && twin__begins_json_objects(first, (size_t)got);
+}
+
 static twin_status open_folder(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
     const twin_input_options *options = &opening->settings->options;
@@ -90,8 +106,8 @@ static twin_status open_folder(struct twin__source **out, struct twin__opening *
     twin_status status = twin__folder_list(&folder->files, folder->fd, opening->name, options, error);
     for (size_t i = 0; i < folder->files.count; i++) {
         struct folder_entry *entry = &folder->files.entries[i];
-        entry->is_source =
-            !entry->error && twin__content_of_name(entry->path, opening->settings) != TWIN__CONTENT_DOCUMENT;
+        entry->is_source = !entry->error &&
+                           is_source(folder->fd, entry->path, twin__content_of_name(entry->path, opening->settings));
     }
     folder->base.look_at = look_at_file;
     twin__numbered_divide(&folder->base, folder->files.count, options->chunk_bytes / TWIN__BYTES_PER_FILE);

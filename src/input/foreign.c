@@ -11,8 +11,6 @@
 static const struct {
     const char *ending, *advice;
 } names[] = {
-    { ".json", "if it is a JSON array, convert it to JSON lines with jq -c '.[]' and name them .jsonl; if it is JSON "
-               "lines, use --as jsonl; if it is one document, --as files" },
     { ".xz", "decompress it with xz -dc and give the result as standard input (-)" },
     { ".bz2", "decompress it with bzip2 -dc and give the result as standard input (-)" },
     { ".zstd", "rename it to .jsonl.zst, or give it as standard input (-)" },
@@ -49,8 +47,6 @@ static const struct {
     { BYTES("BZh"), true, "is compressed with bzip2; decompress it first: bzip2 -dc" },
     { BYTES("PAR1"), true, "is a Parquet file; export it as JSON lines" },
     { BYTES("%PDF-"), true, "is a PDF file; extract its text and give the folder it is in" },
-    { BYTES("{\n"), true, "is JSON that is not on one line; convert it to JSON lines: jq -c ." },
-    { BYTES("{\r\n"), true, "is JSON that is not on one line; convert it to JSON lines: jq -c ." },
 };
 
 char twin__first_visible(const char *bytes, size_t length)
@@ -68,8 +64,6 @@ const char *twin__foreign_bytes(const char *bytes, size_t length, twin_input_for
         if (!(beginnings[i].is_text && may_be_text) && length >= beginnings[i].length &&
             memcmp(bytes, beginnings[i].bytes, beginnings[i].length) == 0)
             return beginnings[i].advice;
-    if (!may_be_text && twin__first_visible(bytes, length) == '[')
-        return "is a JSON array; convert it to JSON lines: jq -c '.[]'";
     return NULL;
 }
 

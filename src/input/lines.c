@@ -29,7 +29,8 @@ static const struct lines *lines_of(const struct twin__source *source)
 static bool accepts(const struct twin__opening *opening)
 {
     enum twin__content content = twin__content_of(opening);
-    return !S_ISDIR(opening->about.st_mode) && (content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES);
+    return !S_ISDIR(opening->about.st_mode) &&
+           (content == TWIN__CONTENT_JSON || content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES);
 }
 
 static twin_status open_lines(struct twin__source **out, struct twin__opening *opening, twin_error *error)

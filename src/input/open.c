@@ -50,10 +50,8 @@ static const struct {
     const char *ending;
     enum twin__content content;
 } endings[] = {
-    { ".jsonl", TWIN__CONTENT_JSONL },
-    { ".ndjson", TWIN__CONTENT_JSONL },
-    { ".csv", TWIN__CONTENT_CSV },
-    { ".tsv", TWIN__CONTENT_TSV },
+    { ".json", TWIN__CONTENT_JSON }, { ".jsonl", TWIN__CONTENT_JSONL }, { ".ndjson", TWIN__CONTENT_JSONL },
+    { ".csv", TWIN__CONTENT_CSV },   { ".tsv", TWIN__CONTENT_TSV },
 };
 
 enum twin__content twin__content_of_name(const char *name, const struct twin__input_settings *settings)

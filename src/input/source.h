@@ -35,6 +35,7 @@ struct twin__record {
 /* How a file is read: as one document, or record by record. */
 enum twin__content {
     TWIN__CONTENT_DOCUMENT,
+    TWIN__CONTENT_JSON, /* arrays, or objects over several lines: they become JSON lines */
     TWIN__CONTENT_JSONL,
     TWIN__CONTENT_LINES, /* each a document */
     TWIN__CONTENT_CSV,

@@ -22,6 +22,8 @@
 #include "base/file.h"
 #include "base/stages.h"
 #include "input/foreign.h"
+#include "input/json_records.h"
+#include "input/source.h"
 
 enum {
     ROOM = 256 << 10,
@@ -39,10 +41,12 @@ struct unpacking {
     twin_error *error;
     uint64_t read, written;
     bool in_memory, is_packed;
-    uint64_t put;  /* bytes unpacked; some may have been dropped */
-    uint64_t line; /* of these, since the last line end */
-    size_t have;   /* bytes of input at hand; 0 after refill(): there are no more */
-    unsigned char input[ROOM], output[ROOM];
+    uint64_t put;     /* bytes unpacked; some may have been dropped */
+    uint64_t line;    /* of these, since the last line end */
+    size_t have;      /* bytes of input at hand; 0 after refill(): there are no more */
+    bool has_records; /* JSON becomes lines */
+    struct twin__json_records records;
+    unsigned char input[ROOM], output[ROOM], lines[2 * ROOM];
 };
 
 enum packing twin__packing_of(const unsigned char *bytes, size_t length)
@@ -182,18 +186,11 @@ static twin_status check_limit(const struct unpacking *u)
                       u->options.name, u->read, most, option);
 }
 
-/* Takes over unpacked bytes. */
-static twin_status put(struct unpacking *u, const unsigned char *bytes, size_t length)
+/* Writes what is wanted of unpacked bytes. */
+static twin_status put_wanted(struct unpacking *u, const unsigned char *bytes, size_t length)
 {
-    if (u->put == 0 && length && u->options.is_lines) {
-        const char *advice = twin__foreign_bytes((const char *)bytes, length, u->options.format);
-        if (advice)
-            return twin__fail(u->error, TWIN_EFORMAT, "%s %s", u->options.name, advice);
-    }
-    u->put += length;
-    twin_status status = check_limit(u);
-    if (status != TWIN_OK || length == 0)
-        return status;
+    if (length == 0)
+        return TWIN_OK;
     if (u->options.longest_line == 0)
         return write_all(u, bytes, length);
     if (u->line + length > u->options.longest_line)
@@ -201,6 +198,44 @@ static twin_status put(struct unpacking *u, const unsigned char *bytes, size_t l
     const unsigned char *newline = memrchr(bytes, '\n', length);
     u->line = newline ? (uint64_t)(bytes + length - newline - 1) : u->line + length;
     return write_all(u, bytes, length);
+}
+
+static twin_status put_records(struct unpacking *u, const unsigned char *bytes, size_t length)
+{
+    twin_status status = TWIN_OK;
+    while (length && status == TWIN_OK) {
+        size_t part = length < ROOM ? length : ROOM;
+        status = put_wanted(u, u->lines,
+                            twin__json_records_take(&u->records, (char *)u->lines, (const char *)bytes, part));
+        bytes += part;
+        length -= part;
+    }
+    return status;
+}
+
+/* Takes over unpacked bytes. */
+static twin_status put(struct unpacking *u, const unsigned char *bytes, size_t length)
+{
+    if (u->put == 0 && length) {
+        const char *first = (const char *)bytes;
+        u->has_records = u->options.is_json || (u->options.may_be_json && twin__begins_json_records(first, length));
+        if (u->has_records) {
+            size_t mark = twin__byte_order_mark(first, length);
+            bytes += mark;
+            length -= mark;
+            u->put += mark;
+        }
+    }
+    if (u->put == 0 && length && u->options.is_lines) {
+        const char *advice = twin__foreign_bytes((const char *)bytes, length, u->options.format);
+        if (advice)
+            return twin__fail(u->error, TWIN_EFORMAT, "%s %s", u->options.name, advice);
+    }
+    u->put += length;
+    twin_status status = check_limit(u);
+    if (status != TWIN_OK)
+        return status;
+    return u->has_records ? put_records(u, bytes, length) : put_wanted(u, bytes, length);
 }
 
 /* ---- what is wrong ---- */
@@ -351,7 +386,7 @@ static twin_status unzstd(struct unpacking *u)
     return status;
 }
 
-static twin_status unpack(struct unpacking *u)
+static twin_status decode(struct unpacking *u)
 {
     size_t before; /* a pipe may give its first bytes one by one */
     do {
@@ -367,6 +402,16 @@ static twin_status unpack(struct unpacking *u)
     case PACKED_ZSTD: return unzstd(u);
     default: return copy(u);
     }
+}
+
+static twin_status unpack(struct unpacking *u)
+{
+    twin_status status = decode(u);
+    if (status == TWIN_OK && u->has_records && !twin__json_records_end(&u->records))
+        return twin__fail(u->error, TWIN_EFORMAT,
+                          "%s ends early: a bracket or quote of its JSON is not closed after %" PRIu64 " bytes",
+                          u->options.name, u->put);
+    return status;
 }
 
 /* Not by calloc(), for the buffers, half a megabyte, need not be zeros; release it with free(). */
@@ -386,7 +431,8 @@ static struct unpacking *begin(int from, struct unpack_options options, twin_err
     u->error = error;
     u->read = u->written = u->put = u->line = 0;
     u->have = 0;
-    u->in_memory = u->is_packed = false;
+    u->in_memory = u->is_packed = u->has_records = false;
+    u->records = (struct twin__json_records){ 0 };
     return u;
 }
 

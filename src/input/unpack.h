@@ -23,7 +23,9 @@ struct unpack_options {
     size_t memory;           /* larger files are in the temporary folder; 0: 64 MiB */
 
     /* For lines. */
-    bool is_lines; /* bytes that cannot be lines of the format are refused at once */
+    bool is_json;     /* JSON arrays or objects, which become lines */
+    bool may_be_json; /* the first bytes show whether it is */
+    bool is_lines;    /* bytes that cannot be lines of the format are refused at once */
     twin_input_format format;
     uint64_t longest_line; /* what follows in a longer line is dropped; 0: nothing is */
 };

@@ -140,7 +140,7 @@ unopened=( # arguments | message
     "rows.tsv | rows.tsv has no column \"text\" in its first line, \"g1\\x09x\"; name columns with --id-field and --text-field, or use --sets"
     "--id-field key table.csv | table.csv has no column \"key\""
     "--text-field title,,text table.csv | the name of a field is empty"
-    "array.json | jq -c '.[]'"
+    "array.json | array.json ends early: a bracket or quote of its JSON is not closed after"
     "good.jsonl.xz | decompress it with xz -dc"
     "good.jsonl.bz2 | decompress it with bzip2 -dc"
     "cut.jsonl.gz | cut.jsonl.gz: its gzip data ends early after 2000 bytes"
@@ -158,9 +158,8 @@ unopened=( # arguments | message
 # ---- the first bytes of an input of lines that is something else: one sentence
 
 foreign=( # the bytes, for printf %b | message after the name
-    '[{"id":1,"text":"a"},\n{"id":2,"text":"b"}]\n | is a JSON array; convert it to JSON lines: jq -c '"'.[]'"
-    '\xef\xbb\xbf \n[\n{"id":1,"text":"a"}\n]\n | is a JSON array'
-    '{\n "id":1,\n "text":"a"\n}\n | is JSON that is not on one line; convert it to JSON lines: jq -c .'
+    '[{"id":1,"text":"a"},\n{"id":2,"text":"b"}\n | ends early: a bracket or quote of its JSON is not closed'
+    '\xef\xbb\xbf \n[\n{"id":1,"text":"a}\n]\n | ends early: a bracket or quote of its JSON is not closed'
     '\xff\xfe{\0"\0i\0d\0 | is UTF-16; convert it to UTF-8: iconv'
     '{\0"\0i\0d\0 | is UTF-16; convert it to UTF-8: iconv'
     '\xfd7zXZ\0\0\4\n\n | is compressed with xz; decompress it first: xz -dc'
@@ -232,7 +231,8 @@ make_files()
     done >corpus.jsonl
     printf 'g1\tx\n' >rows.tsv
     printf 'id,title,text\r\ng1,t,"two\nlines ""of"" text"\r\ng2,u,"two\nlines ""of"" text"\r\n' >table.csv
-    touch array.json good.jsonl.xz good.jsonl.bz2
+    printf '[{"id":1}' >array.json
+    touch good.jsonl.xz good.jsonl.bz2
     cp good.jsonl part-00000
     cp good.jsonl GOOD.JSONL
     gzip -c corpus.jsonl >corpus.gz

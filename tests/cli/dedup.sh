@@ -509,6 +509,27 @@ wrong 'two options' few.jsonl -o x.jsonl --dropped x.jsonl
 wrong 'is read' few.jsonl -o x.jsonl --dropped few.jsonl
 wrong 'is the name of a folder' few.jsonl --dropped none/
 
+# JSON arrays, and objects over several lines: by name, in a folder, from a pipe, compressed; the output is JSON lines.
+{ echo '['; sed '$!s/$/,/; s/^{/{\n  /' few.jsonl; echo ']'; } >few.json
+sed 's/^{/{\n/' few.jsonl >objects.json
+run 0 -q few.jsonl -o kept.jsonl --groups kept.groups
+mkdir -p arrays && cp few.json arrays/ && echo '{"name":"a document of its own"}' >arrays/settings.json
+gzip -k few.json
+for input in few.json objects.json few.json.gz /dev/stdin -; do
+    run 0 -q $input -o from.jsonl --groups from.groups <few.json
+    cmp -s kept.groups from.groups || fail "$asked: other groups"
+    [ "$(wc -l <from.jsonl)" = "$(wc -l <kept.jsonl)" ] || fail "$asked: $(wc -l <from.jsonl) lines"
+    sed 's/^{ */{/' from.jsonl | cmp -s - kept.jsonl || fail "$asked: other records"
+done
+cat few.json | "$TWINSIFT" dedup -q - | sed 's/^{ */{/' | cmp -s - kept.jsonl || fail "an array from a pipe"
+run 0 -q arrays
+[ "$(grep -c '^{' out)" = "$(wc -l <kept.jsonl)" ] && grep -qx settings.json out || fail "$asked: $(cat out)"
+printf '[{"id":1,"text":"a text"},\n"no object",{"id":3}, {"id":4,"text":"another"}]' >some.json
+run 0 some.json -o some.jsonl
+says 'some.json:2:1: expected an object'
+says 'some.json:3:1: no field "text"'
+[ "$(wc -l <some.jsonl)" = 2 ] || fail "$asked: $(cat some.jsonl)"
+
 # The page says what was run.
 run 0 -q -t 0.7 few.jsonl -o "an output's name" --report page.html
 for part in "<code>twinsift dedup -q -t 0.7 few.jsonl -o 'an output'\\''s name' --report page.html</code>" \
