@@ -169,7 +169,8 @@ static bool show_table(struct ArrowArray *out, const struct table *table)
     out->release = NULL;
     if (!table->is_struct && first->dimensions == 1)
         return show_numbers(out, first);
-    bool good = make_array(out, (size_t)first->shape[0]) != NULL;
+    const struct array_node *node = make_array(out, (size_t)first->shape[0]); /* which `out` owns */
+    bool good = node != NULL;
     for (size_t i = 0; good && i < table->count; i++)
         good = add_array_child(out, table->arrays[i]);
     return good;

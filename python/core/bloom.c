@@ -153,7 +153,8 @@ static PyObject *count(PyObject *object, PyObject *item)
 
 /* ---- many items ---- */
 
-static bool each_batch(struct bloom *self, const struct texts *items, bool *answers, bool adds, size_t *sum)
+/* Looks the items up, or, without `answers`, adds them; `sum` becomes how many were there, or were new. */
+static bool each_batch(struct bloom *self, const struct texts *items, bool *answers, size_t *sum)
 {
     struct run run;
     bool more = true;
@@ -163,8 +164,8 @@ static bool each_batch(struct bloom *self, const struct texts *items, bool *answ
     for (size_t i = 0; more && i < items->count; i += ITEMS_AT_ONCE) {
         size_t left = items->count - i, n = left < ITEMS_AT_ONCE ? left : ITEMS_AT_ONCE;
         const twin_text *some = items->items + i;
-        *sum += adds ? twin_bloom_add_many(answers, self->bloom, some, n)
-                     : twin_bloom_may_contain_many(answers + i, self->bloom, some, n);
+        *sum += answers ? twin_bloom_may_contain_many(answers + i, self->bloom, some, n)
+                        : twin_bloom_add_many(NULL, self->bloom, some, n);
         more = run_goes_on(&run);
     }
     bool good = run_end(&run);
@@ -177,7 +178,7 @@ static PyObject *update(PyObject *object, PyObject *given)
 {
     size_t fresh;
     const struct texts *items = texts_of(given);
-    return items && each_batch((struct bloom *)object, items, NULL, true, &fresh) ? PyLong_FromSize_t(fresh) : NULL;
+    return items && each_batch((struct bloom *)object, items, NULL, &fresh) ? PyLong_FromSize_t(fresh) : NULL;
 }
 
 static PyObject *contains_many(PyObject *object, PyObject *given)
@@ -186,7 +187,7 @@ static PyObject *contains_many(PyObject *object, PyObject *given)
     size_t sum;
     const struct texts *items = texts_of(given);
     PyObject *array = items ? array_create(ARRAY_BOOL, &found, items->count, 0) : NULL;
-    if (array && each_batch((struct bloom *)object, items, found, false, &sum))
+    if (array && each_batch((struct bloom *)object, items, found, &sum))
         return array;
     Py_XDECREF(array);
     return NULL;

@@ -122,9 +122,9 @@ bool text_of(twin_text *out, PyObject *object, const char *what);
 
 /* ---- arrow_in.c */
 
-/* Appends the texts of an object with Arrow capsules; `column` is taken of tables. 1: done, 0: it has none, -1: an
+/* Appends the texts of an object with Arrow capsules; of tables, the column `name`. 1: done, 0: it has none, -1: an
  * exception. */
-int arrow_read(struct texts *texts, PyObject *object, const char *column);
+int arrow_read(struct texts *texts, PyObject *object, const char *name);
 void arrow_release(struct texts *texts);
 bool texts_append(struct texts *texts, twin_text text);
 bool texts_reserve(struct texts *texts, size_t more);
@@ -137,7 +137,7 @@ struct scheme {
     twin_scheme scheme;
     twin_buffer words;
 };
-int scheme_convert(PyObject *line, void *scheme);
+int scheme_convert(PyObject *line, void *out);
 void scheme_clear(struct scheme *scheme);
 PyObject *py_scheme(PyObject *module, PyObject *args);
 PyObject *scheme_line(const twin_scheme *scheme);

@@ -239,7 +239,7 @@ static PyObject *remove_ids(PyObject *object, PyObject *ids)
         Py_END_ALLOW_THREADS
     }
     PyObject *list = status == TWIN_OK ? PyList_New(0) : fail(self, status, &error);
-    for (size_t i = 0; list && i < texts->count; i++)
+    for (size_t i = 0; list && found && i < texts->count; i++)
         if (PyList_Append(list, found[i] ? Py_True : Py_False) != 0)
             Py_CLEAR(list);
     free(found);

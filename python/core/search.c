@@ -123,17 +123,23 @@ struct columns {
     struct run *run;
 };
 
+/* The array with more room, or as it was, and `failed`. */
+static void *grown(void *array, size_t bytes, bool *failed)
+{
+    void *larger = realloc(array, bytes);
+    if (larger)
+        return larger;
+    *failed = true;
+    return array;
+}
+
 static bool columns_grow(struct columns *columns)
 {
     size_t capacity = columns->capacity ? columns->capacity + columns->capacity / 2 : 1024;
-    uint32_t *a = realloc(columns->a, capacity * sizeof *a);
-    columns->a = a ? a : columns->a;
-    uint32_t *b = realloc(columns->b, capacity * sizeof *b);
-    columns->b = b ? b : columns->b;
-    double *similarity = realloc(columns->similarity, capacity * sizeof *similarity);
-    columns->similarity = similarity ? similarity : columns->similarity;
+    columns->a = grown(columns->a, capacity * sizeof *columns->a, &columns->failed);
+    columns->b = grown(columns->b, capacity * sizeof *columns->b, &columns->failed);
+    columns->similarity = grown(columns->similarity, capacity * sizeof *columns->similarity, &columns->failed);
     columns->capacity = capacity;
-    columns->failed = !a || !b || !similarity;
     return !columns->failed;
 }
 
