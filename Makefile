@@ -1,14 +1,16 @@
 # The front door. Each target is a line or two over CMake and tools/.
 PREFIX ?= /usr/local
+ARCH ?= x86_64
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test test-arm bench lint fuzz lab install clean
+.PHONY: help deps build demo test test-arm static bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
 	@echo 'make test      build and test: plain, Release, address+undefined sanitizers, thread sanitizer'
 	@echo 'make test-arm  the same bytes from a program for 64-bit ARM, under qemu'
+	@echo 'make static    build/static/twinsift-x86_64: one file without shared libraries (ARCH=aarch64: for ARM)'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
 	@echo 'make bench     run the benchmarks'
@@ -40,6 +42,9 @@ test-arm:
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -- twinsift
 	@tools/test_arm.sh || [ $$? = 77 ]
+
+static:
+	@tools/static.sh $(ARCH)
 
 bench: build
 	@tools/bench.sh

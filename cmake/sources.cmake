@@ -3,7 +3,7 @@
 
 file(GLOB ZSTD ${TWIN_SOURCES}/libzstd/lib/common/*.c ${TWIN_SOURCES}/libzstd/lib/compress/*.c
   ${TWIN_SOURCES}/libzstd/lib/decompress/*.c)
-set(ZLIB adler32 crc32 deflate inffast inflate inftrees trees zutil)
+set(ZLIB adler32 crc32 deflate gzclose gzlib gzread gzwrite inffast inflate inftrees trees zutil)
 list(TRANSFORM ZLIB PREPEND ${TWIN_SOURCES}/zlib/)
 list(TRANSFORM ZLIB APPEND .c)
 set(LMDB ${TWIN_SOURCES}/lmdb/libraries/liblmdb)
@@ -11,7 +11,7 @@ set(LMDB ${TWIN_SOURCES}/lmdb/libraries/liblmdb)
 add_library(compiled_in STATIC ${ZSTD} ${ZLIB} ${LMDB}/mdb.c ${LMDB}/midl.c
   ${TWIN_SOURCES}/utf8proc/utf8proc.c ${TWIN_SOURCES}/xxhash/xxhash.c)
 target_compile_options(compiled_in PRIVATE -w)
-target_compile_definitions(compiled_in PRIVATE ZSTD_DISABLE_ASM ZSTDLIB_VISIBILITY= ZDICTLIB_VISIBILITY=
+target_compile_definitions(compiled_in PRIVATE HAVE_UNISTD_H ZSTD_DISABLE_ASM ZSTDLIB_VISIBILITY= ZDICTLIB_VISIBILITY=
   PUBLIC UTF8PROC_STATIC)
 target_include_directories(compiled_in SYSTEM INTERFACE ${TWIN_SOURCES}/libzstd/lib ${TWIN_SOURCES}/zlib ${LMDB}
   ${TWIN_SOURCES}/utf8proc ${TWIN_SOURCES}/xxhash)

@@ -12,7 +12,7 @@ def component(line):
         "licenses": [{"license": {"id": licence}}],
         "hashes": [{"alg": "SHA-256", "content": digest}],
         "purl": f"pkg:deb/debian/{name}@{version}?arch=source",
-        "externalReferences": [{"type": "distribution", "url": f"https://deb.debian.org/debian/pool/main/{path}"}],
+        "properties": [{"name": "path in the pool of a Debian archive", "value": path}],
     }
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # sources.sh FOLDER: fetches the libraries of tools/sources.txt into FOLDER/NAME, checks their hashes, and unpacks them.
-# What is there already is not fetched again.
+# What is there already is not fetched again. They come from the archive that apt uses; elsewhere TWINSIFT_MIRROR names
+# the folder "pool/main" of a Debian archive.
 set -euo pipefail
 folder=$1
 list=$(dirname "$0")/sources.txt
-mirror=${TWINSIFT_MIRROR:-http://deb.debian.org/debian/pool/main}
+mirror=${TWINSIFT_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Component: main' | sed -n '1s|/*$|/pool/main|p')}
 
 mkdir -p "$folder"
 while read -r name _ _ sum path; do

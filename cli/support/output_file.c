@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -130,15 +129,6 @@ static int close_stream(struct output_file *output)
     return status;
 }
 
-/* A file in the folder of `path` without a name; -1 where that cannot be. */
-static int open_unnamed(const char *path)
-{
-    char *copy = strdup(path);
-    int fd = copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-    free(copy);
-    return fd;
-}
-
 /* A file without a name exists only as long as it is open. There may be more outputs than a process may have open: the
  * last quarter is left to other files. -1: this one has to have a name. */
 static int hold(int fd)
@@ -192,7 +182,7 @@ static FILE *open_temporary(struct output_file *output, mode_t mode)
     output->temporary = temporary_name(output->path);
     if (!output->temporary)
         return NULL;
-    int fd = open_unnamed(output->path), own = hold(fd);
+    int fd = twin__open_unnamed(output->path, 0600), own = hold(fd);
     bool named = own < 0;
     if (named && fd >= 0)
         close(fd);

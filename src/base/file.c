@@ -59,6 +59,20 @@ int twin__temporary_file(const char *folder)
 
 /* ---- names ---- */
 
+int twin__open_unnamed(const char *path, mode_t mode)
+{
+    if (access("/proc/self/fd", X_OK) != 0) { /* an empty root has none; link_unnamed() needs it */
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    char *copy = strdup(path);
+    int fd = copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
+    int reason = errno == EISDIR || errno == EINVAL ? EOPNOTSUPP : errno; /* as systems without them say it */
+    free(copy);
+    errno = reason;
+    return fd;
+}
+
 /* A link refuses a name that is taken. */
 static bool link_unnamed(int fd, const char *name)
 {

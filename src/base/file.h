@@ -26,6 +26,10 @@ int twin__temporary_file(const char *folder);
  * With the name first there may be a name and no bytes behind it; without the third step, no name. Nothing is reported
  * as done before the third. ---- */
 
+/* Opens a file in the folder of `path` that has no name yet, so that nothing of it is left behind by one who is killed.
+ * -1 and errno on failure; EOPNOTSUPP where there are no such files, or they could not be given a name later. */
+int twin__open_unnamed(const char *path, mode_t mode);
+
 /* A finished file that is to get its name. */
 struct twin__finished_file {
     int fd; /* it has no name (O_TMPFILE); -1: it is called `temporary` */

@@ -4,7 +4,6 @@
  * the file is drawn in bloom_format.c. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,9 +181,8 @@ static twin_status open_aside(struct aside *aside, const char *path, mode_t mode
     if (!aside->name)
         return twin__fail(error, TWIN_ENOMEM, "%s: out of memory", path);
 
-    snprintf(aside->name, room, "%s", path);
-    aside->file = open(dirname(aside->name), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-    bool unknown = aside->file < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+    aside->file = twin__open_unnamed(path, mode);
+    bool unknown = aside->file < 0 && errno == EOPNOTSUPP;
     if (aside->file < 0 && !unknown)
         return fail_system(error, path, "written");
     if (aside->locked) {

@@ -203,24 +203,13 @@ static int copy_to(int fd, const twin__store *store, uint64_t number)
     return good ? MDB_SUCCESS : errno;
 }
 
-/* A file in the folder of `path` that has no name, so that nothing of it is left behind by one who is killed; -1: the file
- * system has none, or it could not be given a name later. */
-static int open_unnamed(const char *path)
-{
-    char *copy = strdup(path);
-    bool can_be_named = access("/proc/self/fd", X_OK) == 0;
-    int fd = copy && can_be_named ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-    free(copy);
-    return fd;
-}
-
 /* A copy of the store in a file without a name where there can be one; otherwise it is called `temporary` from the
  * beginning. */
 static twin_status copy_compact(int *fd, bool *has_name, const twin__store *store, const char *temporary,
                                 uint64_t number, twin_error *error)
 {
     unlink(temporary);
-    *fd = open_unnamed(temporary);
+    *fd = twin__open_unnamed(temporary, 0600);
     *has_name = *fd < 0;
     if (*has_name)
         *fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
