@@ -59,6 +59,10 @@ void exp_mail_trec(struct lab *lab);
 void exp_mail_forest(struct lab *lab);
 void exp_mail_robust(struct lab *lab);
 void exp_mail_share(struct lab *lab);
+void exp_mail_long(struct lab *lab);
+void exp_mail_travel(struct lab *lab);
+void exp_mail_growth(struct lab *lab);
+void exp_mail_folders(struct lab *lab);
 
 /* ---- notebook.c: text on standard output and in the report */
 

@@ -43,6 +43,10 @@ static const struct experiment experiments[] = {
     { "mail-forest", "spam found by the deepest level of an LSH forest", exp_mail_forest },
     { "mail-robust", "a mail filter whose labels are wrong, late or missing", exp_mail_robust },
     { "mail-share", "two sites that exchange sketches of the mail they have learnt", exp_mail_share },
+    { "mail-long", "one stream of mail from everywhere", exp_mail_long },
+    { "mail-travel", "a mail filter that has learnt one mailbox judges others", exp_mail_travel },
+    { "mail-growth", "spam from everywhere, good mail of one mailbox", exp_mail_growth },
+    { "mail-folders", "two folders of mail are learnt, then a month is judged", exp_mail_folders },
     { "threads", "all executors give the same result; their times", exp_threads },
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };

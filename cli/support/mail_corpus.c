@@ -202,9 +202,17 @@ static bool find_part(unsigned *out, struct mail_corpus *corpus, const char *fol
     return corpus->last_part != NULL;
 }
 
-static bool add_file(struct mail_corpus *out, const char *file)
+/* Files that are added, and the label of all of them; NULL: the name of the folder has it. */
+struct addition {
+    struct mail_corpus *corpus;
+    const char *label;
+};
+
+static bool add_file(const struct addition *addition, const char *file)
 {
-    struct mail_line line = { .judged = true, .learnt = true, .known = true, .date = INT64_MIN };
+    struct mail_corpus *out = addition->corpus;
+    const char *label = addition->label;
+    struct mail_line line = { .judged = true, .learnt = true, .known = true, .label = label, .date = INT64_MIN };
     if (name_in(file)[0] == '.')
         return true;
     char *folder = strdup(file);
@@ -212,7 +220,8 @@ static bool add_file(struct mail_corpus *out, const char *file)
         return refuse("out of memory");
     cut_to_label(folder);
     bool good = true;
-    if (read_label(&line, folder)) {
+    line.is_spam = label && strcmp(label, TWIN_MAIL_SPAM) == 0;
+    if (label || read_label(&line, folder)) {
         line.path = find_part(&line.part, out, folder) ? strdup(file) : NULL;
         line.name = strdup(file);
         good = append(out, line);
@@ -232,12 +241,18 @@ static bool add_entry(void *context, const struct walk_entry *entry)
 
 bool mail_corpus_add_folder(struct mail_corpus *out, const char *folder)
 {
+    return mail_corpus_add_labelled(out, folder, NULL);
+}
+
+bool mail_corpus_add_labelled(struct mail_corpus *out, const char *folder, const char *label)
+{
+    struct addition addition = { out, label };
     size_t length = strlen(folder);
     struct stat known;
     if (stat(folder, &known) == 0 && !S_ISDIR(known.st_mode))
         return refuse("%s is a file: give folders, or an index with --trec", folder);
     char *path = strndup(folder, length > 1 && folder[length - 1] == '/' ? length - 1 : length);
-    bool good = path && walk(path, add_entry, out);
+    bool good = path && walk(path, add_entry, &addition);
     free(path);
     return good;
 }

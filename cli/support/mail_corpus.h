@@ -16,6 +16,7 @@ struct mail_line {
     bool judged, learnt, known; /* known: spam or ham */
     bool is_spam;               /* as it is learnt */
     bool counts_as_spam;        /* as it is judged: the same, unless corrected */
+    const char *label;          /* of folders with a label of their own, which the caller owns; NULL: spam or ham */
     unsigned part;              /* of folders: those in one folder are a part */
     int64_t date;               /* of folders in order: seconds since 1970; INT64_MIN: none */
 };
@@ -36,6 +37,9 @@ bool mail_corpus_read_index(struct mail_corpus *out, const char *path, size_t mo
 /* Adds the files below a folder, by name. Sorts all messages by the time they were received; those without one come
  * first, and of equal times they are sorted by the name of the file. */
 bool mail_corpus_add_folder(struct mail_corpus *out, const char *folder);
+
+/* The same with one label for all of them, whatever their folders are called. */
+bool mail_corpus_add_labelled(struct mail_corpus *out, const char *folder, const char *label);
 bool mail_corpus_sort(struct mail_corpus *corpus);
 
 /* Takes the labels of a file in the form of an index, with names as the corpus has them, for judging; what is learnt
